@@ -1,0 +1,28 @@
+"""Value references: the numbers by which an importer addresses variables (FMI 2.0.4, section 2.2.7)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mbfmu.dynamics.variables import ScalarVariable
+
+
+def value_references(variables: Sequence[ScalarVariable]) -> tuple[int, ...]:
+    """Value reference of every variable, parallel to `variables`.
+
+    Each FMI type counts for itself, from 0 in the order of first appearance, so that a reference indexes a dense table.
+    Variables of one type with equal (store, index, start_index) are aliases and share a reference. Constants have no
+    storage to share: each owns its reference.
+    """
+    known: dict[tuple[object, ...], int] = {}
+    count: dict[str, int] = {}
+    references = []
+    for variable in variables:
+        place: tuple[object, ...] = (variable.type, variable.store, variable.index, variable.start_index)
+        if variable.store == "constant":
+            place = (variable.type, variable.store, variable.name)
+        if place not in known:
+            known[place] = count.get(variable.type, 0)
+            count[variable.type] = known[place] + 1
+        references.append(known[place])
+    return tuple(references)
