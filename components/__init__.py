@@ -1,0 +1,1 @@
+"""The component library: world, parts, joints, forces, sensors, rotational, translational, blocks."""

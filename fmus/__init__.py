@@ -1,0 +1,1 @@
+"""The gallery: assemblies that are built, run and compared in the tests."""

@@ -1,0 +1,66 @@
+"""Mechanisms written in Python with the vocabulary of Modelica MultiBody, exported as FMI 2.0 FMUs.
+
+The names below are loaded when they are first used, so that `import mbfmu` costs nothing.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pathlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.system import System
+    from mbfmu.errors import MbfmuError
+    from mbfmu.export.build import build
+    from mbfmu.modeling import Assembly, Component, Start
+    from mbfmu.simulate import Result, simulate
+    from mbfmu.validation import validate
+
+    __version__: str
+
+__all__ = [
+    "Assembly",
+    "Component",
+    "MbfmuError",
+    "Result",
+    "Start",
+    "System",
+    "__version__",
+    "build",
+    "simulate",
+    "validate",
+]
+
+_MODULES = {
+    "Assembly": "mbfmu.modeling",
+    "Component": "mbfmu.modeling",
+    "MbfmuError": "mbfmu.errors",
+    "Result": "mbfmu.simulate",
+    "Start": "mbfmu.modeling",
+    "System": "mbfmu.dynamics.system",
+    "build": "mbfmu.export.build",
+    "simulate": "mbfmu.simulate",
+    "validate": "mbfmu.validation",
+}
+
+# In a checkout, components/, templates/ and fmus/ stand beside this folder and are its subpackages. An installation
+# maps them; this line does the same where the checkout itself comes first on sys.path.
+_checkout = pathlib.Path(__file__).resolve().parent.parent
+if all((_checkout / name / "__init__.py").is_file() for name in ("components", "templates", "fmus")):
+    __path__.append(str(_checkout))
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        value: Any = importlib.import_module("importlib.metadata").version("mbfmu")
+    elif name in _MODULES:
+        value = getattr(importlib.import_module(_MODULES[name]), name)
+    else:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
