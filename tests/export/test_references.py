@@ -36,7 +36,11 @@ def test_another_start_value_is_another_variable() -> None:
 
 
 def test_constants_are_never_aliases() -> None:
-    variables = [variable("a", "constant", 0), variable("b", "constant", 0), variable("s", "constant", 0, type="String")]
+    variables = [
+        variable("a", "constant", 0),
+        variable("b", "constant", 0),
+        variable("s", "constant", 0, type="String"),
+    ]
     assert value_references(variables) == (0, 1, 0)
 
 

@@ -1,0 +1,1 @@
+"""From a System to an FMU: model description, targets, documentation and archive."""
