@@ -1,0 +1,34 @@
+# Set-up is part of every target: .venv is made where there is none, and renewed when pyproject.toml changes.
+
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test lint fmus clean
+
+demo: $(READY)
+	$(BIN)/mbfmu demo
+
+test: $(READY)
+	$(BIN)/pytest -n auto --maxprocesses 4
+
+lint: $(READY) build/typing/mbfmu
+	$(BIN)/ruff check .
+	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
+
+fmus: $(READY)
+	$(BIN)/python -m mbfmu.fmus
+
+clean:
+	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache fmus/*.fmu fmus/*/*.fmu
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	touch $@
+
+# Type checkers do not know package-dir: links show them the four folders as the one package that they install as.
+.PHONY: build/typing/mbfmu
+build/typing/mbfmu:
+	rm -rf $@ && mkdir -p $@
+	ln -s $(CURDIR)/mbfmu/* $(CURDIR)/components $(CURDIR)/fmus $(CURDIR)/templates $@/

@@ -1,0 +1,207 @@
+"""The commands: what each takes, and the order of its work. Heavy modules are imported where a command needs them."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import sys
+import traceback
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+import mbfmu
+from mbfmu.cli import report
+from mbfmu.errors import MbfmuError
+
+app = typer.Typer(
+    name="mbfmu",
+    help="Mechanisms written in Python become FMI 2.0 FMUs.",
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+)
+
+SOURCE_HELP = "Gallery name, file.py, file.py:Class, module:Class or model.toml."
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--parameter",
+        "-p",
+        metavar="NAME=VALUE",
+        help="Parameter of the assembly's constructor, or parameter or start value of a component. Repeatable.",
+    ),
+]
+Tolerance = Annotated[float | None, typer.Option(metavar="REL", help="Relative tolerance; default: the assembly's.")]
+
+
+def example(line: str) -> str:
+    """Return the last lines of a command's help."""
+    return f"Example: [cyan]{line}[/cyan]"
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and stop."""
+    if wanted:
+        print(f"mbfmu {mbfmu.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True, epilog=example("mbfmu demo"))
+def root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
+    ] = False,
+) -> None:
+    """Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMI 2.0 FMUs."""
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+@app.command(epilog=example("mbfmu build double_pendulum -o pendulum.fmu -p boxBody1.density=2700"))
+def build(
+    source: Source,
+    output: Annotated[
+        pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.fmu.")
+    ] = None,
+    target: Annotated[
+        str, typer.Option(metavar="auto|native|python", help="auto is native where a C compiler is found, else python.")
+    ] = "auto",
+    platform: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="linux64, win64, darwin64 (comma-separated) or all; default: this machine."),
+    ] = None,
+    parameter: Settings = (),  # type: ignore[assignment]
+) -> None:
+    """Build an FMU from an assembly."""
+    from mbfmu import sources
+
+    with report.working("Reading the assembly") as progress:
+        assembly = sources.load(source, parameter)
+        progress("Loading the exporter")
+        from mbfmu.export.build import build as build_fmu
+
+        path = output or pathlib.Path(f"{type(assembly).__name__}.fmu")
+        result = build_fmu(assembly, path, target=target, platforms=platform, progress=progress)
+    report.built(result)
+
+
+@app.command(epilog=example("mbfmu simulate double_pendulum --stop 3 --csv motion.csv --plot motion.png"))
+def simulate(
+    source: Source,
+    stop: Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")] = None,
+    tolerance: Tolerance = None,
+    step: Annotated[float | None, typer.Option(metavar="S", help="Output interval; default: stop / 500.")] = None,
+    parameter: Settings = (),  # type: ignore[assignment]
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="PATTERNS", help="Variables to show, comma-separated (revolute1.*); default: outputs."),
+    ] = None,
+    csv: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Write the time series as CSV.")] = None,
+    plot: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Draw them (png, svg, pdf).")] = None,
+    table: Annotated[bool, typer.Option("--table", help="Print every row, not just a few.")] = False,
+) -> None:
+    """Run an assembly in this process, without an FMU."""
+    from mbfmu import sources
+
+    with report.working("Reading the assembly") as progress:
+        assembly = sources.load(source, parameter)
+        progress("Deriving the equations of motion")
+        from mbfmu.dynamics.system import System
+        from mbfmu.cli import series
+
+        system = System.of(assembly)
+        progress("Running")
+        result = mbfmu.simulate(system, stop_time=stop, tolerance=tolerance, step=step)
+    shown = series.choose(result, system, variables)
+    if csv:
+        series.write_csv(shown, csv)
+    if plot:
+        series.draw(shown, system.name, plot)
+    report.series(shown, every_row=table)
+
+
+@app.command(epilog=example("mbfmu validate double_pendulum.fmu"))
+def validate(
+    file: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="An FMU, from mbfmu or any other tool.")],
+) -> None:
+    """Check an FMU: schema, FMPy's rules, and a run. Exit code 1 where something is wrong."""
+    with report.working(f"Checking {file}"):
+        from mbfmu.validation import validate as check
+
+        problems = check(file)
+    report.problems(file, problems)
+    if problems:
+        raise typer.Exit(1)
+
+
+@app.command(epilog=example("mbfmu info double_pendulum"))
+def info(
+    source: Annotated[str, typer.Argument(metavar="SOURCE_OR_FMU", help=f"An FMU, or: {SOURCE_HELP}")],
+    parameter: Settings = (),  # type: ignore[assignment]
+) -> None:
+    """Show the interface of an FMU, or the interface and structure of an assembly."""
+    if source.endswith(".fmu"):
+        with report.working(f"Reading {source}"):
+            from mbfmu.validation import read
+
+            description = read(pathlib.Path(source))
+        report.description(description)
+        return
+    from mbfmu import sources
+
+    with report.working("Reading the assembly") as progress:
+        assembly = sources.load(source, parameter)
+        progress("Deriving the equations of motion")
+        from mbfmu.dynamics.system import System
+
+        system = System.of(assembly)
+    report.system(system)
+
+
+@app.command(name="list", epilog=example("mbfmu list"))
+def list_() -> None:
+    """List the gallery's assemblies and the classes of components."""
+    with report.working("Loading the library"):
+        from mbfmu.modeling.registry import assemblies, component_classes
+
+        gallery, classes = assemblies(), component_classes()
+    report.library(gallery, classes)
+
+
+@app.command(epilog=example("mbfmu demo"))
+def demo(
+    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which demonstration.")] = "double_pendulum",
+    output: Annotated[
+        pathlib.Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the FMUs and the picture go.")
+    ] = pathlib.Path("demo"),
+) -> None:
+    """Build a double pendulum for every target of this machine, validate it, run it in FMPy, compare and draw."""
+    with report.working("Loading"):
+        from mbfmu import demo as demonstrations
+
+    demonstrations.run(name, output, report.console)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; an error is one message, the last line of stderr."""
+    debug = bool(os.environ.get("MBFMU_DEBUG"))
+    try:
+        return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+    except (typer.Abort, KeyboardInterrupt):
+        message = "stopped"
+    except MbfmuError as error:
+        message = str(error)
+    except OSError as error:
+        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    except Exception as error:
+        usage = getattr(error, "format_message", None)
+        if usage is None:
+            traceback.print_exc()
+        message = usage() if usage else f"a defect of mbfmu, please report it: {type(error).__name__}: {error}"
+    if debug:
+        traceback.print_exc()
+    print(f"mbfmu: {' '.join(message.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,140 @@
+"""What the command line prints: results on stdout, progress on stderr."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from mbfmu.cli.series import Series
+    from mbfmu.dynamics.system import System
+
+console = Console(highlight=False)
+_progress_console = Console(stderr=True, highlight=False)
+
+#: Rows that `mbfmu simulate` prints of a long run.
+FEW = 11
+
+
+@contextlib.contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """Show a spinner, the elapsed time and what is being done; the value takes the next step's text."""
+    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
+    shown = Progress(*columns, console=_progress_console, transient=True, disable=not _progress_console.is_terminal)
+    with shown:
+        task = shown.add_task(what, total=None)
+        yield lambda text: shown.update(task, description=escape(text))
+
+
+def table(title: str, *columns: str, right: Iterable[str] = ()) -> Table:
+    """Return an empty table in the style of all tables here; columns in `right` hold numbers."""
+    result = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    for column in columns:
+        result.add_column(column, justify="right" if column in right else "left", overflow="fold")
+    return result
+
+
+def size(octets: int) -> str:
+    """Return a file size in words: `41 kB`."""
+    return f"{octets / 1000:.0f} kB" if octets < 1e6 else f"{octets / 1e6:.1f} MB"
+
+
+def number(value: object) -> str:
+    """Return a start value or result in few digits, and nothing for nothing."""
+    if value is None:
+        return ""
+    return f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def series(shown: Series, every_row: bool) -> None:
+    """Print time series as a table, thinned to a few rows unless every one is wanted."""
+    names = ["time", *shown.columns]
+    result = table("", *names, right=names)
+    count = len(shown.time)
+    rows = range(count) if every_row or count <= FEW else [round(i * (count - 1) / (FEW - 1)) for i in range(FEW)]
+    for row in rows:
+        result.add_row(number(float(shown.time[row])), *(number(float(c[row])) for c in shown.columns.values()))
+    console.print(result)
+
+
+def problems(file: pathlib.Path, found: Sequence[str]) -> None:
+    """Print what a validation found."""
+    for problem in found:
+        console.print(f"[red]x[/red] {escape(problem)}")
+    verdict = f"[red]{len(found)} problems[/red]" if found else "[green]no problems[/green]"
+    console.print(f"{escape(str(file))}: {verdict}")
+
+
+def variables(rows: Iterable[Any], title: str) -> None:
+    """Print the parameters, inputs and outputs among scalar variables, and count the rest.
+
+    A row has FMI's attributes name, causality, start, unit, description (`ScalarVariable`, or FMPy's).
+    """
+    rows = list(rows)
+    result = table(title, "name", "causality", "start", "unit", "description", right=["start"])
+    for row in rows:
+        if row.causality in ("input", "output", "parameter"):
+            text = escape(row.description or "")
+            result.add_row(escape(row.name), row.causality, number(row.start), unit(row), text)
+    console.print(result)
+    rest = Counter(row.causality for row in rows if row.causality not in ("input", "output", "parameter"))
+    console.print("and " + ", ".join(f"{count} {causality}" for causality, count in sorted(rest.items())))
+
+
+def unit(row: Any) -> str:
+    """Return the unit of a scalar variable, also where FMPy keeps it in a declared type."""
+    declared = getattr(row, "declaredType", None)
+    return row.unit or (declared.unit if declared else None) or ""
+
+
+def system(shown: System) -> None:
+    """Print the interface and the structure of a System."""
+    console.print(f"[bold]{escape(shown.name)}[/bold]  {escape(shown.description)}\n")
+    console.print(escape(str(shown.structure)) + "\n")
+    variables(shown.variables, "Interface")
+
+
+def description(shown: Any, platforms: Sequence[str]) -> None:
+    """Print what an FMU's modelDescription.xml says; `shown` is FMPy's ModelDescription."""
+    console.print(f"[bold]{escape(shown.modelName)}[/bold]  {escape(shown.description or '')}\n")
+    facts = table("", "", "")
+    slave = shown.coSimulation
+    kinds = [kind for kind, part in (("co-simulation", slave), ("model exchange", shown.modelExchange)) if part]
+    experiment = shown.defaultExperiment
+    for name, value in (
+        ("FMI", f"{shown.fmiVersion}, {', '.join(kinds)}"),
+        ("platforms", ", ".join(platforms)),
+        ("made by", shown.generationTool),
+        ("made at", shown.generationDateAndTime),
+        ("guid", shown.guid),
+        ("needs", "Python with numpy, scipy and casadi" if slave and slave.needsExecutionTool else "nothing else"),
+        ("experiment", experiment and f"{experiment.startTime} to {experiment.stopTime} s, tol {experiment.tolerance}"),
+    ):
+        facts.add_row(name, escape(value or ""))
+    console.print(facts)
+    variables(shown.modelVariables, "\nInterface")
+
+
+def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:
+    """Print gallery assemblies and component classes with the first line of what they say of themselves."""
+    result = table("Gallery", "name", "description")
+    for name, cls in sorted(gallery.items()):
+        result.add_row(name, escape(first_line(cls)))
+    console.print(result)
+    result = table("\nComponents", "class", "description")
+    for name, cls in sorted(classes.items()):
+        result.add_row(name, escape(first_line(cls)))
+    console.print(result)
+
+
+def first_line(cls: type) -> str:
+    """Return the first line of a class's docstring."""
+    return (cls.__doc__ or "").strip().partition("\n")[0]

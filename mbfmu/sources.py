@@ -1,0 +1,171 @@
+"""Resolves what the command line calls SOURCE to an assembly: gallery name, Python file, module or assembly file."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import importlib.util
+import inspect
+import pathlib
+import sys
+import tomllib
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from types import ModuleType
+from typing import Any
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly
+from mbfmu.modeling.registry import assemblies
+
+FORMS = "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class or model.toml"
+
+
+def load(source: str, settings: Sequence[str] = ()) -> Assembly:
+    """Return the assembly that `source` names, with `settings` (each `name=value`) applied.
+
+    A setting names a parameter of the assembly's constructor, or, dotted, a parameter or start value of one of its
+    components: `boxBody1.density=2700`, `revolute1.phi=0.3`.
+
+    Raises `ModelError` where the source or a setting does not exist or the assembly cannot be made.
+    """
+    values = dict(parse_setting(setting) for setting in settings)
+    if source.endswith(".toml"):
+        from mbfmu.modeling.assembly_file import load_assembly
+
+        assembly, arguments = load_assembly(pathlib.Path(source)), dict[str, Any]()
+    else:
+        cls = find_class(source)
+        arguments = {name: values.pop(name) for name in constructor_parameters(cls) if name in values}
+        assembly = construct(cls, source, arguments)
+    for name, value in values.items():
+        apply_setting(assembly, name, value)
+    return assembly
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """Return a half sentence that names the known names closest to a wrong one, or all of them if they are few."""
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=4, cutoff=0.5) or (known if len(known) <= 8 else [])
+    return f"; did you mean {', '.join(close)}?" if close else ""
+
+
+def parse_setting(setting: str) -> tuple[str, Any]:
+    """Split `name=value`; the value is a TOML value (`2.5`, `true`, `[0, 1, 0]`), else the text itself."""
+    name, equals, text = setting.partition("=")
+    if not (name.strip() and equals and text.strip()):
+        raise ModelError(f"-p {setting}: write it as name=value, for example -p boxBody1.density=2700")
+    try:
+        return name.strip(), tomllib.loads(f"value = {text.strip()}")["value"]
+    except tomllib.TOMLDecodeError:
+        pass
+    try:
+        return name.strip(), float(text)
+    except ValueError:
+        return name.strip(), text.strip()
+
+
+def find_class(source: str) -> type[Assembly]:
+    """Return the assembly class that a gallery name, file.py, file.py:Class or module:Class stands for."""
+    place, colon, name = source.rpartition(":")
+    if colon and name.isidentifier() and place:
+        module = import_file(pathlib.Path(place)) if place.endswith(".py") else import_module(place)
+        return named_class(module, name, place)
+    if source.endswith(".py"):
+        return only_class(import_file(pathlib.Path(source)), source)
+    gallery: Mapping[str, type[Assembly]] = assemblies()
+    if source in gallery:
+        return gallery[source]
+    raise ModelError(f"{source}: no such source{near(source, gallery)} A source is {FORMS}")
+
+
+def import_file(path: pathlib.Path) -> ModuleType:
+    """Import a Python file with its folder first on `sys.path`, as Python itself would run it.
+
+    The module's own name gets a suffix, so that a file called numpy.py hides no package.
+    """
+    if not path.is_file():
+        raise ModelError(f"{path}: no such file; give the path of a Python file that defines an assembly")
+    name = f"{path.stem}__source"
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, str(path.parent.resolve()))
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except SyntaxError as error:
+        raise ModelError(f"{error.filename}, line {error.lineno}: {error.msg}; correct the file") from error
+    except Exception as error:
+        raise failure(f"{path}: cannot be imported", error, path) from error
+    return module
+
+
+def import_module(name: str) -> ModuleType:
+    """Import a module by its dotted name, looking into the working directory too."""
+    if "" not in sys.path:
+        sys.path.insert(0, "")
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        raise ModelError(f"{name}: {error}; is it installed, or should SOURCE be file.py:Class?") from error
+    except Exception as error:
+        raise failure(f"{name}: cannot be imported", error, None) from error
+
+
+def named_class(module: ModuleType, name: str, place: str) -> type[Assembly]:
+    """Return one class of a module, which must be an assembly."""
+    known = {key for key, value in vars(module).items() if is_assembly_class(value)}
+    if not hasattr(module, name):
+        raise ModelError(f"{place}: has no class {name}{near(name, known) or '; it defines no assembly at all'}")
+    cls = getattr(module, name)
+    if not is_assembly_class(cls):
+        raise ModelError(f"{place}: {name} is not an assembly; derive it from mbfmu.Assembly{near(name, known)}")
+    return cls  # type: ignore[no-any-return]
+
+
+def only_class(module: ModuleType, place: str) -> type[Assembly]:
+    """Return the assembly class that a file defines; where it defines several, the caller must say which."""
+    found = [v for v in vars(module).values() if is_assembly_class(v) and v.__module__ == module.__name__]
+    if not found:
+        raise ModelError(f"{place}: defines no assembly; add a class that derives from mbfmu.Assembly")
+    if len(found) > 1:
+        names = ", ".join(f"{place}:{cls.__name__}" for cls in found)
+        raise ModelError(f"{place}: defines {len(found)} assemblies; say which: {names}")
+    return found[0]
+
+
+def is_assembly_class(value: Any) -> bool:
+    """Tell whether a value is a class of assemblies (not the base class itself)."""
+    return inspect.isclass(value) and issubclass(value, Assembly) and value is not Assembly
+
+
+def constructor_parameters(cls: type[Assembly]) -> list[str]:
+    """Return the names that an assembly's constructor takes."""
+    kinds = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
+    return [name for name, p in inspect.signature(cls).parameters.items() if p.kind in kinds]
+
+
+def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> Assembly:
+    """Call an assembly's constructor, turning what goes wrong in it into one message."""
+    missing = [
+        name
+        for name, p in inspect.signature(cls).parameters.items()
+        if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD) and name not in arguments
+    ]
+    if missing:
+        raise ModelError(f"{source}: {cls.__name__} needs a value for {', '.join(missing)}; add -p {missing[0]}=...")
+    try:
+        return cls(**arguments)
+    except ModelError:
+        raise
+    except Exception as error:
+        raise failure(f"{source}: {cls.__name__}() fails", error, pathlib.Path(inspect.getfile(cls))) from error
+
+
+def failure(what: str, error: Exception, path: pathlib.Path | None) -> ModelError:
+    """Describe an exception in a user's code by its type, text and the last line of the user's file that it passed."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if path and pathlib.Path(f.filename) == path]
+    where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
+    return ModelError(f"{what}: {type(error).__name__}: {error}{where}")
