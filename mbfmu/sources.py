@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import importlib.util
 import inspect
@@ -10,12 +9,14 @@ import pathlib
 import sys
 import tomllib
 import traceback
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly
+from mbfmu.modeling import Assembly, Start
+from mbfmu.modeling.component import Component, near
+from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 
 FORMS = "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class or model.toml"
@@ -43,13 +44,6 @@ def load(source: str, settings: Sequence[str] = ()) -> Assembly:
     return assembly
 
 
-def near(name: str, known: Iterable[str]) -> str:
-    """Return a half sentence that names the known names closest to a wrong one, or all of them if they are few."""
-    known = sorted(known)
-    close = difflib.get_close_matches(name, known, n=4, cutoff=0.5) or (known if len(known) <= 8 else [])
-    return f"; did you mean {', '.join(close)}?" if close else ""
-
-
 def parse_setting(setting: str) -> tuple[str, Any]:
     """Split `name=value`; the value is a TOML value (`2.5`, `true`, `[0, 1, 0]`), else the text itself."""
     name, equals, text = setting.partition("=")
@@ -65,6 +59,22 @@ def parse_setting(setting: str) -> tuple[str, Any]:
         return name.strip(), text.strip()
 
 
+def apply_setting(assembly: Assembly, path: str, value: Any) -> None:
+    """Modify the parameter or start value that a dotted path names; a start value stays fixed or guessed as it was."""
+    parts = {part.path: part for part in assembly.walk() if part is not assembly}
+    owner: Component = assembly
+    name = path
+    for place, part in parts.items():
+        if path.startswith(f"{place}.") and len(place) > len(owner.path):
+            owner, name = part, path[len(place) + 1 :]
+    if owner is assembly and "." in path:
+        place = path.rpartition(".")[0]
+        raise ModelError(f"-p {path}: {type(assembly).__name__} has no component {place!r}; {near(place, parts)}")
+    if isinstance(owner.declarations.get(name), Variable) and not isinstance(value, Mapping):
+        value = Start(value)
+    owner.modify(**{name: value})
+
+
 def find_class(source: str) -> type[Assembly]:
     """Return the assembly class that a gallery name, file.py, file.py:Class or module:Class stands for."""
     place, colon, name = source.rpartition(":")
@@ -76,7 +86,7 @@ def find_class(source: str) -> type[Assembly]:
     gallery: Mapping[str, type[Assembly]] = assemblies()
     if source in gallery:
         return gallery[source]
-    raise ModelError(f"{source}: no such source{near(source, gallery)} A source is {FORMS}")
+    raise ModelError(f"{source}: not in the gallery, {near(source, gallery)} SOURCE is {FORMS}")
 
 
 def import_file(path: pathlib.Path) -> ModuleType:
@@ -118,10 +128,10 @@ def named_class(module: ModuleType, name: str, place: str) -> type[Assembly]:
     """Return one class of a module, which must be an assembly."""
     known = {key for key, value in vars(module).items() if is_assembly_class(value)}
     if not hasattr(module, name):
-        raise ModelError(f"{place}: has no class {name}{near(name, known) or '; it defines no assembly at all'}")
+        raise ModelError(f"{place}: has no class {name}; " + (near(name, known) if known else "it defines no assembly"))
     cls = getattr(module, name)
     if not is_assembly_class(cls):
-        raise ModelError(f"{place}: {name} is not an assembly; derive it from mbfmu.Assembly{near(name, known)}")
+        raise ModelError(f"{place}: {name} is not an assembly; derive it from mbfmu.Assembly")
     return cls  # type: ignore[no-any-return]
 
 

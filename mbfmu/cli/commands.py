@@ -109,8 +109,8 @@ def simulate(
     with report.working("Reading the assembly") as progress:
         assembly = sources.load(source, parameter)
         progress("Deriving the equations of motion")
-        from mbfmu.dynamics.system import System
         from mbfmu.cli import series
+        from mbfmu.dynamics.system import System
 
         system = System.of(assembly)
         progress("Running")

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.sources import near
+from mbfmu.modeling.component import near
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
@@ -53,7 +53,7 @@ def matching(pattern: str, names: list[str]) -> list[str]:
     """Return the names that are the pattern or match it; `[` stands for itself, as in `r_0[1]`."""
     found = fnmatch.filter(names, pattern.replace("[", "[[]"))
     if not found:
-        raise ModelError(f"--variables {pattern}: no variable matches{near(pattern, names)}")
+        raise ModelError(f"--variables {pattern}: no variable matches; {near(pattern, names)}")
     return found
 
 
