@@ -1,0 +1,290 @@
+"""The modelDescription.xml of an FMU (FMI 2.0.4, section 2.2), the same for every target."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import math
+import re
+from collections.abc import Iterable, Sequence
+
+from lxml import etree
+
+import mbfmu
+from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.errors import BuildError
+from mbfmu.export import units
+from mbfmu.simulation.equations import Equations
+
+Value = str | float | int | bool
+
+#: Log categories of both runtimes; the names are those of FMI 2.0.4, section 2.2.4.
+LOG_CATEGORIES = {
+    "logEvents": "Events: time, switches that changed",
+    "logStatusWarning": "Calls that returned fmi2Warning",
+    "logStatusDiscard": "Calls that returned fmi2Discard",
+    "logStatusError": "Calls that returned fmi2Error",
+    "logStatusFatal": "Calls that returned fmi2Fatal",
+    "logAll": "All messages",
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Capabilities:
+    """What a target offers: the attributes of the element CoSimulation, by their names (FMI 2.0.4, section 4.3.1)."""
+
+    needsExecutionTool: bool = False
+    canHandleVariableCommunicationStepSize: bool = True
+    canInterpolateInputs: bool = False
+    maxOutputDerivativeOrder: int = 0
+    canRunAsynchronuously: bool = False
+    canBeInstantiatedOnlyOncePerProcess: bool = False
+    canNotUseMemoryManagementFunctions: bool = False
+    canGetAndSetFMUstate: bool = True
+    canSerializeFMUstate: bool = True
+    providesDirectionalDerivative: bool = False
+
+
+@dataclasses.dataclass(frozen=True)
+class ModelStructure:
+    """Positions in the list of variables, from 0, of the entries of ModelStructure (FMI 2.0.4, section 2.2.8)."""
+
+    outputs: tuple[int, ...]
+    derivatives: tuple[int, ...]
+    initial_unknowns: tuple[int, ...]
+
+
+def model_identifier(name: str) -> str:
+    """Turn a model's name into the C identifier that names binaries: letters, digits and underscores only."""
+    identifier = re.sub(r"[^A-Za-z0-9_]", "_", name) or "model"
+    return f"_{identifier}" if identifier[0].isdigit() else identifier
+
+
+def model_description(
+    equations: Equations,
+    variables: Sequence[ScalarVariable],
+    references: Sequence[int],
+    *,
+    identifier: str,
+    guid: str,
+    capabilities: Capabilities,
+    date: datetime.datetime,
+    description: str = "",
+    source_files: Iterable[str] = (),
+) -> bytes:
+    """Write the modelDescription.xml of a co-simulation FMU.
+
+    Parameters
+    ----------
+    equations
+        Name of the model and its default experiment.
+    variables, references
+        The variables in the order of the file, and the value reference of each.
+    identifier
+        Name of the binaries, a C identifier.
+    guid
+        Fingerprint that the binary compares when it is instantiated.
+    capabilities
+        What the target offers.
+    date
+        Date of generation, aware of its time zone.
+    description
+        One sentence on the model.
+    source_files
+        Files below sources/ that a source-code FMU is compiled from.
+
+    Raises
+    ------
+    BuildError
+        A unit cannot be read, or a display unit measures something else than its unit.
+    """
+    root = etree.Element("fmiModelDescription")
+    _set(
+        root,
+        fmiVersion="2.0",
+        modelName=equations.name,
+        guid=guid,
+        description=description or None,
+        generationTool=f"mbfmu {mbfmu.__version__}",
+        generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        variableNamingConvention="structured",
+    )
+    simulation = _add(root, "CoSimulation", modelIdentifier=identifier, **dataclasses.asdict(capabilities))
+    if files := tuple(source_files):
+        listing = _add(simulation, "SourceFiles")
+        for file in files:
+            _add(listing, "File", name=file)
+    _unit_definitions(root, variables)
+    categories = _add(root, "LogCategories")
+    for name, text in LOG_CATEGORIES.items():
+        _add(categories, "Category", name=name, description=text)
+    _add(
+        root,
+        "DefaultExperiment",
+        startTime=equations.start_time,
+        stopTime=equations.stop_time,
+        tolerance=equations.tolerance,
+        stepSize=step_size(equations.start_time, equations.stop_time),
+    )
+    _model_variables(root, variables, references)
+    _model_structure(root, variables)
+    etree.indent(root, " ")
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def step_size(start: float, stop: float) -> float:
+    """Choose a communication step: the next 1, 2 or 5 times a power of ten below 1/500 of the experiment, in s."""
+    target = (stop - start) / 500
+    if not 0 < target < math.inf:
+        return 0.01
+    power = math.floor(math.log10(target) + 1e-12)
+    lead = max(lead for lead in (1, 2, 5) if lead <= target / 10.0**power * (1 + 1e-9))
+    return float(f"{lead}e{power}")
+
+
+def has_start(variable: ScalarVariable) -> bool:
+    """Tell whether FMI asks for a start value: inputs and what is initially exact or approximate (table on p. 49)."""
+    return variable.causality == "input" or variable.initial in ("exact", "approx")
+
+
+def model_structure(variables: Sequence[ScalarVariable]) -> ModelStructure:
+    """Find the entries of ModelStructure.
+
+    Outputs are all outputs. Derivatives has one entry per state whose derivative is a variable, in the order of the
+    states. InitialUnknowns are the outputs, states and derivatives that are not known exactly at the start, and the
+    calculated parameters; in the order of the variables, each once.
+    """
+    position = {variable.name: i for i, variable in enumerate(variables)}
+    derivative_of: dict[int, tuple[int, int]] = {}
+    for i, variable in enumerate(variables):
+        base = position.get(variable.derivative_of or "")
+        if base is not None and variables[base].store == "x":
+            derivative_of.setdefault(variables[base].index, (base, i))
+    pairs = [derivative_of[state] for state in sorted(derivative_of)]
+    unknowns = {i for i, variable in enumerate(variables) if variable.causality == "calculatedParameter"}
+    exposed = {i for i, variable in enumerate(variables) if variable.causality == "output"}
+    unknowns |= {i for i in exposed.union(*pairs) if variables[i].initial in ("approx", "calculated")}
+    return ModelStructure(
+        outputs=tuple(sorted(exposed)),
+        derivatives=tuple(derivative for _, derivative in pairs),
+        initial_unknowns=tuple(sorted(unknowns)),
+    )
+
+
+def _set(element: etree._Element, **attributes: Value | None) -> None:
+    """Set the attributes that are not None, numbers with as many digits as they need to come back exactly."""
+    for name, value in attributes.items():
+        if isinstance(value, bool):
+            element.set(name, "true" if value else "false")
+        elif value is not None:
+            element.set(name, value if isinstance(value, str) else repr(value))
+
+
+def _add(parent: etree._Element, tag: str, **attributes: Value | None) -> etree._Element:
+    element = etree.SubElement(parent, tag)
+    _set(element, **attributes)
+    return element
+
+
+def _unit_definitions(root: etree._Element, variables: Sequence[ScalarVariable]) -> None:
+    used: dict[tuple[str, str], str] = {}
+    for variable in variables:
+        if variable.unit is not None:
+            used.setdefault((variable.unit, variable.display_unit or variable.unit), variable.name)
+    for (name, display), owner in used.items():
+        try:
+            units.conversion(name, display)
+        except BuildError as error:
+            raise BuildError(f"{owner}: {error}") from None
+    if not used:
+        return
+    definitions = _add(root, "UnitDefinitions")
+    for name in sorted({name for name, _ in used}):
+        unit = units.parse(name)
+        element = _add(definitions, "Unit", name=name)
+        exponents = {base: n for base, n in zip(units.BASE_UNITS, unit.exponents, strict=True) if n}
+        _add(element, "BaseUnit", **exponents, factor=_unless(1.0, unit.factor), offset=_unless(0.0, unit.offset))
+        displays = {*units.OFFERED.get(name, ()), *(display for other, display in used if other == name)}
+        for display in sorted(displays - {name}):
+            factor, offset = units.conversion(name, display)
+            _add(element, "DisplayUnit", name=display, factor=factor, offset=_unless(0.0, offset))
+
+
+def _unless(default: float, value: float) -> float | None:
+    return None if value == default else value
+
+
+def _model_variables(root: etree._Element, variables: Sequence[ScalarVariable], references: Sequence[int]) -> None:
+    position = {variable.name: i + 1 for i, variable in enumerate(variables)}
+    parent = _add(root, "ModelVariables")
+    for variable, reference in zip(variables, references, strict=True):
+        element = _add(
+            parent,
+            "ScalarVariable",
+            name=variable.name,
+            valueReference=reference,
+            description=variable.description or None,
+            causality=variable.causality,
+            variability=variable.variability,
+            # Inputs and the independent variable must not have this attribute.
+            initial=None if variable.causality in ("input", "independent") else variable.initial,
+        )
+        _add(element, variable.type, **_type_attributes(variable, position))
+
+
+def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:
+    """Attributes of the element Real, Integer, Boolean or String, as far as the type has them."""
+    attributes: dict[str, Value | None] = {}
+    if variable.type in ("Real", "Integer"):
+        number = int if variable.type == "Integer" else float
+        attributes["quantity"] = variable.quantity
+        for name, bound in (("min", variable.min), ("max", variable.max)):
+            attributes[name] = None if bound is None or math.isinf(bound) else number(bound)
+    if variable.type == "Real":
+        attributes["unit"] = variable.unit
+        attributes["displayUnit"] = variable.display_unit if variable.unit is not None else None
+        attributes["nominal"] = None if variable.nominal is None else float(variable.nominal)
+        attributes["derivative"] = position.get(variable.derivative_of or "")
+    if has_start(variable) and variable.start is not None:
+        kinds = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
+        attributes["start"] = kinds[variable.type](variable.start)
+    return attributes
+
+
+def _model_structure(root: etree._Element, variables: Sequence[ScalarVariable]) -> None:
+    structure = model_structure(variables)
+    knowns = _knowns(variables, structure)
+    parent = _add(root, "ModelStructure")
+    for tag, entries in (("Outputs", structure.outputs), ("Derivatives", structure.derivatives)):
+        if entries:
+            element = _add(parent, tag)
+            for i in entries:
+                _add(element, "Unknown", index=i + 1, **_dependencies(variables[i], knowns))
+    if structure.initial_unknowns:
+        element = _add(parent, "InitialUnknowns")
+        for i in structure.initial_unknowns:
+            _add(element, "Unknown", index=i + 1)
+
+
+def _knowns(variables: Sequence[ScalarVariable], structure: ModelStructure) -> dict[str, int]:
+    """Index, from 1, of what a dependency may name: inputs, time, and the states that Derivatives exposes.
+
+    Every alias of a state leads to the variable that Derivatives stands for.
+    """
+    bases = {variables[i].derivative_of for i in structure.derivatives}
+    states = {v.index: i + 1 for i, v in enumerate(variables) if v.name in bases}
+    knowns = {v.name: i + 1 for i, v in enumerate(variables) if v.causality in ("input", "independent")}
+    knowns.update((v.name, states[v.index]) for v in variables if v.store == "x" and v.index in states)
+    return knowns
+
+
+def _dependencies(variable: ScalarVariable, knowns: dict[str, int]) -> dict[str, str]:
+    """Attributes dependencies and dependenciesKind; without the attributes an unknown depends on everything."""
+    if variable.dependencies is None:
+        return {}
+    kinds = {knowns[name]: kind for name, kind in variable.dependencies if name in knowns}
+    indices = sorted(kinds)
+    return {
+        "dependencies": " ".join(map(str, indices)),
+        "dependenciesKind": " ".join(kinds[index] for index in indices),
+    }
