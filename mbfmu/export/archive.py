@@ -1,0 +1,81 @@
+"""The ZIP archive of an FMU (FMI 2.0.4, section 2.3): reproducible, and complete or not there at all."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import os
+import pathlib
+import secrets
+import zipfile
+from collections.abc import Iterator
+
+from mbfmu.errors import BuildError
+
+#: The first and last moments that a ZIP archive can tell.
+_EARLIEST = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC)
+_LATEST = datetime.datetime(2107, 12, 31, 23, 59, 58, tzinfo=datetime.UTC)
+
+
+def build_date() -> datetime.datetime:
+    """Return the date of the build: that of SOURCE_DATE_EPOCH, else now, in whole seconds UTC.
+
+    Raises
+    ------
+    BuildError
+        SOURCE_DATE_EPOCH is set to something else than seconds since 1970.
+    """
+    text = os.environ.get("SOURCE_DATE_EPOCH")
+    if text is None:
+        return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+    try:
+        return datetime.datetime.fromtimestamp(int(text), datetime.UTC)
+    except (ValueError, OverflowError, OSError):
+        raise BuildError(f'SOURCE_DATE_EPOCH is "{text}"; set it to whole seconds since 1970, or unset it.') from None
+
+
+@contextlib.contextmanager
+def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
+    """Yield a new, empty file beside `target` that takes its place when the block ends well, and else disappears.
+
+    The file is made at once, so that an unwritable folder is known before any work is done.
+
+    Raises
+    ------
+    BuildError
+        The folder does not exist or cannot be written, or `target` is a folder or cannot be replaced.
+    """
+    if target.is_dir():
+        raise BuildError(f"{target}: is a folder; give the path of the file to write.")
+    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
+    try:
+        part.touch(exist_ok=False)
+    except FileNotFoundError:
+        raise BuildError(f"{target}: the folder {target.parent} does not exist; create it or choose another.") from None
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise BuildError(f"{target}: cannot be written ({reason}); choose a folder that you may write to.") from None
+    try:
+        yield part
+        try:
+            part.replace(target)
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise BuildError(f"{target}: cannot be replaced ({reason}); close what uses it.") from None
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def write_archive(folder: pathlib.Path, file: pathlib.Path, date: datetime.datetime) -> None:
+    """Write everything below `folder` into the ZIP archive `file`, the same bytes for the same content and date.
+
+    Entries are sorted, have forward slashes and no leading `./`, all the same date and fixed permissions.
+    """
+    moment = min(max(date.astimezone(datetime.UTC), _EARLIEST), _LATEST)
+    names = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+    with zipfile.ZipFile(file, "w") as archive:
+        for name in sorted(names):
+            entry = zipfile.ZipInfo(name, moment.timetuple()[:6])
+            entry.create_system = 3  # Unix, also where Windows writes: it decides how external_attr is read
+            entry.external_attr = (0o100755 if name.startswith("binaries/") else 0o100644) << 16
+            archive.writestr(entry, names[name].read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)
