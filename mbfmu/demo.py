@@ -1,0 +1,122 @@
+"""Demonstrations: build an assembly of the gallery for every target of this machine, run it, compare and draw."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import time
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from mbfmu.cli import report
+from mbfmu.cli.series import figure
+from mbfmu.errors import ModelError, ValidationError
+
+STOP_TIME = 3.0  # s
+STEP = 0.01  # s
+TOLERANCE = 1e-8
+ANGLES = ("revolute1.phi", "revolute2.phi")
+TIP = ("boxBody2.frame_b.r_0[1]", "boxBody2.frame_b.r_0[2]")
+
+
+@dataclasses.dataclass(frozen=True)
+class Run:
+    """One FMU and its motion; times in seconds, `motion` with a field per variable, angles in rad, positions in m."""
+
+    target: str
+    path: pathlib.Path
+    build_time: float
+    run_time: float
+    motion: np.ndarray
+
+
+def run(name: str, folder: pathlib.Path, console: Console) -> None:
+    """Run the demonstration `name`; FMUs and picture go into `folder`, which is made where it does not exist."""
+    if name != "double_pendulum":
+        raise ModelError(f"{name}: no such demonstration; there is double_pendulum")
+    from mbfmu.export.build import available_targets
+    from mbfmu.modeling.registry import assemblies
+
+    folder.mkdir(parents=True, exist_ok=True)
+    targets = available_targets()
+    if "native" not in targets:
+        console.print("No C compiler found: only the python target is built. Install gcc or clang for the native one.")
+    runs = [demonstrate(assemblies()[name](), target, folder) for target in targets]
+    console.print(comparison(runs))
+    picture = folder / f"{name}.png"
+    draw(runs[0], picture)
+    console.print(f"FMUs and picture are in {folder}: {', '.join(r.path.name for r in runs)}, {picture.name}")
+
+
+def demonstrate(assembly: Any, target: str, folder: pathlib.Path) -> Run:
+    """Build, validate and run one FMU."""
+    from mbfmu.export.build import build
+    from mbfmu.validation import validate
+
+    path = folder / f"{type(assembly).__name__}_{target}.fmu"
+    with report.working(f"Building the {target} target") as progress:
+        started = time.perf_counter()
+        build(assembly, path, target=target, progress=progress)
+        build_time = time.perf_counter() - started
+        progress(f"Validating the {target} target")
+        problems = validate(path)
+    if problems:
+        raise ValidationError(f"{path}: {problems[0]}")
+    started = time.perf_counter()
+    motion = play(path, f"Running {path.name} in FMPy")
+    return Run(target, path, build_time, time.perf_counter() - started, motion)
+
+
+def play(path: pathlib.Path, title: str) -> np.ndarray:
+    """Run an FMU in FMPy with a progress bar; returns its structured array with `time` and the variables shown."""
+    import fmpy
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.2f} s"), TimeElapsedColumn())
+    with Progress(*columns, transient=True) as progress:
+        task = progress.add_task(title, total=STOP_TIME)
+
+        def step_finished(now: float, _recorder: object) -> bool:
+            progress.update(task, completed=now)
+            return True
+
+        return np.asarray(
+            fmpy.simulate_fmu(
+                str(path),
+                stop_time=STOP_TIME,
+                output_interval=STEP,
+                relative_tolerance=TOLERANCE,
+                output=[*ANGLES, *TIP],
+                step_finished=step_finished,
+            )
+        )
+
+
+def comparison(runs: list[Run]) -> Any:
+    """Return the table of targets; differences are against the first one, in the variable that differs most."""
+    numbers = ["size", "build", "run of 3 s"]
+    table = report.table("", "target", *numbers, "difference", right=numbers)
+    for one in runs:
+        worst = max(float(np.abs(one.motion[name] - runs[0].motion[name]).max()) for name in (*ANGLES, *TIP))
+        difference = "-" if one is runs[0] else f"{worst:.1e} to {runs[0].target}"
+        size = report.size(one.path.stat().st_size)
+        table.add_row(one.target, size, f"{one.build_time:.2f} s", f"{one.run_time:.3f} s", difference)
+    return table
+
+
+def draw(run: Run, path: pathlib.Path) -> None:
+    """Draw both angles over time beside the path of the tip."""
+    picture, axes = figure(1, 2, figsize=(9, 4), dpi=120)
+    motion, plane = axes[0]
+    for name in ANGLES:
+        motion.plot(run.motion["time"], np.degrees(run.motion[name]), label=name)
+    motion.set(title="Joint angles", xlabel="time in s", ylabel="deg")
+    motion.grid(alpha=0.3)
+    motion.legend()
+    plane.plot(run.motion[TIP[0]], run.motion[TIP[1]], color="tab:green")
+    plane.plot(0, 0, "ko", markersize=4)
+    plane.set(title="Path of the tip", xlabel="x in m", ylabel="y in m", aspect="equal")
+    plane.grid(alpha=0.3)
+    picture.savefig(path)

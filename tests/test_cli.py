@@ -1,0 +1,356 @@
+"""The command line: sources, settings, outputs, exit codes and messages."""
+
+from __future__ import annotations
+
+import csv
+import math
+import pathlib
+import subprocess
+import sys
+
+import fmpy
+import numpy as np
+import pytest
+
+from mbfmu import cli, demo, sources
+from mbfmu.errors import ModelError
+
+PENDULUM = '''
+from mbfmu import Assembly, Start
+from mbfmu.components import Body, Revolute, World
+
+
+class Pendulum(Assembly):
+    """A point mass on a massless rod."""
+
+    stop_time = 0.5
+
+    def __init__(self, length=0.4, angle=0.1):
+        self.world = World()
+        self.hinge = Revolute(phi=Start(angle, fixed=True), w=Start(0.0, fixed=True))
+        self.bob = Body(r_CM=(0, -length, 0), m=2.0, I_11=0.0, I_22=0.0, I_33=0.0)
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.bob.frame_a)
+        self.output(self.hinge.phi)
+'''
+
+TOML = """
+[experiment]
+start = 0.0
+stop = 0.5
+tolerance = 1e-6
+
+[world]
+
+[[component]]
+name = "hinge"
+class = "MultiBody.Joints.Revolute"
+[component.parameters]
+phi = {start = 0.1, fixed = true}
+w = {fixed = true}
+
+[[component]]
+name = "bob"
+class = "MultiBody.Parts.Body"
+[component.parameters]
+r_CM = [0.0, -0.4, 0.0]
+m = 2.0
+
+[[connect]]
+a = "world.frame_b"
+b = "hinge.frame_a"
+
+[[connect]]
+a = "hinge.frame_b"
+b = "bob.frame_a"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> pathlib.Path:
+    """Return an empty working directory with a pendulum in Python and in TOML."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "pendulum.py").write_text(PENDULUM, encoding="utf-8")
+    (tmp_path / "pendulum.toml").write_text(TOML, encoding="utf-8")
+    return tmp_path
+
+
+def parameter(file: pathlib.Path, name: str) -> float:
+    """Return a start value as another tool reads it from the FMU."""
+    (found,) = (v for v in fmpy.read_model_description(str(file)).modelVariables if v.name == name)
+    return float(found.start)
+
+
+def without_compiler(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path) -> None:
+    """Hide every C compiler: nothing on PATH, no CC, no ziglang."""
+    monkeypatch.setenv("PATH", str(folder))
+    monkeypatch.delenv("CC", raising=False)
+    monkeypatch.setitem(sys.modules, "ziglang", None)
+
+
+@pytest.mark.parametrize("command", ["", "build", "simulate", "validate", "info", "list", "demo"])
+def test_help_ends_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*command.split(), "--help"]) == 0
+    assert f"Example: mbfmu {command or 'demo'}" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    import mbfmu
+
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"mbfmu {mbfmu.__version__}\n"
+
+
+@pytest.mark.parametrize("source", ["pendulum.py", "pendulum.py:Pendulum", "pendulum:Pendulum", "pendulum.toml"])
+def test_every_form_of_source(source: str, folder: pathlib.Path) -> None:
+    assert {"world", "hinge", "bob"} <= set(sources.load(source).parts)
+
+
+def test_gallery_source() -> None:
+    assert {"revolute1", "boxBody2"} <= set(sources.load("double_pendulum").parts)
+
+
+def test_settings_reach_constructor_parameters_and_start_values(folder: pathlib.Path) -> None:
+    settings = ["length=0.7", "bob.m=3", "hinge.phi=0.25", "world.n=[0, 0, -1]", "hinge.useAxisFlange=true"]
+    assembly = sources.load("pendulum.py", settings)
+    assert list(assembly.bob.value("r_CM")) == [0.0, -0.7, 0.0]
+    assert assembly.bob.value("m") == 3.0
+    assert list(assembly.world.value("n")) == [0.0, 0.0, -1.0]
+    assert assembly.hinge.value("useAxisFlange") is True
+    file = folder / "out.fmu"
+    assert cli.main(["build", "pendulum.py", "--target", "python", "-o", str(file), "-p", "hinge.phi=0.25"]) == 0
+    assert parameter(file, "hinge.phi") == 0.25
+
+
+def test_build_validate_info(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["build", "pendulum.py", "--target", "python", "-p", "bob.m=3"]) == 0
+    file = folder / "Pendulum.fmu"
+    assert parameter(file, "bob.m") == 3.0
+    assert cli.main(["validate", str(file)]) == 0
+    assert "no problems" in capsys.readouterr().out
+    assert cli.main(["info", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "co-simulation" in shown
+    assert "bob.m" in shown
+    assert "A point mass on a massless rod." in shown
+
+
+def test_info_tells_the_structure_of_an_assembly(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["info", "pendulum.py"]) == 0
+    shown = capsys.readouterr().out
+    assert "hinge" in shown
+    assert "degree" in shown
+
+
+def test_simulate_writes_csv_and_picture(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command = "simulate pendulum.py --stop 0.4 --step 0.1 --tolerance 1e-9 --csv out.csv --plot out.png --table"
+    assert cli.main(command.split()) == 0
+    header, *rows = csv.reader((folder / "out.csv").open())
+    assert header == ["time", "hinge.phi"]
+    assert np.allclose([float(row[0]) for row in rows], [0.0, 0.1, 0.2, 0.3, 0.4])
+    # the period of a pendulum of amplitude 0.1 rad is that of a small one times 1 + 0.1^2 / 16
+    expected = [0.1 * math.cos(math.sqrt(9.80665 / 0.4) / (1 + 0.01 / 16) * float(row[0])) for row in rows]
+    assert np.allclose([float(row[1]) for row in rows], expected, atol=1e-4)
+    assert (folder / "out.png").read_bytes().startswith(b"\x89PNG")
+    assert len(capsys.readouterr().out.strip().splitlines()) >= len(rows) + 1
+
+
+def test_simulate_shows_chosen_variables(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["simulate", "pendulum.py", "--variables", "hinge.w, bob.frame_a.r_0[*", "--csv", "out.csv"]) == 0
+    header = (folder / "out.csv").read_text().splitlines()[0]
+    assert header == "time,hinge.w,bob.frame_a.r_0[1],bob.frame_a.r_0[2],bob.frame_a.r_0[3]"
+
+
+def test_list_shows_gallery_and_classes(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list"]) == 0
+    shown = capsys.readouterr().out
+    assert "double_pendulum" in shown
+    assert "MultiBody.Joints.Revolute" in shown
+
+
+def test_validate_finds_problems_and_exits_with_1(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import zipfile
+
+    assert cli.main(["build", "pendulum.py", "--target", "python", "-o", "good.fmu"]) == 0
+    with zipfile.ZipFile("good.fmu") as good, zipfile.ZipFile("bad.fmu", "w") as bad:
+        for name in good.namelist():
+            content = good.read(name)
+            if name == "modelDescription.xml":
+                content = content.replace(b'causality="output"', b'causality="outputs"')
+            bad.writestr(name, content)
+    assert cli.main(["validate", "bad.fmu"]) == 1
+    assert "outputs" in capsys.readouterr().out
+
+
+def edited(text: str, old: str, new: str) -> str:
+    """Replace, insisting that there is something to replace."""
+    assert old in text
+    return text.replace(old, new)
+
+
+BAD_SOURCES = {
+    "unknown gallery name": ("double_pendulm", "", ["double_pendulm", "double_pendulum"]),
+    "missing file": ("nothing.py", "", ["nothing.py", "no such file"]),
+    "missing assembly file": ("nothing.toml", "", ["nothing.toml"]),
+    "missing module": ("no_such_module:Pendulum", "", ["no_such_module"]),
+    "unknown class": ("pendulum.py:Pendulun", "", ["pendulum.py", "Pendulun", "Pendulum"]),
+    "not an assembly": ("pendulum.py:Revolute", "", ["Revolute", "not an assembly"]),
+    "no assembly": ("bad.py", "x = 1", ["bad.py", "no assembly"]),
+    "two assemblies": ("bad.py", PENDULUM + "\nclass Other(Assembly): pass\n", ["bad.py:Pendulum", "bad.py:Other"]),
+    "syntax error": ("bad.py", "def f(:\n", ["bad.py", "line 1"]),
+    "error on import": ("bad.py", "x = 1\ny = undefined\n", ["bad.py", "NameError", "line 2"]),
+    "error in constructor": ("bad.py", edited(PENDULUM, "World()", "Wrld()"), ["bad.py", "Wrld", "line 12"]),
+    "argument without default": ("bad.py", edited(PENDULUM, "length=0.4", "length"), ["length", "-p length="]),
+    "open joint": ("bad.py", edited(PENDULUM, "self.connect(self.world.frame_b", "(self.world.frame_b"), ["hinge"]),
+    "two worlds": (
+        "bad.py",
+        edited(PENDULUM, "        self.hinge =", "        self.world2 = World()\n        self.hinge ="),
+        ["world", "world2"],
+    ),
+    "component used twice": (
+        "bad.py",
+        edited(PENDULUM, "        self.output", "        self.bob2 = self.bob\n        self.output"),
+        ["bob", "once"],
+    ),
+    "negative mass": ("bad.py", edited(PENDULUM, "m=2.0", "m=-2.0"), ["m = -2.0", ">= 0"]),
+    "zero axis": ("bad.py", edited(PENDULUM, "Revolute(", "Revolute(n=(0, 0, 0), "), ["n = (0, 0, 0)", "direction"]),
+    "wrong shape": ("bad.py", edited(PENDULUM, "(0, -length, 0)", "(0, -length)"), ["r_CM", "3 numbers"]),
+    "unknown TOML class": ("bad.toml", edited(TOML, "Joints.Revolute", "Joints.Revolut"), ["bad.toml", "Revolut"]),
+    "unknown TOML key": ("bad.toml", edited(TOML, "[experiment]", "[experimnt]"), ["bad.toml", "experimnt"]),
+    "unknown TOML parameter": ("bad.toml", edited(TOML, "m = 2.0", "mass = 2.0"), ["bob", "mass"]),
+    "no TOML at all": ("bad.toml", "[experiment\n", ["bad.toml", "line 1"]),
+}
+
+
+def complaint(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Run a command that must end in an error; returns the message, which must be the last line and the only one."""
+    assert cli.main(arguments) == 2
+    error = capsys.readouterr().err
+    assert "Traceback" not in error
+    assert "defect" not in error
+    last = error.strip().splitlines()[-1]
+    assert last.startswith("mbfmu: ")
+    return last
+
+
+@pytest.mark.parametrize(("source", "text", "words"), BAD_SOURCES.values(), ids=BAD_SOURCES)
+def test_a_bad_source_ends_in_one_message(
+    source: str, text: str, words: list[str], folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if text:
+        (folder / source).write_text(text, encoding="utf-8")
+    message = complaint(["build", source, "--target", "python", "-o", "out.fmu"], capsys)
+    assert [word for word in words if word not in message] == []
+    assert not (folder / "out.fmu").exists()
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    {
+        "no equals sign": ("bob.m", ["bob.m", "name=value"]),
+        "unknown argument": ("lenght=1", ["lenght", "length"]),
+        "unknown component": ("bobb.m=1", ["bobb", "bob"]),
+        "unknown parameter": ("bob.mm=1", ["mm", "bob"]),
+        "wrong kind": ("bob.m=heavy", ["bob.m", "heavy", "number"]),
+        "out of bounds": ("bob.m=-1", ["bob.m", "-1", ">= 0"]),
+    }.values(),
+)
+def test_a_bad_setting_ends_in_one_message(
+    setting: str, words: list[str], folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    message = complaint(["build", "pendulum.py", "-p", setting, "-o", "out.fmu"], capsys)
+    assert [word for word in words if word not in message] == []
+    assert not (folder / "out.fmu").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    {
+        "unknown command": ("bild pendulum.py", ["bild", "build"]),
+        "unknown option": ("build pendulum.py --targt native", ["--targt", "--target"]),
+        "missing source": ("build", ["SOURCE"]),
+        "unknown target": ("build pendulum.py --target nativ", ["nativ", "native", "python"]),
+        "unknown platform": ("build pendulum.py --target native --platform linux65", ["linux65", "linux64"]),
+        "missing folder": ("build pendulum.py --target python -o nowhere/out.fmu", ["nowhere"]),
+        "folder in place of a file": ("build pendulum.py --target python -o .", ["."]),
+        "not an FMU": ("validate pendulum.py", ["pendulum.py", "not an FMU"]),
+        "no such FMU": ("validate nothing.fmu", ["nothing.fmu"]),
+        "info of a broken FMU": ("info broken.fmu", ["broken.fmu", "not an FMU"]),
+        "unknown variable": ("simulate pendulum.py --variables hinge.phy", ["hinge.phy", "hinge.phi"]),
+        "unwritable CSV": ("simulate pendulum.py --csv nowhere/out.csv", ["nowhere"]),
+        "backwards": ("simulate pendulum.py --stop -1", ["-1"]),
+        "step of zero": ("simulate pendulum.py --step 0", ["step"]),
+        "unknown picture format": ("simulate pendulum.py --plot out.xyz", ["xyz"]),
+        "unknown demonstration": ("demo triple", ["triple", "double_pendulum"]),
+    }.values(),
+)
+def test_bad_use_ends_in_one_message(
+    arguments: str, words: list[str], folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "broken.fmu").write_text("no archive", encoding="utf-8")
+    before = sorted(folder.rglob("*.fmu"))
+    message = complaint(arguments.split(), capsys)
+    assert [word for word in words if word not in message] == []
+    assert sorted(folder.rglob("*.fmu")) == before
+
+
+def test_native_without_compiler_names_the_remedy(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_compiler(monkeypatch, folder)
+    message = complaint(["build", "pendulum.py", "--target", "native", "-o", "out.fmu"], capsys)
+    assert "compiler" in message
+    assert "--target python" in message
+    assert not (folder / "out.fmu").exists()
+
+
+def test_auto_without_compiler_builds_the_python_target_and_says_so(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_compiler(monkeypatch, folder)
+    assert cli.main(["build", "pendulum.py", "-o", "out.fmu"]) == 0
+    shown = "".join(capsys.readouterr())
+    assert "python" in shown
+    assert "compiler" in shown
+    assert fmpy.read_model_description("out.fmu").coSimulation.needsExecutionTool
+
+
+def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["demo", "-o", "shown"]) == 0
+    shown = capsys.readouterr().out
+    assert "native" in shown
+    assert "python" in shown
+    assert (folder / "shown" / "double_pendulum.png").read_bytes().startswith(b"\x89PNG")
+    assert len(list((folder / "shown").glob("*.fmu"))) == 2
+
+
+def test_demo_without_compiler_runs_the_python_target_and_says_so(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    without_compiler(monkeypatch, folder)
+    monkeypatch.setattr(demo, "STOP_TIME", 0.1)
+    assert cli.main(["demo", "-o", "shown"]) == 0
+    assert "No C compiler" in capsys.readouterr().out
+    assert [path.name for path in (folder / "shown").glob("*.fmu")] == ["DoublePendulum_python.fmu"]
+
+
+def test_the_installed_command_exits_with_2(folder: pathlib.Path) -> None:
+    done = subprocess.run([sys.executable, "-m", "mbfmu", "build", "nothing.toml"], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert "nothing.toml" in done.stderr.strip().splitlines()[-1]
+
+
+def test_a_source_file_hides_no_package(folder: pathlib.Path) -> None:
+    (folder / "numpy.py").write_text(PENDULUM, encoding="utf-8")
+    assert {"hinge"} <= set(sources.load("numpy.py").parts)
+    assert sys.modules["numpy"] is np
+
+
+def test_settings_are_toml_values() -> None:
+    assert sources.parse_setting("a.b = [1, 2.5]") == ("a.b", [1, 2.5])
+    assert sources.parse_setting("phi={start = 0.1, fixed = true}") == ("phi", {"start": 0.1, "fixed": True})
+    assert sources.parse_setting("x=.5") == ("x", 0.5)
+    assert sources.parse_setting("gravityType=PointGravity") == ("gravityType", "PointGravity")
+    with pytest.raises(ModelError, match="name=value"):
+        sources.parse_setting("=1")
