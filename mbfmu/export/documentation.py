@@ -1,0 +1,149 @@
+"""What an FMU says of itself to people: documentation/index.html, licences and the icon (FMI 2.0.4, section 2.3)."""
+
+from __future__ import annotations
+
+import functools
+import importlib.metadata
+import importlib.resources
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import jinja2
+import markupsafe
+
+import mbfmu
+from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.export import structure
+from mbfmu.export.model_description import has_start
+from mbfmu.export.terminals import terminals_and_icons
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.system import System
+
+#: Titles of the tables of variables, and a sentence on each.
+TABLES = {
+    "Parameters": "Can be set before the initialisation.",
+    "Start values": "Can be set before the initialisation.",
+    "Inputs": "Can be set at every communication point.",
+    "Outputs": "Can be read at every communication point, as all other variables can.",
+    "Choices of structure": "Decided when the FMU was built; another choice needs another build.",
+}
+
+#: The picture is left out where it would have more boxes than anybody can read.
+LARGEST_PICTURE = 400
+
+
+def write_documentation(
+    folder: pathlib.Path,
+    system: System,
+    variables: Sequence[ScalarVariable],
+    facts: Mapping[str, str],
+    packages: Sequence[str] = (),
+) -> None:
+    """Write documentation, licences, icons and terminals into the folder of an FMU.
+
+    Parameters
+    ----------
+    folder
+        Where modelDescription.xml stands.
+    system
+        Name, description, components and connections.
+    variables
+        The variables of the FMU.
+    facts
+        Lines at the head of the page: what by name.
+    packages
+        Python packages parts of which are in the FMU; their licences are added.
+    """
+    documentation = folder / "documentation"
+    (documentation / "licenses").mkdir(parents=True, exist_ok=True)
+    (documentation / "index.html").write_text(page(system, variables, facts), encoding="utf-8")
+    licenses = [(f"{name} {importlib.metadata.version(name)}", license_of(name)) for name in ("mbfmu", *packages)]
+    text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
+    (documentation / "licenses" / "license.txt").write_text(text, encoding="utf-8")
+    (folder / "model.png").write_bytes(_template("icon.png"))
+    terminals = terminals_and_icons(variables)
+    if terminals is not None:
+        place = folder / "terminalsAndIcons"
+        place.mkdir(exist_ok=True)
+        (place / "terminalsAndIcons.xml").write_bytes(terminals)
+        for icon in ("icon.png", "icon.svg"):
+            (place / icon).write_bytes(_template(icon))
+
+
+def page(system: System, variables: Sequence[ScalarVariable], facts: Mapping[str, str]) -> str:
+    """Return the page index.html: facts, picture and table of the structure, tables of what can be set and read."""
+    groups: dict[str, list[ScalarVariable]] = {title: [] for title in TABLES}
+    for variable in variables:
+        title = _table(variable)
+        if title is not None:
+            groups[title].append(variable)
+    template = _environment().get_template("index.html.jinja")
+    return template.render(
+        name=system.name,
+        description=system.description,
+        facts=facts.items(),
+        picture=picture(system),
+        components=system.components,
+        tables=[(title, text, groups[title]) for title, text in TABLES.items()],
+    )
+
+
+def _table(variable: ScalarVariable) -> str | None:
+    """Return the title of the table that a variable belongs to."""
+    if variable.structural:
+        return "Choices of structure"
+    if variable.causality in ("parameter", "calculatedParameter"):
+        return "Parameters" if has_start(variable) else None
+    if variable.causality in ("input", "output"):
+        return f"{variable.causality.capitalize()}s"
+    return "Start values" if variable.variability != "constant" and has_start(variable) else None
+
+
+def picture(system: System) -> markupsafe.Markup | None:
+    """Return the picture of the structure as SVG; None where there is nothing to show or far too much."""
+    if not system.connections or len(system.components) > LARGEST_PICTURE:
+        return None
+    drawing = structure.draw(system.components, system.connections)
+    svg = _environment().get_template("structure.svg.jinja").render(name=system.name, **vars(drawing))
+    return markupsafe.Markup(svg)
+
+
+def license_of(package: str) -> str:
+    """Return the text of an installed package's licence files, or, where it ships none, what its metadata says."""
+    distribution = importlib.metadata.distribution(package)
+    files = [file for file in distribution.files or () if file.name.upper().startswith(("LICENSE", "LICENCE"))]
+    if files:
+        return "\n".join(file.read_text(encoding="utf-8") for file in files)
+    metadata = distribution.metadata
+    known = [metadata[key] for key in ("License-Expression", "License", "Home-page") if key in metadata]
+    return "\n".join(known)
+
+
+@functools.cache
+def _environment() -> jinja2.Environment:
+    def autoescape(name: str | None) -> bool:
+        return name is not None and name.endswith((".html.jinja", ".svg.jinja"))
+
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: _template(name).decode("utf-8")),
+        autoescape=autoescape,
+        undefined=jinja2.StrictUndefined,
+        keep_trailing_newline=True,
+    )
+    environment.filters["value"] = _value
+    return environment
+
+
+def _template(name: str) -> bytes:
+    return (importlib.resources.files("mbfmu.templates") / "documentation" / name).read_bytes()
+
+
+def _value(value: float | int | bool | str | None) -> str:
+    """Write a value for people: at most nine digits, nothing where there is none."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float):
+        return f"{value:.9g}"
+    return "" if value is None else str(value)

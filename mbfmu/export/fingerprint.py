@@ -1,0 +1,56 @@
+"""The guid of an FMU: equal for equal interface and code, whenever and wherever it is built."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import importlib.resources
+import uuid
+from collections.abc import Iterator, Sequence
+from importlib.resources.abc import Traversable
+
+import mbfmu
+from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.simulation.equations import FUNCTIONS, Equations
+
+#: Packages whose files become part of FMUs: a change of the runtime is a change of the FMU.
+RUNTIME_PACKAGES = ("mbfmu.simulation", "mbfmu.templates")
+
+
+def fingerprint(
+    equations: Equations, variables: Sequence[ScalarVariable], references: Sequence[int], target: str
+) -> str:
+    """Return the guid, a hash of everything that decides how the FMU behaves.
+
+    That is its variables and their value references, the equations with their numbers, the runtime's own files, the
+    target and the version of mbfmu.
+    """
+    digest = hashlib.sha256()
+
+    def add(text: str | bytes) -> None:
+        data = text.encode() if isinstance(text, str) else text
+        digest.update(len(data).to_bytes(8, "little"))
+        digest.update(data)
+
+    add(target)
+    add(mbfmu.__version__)
+    for variable, reference in zip(variables, references, strict=True):
+        add(f"{reference} {variable!r}")
+    for field in dataclasses.fields(equations):
+        if field.name != "functions":
+            add(f"{field.name} {getattr(equations, field.name)!r}")
+    for name in FUNCTIONS:
+        add(equations.functions[name].serialize())
+    for package in RUNTIME_PACKAGES:
+        for path, data in _files(importlib.resources.files(package), package):
+            add(path)
+            add(data)
+    return f"{{{uuid.UUID(bytes=digest.digest()[:16], version=4)}}}"
+
+
+def _files(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
+    for item in sorted(folder.iterdir(), key=lambda item: item.name):
+        if item.is_dir() and item.name != "__pycache__":
+            yield from _files(item, f"{path}/{item.name}")
+        elif item.is_file():
+            yield f"{path}/{item.name}", item.read_bytes()
