@@ -1,0 +1,101 @@
+"""Projection onto the constraints: positions on g = 0, speeds on c = 0, quaternions on the unit sphere."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .errors import ConsistencyError
+from .functions import Workspace
+from .linear import minimum_norm
+
+#: Newton steps for the positions; an accepted integrator step needs one or two.
+ITERATIONS = 10
+#: A position residual that stays above this fraction of the size of q is a failure.
+FAILURE = 1e-8
+#: A dropped, dependent constraint that is off by more than this fraction of the size of q no longer depends.
+DEPENDENT = 1e-6
+#: An assertion may be violated by this much: rounding.
+SLACK = 1e-9
+
+
+def normalise(q: np.ndarray, quaternions: tuple[int, ...]) -> None:
+    """Scale the quaternions that start at the given offsets of q to length 1, in place; zero stays zero."""
+    for offset in quaternions:
+        part = q[offset : offset + 4]
+        length = np.sqrt(part @ part)
+        if length > 0.0:
+            part /= length
+
+
+def project(workspace: Workspace) -> None:
+    """Move `workspace.x` onto the constraints by the smallest displacement and the smallest change of speed.
+
+    The position residuals g are removed by Newton steps `G dv = -g`, `q += N(q) dv`, down to rounding; the velocity
+    residuals c, linear in v, in one step. The extra states z stay.
+
+    Raises
+    ------
+    ConsistencyError
+        The positions cannot meet their constraints; the message names the worst one.
+    """
+    equations = workspace.equations
+    q = workspace.x[: equations.nq]
+    v = workspace.x[equations.nq : equations.nq + equations.nv]
+    normalise(q, equations.quaternions)
+    if equations.nl == 0:
+        return
+    g, c, G = workspace.constraints()
+    if equations.ng:
+        size = 1.0 + np.abs(q).max(initial=0.0)
+        rounding = 16 * np.finfo(float).eps * size
+        error = np.abs(g).max()
+        for _ in range(ITERATIONS):
+            if error <= rounding:
+                break
+            dv, _ = minimum_norm(G[: equations.ng], -g)
+            before, previous = q.copy(), error
+            q += workspace.displacement(dv)
+            normalise(q, equations.quaternions)
+            g, c, G = workspace.constraints()
+            error = np.abs(g).max()
+            if not error < previous:
+                if previous <= FAILURE * size:
+                    q[:] = before
+                    g, c, G = workspace.constraints()
+                    error = previous
+                break
+        if not error <= FAILURE * size:
+            worst = equations.position_names[int(np.argmax(np.abs(g)))]
+            raise ConsistencyError(
+                f"at t = {workspace.t[0]:.9g} s the constraint '{worst}' cannot be met: it is off by {error:.3g}; "
+                "the mechanism may have reached a position where it locks or comes apart"
+            )
+    dv, _ = minimum_norm(G, -c)
+    v += dv
+
+
+def check(workspace: Workspace) -> None:
+    """Check dropped constraints and assertions at the present point, which must be consistent.
+
+    Raises
+    ------
+    ConsistencyError
+        One does not hold; the message names it.
+    """
+    equations = workspace.equations
+    t = workspace.t[0]
+    if equations.ne:
+        e = np.abs(workspace.redundant())
+        worst = int(np.argmax(e))
+        if not e[worst] <= DEPENDENT * (1.0 + np.abs(workspace.x[: equations.nq]).max(initial=0.0)):
+            raise ConsistencyError(
+                f"at t = {t:.9g} s the constraint '{equations.redundant_names[worst]}' is off by {e[worst]:.3g}; the "
+                "build left it out because the others implied it, and with the present parameters they do not: build "
+                "the model anew with these parameters"
+            )
+    if equations.nh:
+        workspace.solve()
+        h = workspace.assertions()
+        for value, message in zip(h, equations.assertion_messages, strict=True):
+            if not value >= -SLACK:
+                raise ConsistencyError(f"at t = {t:.9g} s: {message} (violated by {-value:.3g})")

@@ -1,0 +1,209 @@
+"""From one communication point to the next: integrator steps, projection, and the events in between."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable
+
+import numpy as np
+from scipy import optimize
+
+from .errors import StepError
+from .functions import Workspace
+from .initialise import MODE_ROUNDS, modes_now, time_margin
+from .integrator import Integrator
+from .project import check, project
+
+Vector = np.ndarray
+
+#: So many events in a row, each within `CHATTER` s of the one before, are chattering.
+CHATTER_EVENTS, CHATTER = 100, 1e-9
+#: Fractions of a step at which crossings are looked for; two within one of these intervals go unseen.
+SAMPLES = (0.5, 1.0)
+
+
+@dataclasses.dataclass(frozen=True)
+class Point:
+    """Everything that the values at one instant depend on; its arrays are never written to."""
+
+    t: float
+    x: Vector
+    u: Vector
+    P: Vector
+    m: Vector
+
+
+class Stepper:
+    """Moves points forward in time.
+
+    It goes on without a restart where a point is the one that it returned last, with the same inputs and parameters.
+
+    Parameters
+    ----------
+    workspace
+        The model's functions.
+    method, tolerance
+        See `Integrator`.
+    """
+
+    def __init__(self, workspace: Workspace, method: str, tolerance: float) -> None:
+        equations = workspace.equations
+        self._workspace = workspace
+        self._integrator = Integrator(workspace.rhs, method, tolerance)
+        self._projects = equations.nl > 0 or bool(equations.quaternions)
+        self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
+        self._crossings_need_w = bool(self._switches.size) and _depends_on_last(equations.functions["crossings"])
+        self._last: Point | None = None
+        self._times_of: tuple[Vector, Vector] | None = None
+
+    def advance(self, point: Point, end: float) -> Point:
+        """Go on from `point` to the time `end` [s]; inputs and parameters stay.
+
+        Raises
+        ------
+        SimulationError
+            The integrator cannot go on, or a constraint or an assertion does not hold; `point` is untouched.
+        """
+        workspace, integrator = self._workspace, self._integrator
+        workspace.set_point(point.t, point.x, point.u, point.P, point.m)
+        if not self._continues(point):
+            self._restart(point)
+        self._last = None
+        times = self._times(point.P)
+        last_event, count = -math.inf, 0
+        while integrator.t < end:
+            start = integrator.t
+            following = float(times[np.searchsorted(times, start + time_margin(start), side="right")])
+            integrator.step(min(end, following))
+            crossing = self._first_crossing(start)
+            if crossing is not None:
+                t, x, switch = crossing
+                count = count + 1 if t - last_event < CHATTER else 0
+                last_event = t
+                if count > CHATTER_EVENTS:
+                    raise StepError(
+                        f"at t = {t:.9g} s switch {switch + 1} of {workspace.m.size} changes again and again: the "
+                        "model chatters between two modes; smooth the law that it belongs to"
+                    )
+                workspace.m[switch] = 1.0 - workspace.m[switch]
+                self._event(t, x, np.array([switch]))
+            elif following <= integrator.t + time_margin(integrator.t):
+                self._event(integrator.t, integrator.x, None)
+            elif self._projects:
+                workspace.t[0], workspace.x[:] = integrator.t, integrator.x
+                project(workspace)
+                integrator.replace(workspace.x)
+        workspace.t[0], workspace.x[:] = integrator.t, integrator.x
+        check(workspace)
+        self._last = Point(integrator.t, integrator.x, point.u, point.P, workspace.m.copy())
+        return self._last
+
+    def resumption(self, point: Point) -> tuple[float | None, Vector | None]:
+        """Step size and derivative with which the next step from `point` begins; None where they are not known."""
+        if self._continues(point):
+            return self._integrator.h, self._integrator.f
+        return None, None
+
+    def resume(self, point: Point, h: float, f: Vector) -> Point:
+        """Go on from `point` with what `resumption` gave, so that the steps are those that would have been made.
+
+        Returns the point to hand to `advance`, equal to the one given.
+        """
+        self._workspace.set_point(point.t, point.x, point.u, point.P, point.m)
+        self._integrator.restart(point.t, point.x, h, f)
+        self._last = dataclasses.replace(point, x=self._integrator.x)
+        return self._last
+
+    def _continues(self, point: Point) -> bool:
+        last = self._last
+        return last is not None and all(
+            a is b for a, b in ((point.x, last.x), (point.u, last.u), (point.P, last.P), (point.m, last.m))
+        )
+
+    def _restart(self, point: Point) -> None:
+        """Begin at `point`, which inputs or parameters may have moved off its constraints and switches."""
+        last = self._last
+        h = self._integrator.h if last is not None and last.x is point.x else None
+        self._settle(None)
+        if self._projects:
+            project(self._workspace)
+        self._integrator.restart(point.t, self._workspace.x, h)
+
+    def _event(self, t: float, x: Vector, flipped: Vector | None) -> None:
+        """Restart at (t, x), where the given switches have flipped."""
+        workspace = self._workspace
+        workspace.t[0], workspace.x[:] = t, x
+        if self._projects:
+            project(workspace)
+        if self._settle(flipped) and self._projects:
+            project(workspace)
+        self._integrator.restart(t, workspace.x)
+
+    def _settle(self, flipped: Vector | None) -> bool:
+        """Set all switches but the flipped ones for the present point; returns whether a mode changed."""
+        for settled in range(MODE_ROUNDS):
+            if not modes_now(self._workspace, flipped):
+                return settled > 0 or flipped is not None
+        raise StepError(
+            f"at t = {self._workspace.t[0]:.9g} s the switches of the model do not settle: with either mode the other "
+            "one applies; smooth the law that they belong to"
+        )
+
+    def _times(self, P: Vector) -> Vector:
+        """Sorted instants of events, with infinity at the end."""
+        if self._times_of is None or self._times_of[0] is not P:
+            times = self._workspace.times()
+            self._times_of = P, np.append(np.unique(times[np.isfinite(times)]), math.inf)
+        return self._times_of[1]
+
+    def _first_crossing(self, start: float) -> tuple[float, Vector, int] | None:
+        """First instant of the last step at which a switch should flip: time just past it, state and switch."""
+        if not self._switches.size:
+            return None
+        workspace, integrator = self._workspace, self._integrator
+        end, state = integrator.t, integrator.dense()
+
+        def crossings(t: float) -> Vector:
+            workspace.t[0], workspace.x[:] = t, integrator.x if t == end else state(t)
+            if self._crossings_need_w:
+                workspace.solve()
+            return workspace.crossings()[self._switches]
+
+        mode = workspace.m[self._switches] > 0.0
+        left, before = start, None
+        for fraction in SAMPLES:
+            right = end if fraction == 1.0 else start + fraction * (end - start)
+            values = crossings(right)
+            wrong = np.flatnonzero((values >= 0.0) != mode)
+            if wrong.size:
+                before = crossings(left) if before is None else before
+                return self._locate(crossings, state, wrong, mode, (left, before), (right, values))
+            left, before = right, values
+        return None
+
+    def _locate(
+        self,
+        crossings: Callable[[float], Vector],
+        state: Callable[[float], Vector],
+        wrong: Vector,
+        mode: Vector,
+        left: tuple[float, Vector],
+        right: tuple[float, Vector],
+    ) -> tuple[float, Vector, int]:
+        first, switch = right[0], int(wrong[0])
+        for i in wrong:
+            t = left[0]
+            if (left[1][i] >= 0.0) == mode[i]:
+                xtol = 0.1 * time_margin(right[0])
+                t = optimize.brentq(lambda t, i=i: float(crossings(t)[i]), left[0], right[0], xtol=xtol, disp=False)
+            if t < first:
+                first, switch = t, int(i)
+        t = min(first + time_margin(first), right[0])
+        x = self._integrator.x if t == self._integrator.t else state(t)
+        return t, x, int(self._switches[switch])
+
+
+def _depends_on_last(function: object) -> bool:
+    """Tell from the structure whether a CasADi function's result depends on its last argument."""
+    return bool(function.jac_sparsity(0, function.n_in() - 1).nnz())  # type: ignore[attr-defined]
