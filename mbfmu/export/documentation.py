@@ -7,19 +7,16 @@ import importlib.metadata
 import importlib.resources
 import pathlib
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import jinja2
 import markupsafe
 
 import mbfmu
+from mbfmu.dynamics.system import System
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.export import structure
 from mbfmu.export.model_description import has_start
 from mbfmu.export.terminals import terminals_and_icons
-
-if TYPE_CHECKING:
-    from mbfmu.dynamics.system import System
 
 #: Titles of the tables of variables, and a sentence on each.
 TABLES = {

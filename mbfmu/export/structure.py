@@ -75,8 +75,8 @@ def draw(components: Sequence[tuple[str, str, str]], connections: Iterable[tuple
     boxes: dict[str, Box] = {}
     x: float = MARGIN
     for column in columns:
-        width = max(len(path) for path in column)
-        width = max(width, *(len(_short(classes[path][0])) for path in column)) * CHARACTER + PADDING
+        letters = max(max(len(path), len(_short(classes[path][0]))) for path in column)
+        width = letters * CHARACTER + PADDING
         for row, path in enumerate(column):
             class_name, text = classes[path]
             boxes[path] = Box(path, _short(class_name), f"{class_name}: {text}", x, MARGIN + row * ROW, width)

@@ -1,0 +1,217 @@
+from __future__ import annotations
+
+import pathlib
+import zipfile
+
+import fmpy
+import pytest
+from lxml import etree
+
+from mbfmu.errors import ValidationError
+from mbfmu.validation import description_problems, read, validate
+
+#: A correct description, written by hand after FMI 2.0.4; the tests break it in one place each.
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="Mass" guid="{42}" generationDateAndTime="2024-02-29T10:30:00Z"
+    variableNamingConvention="structured">
+  <CoSimulation modelIdentifier="mass"/>
+  <UnitDefinitions>
+    <Unit name="m"><BaseUnit m="1"/><DisplayUnit name="mm" factor="1000"/></Unit>
+    <Unit name="kg"><BaseUnit kg="1"/></Unit>
+  </UnitDefinitions>
+  <TypeDefinitions><SimpleType name="Length"><Real unit="m" min="-5" max="5"/></SimpleType></TypeDefinitions>
+  <LogCategories><Category name="logAll"/></LogCategories>
+  <DefaultExperiment startTime="0" stopTime="1" tolerance="1e-6" stepSize="0.01"/>
+  <ModelVariables>
+    <ScalarVariable name="time" valueReference="0" causality="independent"><Real/></ScalarVariable>
+    <ScalarVariable name="m" valueReference="1" causality="parameter" variability="fixed" initial="exact">
+      <Real unit="kg" min="0" start="2" nominal="1"/></ScalarVariable>
+    <ScalarVariable name="f[1]" valueReference="2" causality="input"><Real start="0"/></ScalarVariable>
+    <ScalarVariable name="s" valueReference="3" initial="exact"><Real declaredType="Length" start="1"/></ScalarVariable>
+    <ScalarVariable name="v" valueReference="4" initial="approx"><Real derivative="4" start="0"/></ScalarVariable>
+    <ScalarVariable name="der(v)" valueReference="5"><Real derivative="5"/></ScalarVariable>
+    <ScalarVariable name="y" valueReference="3" causality="output"><Real unit="m" displayUnit="mm"/></ScalarVariable>
+    <ScalarVariable name="n" valueReference="6" variability="constant"><Real start="7"/></ScalarVariable>
+    <ScalarVariable name="o.k" valueReference="6" variability="constant"><Real start="7"/></ScalarVariable>
+  </ModelVariables>
+  <ModelStructure>
+    <Outputs><Unknown index="7" dependencies="4" dependenciesKind="constant"/></Outputs>
+    <Derivatives>
+      <Unknown index="5" dependencies="5"/>
+      <Unknown index="6" dependencies="3 5" dependenciesKind="fixed dependent"/>
+    </Derivatives>
+    <InitialUnknowns>
+      <Unknown index="5"/>
+      <Unknown index="6" dependencies="2 3" dependenciesKind="dependent dependent"/>
+      <Unknown index="7" dependencies="4"/>
+    </InitialUnknowns>
+  </ModelStructure>
+</fmiModelDescription>
+"""
+
+
+def pack(path: pathlib.Path, description: str = DESCRIPTION, **entries: str) -> pathlib.Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("modelDescription.xml", description)
+        archive.writestr("binaries/other64/mass.so", "no library")
+        for name, text in entries.items():
+            archive.writestr(name, text)
+    return path
+
+
+def test_a_correct_file_has_no_problems(tmp_path: pathlib.Path) -> None:
+    assert validate(pack(tmp_path / "mass.fmu")) == []
+    assert read(tmp_path / "mass.fmu").modelName == "Mass"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "problem"),
+    [
+        ('guid="{42}"', 'guid=" "', "guid is empty"),
+        ("2024-02-29T10:30:00Z", "2024-02-29T10:30:00+01:00", "generationDateAndTime"),
+        ('stopTime="1"', 'stopTime="-1"', "stop time -1 s is before the start time 0 s"),
+        ('tolerance="1e-6"', 'tolerance="0"', 'tolerance="0" is not positive'),
+        ('stepSize="0.01"', 'stepSize="-1"', 'stepSize="-1" is not positive'),
+        (
+            '<Category name="logAll"/>',
+            '<Category name="logAll"/><Category name="logAll"/>',
+            '"logAll" is defined 2 times',
+        ),
+        ('<Unit name="kg">', '<Unit name="m">', 'unit "m" is defined 2 times'),
+        ('name="f[1]"', 'name="f[x]"', "convention structured"),
+        ('name="f[1]"', 'name="2f"', "convention structured"),
+        (
+            'name="f[1]" valueReference="2" causality="input"',
+            'name="u" valueReference="2" causality="independent"',
+            "second",
+        ),
+        ('causality="input">', 'causality="input" initial="exact">', 'causality="input" must not have'),
+        ('min="0" start="2"', 'min="3" start="2"', "start=2 is not between min and max, 3 and inf"),
+        ('min="0" start="2"', 'min="3" max="1" start="2"', "min=3 is above max=1"),
+        (
+            'declaredType="Length" start="1"',
+            'declaredType="Length" start="6"',
+            "start=6 is not between min and max, -5 and 5",
+        ),
+        ('nominal="1"', 'nominal="0"', "nominal=0 is not positive"),
+        ('unit="m" displayUnit="mm"', 'displayUnit="mm"', "has a displayUnit, but no unit"),
+        (
+            'name="f[1]" valueReference="2"',
+            'name="u" valueReference="1"',
+            '"m" and "u": only one of them may have a start',
+        ),
+        ('name="n" valueReference="6"', 'name="n" valueReference="3"', "constants can only be aliases of constants"),
+        ('<Real start="7"/></ScalarVariable>\n  </', '<Real start="8"/></ScalarVariable>\n  </', "equal start values"),
+        (
+            'name="y" valueReference="3" causality="output"><Real unit="m"',
+            'name="y" valueReference="3" causality="output"><Real relativeQuantity="true" unit="m"',
+            "relativeQuantity",
+        ),
+        ('<Real unit="m" displayUnit="mm"/>', "<Real/>", '"s" and "y": must all have the same unit'),
+        ('derivative="4"', 'derivative="40"', "derivative 40 is not the index of a variable; there are 9"),
+        ('derivative="5"/>', 'derivative="6"/>', "derivative of itself"),
+        ('derivative="4"', 'derivative="2"', "must be continuous and Real"),
+        ('dependencies="3 5"', 'dependencies="5 3"', "not in ascending order"),
+        ('dependencies="3 5"', 'dependencies="2 5"', 'depends on "m", which is not one of its knowns'),
+        ('dependencies="2 3"', 'dependencies="2 5"', 'depends on "v", which is not one of its knowns'),
+        (
+            'dependencies="2 3" dependenciesKind="dependent dependent"',
+            'dependencies="2 3" dependenciesKind="fixed fixed"',
+            '"fixed" is not one for initial unknowns',
+        ),
+        ('<Unknown index="5"/>\n', "", "der(v), y"),
+        ('<Unknown index="5"/>\n', '<Unknown index="5"/><Unknown index="5"/>\n', '"v" is listed 2 times'),
+        ('<Unknown index="7" dependencies="4"/>', '<Unknown index="4"/>', "order of the variables"),
+        ('index="6" dependencies="3 5"', 'index="77" dependencies="3 5"', "index 77 is not the index"),
+        ('modelIdentifier="mass"', 'modelIdentifier="1mass"', "not a C identifier"),
+        ('modelIdentifier="mass"', 'modelIdentifier="mess"', 'neither a binary "mess"'),
+        (
+            '<CoSimulation modelIdentifier="mass"/>',
+            '<CoSimulation modelIdentifier="mass"><SourceFiles><File name="a.c"/></SourceFiles></CoSimulation>',
+            '"sources/a.c" is listed',
+        ),
+        ('causality="input"', 'causality="inputs"', "inputs"),
+        ('unit="kg" min', 'unit="g" min', 'unit "g"'),
+    ],
+)
+def test_each_broken_rule_is_told(tmp_path: pathlib.Path, old: str, new: str, problem: str) -> None:
+    assert DESCRIPTION.count(old) >= 1
+    problems = validate(pack(tmp_path / "mass.fmu", DESCRIPTION.replace(old, new, 1)), run=False)
+    assert any(problem in text for text in problems), problems
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("resources\\a.txt", "has a backslash"),
+        ("./resources/a.txt", "not a plain relative path"),
+        ("resources//a.txt", "not a plain relative path"),
+        ("/etc/a.txt", "leads out of the archive"),
+        ("../a.txt", "leads out of the archive"),
+        ("C:/a.txt", "leads out of the archive"),
+    ],
+)
+def test_names_in_the_archive(tmp_path: pathlib.Path, name: str, problem: str) -> None:
+    (text,) = validate(pack(tmp_path / "mass.fmu", **{name: "text"}), run=False)
+    assert f'"{name}"' in text
+    assert problem in text
+
+
+def test_compression_and_duplicates(tmp_path: pathlib.Path) -> None:
+    path = pack(tmp_path / "mass.fmu")
+    with zipfile.ZipFile(path, "a") as archive:
+        archive.writestr("resources/a.txt", "text" * 100, zipfile.ZIP_BZIP2)
+        with pytest.warns(UserWarning, match="Duplicate"):
+            archive.writestr("binaries/other64/mass.so", "again")
+    duplicate, compression = validate(path, run=False)
+    assert "2 entries" in duplicate
+    assert "neither stored nor deflated" in compression
+
+
+def test_damaged_entry(tmp_path: pathlib.Path) -> None:
+    path = pack(tmp_path / "mass.fmu", note="x")
+    with zipfile.ZipFile(path, "a", zipfile.ZIP_STORED) as archive:
+        archive.writestr("resources/a.txt", "unmistakable")
+    path.write_bytes(path.read_bytes().replace(b"unmistakable", b"unmistakeble"))
+    assert validate(path, run=False) == ['The entry "resources/a.txt" of the archive is damaged.']
+
+
+@pytest.mark.parametrize("content", [b"", b"text", b"PK\x03\x04 not really"])
+def test_a_file_that_is_no_archive(tmp_path: pathlib.Path, content: bytes) -> None:
+    path = tmp_path / "a.fmu"
+    path.write_bytes(content)
+    with pytest.raises(ValidationError, match=r"a\.fmu: is not an FMU"):
+        validate(path)
+    with pytest.raises(ValidationError, match=r"a\.fmu: is not an FMU"):
+        read(path)
+
+
+def test_an_archive_that_is_no_fmu(tmp_path: pathlib.Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.fmu", "w") as archive:
+        archive.writestr("other.xml", "<a/>")
+    with pytest.raises(ValidationError, match="no modelDescription"):
+        validate(tmp_path / "a.fmu")
+    with pytest.raises(ValidationError, match="is not XML"):
+        validate(pack(tmp_path / "b.fmu", "<fmiModelDescription"))
+
+
+def test_a_missing_file(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ValidationError, match=r"nothing\.fmu: no such file"):
+        validate(tmp_path / "nothing.fmu")
+
+
+def test_another_version_of_fmi_is_left_to_fmpy(tmp_path: pathlib.Path) -> None:
+    path = pack(tmp_path / "a.fmu", '<fmiModelDescription fmiVersion="3.0" modelName="a"/>')
+    assert validate(path)
+
+
+def test_a_library_that_does_not_load_is_a_problem_of_the_run(tmp_path: pathlib.Path) -> None:
+    suffix = {"win64": "dll", "darwin64": "dylib"}.get(fmpy.platform, "so")
+    path = pack(tmp_path / "mass.fmu", **{f"binaries/{fmpy.platform}/mass.{suffix}": "no library"})
+    assert validate(path, run=False) == []
+    (problem,) = validate(path)
+    assert problem.startswith("The run fails")
+
+
+def test_rules_stand_alone() -> None:
+    assert description_problems(etree.fromstring(DESCRIPTION.encode())) == []
