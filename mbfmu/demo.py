@@ -12,7 +12,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mbfmu.cli import report
-from mbfmu.cli.series import figure
 from mbfmu.errors import ModelError, ValidationError
 
 STOP_TIME = 3.0  # s
@@ -108,8 +107,10 @@ def comparison(runs: list[Run]) -> Any:
 
 def draw(run: Run, path: pathlib.Path) -> None:
     """Draw both angles over time beside the path of the tip."""
-    picture, axes = figure(1, 2, figsize=(9, 4), dpi=120)
-    motion, plane = axes[0]
+    from matplotlib.figure import Figure
+
+    picture = Figure(figsize=(9, 4), dpi=120, layout="constrained")
+    motion, plane = picture.subplots(1, 2)
     for name in ANGLES:
         motion.plot(run.motion["time"], np.degrees(run.motion[name]), label=name)
     motion.set(title="Joint angles", xlabel="time in s", ylabel="deg")

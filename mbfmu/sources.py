@@ -132,7 +132,7 @@ def named_class(module: ModuleType, name: str, place: str) -> type[Assembly]:
     cls = getattr(module, name)
     if not is_assembly_class(cls):
         raise ModelError(f"{place}: {name} is not an assembly; derive it from mbfmu.Assembly")
-    return cls  # type: ignore[no-any-return]
+    return cls
 
 
 def only_class(module: ModuleType, place: str) -> type[Assembly]:

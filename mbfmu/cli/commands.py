@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import os
+import fnmatch
 import pathlib
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 import mbfmu
 from mbfmu.cli import report
 from mbfmu.errors import MbfmuError
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.system import System
 
 app = typer.Typer(
     name="mbfmu",
@@ -74,6 +77,10 @@ def build(
         typer.Option(metavar="NAMES", help="linux64, win64, darwin64 (comma-separated) or all; default: this machine."),
     ] = None,
     parameter: Settings = (),  # type: ignore[assignment]
+    variables: Annotated[
+        str | None,
+        typer.Option(metavar="PATTERNS", help="Local variables to keep (body.*), comma-separated; default: all."),
+    ] = None,
 ) -> None:
     """Build an FMU from an assembly."""
     from mbfmu import sources
@@ -83,9 +90,10 @@ def build(
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
 
-        path = output or pathlib.Path(f"{type(assembly).__name__}.fmu")
-        result = build_fmu(assembly, path, target=target, platforms=platform, progress=progress)
-    report.built(result)
+        file = build_fmu(
+            assembly, output, target=target, platforms=platform, variables=variables, progress=progress
+        )
+    report.built(file)
 
 
 @app.command(epilog=example("mbfmu simulate double_pendulum --stop 3 --csv motion.csv --plot motion.png"))
@@ -109,18 +117,29 @@ def simulate(
     with report.working("Reading the assembly") as progress:
         assembly = sources.load(source, parameter)
         progress("Deriving the equations of motion")
-        from mbfmu.cli import series
         from mbfmu.dynamics.system import System
 
         system = System.of(assembly)
+        names = shown_names(system, variables)
         progress("Running")
-        result = mbfmu.simulate(system, stop_time=stop, tolerance=tolerance, step=step)
-    shown = series.choose(result, system, variables)
-    if csv:
-        series.write_csv(shown, csv)
-    if plot:
-        series.draw(shown, system.name, plot)
-    report.series(shown, every_row=table)
+        result = mbfmu.simulate(
+            system,
+            stop_time=stop,
+            tolerance=tolerance,
+            interval=step,
+            outputs=names,
+            progress=lambda done: progress(f"Running: {done:.0%}"),
+        )
+        if csv:
+            result.to_csv(csv)
+        if plot:
+            progress("Drawing")
+            picture = result.plot()
+            try:
+                picture.savefig(plot)
+            except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
+                raise MbfmuError(f"--plot {plot}: {error}") from None
+    report.series(result, every_row=table)
 
 
 @app.command(epilog=example("mbfmu validate double_pendulum.fmu"))
@@ -145,10 +164,13 @@ def info(
     """Show the interface of an FMU, or the interface and structure of an assembly."""
     if source.endswith(".fmu"):
         with report.working(f"Reading {source}"):
+            from fmpy import supported_platforms
+
             from mbfmu.validation import read
 
-            description = read(pathlib.Path(source))
-        report.description(description)
+            description = read(source)
+            platforms = supported_platforms(source)
+        report.description(description, platforms)
         return
     from mbfmu import sources
 
@@ -185,9 +207,29 @@ def demo(
     demonstrations.run(name, output, report.console)
 
 
+def shown_names(system: System, patterns: str | None) -> list[str]:
+    """Return the variables that comma-separated patterns match; without patterns the outputs, else the states.
+
+    Brackets stand for themselves, as in `r_0[1]`. Raises `ModelError` for a pattern that nothing matches.
+    """
+    from mbfmu.errors import ModelError
+    from mbfmu.modeling.component import near
+
+    known = [v.name for v in system.variables if v.type != "String" and v.causality != "independent"]
+    if patterns is None:
+        outputs = [v.name for v in system.variables if v.causality == "output"]
+        return outputs or [v.name for v in system.variables if v.store == "x"]
+    names: dict[str, None] = {}
+    for pattern in map(str.strip, patterns.split(",")):
+        found = fnmatch.filter(known, pattern.replace("[", "[[]"))
+        if not found:
+            raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
+        names |= dict.fromkeys(found)
+    return list(names)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one message, the last line of stderr."""
-    debug = bool(os.environ.get("MBFMU_DEBUG"))
     try:
         return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
@@ -195,13 +237,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MbfmuError as error:
         message = str(error)
     except OSError as error:
-        message = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        message = f"{error.filename or 'a file'}: {error.strerror or error}; check the path and its permissions"
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
             traceback.print_exc()
         message = usage() if usage else f"a defect of mbfmu, please report it: {type(error).__name__}: {error}"
-    if debug:
-        traceback.print_exc()
     print(f"mbfmu: {' '.join(message.split())}", file=sys.stderr)
     return 2

@@ -14,8 +14,8 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from mbfmu.cli.series import Series
     from mbfmu.dynamics.system import System
+    from mbfmu.simulation import Result
 
 console = Console(highlight=False)
 _progress_console = Console(stderr=True, highlight=False)
@@ -36,9 +36,10 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 
 def table(title: str, *columns: str, right: Iterable[str] = ()) -> Table:
     """Return an empty table in the style of all tables here; columns in `right` hold numbers."""
+    numbers = set(right)
     result = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     for column in columns:
-        result.add_column(column, justify="right" if column in right else "left", overflow="fold")
+        result.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
     return result
 
 
@@ -54,15 +55,20 @@ def number(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def series(shown: Series, every_row: bool) -> None:
+def built(file: pathlib.Path) -> None:
+    """Print which file was written."""
+    console.print(f"{escape(str(file))}  {size(file.stat().st_size)}")
+
+
+def series(result: Result, every_row: bool) -> None:
     """Print time series as a table, thinned to a few rows unless every one is wanted."""
-    names = ["time", *shown.columns]
-    result = table("", *names, right=names)
-    count = len(shown.time)
-    rows = range(count) if every_row or count <= FEW else [round(i * (count - 1) / (FEW - 1)) for i in range(FEW)]
+    names = ["time", *result]
+    shown = table("", *map(escape, names), right=map(escape, names))
+    last = result.time.size - 1
+    rows = range(last + 1) if every_row or last < FEW else [round(i * last / (FEW - 1)) for i in range(FEW)]
     for row in rows:
-        result.add_row(number(float(shown.time[row])), *(number(float(c[row])) for c in shown.columns.values()))
-    console.print(result)
+        shown.add_row(*(number(float(result[name][row])) for name in names))
+    console.print(shown)
 
 
 def problems(file: pathlib.Path, found: Sequence[str]) -> None:
@@ -98,7 +104,9 @@ def unit(row: Any) -> str:
 def system(shown: System) -> None:
     """Print the interface and the structure of a System."""
     console.print(f"[bold]{escape(shown.name)}[/bold]  {escape(shown.description)}\n")
-    console.print(escape(str(shown.structure)) + "\n")
+    for line in shown.structure:
+        console.print(escape(line))
+    console.print()
     variables(shown.variables, "Interface")
 
 
