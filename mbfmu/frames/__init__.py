@@ -37,12 +37,14 @@ from mbfmu.frames._orientations import (
     resolve_dyade2,
     resolve_relative,
     small_rotation,
+    to_axis_angle,
     to_exy,
     to_Q,
     to_T,
     to_T_inv,
     to_vector,
 )
+from mbfmu.frames._scipy import from_scipy, to_scipy
 from mbfmu.frames.transformation_matrices import planar_rotation_angle
 from mbfmu.frames.vectors import axis, cross, length, normalize, skew
 
@@ -63,6 +65,7 @@ __all__ = [
     "from_T_inv",
     "from_nxy",
     "from_nxz",
+    "from_scipy",
     "inverse_rotation",
     "length",
     "normalize",
@@ -82,7 +85,9 @@ __all__ = [
     "to_Q",
     "to_T",
     "to_T_inv",
+    "to_axis_angle",
     "to_exy",
+    "to_scipy",
     "to_vector",
     "transformation_matrices",
 ]

@@ -41,16 +41,20 @@ class Kind:
             expected = (*self.shape, 1, 1)[:2]
             if value.shape != expected:
                 raise ValueError(f"{name}: CasADi value of shape {value.shape}, expected {expected}")
-            if alg.is_symbolic(value):
+            if not isinstance(value, ca.DM):
                 return ca.densify(value)
             value = value.full().reshape(self.shape)
         return self._numbers(name, value)
 
     def _numbers(self, name: str, value: Any) -> np.ndarray:
         try:
-            array = np.asarray(value, dtype=float)
-        except (TypeError, ValueError, NotImplementedError) as error:
+            array = np.asarray(value)
+        except ValueError as error:
             raise ValueError(f"{name} = {value!r}: expected numbers of shape (..., {self._trailing()})") from error
+        # Not left to the conversion: float() of a CasADi symbol is NaN, and of the string "1" it is 1.
+        if array.dtype.kind not in "biuf":
+            raise ValueError(f"{name} = {value!r}: expected numbers, or symbols in a list or a CasADi column")
+        array = array.astype(float, copy=False)
         if array.shape[array.ndim - len(self.shape) :] != self.shape or array.ndim < len(self.shape):
             raise ValueError(f"{name} = {value!r}: shape {array.shape}, expected (..., {self._trailing()})")
         if self.holds is not None and not self.holds(array, TOLERANCE):

@@ -292,6 +292,19 @@ def to_Q(R: Orientation, Q_guess: FourVector | None = None) -> Quaternion:
 
 
 @operands
+def to_axis_angle(R: Orientation) -> tuple[Vector, Scalar]:
+    """Unit vector e and angle [rad] in [0, pi] such that R.T is that of planar_rotation(e, angle, ...).
+
+    Every rotation is a planar one (the lecture's second description). Singular at the null rotation, which has no
+    axis: see `quaternions.to_axis_angle`.
+
+    Raises:
+        ValueError: R.T is numeric and deviates from a rotation by more than 1e-6.
+    """
+    return quaternions.to_axis_angle(quaternions.from_T(R.T))
+
+
+@operands
 def to_vector(R: Orientation) -> Any:
     """The nine entries of R.T, column by column (seed function to_vector): (..., 9) or 9x1."""
     return tm.to_vector(R.T)

@@ -143,6 +143,22 @@ def planar_rotation(e: UnitVector, angle: Scalar) -> Quaternion:
 
 
 @operands
+def to_axis_angle(Q: Quaternion) -> tuple[Vector, Scalar]:
+    """Unit vector e and angle [rad] in [0, pi] of the planar rotation that Q is; inverse of `planar_rotation`.
+
+    Singular at the null rotation, which has no axis: below an angle of 2e-15 the result is ((1, 0, 0), 0), and near it
+    e is only as exact as Q. At a half turn e and -e are both right. With a symbolic Q these choices are branches.
+    """
+    u, c = _parts(Q)
+    u, c = alg.where(c < 0, -u, u, rank=1), alg.absolute(c)
+    null = alg.dot(u, u) < 1e-30
+    # A harmless argument for the branch not taken: sqrt has no derivative at 0.
+    along = alg.where(null, np.array([1.0, 0.0, 0.0]), u, rank=1)
+    sine = alg.sqrt(alg.dot(along, along))
+    return alg.scale_vector(1 / sine, along), alg.where(null, 0.0, 2 * alg.arctan2(sine, c))
+
+
+@operands
 def small_rotation(Q: Quaternion) -> Vector:
     """Angles [rad] about the axes of frame 1, right to first order for a small rotation with c near 1: 2 [u, v, w]."""
     u, _ = _parts(Q)

@@ -207,13 +207,18 @@ def axes_rotations_angles(T: Matrix, sequence: Sequence[int], guess_angle1: Scal
     singular = alg.maximum(alg.absolute(A), alg.absolute(B)) <= SINGULAR
     # A harmless argument for the branches not taken: atan2 has no derivative at (0, 0).
     A, B = alg.where(singular, 0.0, A), alg.where(singular, -1.0, B)
-    one, other = alg.arctan2(A, -B), alg.arctan2(-A, B)
+    one, other = (_upper_end(alg.arctan2(sign * A, -sign * B)) for sign in (1, -1))
     one_is_nearer = alg.absolute(one - guess_angle1) <= alg.absolute(other - guess_angle1)
     angle1 = alg.where(singular, guess_angle1, alg.where(one_is_nearer, one, other))
     T_1a = planar_rotation(e1, angle1)
     angle2 = _planar_angle(e2, alg.matvec(T_1a, e3_1), e3)
     angle3 = _planar_angle(e3, e2, alg.matvec(T, alg.matvec(alg.transpose(T_1a), e2)))
     return alg.stack(angle1, angle2, angle3)
+
+
+def _upper_end(angle: Any) -> Any:
+    """The angle with pi in the place of -pi, which atan2 gives for a negative zero."""
+    return angle + alg.where(angle <= -np.pi, 2 * np.pi, 0.0)
 
 
 def check_axes(sequence: Sequence[int]) -> Sequence[int]:
@@ -259,7 +264,7 @@ def from_nxy(n_x: Vector, n_y: Vector, *, fallback: bool = True) -> Matrix:
     Raises:
         ValueError: fallback is False and numeric vectors are zero or parallel.
     """
-    e_x = _direction(n_x, "n_x", fallback)
+    e_x = _direction(n_x, fallback)
     n_y = _beside(e_x, n_y, np.array([0.0, 1.0, 0.0]), "n_y", fallback)
     e_z = _unit(alg.cross(e_x, n_y))
     return alg.stack_rows(e_x, alg.cross(e_z, e_x), e_z)
@@ -274,7 +279,7 @@ def from_nxz(n_x: Vector, n_z: Vector, *, fallback: bool = True) -> Matrix:
     Raises:
         ValueError: fallback is False and numeric vectors are zero or parallel.
     """
-    e_x = _direction(n_x, "n_x", fallback)
+    e_x = _direction(n_x, fallback)
     n_z = _beside(e_x, n_z, np.array([0.0, 0.0, 1.0]), "n_z", fallback)
     e_y = _unit(alg.cross(n_z, e_x))
     return alg.stack_rows(e_x, e_y, alg.cross(e_x, e_y))
@@ -284,10 +289,11 @@ def _unit(v: Any) -> Any:
     return alg.scale_vector(1 / alg.sqrt(alg.dot(v, v)), v)
 
 
-def _direction(n_x: Any, name: str, fallback: bool) -> Any:
+def _direction(n_x: Any, fallback: bool) -> Any:
     """Unit vector along n_x, (1, 0, 0) for a zero n_x."""
     zero = alg.dot(n_x, n_x) < 1e-20
-    _refuse(zero, fallback, f"{name} = {n_x}: expected a vector that is not zero")
+    if not fallback and _holds(zero):
+        raise ValueError(f"n_x = {n_x}: expected a vector that is not zero")
     return _unit(alg.where(zero, np.array([1.0, 0.0, 0.0]), n_x, rank=1))
 
 
@@ -295,15 +301,16 @@ def _beside(e_x: Any, n: Any, replacement: np.ndarray, name: str, fallback: bool
     """The vector n, or a replacement for it where it is parallel to e_x."""
     normal = alg.cross(e_x, n)
     parallel = alg.dot(normal, normal) <= 1e-6
-    _refuse(parallel, fallback, f"{name} = {n}: expected a vector that is not parallel to n_x, along {e_x}")
+    if not fallback and _holds(parallel):
+        raise ValueError(f"{name} = {n}: expected a vector that is not zero and not parallel to n_x, along {e_x}")
     has_x = alg.absolute(alg.elements(e_x)[0]) > 1e-6
     instead = alg.where(has_x, replacement, np.array([1.0, 0.0, 0.0]), rank=1)
     return alg.where(parallel, instead, n, rank=1)
 
 
-def _refuse(condition: Any, fallback: bool, message: str) -> None:
-    if not fallback and not alg.is_symbolic(condition) and np.any(condition):
-        raise ValueError(message)
+def _holds(condition: Any) -> bool:
+    """True if a numeric condition holds anywhere; of a symbolic one nothing is known."""
+    return not alg.is_symbolic(condition) and bool(np.any(condition))
 
 
 @operands
