@@ -15,11 +15,14 @@ hypothesis.settings.load_profile("mbfmu")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def reference_folder() -> pathlib.Path | None:
-    """Return the folder of reference cases: MBFMU_REFERENCE, else ../shared/reference, else None."""
+@pytest.fixture(scope="session")
+def reference() -> pathlib.Path:
+    """Return the folder of reference cases: that of MBFMU_REFERENCE, else ../shared/reference; skip where it is not."""
     named = os.environ.get("MBFMU_REFERENCE")
     folder = pathlib.Path(named) if named else ROOT.parent / "shared" / "reference"
-    return folder if folder.is_dir() else None
+    if not folder.is_dir():
+        pytest.skip(f"no reference trajectories in {folder}; MBFMU_REFERENCE names another folder")
+    return folder
 
 
 @pytest.fixture(scope="session")

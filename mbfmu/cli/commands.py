@@ -118,15 +118,16 @@ def simulate(
         assembly = sources.load(source, parameter)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
+        from mbfmu.simulate import simulate as run
 
         system = System.of(assembly)
         names = shown_names(system, variables)
         progress("Running")
-        result = mbfmu.simulate(
+        result = run(
             system,
             stop_time=stop,
             tolerance=tolerance,
-            interval=step,
+            step=step,
             outputs=names,
             progress=lambda done: progress(f"Running: {done:.0%}"),
         )
