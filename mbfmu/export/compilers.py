@@ -1,0 +1,118 @@
+"""C compilers: which there are, and how they are called."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.util
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+
+from mbfmu.errors import BuildError
+
+#: FMI 2.0 platforms (FMI 2.0.4, section 2.3) and the extension of their libraries.
+PLATFORMS = {"linux64": ".so", "win64": ".dll", "darwin64": ".dylib"}
+
+_ZIG_TARGETS = {"linux64": "x86_64-linux-gnu.2.17", "win64": "x86_64-windows-gnu"}
+
+_FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-w")
+
+_REMEDY = "install a C compiler or `pip install mbfmu[cross]`, or use --target python"
+
+
+@dataclasses.dataclass(frozen=True)
+class Compiler:
+    """A C compiler with the driver interface of gcc and clang, and the platform that it makes libraries for."""
+
+    command: tuple[str, ...]
+    platform: str
+
+    def compile(
+        self, source: pathlib.Path, library: pathlib.Path, include: pathlib.Path, optimize: str = "-O2"
+    ) -> pathlib.Path:
+        """Compile one translation unit to a shared library.
+
+        The compiler runs in the folder of the source and sees no other name of it, so that the same sources give the
+        same library wherever they stand.
+
+        Raises
+        ------
+        BuildError
+            The compiler fails; the message has its first error line and the command.
+        """
+        command = [*self.command, *_FLAGS, optimize, "-I", str(include), "-o", str(library), source.name]
+        if self.platform != "win64":
+            command += ["-fPIC", "-lm"]
+        if self.platform == "linux64":
+            command += ["-s", "-Wl,--as-needed"]
+        try:
+            run = subprocess.run(
+                command, cwd=source.parent, capture_output=True, text=True, errors="replace", check=False
+            )
+        except OSError as error:
+            raise BuildError(f"cannot run the C compiler {self.command[0]!r}: {error.strerror}; {_REMEDY}") from error
+        if run.returncode != 0:
+            lines = (run.stderr + run.stdout).splitlines()
+            first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
+            raise BuildError(f"the C compiler failed: {first.strip()}\n  command: {shlex.join(command)}")
+        return library
+
+
+def host_platform() -> str:
+    """The FMI 2.0 platform of the running interpreter."""
+    name = {"linux": "linux64", "win32": "win64", "darwin": "darwin64"}.get(sys.platform)
+    if name is None or sys.maxsize < 2**32:
+        raise BuildError(f"FMI 2.0 has no 64-bit platform for {sys.platform}: use --target python")
+    return name
+
+
+def library_name(model_identifier: str, platform: str) -> str:
+    """File name of the shared library of a model."""
+    if platform not in PLATFORMS:
+        raise BuildError(f"unknown platform {platform!r}: one of {', '.join(PLATFORMS)}")
+    return model_identifier + PLATFORMS[platform]
+
+
+def find_compiler(platform: str | None = None) -> Compiler | None:
+    """Find a compiler for a platform, by default the one that runs now; None where there is none.
+
+    For that one: the command in the environment variable CC, then cc, gcc and clang. For others, and where there is
+    none of these: zig, from the package ziglang of the extra `mbfmu[cross]`.
+
+    Raises
+    ------
+    BuildError
+        The platform is unknown, or CC names a command that is not there.
+    """
+    host = host_platform()
+    platform = platform or host
+    library_name("", platform)
+    if platform == host:
+        command = shlex.split(os.environ.get("CC", ""), posix=os.name == "posix")
+        if command:
+            if shutil.which(command[0]) is None:
+                raise BuildError(f"the environment variable CC names {command[0]!r}, which is not found; {_REMEDY}")
+            return Compiler(tuple(command), platform)
+        for name in ("cc", "gcc", "clang"):
+            if path := shutil.which(name):
+                return Compiler((path,), platform)
+    if importlib.util.find_spec("ziglang") and platform in _ZIG_TARGETS:
+        return Compiler((sys.executable, "-m", "ziglang", "cc", "-target", _ZIG_TARGETS[platform]), platform)
+    return None
+
+
+def require_compiler(platform: str | None = None) -> Compiler:
+    """Find a compiler as `find_compiler` does.
+
+    Raises
+    ------
+    BuildError
+        There is none; the message names the remedy.
+    """
+    compiler = find_compiler(platform)
+    if compiler is None:
+        raise BuildError(f"no C compiler for {platform or host_platform()}: {_REMEDY}")
+    return compiler

@@ -1,0 +1,37 @@
+/* The one translation unit of a native FMU.
+
+   Everything but the FMI functions is static: the library exports fmi2 symbols only, and the compiler sees through all
+   calls. model.h and equations.c are written for each model; the other parts are the same in every FMU. */
+
+#include <limits.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fmi2Functions.h"
+
+#include "model.h"
+
+#define CASADI_CODEGEN_PREFIX
+#define CODEGEN_PREFIX mbfmu_
+#define CASADI_SYMBOL_EXPORT static
+#include "equations.c"
+
+#include "runtime.h"
+
+#include "log.c"
+#include "linear.c"
+#include "evaluate.c"
+#include "project.c"
+#include "switches.c"
+#include "initialise.c"
+#include "integrator.c"
+#include "advance.c"
+#include "values.c"
+#include "instance.c"
+#include "access.c"
+#include "saved_state.c"
+#include "cosimulation.c"
+#include "model_exchange.c"

@@ -1,0 +1,56 @@
+/* Projection of states onto the constraints: positions in the least norm of displacements, then speeds. */
+
+static void normalise_quaternions(double *q)
+{
+    for (int i = 0; i < NQUATERNIONS; ++i) {
+        double *Q = q + quaternions[i];
+        double scale = 1 / sqrt(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]);
+        for (int j = 0; j < 4; ++j) Q[j] *= scale;
+    }
+}
+
+static Outcome project(Instance *s, double t, double *x, const double *m)
+{
+    enum { ITERATIONS = 10 };
+    normalise_quaternions(x);
+#if NL > 0 && NV > 0
+    const double *u = inputs_at(s, t);
+    LeastNorm *f = &s->projection;
+    double *v = x + NQ, last = INFINITY;
+    int factorised = 0;
+    for (int iteration = 0;; ++iteration) {
+        if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return NOT_PROJECTED;
+        double scale = 1 + largest(x, NQ), worst = largest(s->g, NG);
+        if (worst <= 1e-14 * scale || (worst <= 1e-11 * scale && worst > 0.25 * last)) break;
+        if (!(worst < 1e300) || iteration == ITERATIONS) return NOT_PROJECTED;
+        /* The matrix changes little: factorise again only where the first one does not do. */
+        if (!factorised || worst > 0.1 * last) {
+            least_norm_factorise(f, NG, s->G, NL);
+            factorised = 1;
+        }
+        last = worst;
+        least_norm_step(f, s->g, s->dv);
+        eval_displacement(s, t, x, s->dv, s->dq);
+        for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
+        normalise_quaternions(x);
+    }
+    /* Velocity residuals are linear in v: a factorisation of slightly different positions converges quickly too. */
+    if (NG < NL || !factorised) least_norm_factorise(f, NL, s->G, NL);
+    last = INFINITY;
+    for (int iteration = 0;; ++iteration) {
+        double scale = 1 + largest(v, NV), worst = largest(s->c, NL);
+        if (worst <= 1e-14 * scale || (worst <= 1e-9 * scale && worst > 0.25 * last)) break;
+        if (!(worst < 1e300) || iteration == ITERATIONS) return NOT_PROJECTED;
+        if (worst > 0.1 * last) least_norm_factorise(f, NL, s->G, NL);
+        last = worst;
+        least_norm_step(f, s->c, s->dv);
+        for (int j = 0; j < NV; ++j) {
+            v[j] += s->dv[j];
+            for (int i = 0; i < NL; ++i) s->c[i] += s->G[i + j * NL] * s->dv[j];
+        }
+    }
+#else
+    (void)s, (void)t, (void)m;
+#endif
+    return finite_all(x, NX) ? DONE : NOT_FINITE;
+}

@@ -1,0 +1,133 @@
+/* Data of an instance. The vectors and functions are those of mbfmu's architecture document: states x = [q; v; z],
+   inputs u, parameters P = [p; d], modes m, accelerations and multipliers w, variables y. */
+
+#ifndef RUNTIME_H
+#define RUNTIME_H
+
+#define NX (NQ + NV + NZ)
+#define NW (NV + NL)
+#define NP (NPAR + ND)
+
+/* C has no arrays of length 0, models have. */
+#define LENGTH(n) ((n) > 0 ? (n) : 1)
+#define LARGER(a, b) ((a) > (b) ? (a) : (b))
+
+#define COPY(to, from, n) memcpy((to), (from), (size_t)(n) * sizeof *(to))
+
+/* States of the FMI 2.0.4 co-simulation state machine (figure 11) that a slave without asynchronous steps can be in. */
+typedef enum {
+    INSTANTIATED = 1,
+    INITIALIZATION = 2,
+    STEP_COMPLETE = 4,
+    STEP_FAILED = 8,
+    TERMINATED = 16
+} Phase;
+
+typedef enum {
+    DONE = 0,
+    NOT_FINITE,
+    SINGULAR,
+    NOT_PROJECTED,
+    INACCURATE,
+    ASSERTION
+} Outcome;
+
+/* Where values are read: the end of the last communication step. */
+typedef struct {
+    double t;
+    double x[LENGTH(NX)];
+    double u[LENGTH(NU)];
+    double m[LENGTH(NM)];
+} Latch;
+
+/* Where the integrator stands: it may be ahead of the latch. */
+typedef struct {
+    double begin, length;           /* dense output holds for begin <= t <= begin + length */
+    double dense[LENGTH(5 * NX)];
+    double inside[LENGTH(NM)];      /* modes between begin and end */
+    double end;                     /* end of the last accepted step, at most begin + length */
+    double x[LENGTH(NX)];           /* states at the end */
+    double m[LENGTH(NM)];           /* modes from the end on */
+    double c[LENGTH(NM)];           /* crossings at the end */
+    double k[LENGTH(NX)];           /* derivatives at the end, if known */
+    double h;                       /* proposal for the next step, 0: none yet */
+    double error;                   /* of the last accepted step, for the PI control */
+    int k_known;
+} Head;
+
+/* All that changes while a model runs. It holds no pointers: a saved FMU state is a copy of it. */
+typedef struct {
+    Phase phase;
+    int start_stale;                /* initialisation must be solved (again) before values are read */
+    int touched;                    /* inputs or parameters changed since the latch */
+    int ramps;                      /* some input has a derivative */
+    double start_time, stop_time, tolerance;
+    double longest_step;
+    double start[LENGTH(NPAR)];     /* p as set; initialisation writes the free ones to P only */
+    double P[LENGTH(NP)];
+    double times[LENGTH(NT)];
+    double u[LENGTH(NU)], du[LENGTH(NU)];
+    double u_time;                  /* time at which u holds; du continues it */
+    Latch latch;
+    Head head;
+    unsigned long steps, rejections, evaluations, events;
+} State;
+
+/* A matrix factorised for least-norm solutions (linear.c). */
+typedef struct {
+    int rows, cols, rank;
+    int *pivot;
+    double *scale, *qr, *tau, *lower, *lower_tau, *work;
+} LeastNorm;
+
+#define LEAST_NORM_DOUBLES(rows, cols) ((rows) * (cols) + (rows) * (rows) + 4 * (rows))
+
+typedef struct {
+    State now;
+    fmi2CallbackFunctions callbacks;
+    char *name;
+    unsigned categories;
+    char cause[512];                /* of the last failure, for the log */
+
+    int w_fresh, y_fresh;           /* w and y hold at the latch */
+    double w[LENGTH(NW)];
+    double y[LENGTH(NY)];
+
+    /* Scratch. */
+    int iw[LENGTH(SZ_IW)];
+    double work[LENGTH(SZ_W)];
+    double A[LENGTH(NW * NW)], block[LENGTH(LARGEST_BLOCK * LARGEST_BLOCK)], block_b[LENGTH(LARGEST_BLOCK)];
+    double stage[7][LENGTH(NX)], stage_x[LENGTH(NX)], stage_w[LENGTH(NW)], u_now[LENGTH(NU)];
+    double next_x[LENGTH(NX)], c_next[LENGTH(NM)], c_trial[LENGTH(NM)];
+    double g[LENGTH(NG)], c[LENGTH(NL)], G[LENGTH(NL * NV)], dv[LENGTH(NV)], dq[LENGTH(NQ)];
+    double e[LENGTH(NE)], h[LENGTH(NH)];
+    int flipped[LENGTH(NM)];
+    Head fallback;                  /* the head before a step that may fail */
+    LeastNorm projection;
+    int projection_pivots[LENGTH(NL)];
+    double projection_data[LENGTH(LEAST_NORM_DOUBLES(NL, NV))];
+
+    /* Scratch of initialisation. */
+    double X[LENGTH(NUNKNOWNS)], X_trial[LENGTH(NUNKNOWNS)], dX[LENGTH(NUNKNOWNS)];
+    double r[LENGTH(NEQUATIONS)], r_trial[LENGTH(NEQUATIONS)], r_scale[LENGTH(NEQUATIONS)], s[LENGTH(NEQUATIONS)];
+    double J[LENGTH(NEQUATIONS * NUNKNOWNS)], JJ[LENGTH(NEQUATIONS * NEQUATIONS)];
+    LeastNorm start;
+    int start_pivots[LENGTH(NEQUATIONS)];
+    double start_data[LENGTH(LEAST_NORM_DOUBLES(NEQUATIONS, NUNKNOWNS))];
+} Instance;
+
+static int finite_all(const double *values, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += values[i] * 0;
+    return sum == 0;
+}
+
+static double largest(const double *values, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; ++i) if (!(fabs(values[i]) <= most)) most = fabs(values[i]);
+    return most;
+}
+
+#endif
