@@ -6,6 +6,8 @@ import functools
 import importlib.metadata
 import importlib.resources
 import pathlib
+import re
+import textwrap
 from collections.abc import Mapping, Sequence
 
 import jinja2
@@ -27,6 +29,8 @@ TABLES = {
     "Choices of structure": "Decided when the FMU was built; another choice needs another build.",
 }
 
+_LICENSE_FILE = re.compile(r"LICEN[CS]E(\.(md|rst|txt))?", re.IGNORECASE)
+
 #: The picture is left out where it would have more boxes than anybody can read.
 LARGEST_PICTURE = 400
 
@@ -36,7 +40,7 @@ def write_documentation(
     system: System,
     variables: Sequence[ScalarVariable],
     facts: Mapping[str, str],
-    packages: Sequence[str] = (),
+    target: str,
 ) -> None:
     """Write documentation, licences, icons and terminals into the folder of an FMU.
 
@@ -50,13 +54,17 @@ def write_documentation(
         The variables of the FMU.
     facts
         Lines at the head of the page: what by name.
-    packages
-        Python packages parts of which are in the FMU; their licences are added.
+    target
+        `native` or `python`, which decides whose code is inside.
     """
     documentation = folder / "documentation"
     (documentation / "licenses").mkdir(parents=True, exist_ok=True)
     (documentation / "index.html").write_text(page(system, variables, facts), encoding="utf-8")
-    licenses = [(f"{name} {importlib.metadata.version(name)}", license_of(name)) for name in ("mbfmu", *packages)]
+    licenses = {"mbfmu": license_of("mbfmu")}
+    if target == "python":
+        licenses["pythonfmu, whose binaries call Python"] = license_of("pythonfmu")
+    else:
+        licenses["The C headers of the FMI standard"] = license_of_headers()
     text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
     (documentation / "licenses" / "license.txt").write_text(text, encoding="utf-8")
     (folder / "model.png").write_bytes(_template("icon.png"))
@@ -110,12 +118,19 @@ def picture(system: System) -> markupsafe.Markup | None:
 def license_of(package: str) -> str:
     """Return the text of an installed package's licence files, or, where it ships none, what its metadata says."""
     distribution = importlib.metadata.distribution(package)
-    files = [file for file in distribution.files or () if file.name.upper().startswith(("LICENSE", "LICENCE"))]
+    files = [file for file in distribution.files or () if _LICENSE_FILE.fullmatch(file.name)]
     if files:
         return "\n".join(file.read_text(encoding="utf-8") for file in files)
     metadata = distribution.metadata
     known = [metadata[key] for key in ("License-Expression", "License", "Home-page") if key in metadata]
     return "\n".join(known)
+
+
+def license_of_headers() -> str:
+    """Return the licence of the C headers of the FMI standard, which stands at the end of their first comment."""
+    header = importlib.resources.files("mbfmu.templates") / "native" / "include" / "fmi2FunctionTypes.h"
+    comment = header.read_text(encoding="utf-8").partition("*/")[0]
+    return textwrap.dedent(comment[comment.index("   Copyright") :]).strip()
 
 
 @functools.cache

@@ -14,6 +14,7 @@ import mbfmu
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export import units
+from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.simulation.equations import Equations
 
 Value = str | float | int | bool
@@ -127,7 +128,7 @@ def model_description(
         stepSize=step_size(equations.start_time, equations.stop_time),
     )
     _model_variables(root, variables, references)
-    _model_structure(root, variables)
+    _model_structure(root, equations, variables)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
@@ -251,7 +252,7 @@ def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict
     return attributes
 
 
-def _model_structure(root: etree._Element, variables: Sequence[ScalarVariable]) -> None:
+def _model_structure(root: etree._Element, equations: Equations, variables: Sequence[ScalarVariable]) -> None:
     structure = model_structure(variables)
     knowns = _knowns(variables, structure)
     parent = _add(root, "ModelStructure")
@@ -262,8 +263,10 @@ def _model_structure(root: etree._Element, variables: Sequence[ScalarVariable]) 
                 _add(element, "Unknown", index=i + 1, **_dependencies(variables[i], knowns))
     if structure.initial_unknowns:
         element = _add(parent, "InitialUnknowns")
+        found = initial_dependencies(equations, variables, structure.initial_unknowns)
         for i in structure.initial_unknowns:
-            _add(element, "Unknown", index=i + 1)
+            dependencies = " ".join(str(known + 1) for known in found[i]) if i in found else None
+            _add(element, "Unknown", index=i + 1, dependencies=dependencies)
 
 
 def _knowns(variables: Sequence[ScalarVariable], structure: ModelStructure) -> dict[str, int]:

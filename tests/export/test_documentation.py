@@ -5,6 +5,7 @@ import itertools
 import pathlib
 from typing import Any
 
+import pytest
 from lxml import etree, html
 
 from mbfmu.export.documentation import license_of, page, write_documentation
@@ -72,7 +73,7 @@ def test_nothing_to_draw() -> None:
 
 
 def test_folder_has_documentation_licences_icon_and_terminals(system: Any, tmp_path: pathlib.Path) -> None:
-    write_documentation(tmp_path, system, system.variables, {"Target": "native"}, packages=["pythonfmu"])
+    write_documentation(tmp_path, system, system.variables, {}, "native")
     files = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert files == [
         "documentation/index.html",
@@ -82,10 +83,16 @@ def test_folder_has_documentation_licences_icon_and_terminals(system: Any, tmp_p
         "terminalsAndIcons/icon.svg",
         "terminalsAndIcons/terminalsAndIcons.xml",
     ]
-    licenses = (tmp_path / "documentation/licenses/license.txt").read_text(encoding="utf-8")
-    assert "BSD 3-Clause" in licenses
-    assert "MIT" in licenses
     assert (tmp_path / "model.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(("target", "words"), [("native", "Modelica Association"), ("python", "MIT License")])
+def test_licences_are_those_of_what_is_inside(system: Any, tmp_path: pathlib.Path, target: str, words: str) -> None:
+    write_documentation(tmp_path, system, system.variables, {}, target)
+    text = (tmp_path / "documentation/licenses/license.txt").read_text(encoding="utf-8")
+    assert "BSD 3-Clause" in text
+    assert words in text
+    assert "*/" not in text
 
 
 def test_licence_of_this_package_is_the_file_of_the_checkout(root: pathlib.Path) -> None:

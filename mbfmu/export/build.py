@@ -1,0 +1,189 @@
+"""The one entry point from an assembly to an FMU."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+
+import mbfmu
+from mbfmu.dynamics.system import System
+from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.errors import BuildError
+from mbfmu.export import native, python
+from mbfmu.export.archive import build_date, replacing, write_archive
+from mbfmu.export.compilers import PLATFORMS, find_compiler, have_compiler, host_platform
+from mbfmu.export.documentation import write_documentation
+from mbfmu.export.fingerprint import fingerprint
+from mbfmu.export.model_description import model_description, model_identifier
+from mbfmu.export.references import value_references
+from mbfmu.modeling import Assembly
+
+#: The targets, the preferred one first.
+TARGETS = ("native", "python")
+
+
+def available_targets() -> list[str]:
+    """Return the targets that this machine can build, the preferred one first."""
+    return [target for target in TARGETS if target != "native" or have_compiler()]
+
+
+def build(
+    assembly: Assembly | System,
+    path: str | pathlib.Path | None = None,
+    *,
+    target: str = "auto",
+    platforms: str | Sequence[str] | None = None,
+    variables: str | Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> pathlib.Path:
+    """Build an FMI 2.0 co-simulation FMU.
+
+    Parameters
+    ----------
+    assembly
+        An Assembly, or the System that was made of one.
+    path
+        File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
+        it is complete, and not before.
+    target
+        `native` (C, compiled here, nothing needed where it runs), `python` (needs Python with numpy, scipy and casadi
+        where it runs), or `auto`: native where a C compiler is found, else python.
+    platforms
+        Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`, or `all`; by default
+        that of this machine.
+    variables
+        Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows. Parameters,
+        start values, inputs and outputs are always there. By default it shows all.
+    progress
+        Called with a sentence whenever something new begins.
+
+    Returns
+    -------
+    pathlib.Path
+        The file.
+
+    Raises
+    ------
+    ModelError
+        The assembly is wrong.
+    BuildError
+        An option is unknown, the file cannot be written, there is no compiler, or it fails.
+    """
+    report = progress or _silent
+    target, names = _target(target, platforms)
+    file = pathlib.Path(path) if path is not None else pathlib.Path()
+    if file.is_dir():
+        file /= f"{model_identifier(assembly.name)}.fmu"
+    with replacing(file) as part, tempfile.TemporaryDirectory(prefix="mbfmu-") as temporary:
+        report("Deriving the equations of motion")
+        system = System.of(assembly)
+        folder = pathlib.Path(temporary)
+        fill(folder, system, select(system.variables, _split(variables)), target, names, report)
+        report("Writing the archive")
+        write_archive(folder, part, build_date())
+    return file
+
+
+def fill(
+    folder: pathlib.Path,
+    system: System,
+    variables: Sequence[ScalarVariable],
+    target: str,
+    platforms: Sequence[str],
+    report: Callable[[str], None],
+) -> None:
+    """Write everything that an FMU contains into an empty folder; `platforms` are those of the native target."""
+    identifier = model_identifier(system.name)
+    equations, references = system.equations, value_references(variables)
+    guid = fingerprint(equations, variables, references, target)
+    report("Describing the model")
+    description = model_description(
+        equations,
+        variables,
+        references,
+        identifier=identifier,
+        guid=guid,
+        capabilities=native.CAPABILITIES if target == "native" else python.CAPABILITIES,
+        date=build_date(),
+        description=system.description,
+    )
+    (folder / "modelDescription.xml").write_bytes(description)
+    facts = {
+        "Interface": "FMI 2.0, co-simulation",
+        "Target": f"native: {', '.join(platforms)}" if target == "native" else "python (with numpy, scipy and casadi)",
+        "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
+        "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
+        "Identity": guid,
+    }
+    write_documentation(folder, system, variables, facts, target)
+    if target == "python":
+        report("Writing the Python target")
+        python.write_python_target(folder, equations, variables, references, identifier, guid)
+    for platform in platforms:
+        report(f"Compiling for {platform}")
+        native.build_library(equations, variables, identifier, guid, folder, platform=platform)
+
+
+def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tuple[ScalarVariable, ...]:
+    """Return the variables of the interface and those whose names match one of the patterns (`*` and `?`).
+
+    Without patterns that is all of them.
+
+    Raises
+    ------
+    BuildError
+        A pattern matches nothing.
+    """
+    if not patterns:
+        return tuple(variables)
+    expressions = {pattern: _expression(pattern) for pattern in patterns}
+    for pattern, expression in expressions.items():
+        if not any(expression.fullmatch(variable.name) for variable in variables):
+            raise BuildError(f'variables "{pattern}": no variable has such a name; `mbfmu info` lists them.')
+    return tuple(
+        variable
+        for variable in variables
+        if _belongs_to_interface(variable) or any(e.fullmatch(variable.name) for e in expressions.values())
+    )
+
+
+def _belongs_to_interface(variable: ScalarVariable) -> bool:
+    settable = variable.start_index is not None
+    return settable or variable.causality in ("parameter", "input", "output", "independent")
+
+
+def _expression(pattern: str) -> re.Pattern[str]:
+    """Brackets belong to the names of variables, so that only `*` and `?` are wildcards."""
+    return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
+
+
+def _target(target: str, platforms: str | Sequence[str] | None) -> tuple[str, list[str]]:
+    """Return `native` or `python`, and the platforms that a native FMU is compiled for."""
+    if target not in ("auto", *TARGETS):
+        raise BuildError(f'target "{target}" is unknown; there are auto, {", ".join(TARGETS)}.')
+    if target == "auto" and platforms is None:
+        target = available_targets()[0]
+        if target == "python":
+            print("mbfmu: no C compiler found, building the python target instead of the native one", file=sys.stderr)
+    if target == "python":
+        if platforms is not None:
+            raise BuildError("platforms: a python FMU runs on linux64 and win64 at once; leave the option out.")
+        return target, []
+    names = _split(platforms) or [host_platform()]
+    names = list(PLATFORMS) if names == ["all"] else names
+    for name in names:
+        find_compiler(name)  # a missing compiler is told before any work
+    return "native", names
+
+
+def _split(names: str | Sequence[str] | None) -> list[str]:
+    """Return names that are given as a list or comma-separated as a list."""
+    listed = names.split(",") if isinstance(names, str) else names or ()
+    return [name.strip() for name in listed if name.strip()]
+
+
+def _silent(text: str) -> None:
+    """Take no notice."""

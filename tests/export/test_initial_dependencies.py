@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.export.initial_dependencies import StartPatterns, initial_dependencies
+from mbfmu.export.model_description import model_structure
+
+
+def names(system: Any, equations: Any = None) -> dict[str, list[str]]:
+    unknowns = model_structure(system.variables).initial_unknowns
+    found = initial_dependencies(equations or system.equations, system.variables, unknowns)
+    return {system.variables[i].name: [system.variables[j].name for j in knowns] for i, knowns in found.items()}
+
+
+def test_outputs_and_calculated_parameters(system: Any) -> None:
+    found = names(system)
+    assert found["omega"] == ["mass.m", "spring.c"]
+    # The state is its exact start value; the start value of the speed is a guess and so no known.
+    assert found["flange.s"] == ["mass.s"]
+    assert found["energy"] == ["mass.m", "spring.c", "mass.s"]
+    assert "mass.a" not in found
+
+
+def test_patterns_agree_with_what_numbers_do(system: Any) -> None:
+    """Perturb every parameter and input, and look which accelerations and variables move."""
+    e = system.equations
+
+    def values(p: Any, u: Any, t: float) -> np.ndarray:
+        total = ca.vertcat(p, e.functions["derived"](p))
+        x = e.functions["guess"](total)[: e.nx]
+        a, b = e.functions["dynamics"](t, x, u, total, ca.DM(0, 1))
+        w = np.linalg.solve(np.array(a), np.array(b))
+        y = e.functions["variables"](t, x, u, total, ca.DM(0, 1), w)
+        return np.concatenate([np.array(total), np.array(x), w, np.array(y)]).ravel()
+
+    p, u = np.array([2.0, 8.0, 0.3, 0.1, 0.7]), np.array([0.4])
+    base = values(p, u, 0.0)
+    moved = []
+    for i in range(e.npar):
+        moved.append(values(p + 1e-3 * np.eye(e.npar)[i], u, 0.0) != base)
+    moved.append(values(p, u + 1e-3, 0.0) != base)
+    moved.append(values(p, u, 1.0) != base)
+    patterns = StartPatterns(e)
+    rows = [row for store in ("P", "x", "w", "y") for row in patterns.rows(store)]
+    np.testing.assert_array_equal(np.array(rows), np.array(moved).T)
+
+
+def test_what_is_solved_for_may_depend_on_everything(system: Any) -> None:
+    solved = dataclasses.replace(system.equations, nr=1, fixed=(False, False))
+    assert set(names(system, solved)) == {"omega"}
+
+
+def test_fixed_start_values_stay_exact_where_others_are_solved_for(system: Any) -> None:
+    found = names(system, dataclasses.replace(system.equations, nr=1))
+    assert found["flange.s"] == ["mass.s"]
+    assert "energy" not in found
+
+
+def test_free_parameters_may_depend_on_everything(system: Any) -> None:
+    assert "omega" not in names(system, dataclasses.replace(system.equations, free=(1,)))
