@@ -14,20 +14,23 @@ from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
 from mbfmu.export.archive import build_date, replacing, write_archive
-from mbfmu.export.compilers import PLATFORMS, find_compiler, have_compiler, host_platform
+from mbfmu.export.compilers import PLATFORMS, find_compiler, host_platform, require_compiler
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
-from mbfmu.export.model_description import model_description, model_identifier
+from mbfmu.export.model_description import Capabilities, model_description, model_identifier
 from mbfmu.export.references import value_references
 from mbfmu.modeling import Assembly
 
 #: The targets, the preferred one first.
 TARGETS = ("native", "python")
 
+#: What each target offers.
+CAPABILITIES = {"native": native.CAPABILITIES, "python": Capabilities(needsExecutionTool=True)}
+
 
 def available_targets() -> list[str]:
     """Return the targets that this machine can build, the preferred one first."""
-    return [target for target in TARGETS if target != "native" or have_compiler()]
+    return [target for target in TARGETS if target != "native" or find_compiler() is not None]
 
 
 def build(
@@ -106,7 +109,7 @@ def fill(
         references,
         identifier=identifier,
         guid=guid,
-        capabilities=native.CAPABILITIES if target == "native" else python.CAPABILITIES,
+        capabilities=CAPABILITIES[target],
         date=build_date(),
         description=system.description,
     )
@@ -175,7 +178,7 @@ def _target(target: str, platforms: str | Sequence[str] | None) -> tuple[str, li
     names = _split(platforms) or [host_platform()]
     names = list(PLATFORMS) if names == ["all"] else names
     for name in names:
-        find_compiler(name)  # a missing compiler is told before any work
+        require_compiler(name)  # a missing compiler is told before any work
     return "native", names
 
 

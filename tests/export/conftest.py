@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
 import pytest
 
+from mbfmu.dynamics.system import System
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.simulation.equations import FUNCTIONS, Equations
-
-
-@dataclasses.dataclass(frozen=True)
-class HandMade:
-    """What the export reads of a System."""
-
-    equations: Equations
-    variables: tuple[ScalarVariable, ...]
-    name: str = "Examples.Oscillator"
-    description: str = "A mass on a spring & damper"
-    components: Sequence[tuple[str, str, str]] = (
-        ("world", "World", "Inertial frame"),
-        ("spring", "Translational.Components.SpringDamper", "Spring and damper in parallel"),
-        ("mass", "Translational.Components.Mass", "The mass that swings"),
-    )
-    connections: Sequence[tuple[str, str]] = (
-        ("world.frame_b", "spring.flange_a"),
-        ("spring.flange_b", "mass.flange_a"),
-    )
 
 
 def make_equations() -> Equations:
@@ -178,5 +158,17 @@ def make_variables() -> tuple[ScalarVariable, ...]:
 
 
 @pytest.fixture(scope="session")
-def system() -> HandMade:
-    return HandMade(make_equations(), make_variables())
+def system() -> System:
+    return System(
+        name="Examples.Oscillator",
+        description="A mass on a spring & damper",
+        equations=make_equations(),
+        variables=make_variables(),
+        components=(
+            ("world", "World", "Inertial frame"),
+            ("spring", "SpringDamper", "Spring and damper in parallel"),
+            ("mass", "Mass", "The mass that swings"),
+        ),
+        connections=(("world.frame_b", "spring.flange_a"), ("spring.flange_b", "mass.flange_a")),
+        structure=(),
+    )

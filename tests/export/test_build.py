@@ -1,0 +1,157 @@
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import re
+import shutil
+import zipfile
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.validation import validate_fmu
+from lxml import etree
+
+from mbfmu.dynamics.system import System
+from mbfmu.errors import BuildError
+from mbfmu.export import build as module
+from mbfmu.export.build import TARGETS, available_targets, build, select
+from mbfmu.validation import validate
+
+needs_compiler = pytest.mark.skipif("native" not in available_targets(), reason="needs a C compiler")
+each_target = pytest.mark.parametrize("target", [pytest.param("native", marks=needs_compiler), "python"])
+
+
+def guid(path: pathlib.Path) -> str:
+    with zipfile.ZipFile(path) as archive:
+        return str(etree.fromstring(archive.read("modelDescription.xml")).get("guid"))
+
+
+@each_target
+def test_an_fmu_is_valid_and_moves_as_the_closed_form(system: System, tmp_path: pathlib.Path, target: str) -> None:
+    """Undamped: s = s0 cos(omega t), with omega = sqrt(c/m) = 2 rad/s and s0 = 0.1 m."""
+    path = build(system, tmp_path / "a.fmu", target=target)
+    assert validate(path) == []
+    assert validate_fmu(str(path)) == []
+    result = fmpy.simulate_fmu(str(path), stop_time=2.0, output_interval=0.1, relative_tolerance=1e-9)
+    np.testing.assert_allclose(result["flange.s"], 0.1 * np.cos(2 * result["time"]), atol=1e-7)
+    np.testing.assert_allclose(result["energy"], 0.04, rtol=1e-6)
+    changed = fmpy.simulate_fmu(
+        str(path),
+        stop_time=1.0,
+        output_interval=0.1,
+        relative_tolerance=1e-9,
+        start_values={"mass.m": 8.0, "mass.s": 0.3},
+    )
+    np.testing.assert_allclose(changed["flange.s"], 0.3 * np.cos(changed["time"]), atol=1e-7)
+
+
+@each_target
+def test_the_same_model_gives_the_same_bytes(
+    system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, target: str
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    one, other = (build(system, tmp_path / name, target=target).read_bytes() for name in ("1.fmu", "2.fmu"))
+    assert one == other
+
+
+def test_the_guid_tells_models_apart(system: System, tmp_path: pathlib.Path) -> None:
+    other_number = dataclasses.replace(system.equations, parameters=(3.0, 8.0, 0.0, 0.1, 0.0))
+    other_interface = tuple(v for v in system.variables if v.name != "mass.label")
+    guids = [
+        guid(build(changed, tmp_path / f"{i}.fmu", target="python"))
+        for i, changed in enumerate(
+            [
+                system,
+                system,
+                dataclasses.replace(system, equations=other_number),
+                dataclasses.replace(system, variables=other_interface),
+            ]
+        )
+    ]
+    assert guids[0] == guids[1]
+    assert len(set(guids)) == 3
+    assert re.fullmatch(r"\{[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\}", guids[0])
+
+
+def test_a_folder_gets_the_name_of_the_model(system: System, tmp_path: pathlib.Path) -> None:
+    assert build(system, tmp_path, target="python") == tmp_path / "Examples_Oscillator.fmu"
+
+
+def test_progress_is_told(system: System, tmp_path: pathlib.Path) -> None:
+    told: list[str] = []
+    build(system, tmp_path, target="python", progress=told.append)
+    assert told[0] == "Deriving the equations of motion"
+    assert "Writing the archive" in told
+
+
+def test_auto_without_a_compiler_is_python_and_says_so(
+    system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(module, "find_compiler", lambda: None)
+    assert available_targets() == ["python"]
+    path = build(system, tmp_path)
+    assert "no C compiler" in capsys.readouterr().err
+    assert fmpy.read_model_description(str(path)).coSimulation.needsExecutionTool
+
+
+@needs_compiler
+def test_auto_with_a_compiler_is_native(system: System, tmp_path: pathlib.Path) -> None:
+    path = build(system, tmp_path)
+    assert not fmpy.read_model_description(str(path)).coSimulation.needsExecutionTool
+    with zipfile.ZipFile(path) as archive:
+        (library,) = [name for name in archive.namelist() if name.startswith("binaries/")]
+        assert guid(path).encode() in archive.read(library)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"target": "java"}, '"java" is unknown'),
+        ({"target": "python", "platforms": "linux64"}, "linux64 and win64 at once"),
+        ({"target": "native", "platforms": "amiga"}, "amiga"),
+        ({"target": "python", "variables": "nothing.*"}, r'"nothing\.\*"'),
+    ],
+)
+def test_wrong_options(system: System, tmp_path: pathlib.Path, options: Any, message: str) -> None:
+    with pytest.raises(BuildError, match=message):
+        build(system, tmp_path / "a.fmu", **options)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_native_without_a_compiler_names_the_remedy(
+    system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "no-such-compiler")
+    with pytest.raises(BuildError, match="no-such-compiler"):
+        build(system, tmp_path / "a.fmu", target="native")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(shutil.which("false") is None, reason="needs a command that fails")
+def test_a_compiler_that_fails_leaves_no_file(
+    system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CC", "false")
+    with pytest.raises(BuildError, match="compiler failed"):
+        build(system, tmp_path / "a.fmu", target="native")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_local_variables_can_be_left_out(system: System) -> None:
+    kept = [variable.name for variable in select(system.variables, ["mass.n[1]", "om*"])]
+    everything = [variable.name for variable in system.variables]
+    assert kept == [name for name in everything if name not in ("mass.a", "mass.label", "mass.animation")]
+    assert select(system.variables, []) == system.variables
+
+
+@each_target
+def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Path, target: str) -> None:
+    path = build(system, tmp_path, target=target, variables="omega")
+    assert validate(path) == []
+    assert "mass.a" not in [v.name for v in fmpy.read_model_description(str(path)).modelVariables]
+
+
+def test_targets_are_known() -> None:
+    assert set(available_targets()) <= set(TARGETS)
