@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from mbfmu.errors import InitializationError, ModelError, SimulationError
-from mbfmu.simulation import Result, run
+from mbfmu.simulation import Equations, Result, run
 from mbfmu.simulation import errors as runtime
 from mbfmu.simulation.interface import Value
 
@@ -60,9 +60,7 @@ def simulate(
     SimulationError
         The run stopped; the message says at which time and why.
     """
-    from mbfmu.dynamics.system import System
-
-    system = assembly if hasattr(assembly, "equations") else System.of(assembly)
+    system = _system(assembly)
     try:
         return run(
             system.equations,
@@ -82,3 +80,12 @@ def simulate(
         raise InitializationError(f"{system.name}: {error}") from error
     except runtime.SimulationError as error:
         raise SimulationError(f"{system.name}: {error}") from error
+
+
+def _system(assembly: Assembly | System) -> System:
+    """Return the System itself or that of an Assembly; whatever has equations and variables will do for a System."""
+    if isinstance(getattr(assembly, "equations", None), Equations):
+        return cast("System", assembly)
+    from mbfmu.dynamics.system import System
+
+    return System.of(assembly)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 from .errors import VariableError
@@ -151,24 +152,30 @@ def get(instance: Instance, variable: Variable) -> Value:
 
 
 def put(instance: Instance, variable: Variable, value: Value) -> None:
-    """Set a variable: inputs and tunable parameters at any time, other parameters and start values before the
-    initialisation is finished.
+    """Set a variable; see `change`."""
+    change(instance, variable, value)()
+
+
+def change(instance: Instance, variable: Variable, value: Value) -> Callable[[], None]:
+    """Check that a variable may be set to a value now; what is returned sets it.
+
+    Inputs and tunable parameters may be set at any time, other parameters and start values before the initialisation is
+    finished.
 
     Raises
     ------
     VariableError
-        The variable cannot be set, not now, or not to this value; the instance is unchanged.
+        The variable cannot be set, not now, or not to this value.
     """
     name = variable.name
     if variable.store == "constant":
         if value != variable.start:
             remedy = "build the model anew with this value" if variable.structural else "it is a constant"
             raise VariableError(f"'{name}' = {variable.start!r} cannot be set to {value!r}: {remedy}")
-        return
+        return lambda: None
     number = _number(variable, value)
     if variable.causality == "input":
-        instance.set_input(variable.index, number)
-        return
+        return functools.partial(instance.set_input, variable.index, number)
     index = variable.start_index
     if index is None and variable.causality == "parameter" and variable.store == "P":
         index = variable.index
@@ -177,7 +184,7 @@ def put(instance: Instance, variable: Variable, value: Value) -> None:
     if not instance.initialising and variable.variability != "tunable":
         what = "parameter" if variable.causality == "parameter" else "start value"
         raise VariableError(f"'{name}' cannot be set now: a {what} is set before the initialisation ends")
-    instance.set_parameter(index, number)
+    return functools.partial(instance.set_parameter, index, number)
 
 
 def _number(variable: Variable, value: Value) -> float:
