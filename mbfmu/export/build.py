@@ -40,6 +40,7 @@ def build(
     target: str = "auto",
     platforms: str | Sequence[str] | None = None,
     variables: str | Sequence[str] | None = None,
+    sources: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> pathlib.Path:
     """Build an FMI 2.0 co-simulation FMU.
@@ -60,6 +61,8 @@ def build(
     variables
         Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows. Parameters,
         start values, inputs and outputs are always there. By default it shows all.
+    sources
+        Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
     progress
         Called with a sentence whenever something new begins.
 
@@ -77,6 +80,8 @@ def build(
     """
     report = progress or _silent
     target, names = _target(target, platforms)
+    if target == "python" and sources:
+        raise BuildError("sources: a python FMU has no C sources; choose the native target.")
     file = pathlib.Path(path) if path is not None else pathlib.Path()
     if file.is_dir():
         file /= f"{model_identifier(assembly.name)}.fmu"
@@ -84,7 +89,7 @@ def build(
         report("Deriving the equations of motion")
         system = System.of(assembly)
         folder = pathlib.Path(temporary)
-        fill(folder, system, select(system.variables, _split(variables)), target, names, report)
+        fill(folder, system, select(system.variables, _split(variables)), target, names, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())
     return file
@@ -96,6 +101,7 @@ def fill(
     variables: Sequence[ScalarVariable],
     target: str,
     platforms: Sequence[str],
+    sources: bool,
     report: Callable[[str], None],
 ) -> None:
     """Write everything that an FMU contains into an empty folder; `platforms` are those of the native target."""
@@ -112,6 +118,7 @@ def fill(
         capabilities=CAPABILITIES[target],
         date=build_date(),
         description=system.description,
+        source_files=native.SOURCE_FILES if sources else (),
     )
     (folder / "modelDescription.xml").write_bytes(description)
     facts = {
@@ -125,6 +132,9 @@ def fill(
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, references, identifier, guid)
+    if sources:
+        (folder / "sources").mkdir()
+        native.write_sources(equations, variables, guid, folder / "sources")
     for platform in platforms:
         report(f"Compiling for {platform}")
         native.build_library(equations, variables, identifier, guid, folder, platform=platform)

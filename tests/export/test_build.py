@@ -10,6 +10,7 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from fmpy.build import build_platform_binary
 from fmpy.validation import validate_fmu
 from lxml import etree
 
@@ -111,6 +112,7 @@ def test_auto_with_a_compiler_is_native(system: System, tmp_path: pathlib.Path) 
         ({"target": "java"}, '"java" is unknown'),
         ({"target": "python", "platforms": "linux64"}, "linux64 and win64 at once"),
         ({"target": "native", "platforms": "amiga"}, "amiga"),
+        ({"target": "python", "sources": True}, "no C sources"),
         ({"target": "python", "variables": "nothing.*"}, r'"nothing\.\*"'),
     ],
 )
@@ -151,6 +153,18 @@ def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Pa
     path = build(system, tmp_path, target=target, variables="omega")
     assert validate(path) == []
     assert "mass.a" not in [v.name for v in fmpy.read_model_description(str(path)).modelVariables]
+
+
+@needs_compiler
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
+def test_fmpy_compiles_the_sources(system: System, tmp_path: pathlib.Path) -> None:
+    path = build(system, tmp_path / "a.fmu", target="native", sources=True)
+    assert validate(path, run=False) == []
+    folder = pathlib.Path(fmpy.extract(str(path), str(tmp_path / "content")))
+    shutil.rmtree(folder / "binaries")
+    build_platform_binary(folder)
+    result = fmpy.simulate_fmu(str(folder), stop_time=1.0, output_interval=0.1, relative_tolerance=1e-9)
+    np.testing.assert_allclose(result["flange.s"], 0.1 * np.cos(2 * result["time"]), atol=1e-7)
 
 
 def test_targets_are_known() -> None:
