@@ -11,14 +11,14 @@ def value_references(variables: Sequence[ScalarVariable]) -> tuple[int, ...]:
     """Value reference of every variable, parallel to `variables`.
 
     Each FMI type counts for itself, from 0 in the order of first appearance, so that a reference indexes a dense table.
-    Variables of one type with equal (store, index, start_index) are aliases and share a reference. Constants have no
-    storage to share: each owns its reference.
+    Variables of one type and unit with equal (store, index, start_index) are aliases and share a reference; FMI allows
+    no aliases of different units. Constants have no storage to share: each owns its reference.
     """
     known: dict[tuple[object, ...], int] = {}
     count: dict[str, int] = {}
     references = []
     for variable in variables:
-        place: tuple[object, ...] = (variable.type, variable.store, variable.index, variable.start_index)
+        place: tuple[object, ...] = (variable.type, variable.unit, variable.store, variable.index, variable.start_index)
         if variable.store == "constant":
             place = (variable.type, variable.store, variable.name)
         if place not in known:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 from mbfmu.dynamics.variables import ScalarVariable
@@ -33,6 +34,11 @@ def test_types_count_for_themselves() -> None:
 
 def test_another_start_value_is_another_variable() -> None:
     assert value_references([variable("a", "x", 0, start_index=3), variable("b", "x", 0)]) == (0, 1)
+
+
+def test_aliases_have_one_unit() -> None:
+    metres = dataclasses.replace(variable("a", "x", 0), unit="m")
+    assert value_references([metres, variable("b", "x", 0), dataclasses.replace(metres, name="c")]) == (0, 1, 0)
 
 
 def test_constants_are_never_aliases() -> None:
