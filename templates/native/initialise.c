@@ -177,6 +177,19 @@ static void explain(Instance *s, Outcome outcome)
     }
 }
 
+/* Do the rows that were dropped as dependent still hold? */
+static Outcome check_redundant(Instance *s, double t, const double *x)
+{
+    if (NE) eval_redundant(s, t, x, s->e);
+    for (int i = 0; i < NE; ++i)
+        if (!(fabs(s->e[i]) <= 1e-7 * (1 + largest(x, NQ)))) {
+            because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
+                    "parameters (off by %.3g): rebuild the FMU with these", redundant_names[i], s->e[i]);
+            return ASSERTION;
+        }
+    return DONE;
+}
+
 /* Solve for consistent states at the start time. */
 static int initialise(Instance *s)
 {
@@ -220,15 +233,7 @@ static int initialise(Instance *s)
         explain(s, outcome ? outcome : NOT_FINITE);
         return 0;
     }
-    if (NE) {
-        eval_redundant(s, t, now->latch.x, s->e);
-        for (int i = 0; i < NE; ++i)
-            if (!(fabs(s->e[i]) <= 1e-7 * (1 + largest(now->latch.x, NQ)))) {
-                because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
-                        "parameters (off by %.3g): rebuild the FMU with these", redundant_names[i], s->e[i]);
-                return 0;
-            }
-    }
+    if (check_redundant(s, t, now->latch.x)) return 0;
     if (check_assertions(s, t, now->latch.x, now->latch.m, s->w)) return 0;
     COPY(now->latch.u, inputs_at(s, t), NU);
     now->start_stale = 0;
