@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.simulation.interface import Record
 
 
-def value_references(variables: Sequence[ScalarVariable]) -> tuple[int, ...]:
+def value_references(variables: Sequence[ScalarVariable | Record]) -> tuple[int, ...]:
     """Value reference of every variable, parallel to `variables`.
 
     Each FMI type counts for itself, from 0 in the order of first appearance, so that a reference indexes a dense table.
@@ -18,7 +19,9 @@ def value_references(variables: Sequence[ScalarVariable]) -> tuple[int, ...]:
     count: dict[str, int] = {}
     references = []
     for variable in variables:
-        place: tuple[object, ...] = (variable.type, variable.unit, variable.store, variable.index, variable.start_index)
+        # A runtime's record of a variable knows no units.
+        unit = variable.unit if isinstance(variable, ScalarVariable) else None
+        place: tuple[object, ...] = (variable.type, unit, variable.store, variable.index, variable.start_index)
         if variable.store == "constant":
             place = (variable.type, variable.store, variable.name)
         if place not in known:
