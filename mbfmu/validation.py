@@ -24,6 +24,8 @@ from mbfmu.errors import ValidationError
 STEPS = 10
 PATIENCE = 120
 
+TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
+
 #: Names of variables under the convention `structured` (FMI 2.0.4, section 2.2.9).
 _QUOTED = r"'(?:[^'\\]|\\['\"?\\abfnrtv])+'"
 _PART = rf"(?:[A-Za-z_][A-Za-z0-9_]*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
@@ -53,6 +55,7 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
     if root.get("fmiVersion") == "2.0":
         problems += description_problems(root)
         problems += _content_problems(root, names)
+        problems += _terminal_problems(path, root, names)
     problems = problems or _fmpy_problems(path)
     if run and not problems:
         problems = _run_problems(path)
@@ -197,14 +200,35 @@ def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:
             yield f'There is neither a binary "{identifier}" for any platform nor a list of sources.'
 
 
+def _terminal_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:
+    """Schema of terminalsAndIcons.xml, and the variables that its terminals name (FMI 3.0, section 2.4.9)."""
+    if TERMINALS not in names:
+        return
+    with zipfile.ZipFile(path) as archive:
+        try:
+            terminals = etree.fromstring(archive.read(TERMINALS))
+        except etree.XMLSyntaxError as error:
+            yield f"{TERMINALS} is not XML ({error})."
+            return
+    yield from _violations(terminals, "fmi3/fmi3TerminalsAndIcons.xsd", TERMINALS)
+    variables = {variable.get("name") for variable in _variables(root)}
+    for member in terminals.iterfind(".//TerminalMemberVariable"):
+        if member.get("variableName") not in variables:
+            yield f'{TERMINALS}, line {member.sourceline}: there is no variable "{member.get("variableName")}".'
+
+
 def _schema(root: etree._Element) -> Iterator[str]:
+    yield from _violations(root, "fmi2/fmi2ModelDescription.xsd", "modelDescription.xml")
+
+
+def _violations(root: etree._Element, schema: str, file: str) -> Iterator[str]:
+    """Check against one of the schemas that FMPy ships."""
     import fmpy
 
-    folder = pathlib.Path(fmpy.__file__).parent / "schema" / "fmi2"
-    schema = etree.XMLSchema(file=str(folder / "fmi2ModelDescription.xsd"))
-    if not schema.validate(root):
-        for entry in schema.error_log:
-            yield f"modelDescription.xml, line {entry.line}: {entry.message}"
+    checker = etree.XMLSchema(file=str(pathlib.Path(fmpy.__file__).parent / "schema" / schema))
+    if not checker.validate(root):
+        for entry in checker.error_log:
+            yield f"{file}, line {entry.line}: {entry.message}"
 
 
 def _indices(root: etree._Element) -> Iterator[str]:

@@ -157,6 +157,27 @@ def test_names_in_the_archive(tmp_path: pathlib.Path, name: str, problem: str) -
     assert problem in text
 
 
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ("<fmiTerminalsAndIcons", "is not XML"),
+        ('<fmiTerminalsAndIcons fmiVersion="2.0"/>', "fmiVersion"),
+        (
+            '<fmiTerminalsAndIcons fmiVersion="3.0"><Terminals><Terminal name="flange" matchingRule="bus">'
+            '<TerminalMemberVariable variableName="y" variableKind="signal"/>'
+            '<TerminalMemberVariable variableName="z" variableKind="signal"/>'
+            "</Terminal></Terminals></fmiTerminalsAndIcons>",
+            'line 1: there is no variable "z"',
+        ),
+    ],
+)
+def test_terminals(tmp_path: pathlib.Path, content: str, problem: str) -> None:
+    path = pack(tmp_path / "mass.fmu", **{"terminalsAndIcons/terminalsAndIcons.xml": content})
+    problems = validate(path, run=False)
+    assert problems
+    assert all(problem in text for text in problems)
+
+
 def test_compression_and_duplicates(tmp_path: pathlib.Path) -> None:
     path = pack(tmp_path / "mass.fmu")
     with zipfile.ZipFile(path, "a") as archive:
