@@ -26,7 +26,7 @@ def simulate(
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
     outputs: Sequence[str] | None = None,
-    method: str = "RK45",
+    method: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Simulate an assembly with SciPy and return named time series: `result["revolute1.phi"]`.
@@ -46,8 +46,8 @@ def simulate(
     outputs
         Names of the variables to record; all where None.
     method
-        RK45 (Dormand-Prince, the method of the native FMU), DOP853 (quicker at tolerances below 1e-8), or Radau
-        (implicit, for stiff models).
+        RK45 (Dormand-Prince, the method of the native FMU), DOP853 (quicker at tight tolerances), or Radau (implicit,
+        for stiff models). None takes DOP853 for tolerances below 1e-7, else RK45.
     progress
         Called after every recorded point with the fraction of the run that is done.
 

@@ -61,12 +61,13 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
         raise InitialisationError(f"the start value of '{name}' is not finite: check the start values and parameters")
     problem.normalise(X)
     problem.write_back(X)
-    modes_now(workspace)
+    settle(workspace)
+    guess = X
     for _ in range(MODE_ROUNDS):
         before = workspace.P.copy()
-        X = problem.solve(X)
+        X = problem.solve(guess)
         problem.write_back(X)
-        if not (modes_now(workspace) or (equations.free and not np.array_equal(before, workspace.P))):
+        if not settle(workspace) and np.allclose(before, workspace.P, rtol=1e-12, atol=0.0, equal_nan=True):
             break
     else:
         raise InitialisationError(
@@ -77,28 +78,34 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
     return Start(workspace.x.copy(), workspace.P.copy(), workspace.m.copy(), residual, rank, undetermined)
 
 
-def modes_now(workspace: Workspace, keep: Vector | None = None) -> bool:
-    """Set the modes of all switches (but those of the index set `keep`) for the present point.
+def settle(workspace: Workspace, flipped: int | None = None) -> bool:
+    """Set the modes of all switches for the present point; returns whether one changed.
 
-    Switches of time take their mode for the moment just after t, so that an event at t has happened. Returns whether a
-    mode changed; w belongs to the modes before.
+    Each switch flips once at most (`flipped`, an index, has done so already), so that switches that contradict each
+    other do not go round in circles. Switches of time take their mode for the moment just after t, so that an event at
+    t has happened.
     """
-    m = workspace.m
+    m, t = workspace.m, float(workspace.t[0])
     if m.size == 0:
         return False
-    workspace.solve()
-    wanted = (workspace.crossings() >= 0.0).astype(float)
     of_time = np.array(workspace.equations.time_switches, dtype=bool)
-    if of_time.any():
-        t = workspace.t[0]
-        workspace.t[0] = t + time_margin(t)
-        wanted[of_time] = workspace.crossings()[of_time] >= 0.0
-        workspace.t[0] = t
-    if keep is not None:
-        wanted[keep] = m[keep]
-    changed = not np.array_equal(wanted, m)
-    m[:] = wanted
-    return changed
+    open_to_change = np.ones(m.size, dtype=bool)
+    if flipped is not None:
+        open_to_change[flipped] = False
+    changed = False
+    while True:
+        workspace.solve()
+        wrong = (workspace.crossings() >= 0.0) != (m > 0.0)
+        if of_time.any():
+            workspace.t[0] = t + time_margin(t)
+            wrong[of_time] = ((workspace.crossings() >= 0.0) != (m > 0.0))[of_time]
+            workspace.t[0] = t
+        wrong &= open_to_change
+        if not wrong.any():
+            return changed
+        m[wrong] = 1.0 - m[wrong]
+        open_to_change &= ~wrong
+        changed = True
 
 
 def time_margin(t: float) -> float:

@@ -21,8 +21,8 @@ class Instance:
     """A model that is initialised, stepped, read and written.
 
     Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the
-    end of the last step: inputs and parameters set later act on the next step and do not alter them. A call that fails
-    leaves the instance as it was.
+    end of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
+    A call that fails leaves the instance as it was.
 
     Parameters
     ----------
@@ -31,10 +31,10 @@ class Instance:
     tolerance
         Relative and absolute tolerance of the integrator; None takes the model's own.
     method
-        One of `integrator.METHODS`.
+        One of `integrator.METHODS`; None chooses by the tolerance.
     """
 
-    def __init__(self, equations: Equations, tolerance: float | None = None, method: str = "RK45") -> None:
+    def __init__(self, equations: Equations, tolerance: float | None = None, method: str | None = None) -> None:
         self.equations = equations
         self._method = method
         self._workspace = Workspace(equations)
@@ -89,6 +89,7 @@ class Instance:
         p[index] = value
         self._workspace.set_parameters(p)
         self._P = self._workspace.P.copy()
+        self._cache = {}
 
     def set_input(self, index: int, value: float) -> None:
         """Set entry `index` of u; it is kept constant through the next step."""
@@ -150,7 +151,7 @@ class Instance:
             return self._latched.x
         if store not in self._cache:
             point, workspace = self._latched, self._workspace
-            workspace.set_point(point.t, point.x, point.u, point.P, point.m)
+            workspace.set_point(point.t, point.x, point.u, self._P, point.m)
             with np.errstate(all="ignore"):
                 self._cache["w"] = workspace.solve().copy()
             if store == "y":
@@ -218,10 +219,13 @@ class Instance:
         self._p, self._u, self._P, self._start, self._point = p, u, P, None, None
         if point is None:
             return
-        if h is not None and f is not None:
-            # Equal arrays become the same array: the stepper knows by identity that nothing was set since its step.
-            self._u, self._P = point.u, point.P
-            point = self._stepper.resume(point, float(h), np.array(f, dtype=float))
+        if h is not None:
+            stage = None
+            if f is not None:
+                # Equal arrays become the same array: by identity the stepper knows that nothing was set since its step.
+                self._u, self._P = point.u, point.P
+                stage = np.array(f, dtype=float)
+            point = self._stepper.resume(point, float(h), stage)
         self._latch(point)
 
     def _present(self) -> Point:

@@ -15,6 +15,9 @@ Vector = np.ndarray
 #: Integration methods by SciPy's names: Dormand-Prince 5(4) and 8(5,3), and the implicit Radau IIA for stiff models.
 METHODS = {"RK45": integrate.RK45, "DOP853": integrate.DOP853, "Radau": integrate.Radau}
 
+#: Below this tolerance the method of order 8 needs less work than that of order 5.
+TIGHT = 1e-7
+
 
 class Integrator:
     """Steps of dx/dt = f(t, x) whose error meets a tolerance.
@@ -27,12 +30,14 @@ class Integrator:
     rhs
         f(t, x), returns a fresh array; NaN rejects a trial step.
     method
-        One of `METHODS`.
+        One of `METHODS`; None takes DOP853 for tolerances below `TIGHT`, else RK45.
     tolerance
         Relative and absolute tolerance alike.
     """
 
-    def __init__(self, rhs: Callable[[float, Vector], Vector], method: str, tolerance: float) -> None:
+    def __init__(self, rhs: Callable[[float, Vector], Vector], method: str | None, tolerance: float) -> None:
+        if method is None:
+            method = "DOP853" if tolerance < TIGHT else "RK45"
         if method not in METHODS:
             raise StepError(f"the integration method '{method}' is unknown; there are {', '.join(METHODS)}")
         if not 1e-13 <= tolerance < 1.0:

@@ -13,9 +13,7 @@ ITERATIONS = 10
 #: A position residual that stays above this fraction of the size of q is a failure.
 FAILURE = 1e-8
 #: A dropped, dependent constraint that is off by more than this fraction of the size of q no longer depends.
-DEPENDENT = 1e-6
-#: An assertion may be violated by this much: rounding.
-SLACK = 1e-9
+DEPENDENT = 1e-7
 
 
 def normalise(q: np.ndarray, quaternions: tuple[int, ...]) -> None:
@@ -97,5 +95,5 @@ def check(workspace: Workspace) -> None:
         workspace.solve()
         h = workspace.assertions()
         for value, message in zip(h, equations.assertion_messages, strict=True):
-            if not value >= -SLACK:
+            if not value >= 0.0:
                 raise ConsistencyError(f"at t = {t:.9g} s: {message} (violated by {-value:.3g})")

@@ -26,7 +26,7 @@ def run(
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
     outputs: Sequence[str] | None = None,
-    method: str = "RK45",
+    method: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Simulate and return named time series.
@@ -46,7 +46,7 @@ def run(
     outputs
         Names of the variables to record; all numeric ones where None.
     method
-        RK45, DOP853 or Radau.
+        RK45, DOP853 or Radau; None chooses by the tolerance.
     progress
         Called after every interval with the fraction of the run that is done.
 

@@ -11,7 +11,7 @@ from scipy import optimize
 
 from .errors import StepError
 from .functions import Workspace
-from .initialise import MODE_ROUNDS, modes_now, time_margin
+from .initialise import settle, time_margin
 from .integrator import Integrator
 from .project import check, project
 
@@ -47,7 +47,7 @@ class Stepper:
         See `Integrator`.
     """
 
-    def __init__(self, workspace: Workspace, method: str, tolerance: float) -> None:
+    def __init__(self, workspace: Workspace, method: str | None, tolerance: float) -> None:
         equations = workspace.equations
         self._workspace = workspace
         self._integrator = Integrator(workspace.rhs, method, tolerance)
@@ -55,6 +55,7 @@ class Stepper:
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
         self._crossings_need_w = bool(self._switches.size) and _depends_on_last(equations.functions["crossings"])
         self._last: Point | None = None
+        self._known: tuple[Vector, float] | None = None
         self._times_of: tuple[Vector, Vector] | None = None
 
     def advance(self, point: Point, end: float) -> Point:
@@ -87,7 +88,7 @@ class Stepper:
                         "model chatters between two modes; smooth the law that it belongs to"
                     )
                 workspace.m[switch] = 1.0 - workspace.m[switch]
-                self._event(t, x, np.array([switch]))
+                self._event(t, x, switch)
             elif following <= integrator.t + time_margin(integrator.t):
                 self._event(integrator.t, integrator.x, None)
             elif self._projects:
@@ -101,19 +102,26 @@ class Stepper:
 
     def resumption(self, point: Point) -> tuple[float | None, Vector | None]:
         """Step size and derivative with which the next step from `point` begins; None where they are not known."""
-        if self._continues(point):
-            return self._integrator.h, self._integrator.f
-        return None, None
+        return self._step_size(point), self._integrator.f if self._continues(point) else None
 
-    def resume(self, point: Point, h: float, f: Vector) -> Point:
+    def resume(self, point: Point, h: float, f: Vector | None) -> Point:
         """Go on from `point` with what `resumption` gave, so that the steps are those that would have been made.
 
         Returns the point to hand to `advance`, equal to the one given.
         """
+        self._known = (point.x, h)
+        if f is None:
+            return point
         self._workspace.set_point(point.t, point.x, point.u, point.P, point.m)
         self._integrator.restart(point.t, point.x, h, f)
         self._last = dataclasses.replace(point, x=self._integrator.x)
         return self._last
+
+    def _step_size(self, point: Point) -> float | None:
+        """Step size that was reached at the states of `point`, whatever inputs and parameters are now."""
+        if self._last is not None and self._last.x is point.x:
+            return self._integrator.h
+        return self._known[1] if self._known is not None and self._known[0] is point.x else None
 
     def _continues(self, point: Point) -> bool:
         last = self._last
@@ -123,32 +131,20 @@ class Stepper:
 
     def _restart(self, point: Point) -> None:
         """Begin at `point`, which inputs or parameters may have moved off its constraints and switches."""
-        last = self._last
-        h = self._integrator.h if last is not None and last.x is point.x else None
-        self._settle(None)
+        h = None if settle(self._workspace) else self._step_size(point)
         if self._projects:
             project(self._workspace)
         self._integrator.restart(point.t, self._workspace.x, h)
 
-    def _event(self, t: float, x: Vector, flipped: Vector | None) -> None:
-        """Restart at (t, x), where the given switches have flipped."""
+    def _event(self, t: float, x: Vector, flipped: int | None) -> None:
+        """Restart at (t, x), where the given switch has flipped."""
         workspace = self._workspace
         workspace.t[0], workspace.x[:] = t, x
         if self._projects:
             project(workspace)
-        if self._settle(flipped) and self._projects:
+        if settle(workspace, flipped) and self._projects:
             project(workspace)
         self._integrator.restart(t, workspace.x)
-
-    def _settle(self, flipped: Vector | None) -> bool:
-        """Set all switches but the flipped ones for the present point; returns whether a mode changed."""
-        for settled in range(MODE_ROUNDS):
-            if not modes_now(self._workspace, flipped):
-                return settled > 0 or flipped is not None
-        raise StepError(
-            f"at t = {self._workspace.t[0]:.9g} s the switches of the model do not settle: with either mode the other "
-            "one applies; smooth the law that they belong to"
-        )
 
     def _times(self, P: Vector) -> Vector:
         """Sorted instants of events, with infinity at the end."""
