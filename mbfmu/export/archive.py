@@ -7,6 +7,7 @@ import datetime
 import os
 import pathlib
 import secrets
+import tempfile
 import zipfile
 from collections.abc import Iterator
 
@@ -32,6 +33,25 @@ def build_date() -> datetime.datetime:
         return datetime.datetime.fromtimestamp(int(text), datetime.UTC)
     except (ValueError, OverflowError, OSError):
         raise BuildError(f'SOURCE_DATE_EPOCH is "{text}"; set it to whole seconds since 1970, or unset it.') from None
+
+
+@contextlib.contextmanager
+def temporary_folder() -> Iterator[pathlib.Path]:
+    """Yield a new folder that disappears with all that is in it.
+
+    Raises
+    ------
+    BuildError
+        There is no place for temporary files.
+    """
+    try:
+        folder = tempfile.TemporaryDirectory(prefix="mbfmu-")
+    except OSError as error:
+        raise BuildError(
+            f"no temporary folder can be made ({error}); set TMPDIR to a folder that you may write to."
+        ) from None
+    with folder as name:
+        yield pathlib.Path(name)
 
 
 @contextlib.contextmanager

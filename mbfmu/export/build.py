@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 import re
 import sys
-import tempfile
 from collections.abc import Callable, Sequence
 
 import mbfmu
@@ -13,7 +12,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
-from mbfmu.export.archive import build_date, replacing, write_archive
+from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
 from mbfmu.export.compilers import PLATFORMS, find_compiler, host_platform, require_compiler
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
@@ -85,10 +84,9 @@ def build(
     file = pathlib.Path(path) if path is not None else pathlib.Path()
     if file.is_dir():
         file /= f"{model_identifier(assembly.name)}.fmu"
-    with replacing(file) as part, tempfile.TemporaryDirectory(prefix="mbfmu-") as temporary:
+    with replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
         system = System.of(assembly)
-        folder = pathlib.Path(temporary)
         fill(folder, system, select(system.variables, _split(variables)), target, names, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())

@@ -4,12 +4,13 @@ import datetime
 import os
 import pathlib
 import sys
+import tempfile
 import zipfile
 
 import pytest
 
 from mbfmu.errors import BuildError
-from mbfmu.export.archive import build_date, replacing, write_archive
+from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
 
 DATE = datetime.datetime(2024, 2, 29, 12, 30, 2, tzinfo=datetime.UTC)
 
@@ -83,6 +84,18 @@ def test_a_folder_is_no_target(tmp_path: pathlib.Path) -> None:
 def test_a_file_in_the_place_of_the_folder(tmp_path: pathlib.Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(BuildError, match="cannot be written"), replacing(tmp_path / "file" / "a.fmu"):
+        pytest.fail("the block must not start")
+
+
+def test_temporary_folder_comes_and_goes() -> None:
+    with temporary_folder() as folder:
+        (folder / "file").touch()
+    assert not folder.exists()
+
+
+def test_no_place_for_temporary_files(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "nowhere"))
+    with pytest.raises(BuildError, match="TMPDIR"), temporary_folder():
         pytest.fail("the block must not start")
 
 
