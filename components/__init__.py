@@ -1,1 +1,13 @@
-"""The component library: world, parts, joints, forces, sensors, rotational, translational, blocks."""
+"""The component library: world, parts, joints, forces, sensors, rotational, translational, blocks.
+
+Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics and of blocks, which
+repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
+"""
+
+from mbfmu.components import blocks, forces, joints, parts, rotational, sensors, translational
+from mbfmu.components.joints import *  # noqa: F403
+from mbfmu.components.parts import *  # noqa: F403
+from mbfmu.components.world import World
+
+__all__ = ["World", "blocks", "forces", "joints", "parts", "rotational", "sensors", "translational", *joints.__all__,
+           *parts.__all__]

@@ -1,0 +1,2 @@
+"""blocks"""
+__all__: list[str] = []

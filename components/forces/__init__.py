@@ -1,0 +1,2 @@
+"""forces"""
+__all__: list[str] = []

@@ -1,0 +1,2 @@
+"""sensors"""
+__all__: list[str] = []

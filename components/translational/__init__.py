@@ -1,0 +1,2 @@
+"""translational"""
+__all__: list[str] = []

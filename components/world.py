@@ -1,0 +1,85 @@
+"""World: coordinate system, gravity and defaults (Modelica.Mechanics.MultiBody.World 4.0)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.frames import null_rotation
+from mbfmu.modeling import Component, Frame_b
+from mbfmu.modeling.declarations import Parameter
+from mbfmu.modeling.types import Acceleration, Axis, Boolean, GravitationalParameter, GravityTypes, Length, Real, String
+
+
+class World(Component):
+    """World coordinate system + gravity field + default animation definition."""
+
+    modelica_name = "MultiBody.World"
+    is_world = True
+
+    frame_b = Frame_b("Coordinate system fixed in the origin of the world frame")
+
+    gravityType = Parameter(GravityTypes, "UniformGravity", "Type of gravity field")
+    g = Parameter(Acceleration, 9.80665, "Constant gravity acceleration", tunable=True)
+    n = Parameter(Axis, (0, -1, 0), "Direction of gravity resolved in world frame (gravity = g*n/length(n))", shape=3)
+    mu = Parameter(GravitationalParameter, 3.986004418e14, "Gravity field constant (default = field constant of earth)",
+                   tunable=True)
+    driveTrainMechanics3D = Parameter(Boolean, True, "= true, if 3-dim. mechanical effects of Parts.Mounting1D/Rotor1D/"
+                                                     "BevelGear1D shall be taken into account")
+    enableAnimation = Parameter(Boolean, True, "= true, if animation of all components is enabled", animation=True)
+    animateWorld = Parameter(Boolean, True, "= true, if world coordinate system shall be visualized", animation=True)
+    animateGravity = Parameter(Boolean, True, "= true, if gravity field shall be visualized", animation=True)
+    animateGround = Parameter(Boolean, False, "= true, if ground plane shall be visualized", animation=True)
+    label1 = Parameter(String, "x", "Label of horizontal axis in icon", animation=True)
+    label2 = Parameter(String, "y", "Label of vertical axis in icon", animation=True)
+    nominalLength = Parameter(Length, 1.0, "Nominal length of multi-body system", animation=True)
+    axisLength = Parameter(Length, lambda self: self.nominalLength / 2, "Length of world axes arrows", animation=True)
+    defaultAxisLength = Parameter(Length, lambda self: self.nominalLength / 5, "Default for length of a frame axis",
+                                  animation=True)
+    defaultJointLength = Parameter(Length, lambda self: self.nominalLength / 10,
+                                   "Default for the fixed length of a shape representing a joint", animation=True)
+    defaultJointWidth = Parameter(Length, lambda self: self.nominalLength / 20,
+                                  "Default for the fixed width of a shape representing a joint", animation=True)
+    defaultForceLength = Parameter(Length, lambda self: self.nominalLength / 10,
+                                   "Default for the fixed length of a shape representing a force", animation=True)
+    defaultForceWidth = Parameter(Length, lambda self: self.nominalLength / 20,
+                                  "Default for the fixed width of a shape representing a force", animation=True)
+    defaultBodyDiameter = Parameter(Length, lambda self: self.nominalLength / 9,
+                                    "Default for diameter of sphere representing the center of mass of a body",
+                                    animation=True)
+    defaultWidthFraction = Parameter(Real, 20.0, "Default for shape width as a fraction of shape length")
+    defaultArrowDiameter = Parameter(Length, lambda self: self.nominalLength / 40, "Default for arrow diameter",
+                                     animation=True)
+    defaultFrameDiameterFraction = Parameter(Real, 40.0, "Default for arrow diameter of a coordinate system as a fraction "
+                                                         "of axis length", animation=True)
+    defaultSpecularCoefficient = Parameter(Real, 0.7, "Default reflection of ambient light", animation=True)
+    defaultN_to_m = Parameter(Real, 1000.0, "Default scaling of force arrows (length = force/defaultN_to_m)",
+                              animation=True)
+    defaultNm_to_m = Parameter(Real, 1000.0, "Default scaling of torque arrows (length = torque/defaultNm_to_m)",
+                               animation=True)
+
+    def __init__(self, gravityAcceleration: Callable[[Any], Any] | None = None, **modifiers: Any) -> None:  # noqa: N803
+        """`gravityAcceleration`: a function of your own, position in the world frame [m] -> acceleration [m/s2]."""
+        self._own_gravity = gravityAcceleration
+        super().__init__(**modifiers)
+
+    def gravity_acceleration(self, r: Any) -> Any:
+        """Gravity acceleration [m/s2] at position r [m], both resolved in the world frame, (3,)."""
+        if self._own_gravity is not None:
+            own = self._own_gravity(r)
+            return ca.vertcat(*own) if isinstance(own, list | tuple) else own
+        if self.gravityType == "NoGravity":
+            return ca.SX.zeros(3)
+        if self.gravityType == "UniformGravity":
+            return self.g * (self.n / np.linalg.norm(self.n))
+        distance = ca.norm_2(r)
+        return -(self.mu / distance**3) * r
+
+    def equations(self) -> None:
+        self.frame_b.r_0, self.frame_b.R = [0, 0, 0], null_rotation()
+
+
+__all__ = ["World"]

@@ -1,0 +1,178 @@
+"""Flatten: an assembly as elementary components, nodes of connected frames and flanges, and signal sources."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections import defaultdict
+from typing import Any
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Connector, Port, RealOutput, Signal
+
+#: A connector of a component: (component path, connector name).
+ConnectorKey = tuple[str, str]
+
+
+class UnionFind:
+    """Disjoint sets with path compression."""
+
+    def __init__(self) -> None:
+        self._parent: dict[Any, Any] = {}
+
+    def find(self, item: Any) -> Any:
+        """Representative of the item's set; an unknown item is a set of its own."""
+        root = self._parent.setdefault(item, item)
+        while root != self._parent[root]:
+            root = self._parent[root]
+        while item != root:
+            self._parent[item], item = root, self._parent[item]
+        return root
+
+    def union(self, a: Any, b: Any) -> None:
+        """Join the sets of two items."""
+        self._parent[self.find(b)] = self.find(a)
+
+    def sets(self) -> list[list[Any]]:
+        """All sets, in order of first appearance."""
+        sets = defaultdict(list)
+        for item in self._parent:
+            sets[self.find(item)].append(item)
+        return list(sets.values())
+
+
+@dataclasses.dataclass
+class Flat:
+    """An assembly without hierarchy.
+
+    `nodes` maps every frame and flange connector, those of composites too, to the number of its node; `members` lists
+    the connectors of elementary components per node. `inside` and `outside` are the connection sets that a composite's
+    connector is part of, as seen from inside and from outside: what its cut force is computed from. `sources` gives for
+    every element of a signal input (and of a composite's outputs) the element that feeds it.
+    """
+
+    root: Component
+    components: dict[str, Component]
+    elementary: dict[str, Component]
+    ports: dict[ConnectorKey, Port]
+    nodes: dict[ConnectorKey, int]
+    kinds: list[str]
+    members: list[list[ConnectorKey]]
+    inside: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]]
+    outside: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]]
+    sources: dict[tuple[ConnectorKey, int], tuple[ConnectorKey, int]]
+    connected: set[ConnectorKey]
+    connections: list[tuple[str, str]]
+
+
+def flatten(root: Component) -> Flat:
+    """Flatten an assembly. The assembly's components get to know the World that they see; nothing else is changed.
+
+    Raises:
+        ModelError: two Worlds side by side, a connection to something outside, connectors of different sizes.
+    """
+    _assign_worlds(root, None)
+    components: dict[str, Component] = {}
+    _collect(root, components)
+    elementary = {path: c for path, c in components.items() if not c.is_composite and path}
+    ports = {(path, name): port for path, c in components.items() for name, port in c.ports().items()}
+    union, inside = UnionFind(), UnionFind()
+    sources: dict[Any, Any] = {}
+    connected: set[ConnectorKey] = set()
+    connections = []
+    for path, component in components.items():
+        if not component.is_composite:
+            continue
+        for a, b in component.connections:
+            for connector in (a, b):
+                if not any(owner is component for owner in connector.owner._owners()):
+                    raise ModelError(f"{component.where}: connects {connector.path}, which is not part of it; assign the "
+                                     "component to an attribute of the assembly first")
+            if not (_exists(a, components) and _exists(b, components)):
+                continue  # a conditional connector that is switched off takes its connections with it
+            keys = [(_path(c), c.port.name) for c in (a, b)]
+            connected.update(keys)
+            connections.append((_text(a), _text(b)))
+            if isinstance(a.port, Signal):
+                _connect_signals(component, a, b, sources)
+                continue
+            union.union(keys[0], keys[1])
+            inside.union((path, keys[0]), (path, keys[1]))
+    keys = [k for k, port in ports.items() if not isinstance(port, Signal)]
+    for key in keys:
+        union.find(key)
+    nodes: dict[ConnectorKey, int] = {}
+    members: list[list[ConnectorKey]] = []
+    kinds: list[str] = []
+    for group in union.sets():
+        for key in group:
+            nodes[key] = len(members)
+        kinds.append(ports[group[0]].kind)
+        members.append([key for key in group if key[0] in elementary])
+    inner: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]] = {}
+    outer: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]] = {}
+    for group in inside.sets():
+        scope = group[0][0]
+        sided = [(key, key[0] == scope) for _, key in group]
+        for key, is_own in sided:
+            (inner if is_own else outer)[key] = [other for other in sided if other[0] != key]
+    return Flat(root, components, elementary, ports, nodes, kinds, members, inner, outer, sources, connected, connections)
+
+
+def _assign_worlds(component: Component, world: Component | None) -> None:
+    component.__dict__["_outer_world"] = world
+    if world is None:
+        own = [p for p in component.parts.values() if getattr(type(p), "is_world", False)]
+        if len(own) > 1:
+            raise ModelError(f"{component.where}: {' and '.join(p.where for p in own)} are both a World; keep one")
+        world = own[0] if own else None
+    for part in component.parts.values():
+        _assign_worlds(part, world if part is not world else None)
+        if part is world:
+            part.__dict__["_outer_world"] = world
+
+
+def _collect(component: Component, found: dict[str, Component]) -> None:
+    found[component.path] = component
+    for name, part in component.parts.items():
+        if component.has_part(name):
+            _collect(part, found)
+
+
+def _path(connector: Connector) -> str:
+    return connector.owner.path
+
+
+def _text(connector: Connector) -> str:
+    return ".".join(filter(None, (connector.owner.path, connector.port.name)))
+
+
+def _exists(connector: Connector, components: dict[str, Component]) -> bool:
+    return connector.owner.path in components and connector.port.enabled(connector.owner)
+
+
+def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any]) -> None:
+    sizes = [c.owner.size_of(c) for c in (a, b)]
+    if sizes[0] != sizes[1]:
+        raise ModelError(f"{scope.where}: cannot connect {_text(a)} ({sizes[0]} elements) with {_text(b)} "
+                         f"({sizes[1]} elements)")
+
+    def gives(connector: Connector) -> bool:  # seen from inside, an assembly's own input is a source
+        return isinstance(connector.port, RealOutput) != (connector.owner is scope)
+
+    if gives(a) == gives(b):
+        both = "sources" if gives(a) else "inputs"
+        raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both {both}; connect an output with an input")
+    source, sink = (a, b) if gives(a) else (b, a)
+    for i, j in zip(_elements(source), _elements(sink), strict=True):
+        key = ((sink.owner.path, sink.port.name), j)
+        if key in sources:
+            raise ModelError(f"{scope.where}: {_text(sink)} is fed twice, by {_text(source)} and by "
+                             f"{'.'.join(sources[key][0])}; keep one")
+        sources[key] = ((source.owner.path, source.port.name), i)
+
+
+def _elements(connector: Connector) -> tuple[int, ...]:
+    if connector.elements is not None:
+        return connector.elements
+    return tuple(range(connector.owner.size_of(connector)))

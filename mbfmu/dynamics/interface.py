@@ -1,0 +1,385 @@
+"""Interface: the scalars that can be seen of a system, where their values live, and what they depend on."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.flatten import Flat
+from mbfmu.dynamics.starts import StartValue
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.topology import Topology
+from mbfmu.dynamics.variables import ScalarVariable, Store
+from mbfmu.errors import ModelError
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component, near
+from mbfmu.modeling.connectors import Flange, Frame, Quantity, RealInput, RealOutput, Signal
+from mbfmu.modeling.declarations import Parameter
+from mbfmu.modeling.types import AngularVelocity, Dimensionless, Type
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.builder import Builder
+
+#: A quantity to show: name, type, sentence, shape, column of values.
+Entry = tuple[str, Type, str, tuple[int, ...], ca.SX]
+
+
+class Interface:
+    """Collects what can be seen. First `collect_values`, then, with all vectors known, `variables`."""
+
+    def __init__(self, assembly: Assembly, flat: Flat, topology: Topology, sweeps: Sweeps) -> None:
+        self.assembly, self.flat, self.topology, self.sweeps = assembly, flat, topology, sweeps
+        self.input_starts: list[float] = []
+        self._input_names: dict[str, Type] = {}
+        #: Expressions of the store y.
+        self.outputs: list[ca.SX] = []
+        self._entries: dict[str, list[Entry]] = {}
+        for name, (connector, start) in assembly.inputs.items():
+            self._signal_input(name, (connector.owner.path, connector.port.name), connector.port,
+                               connector.elements or tuple(range(connector.owner.size_of(connector))), start)
+        for name, port in assembly.ports().items():
+            if isinstance(port, RealInput):
+                shape = port.shape(assembly)
+                self._signal_input(name, ("", name), port, tuple(range(shape[0] if shape else 1)), 0.0)
+            elif isinstance(port, Flange):
+                self._expose(name, port)
+
+    def _signal_input(self, name: str, key: tuple[str, str], port: Any, elements: tuple[int, ...], start: Any) -> None:
+        starts = np.broadcast_to(np.asarray(start, dtype=float), (len(elements),))
+        for k, (element, value) in enumerate(zip(elements, starts, strict=True)):
+            label = f"{name}[{k + 1}]" if len(elements) > 1 else name
+            if (key, element) in self.flat.sources:
+                raise ModelError(f"{'.'.join(filter(None, key))}: is connected already; it cannot be an input, too")
+            self.sweeps.external[(key, element)] = self._new_input(label, value, port.type)
+
+    def _expose(self, name: str, port: Flange) -> None:
+        """A flange of the assembly itself: its flow is an FMU input."""
+        node = ("flange", self.flat.nodes[("", name)])
+        symbol = self._new_input(f"{name}.{port.flow}", 0.0, port.flows[0].type)
+        self.sweeps.exposed[node] = self.sweeps.exposed.get(node, 0) + symbol
+
+    def _new_input(self, label: str, start: float, type: Type) -> ca.SX:
+        symbol = ca.SX.sym(label)
+        self.sweeps.symbols.inputs[label] = symbol
+        self.input_starts.append(float(start))
+        self._input_names[label] = type
+        return symbol
+
+    # -- what there is to see -------------------------------------------------------------------------------------------
+
+    def collect_values(self) -> None:
+        """Values of all variables and connectors, as expressions."""
+        for path, component in self.flat.components.items():
+            entries = [*self._variables_of(path, component), *self._connectors_of(path, component)]
+            self._entries[path] = entries
+
+    def _variables_of(self, path: str, component: Component) -> Iterator[Entry]:
+        for name, declaration in component.variables().items():
+            values = self.sweeps.variable(path, name)
+            if declaration.type.name == "Orientation":
+                yield from self._orientation(name, declaration.doc, values,
+                                             self.sweeps.target(path, ("variable", name, "w")))
+            else:
+                yield name, declaration.type, declaration.doc, declaration.shape(component), values
+
+    def _orientation(self, name: str, doc: str, T: ca.SX, w: ca.SX) -> Iterator[Entry]:  # noqa: N803
+        yield f"{name}.T", Dimensionless, f"Transformation matrix: {doc}", (3, 3), T
+        yield f"{name}.w", AngularVelocity, f"Angular velocity: {doc}", (3,), w
+
+    def _connectors_of(self, path: str, component: Component) -> Iterator[Entry]:
+        for name, port in component.ports().items():
+            key = (path, name)
+            if isinstance(port, Signal):
+                shape = port.shape(component)
+                size = shape[0] if shape else 1
+                if path == "" and isinstance(port, RealInput):
+                    continue
+                if isinstance(port, RealOutput) and ("variable", name) in getattr(self.topology.records.get(path),
+                                                                                  "targets", {}):
+                    values = self.sweeps.variable(path, name)
+                else:
+                    values = ca.vertcat(*(self.sweeps.signal(key, i) for i in range(size)))
+                yield name, port.type, port.doc, shape, values
+            elif isinstance(port, Frame):
+                node = self.flat.nodes[key]
+                if not self.flat.members[node]:
+                    continue
+                yield f"{name}.r_0", port.potentials[0].type, port.potentials[0].doc, (3,), self.sweeps.frame(node, "r_0")
+                yield from self._orientation(f"{name}.R", "of the connector frame", self.sweeps.frame(node, "T"),
+                                             self.sweeps.frame(node, "w"))
+                yield from self._flows(key, port.flows)
+            elif isinstance(port, Flange):
+                node = ("flange", self.flat.nodes[key])
+                if node not in self.topology.source:
+                    continue
+                exposed = path == ""
+                quantity = port.potentials[0]
+                yield f"{name}.{port.position}", quantity.type, quantity.doc, (), self.sweeps.scalar(node, 0)
+                if exposed:
+                    for order, (short, type) in enumerate(port.derivatives, start=1):
+                        yield (f"{name}.{short}", type, f"Derivative {order} of the flange's position", (),
+                               self.sweeps.scalar(node, order))
+                else:
+                    yield from self._flows(key, port.flows)
+
+    def _flows(self, key: tuple[str, str], quantities: tuple[Quantity, ...]) -> Iterator[Entry]:
+        for quantity in quantities:
+            value = self.sweeps.outer_flow(key, quantity.name)
+            if value is not None:
+                yield f"{key[1]}.{quantity.name}", quantity.type, quantity.doc, quantity.shape, value
+
+    # -- places -----------------------------------------------------------------------------------------------------------
+
+    def place(self, builder: Builder) -> None:
+        """Give every value a place; equal expressions share one. Called once, when all vectors are known."""
+        self._places: dict[int, tuple[Store, int]] = {}
+
+        def note(store: Store, column: ca.SX) -> None:
+            for i, e in enumerate(ca.vertsplit(column) if column.numel() else []):
+                self._places[e.element_hash()] = (store, i)
+
+        note("time", builder.sweeps.symbols.time)
+        note("x", builder.x)
+        note("u", builder.u)
+        note("w", builder.w)
+        note("P", builder.P)
+        columns = [ca.vec(entry[4]) for entries in self._entries.values() for entry in entries]
+        resolved = builder._without_dropped(builder.parameters.resolve([ca.vertcat(ca.SX(0, 1), *columns)]))[0]
+        elements = ca.vertsplit(resolved) if resolved.numel() else []
+        self._elements: dict[tuple[str, str], list[ca.SX]] = {}
+        at = 0
+        for path, entries in self._entries.items():
+            for entry in entries:
+                self._elements[(path, entry[0])] = elements[at:at + entry[4].numel()]
+                at += entry[4].numel()
+        changing = ca.vertcat(builder.sweeps.symbols.time, builder.x, builder.u, builder.m, builder.w)
+        for element in elements:
+            key = element.element_hash()
+            if not element.is_constant() and key not in self._places:
+                self._places[key] = ("y", len(self.outputs))
+                self.outputs.append(element)
+        self._is_changing = (lambda e: bool(ca.depends_on(e, changing)))
+        rates = builder.rates()
+        self._rates = []
+        for element in rates:
+            key = element.element_hash()
+            if not element.is_constant() and key not in self._places:
+                self._places[key] = ("y", len(self.outputs))
+                self.outputs.append(element)
+            self._rates.append(element)
+
+    def dependence(self, builder: Builder) -> Any:
+        """Function (store, index, variables) -> inputs and states that a value depends on, with FMI's kind."""
+        knowns = ca.vertcat(builder.x, builder.u)
+        nx = builder.x.numel()
+
+        def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
+            found: list[set[int]] = [set() for _ in range(expression.numel())]
+            for i, j in zip(*ca.jacobian_sparsity(expression, of).get_triplet(), strict=True):
+                found[i].add(j)
+            return found
+
+        through_w: list[set[int]] = [set() for _ in range(builder.w.numel())]
+        if builder.w.numel():
+            by_a, by_b = pattern(ca.vec(builder.A), knowns), pattern(builder.b, knowns)
+            size = builder.w.numel()
+            for block in builder.blocks:
+                union = set().union(*(by_b[i] for i in block), *(by_a[j * size + i] for i in block for j in block))
+                for i in block:
+                    through_w[i] = union
+        outputs = ca.vertcat(ca.SX(0, 1), *builder._without_dropped(self.outputs))
+        direct, indirect = pattern(outputs, knowns), pattern(outputs, builder.w)
+
+        def names(store: Store, index: int, found: dict[str, ScalarVariable]) -> Any:
+            if store in ("x", "u"):
+                known = {index if store == "x" else nx + index}
+            elif store == "w":
+                known = through_w[index]
+            elif store == "y":
+                known = direct[index].union(*(through_w[k] for k in indirect[index]))
+            else:
+                known = set()
+            by_place = {}
+            for variable in found.values():
+                by_place.setdefault((variable.store, variable.index), variable.name)
+            keys = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
+            return tuple((by_place[key], "dependent") for key in keys if key in by_place)
+
+        return names
+
+    # -- scalar variables -----------------------------------------------------------------------------------------------
+
+    def variables(self, builder: Builder) -> tuple[ScalarVariable, ...]:
+        """All scalars: time, inputs, then component by component parameters, variables and connectors."""
+        found: dict[str, ScalarVariable] = {}
+
+        def take(variable: ScalarVariable) -> None:
+            found.setdefault(variable.name, variable)
+
+        take(ScalarVariable("time", "Time", "Real", "independent", "continuous", None, None, "time", 0, unit="s",
+                            quantity="Time"))
+        for i, (label, type) in enumerate(self._input_names.items()):
+            take(_scalar(label, f"Input {label}", type, causality="input", variability="continuous", initial=None,
+                         start=self.input_starts[i], store="u", index=i))
+        for path, component in self.flat.components.items():
+            for name, declaration in component.parameters().items():
+                if not declaration.animation:
+                    for variable in self._parameter(builder, path, component, name, declaration):
+                        take(variable)
+            for entry in self._entries[path]:
+                for variable in self._values(builder, path, *entry):
+                    take(variable)
+        self._add_rates(builder, found)
+        self._add_outputs(builder, found)
+        return tuple(found.values())
+
+    def _parameter(self, builder: Builder, path: str, component: Component, name: str,
+                   declaration: Parameter) -> Iterator[ScalarVariable]:
+        full = ".".join(filter(None, (path, name)))
+        if declaration.structural:
+            value = component.value(name)
+            flat = np.ravel(value) if isinstance(value, np.ndarray | tuple | list) else [value]
+            base = declaration.type.base
+            if base == "String" and isinstance(value, str):
+                flat = [value]
+            for suffix, v in zip(_suffixes(np.shape(value) if base != "String" else ()), flat, strict=True):
+                kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
+                yield _scalar(full + suffix, declaration.doc, declaration.type, causality="local", variability="constant",
+                              initial="exact", start=kind(v), store="constant", index=0, structural=True)
+            return
+        symbol = component.symbol(name)
+        shape: tuple[int, ...] = component.shape_of(name)
+        if declaration.type.name == "Orientation":
+            full, symbol = f"{full}.T", symbol.T
+        resolved = ca.vertsplit(ca.vec(builder.parameters.resolve([ca.vec(symbol)])[0]))
+        defaults = builder.parameters.defaults
+        free = set(builder.parameters.free)
+        variability = "tunable" if declaration.tunable else "fixed"
+        for suffix, element in zip(_suffixes(shape), resolved, strict=True):
+            type = Dimensionless if declaration.type.name == "Orientation" else declaration.type
+            bounds = {"min": declaration.min, "max": declaration.max}
+            index = builder.parameters.place(element)
+            if index is None:
+                yield _scalar(full + suffix, declaration.doc, type, causality="local", variability="constant",
+                              initial="exact", start=float(element), store="constant", index=0, **bounds)
+            elif index >= len(defaults) or not builder.parameters.owns(ca.vec(symbol), index):
+                yield _scalar(full + suffix, declaration.doc, type, causality="calculatedParameter",
+                              variability=variability, initial="calculated", start=None, store="P", index=index, **bounds)
+            else:
+                is_free = index in free
+                yield _scalar(full + suffix, declaration.doc, type,
+                              causality="calculatedParameter" if is_free else "parameter",
+                              variability="fixed" if is_free else variability,
+                              initial="approx" if is_free else "exact", start=defaults[index], store="P", index=index,
+                              start_index=index, **bounds)
+
+    def _values(self, builder: Builder, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...],
+                values: ca.SX) -> Iterator[ScalarVariable]:
+        full = ".".join(filter(None, (path, name)))
+        component = self.flat.components[path]
+        for i, (suffix, element) in enumerate(zip(_suffixes(shape), self._elements[(path, name)], strict=True)):
+            start = builder.starts.used.get((path, name, i)) if name in component.variables() else None
+            yield self._value(builder, full + suffix, type, doc, element, start)
+
+    def _value(self, builder: Builder, name: str, type: Type, doc: str, element: ca.SX,
+               start: StartValue | None) -> ScalarVariable:
+        if element.is_constant():
+            return _scalar(name, doc, type, causality="local", variability="constant", initial="exact",
+                           start=float(element), store="constant", index=0)
+        store, index = self._places[element.element_hash()]
+        if store in ("P", "y") and not self._is_changing(element):
+            return _scalar(name, doc, type, causality="local", variability="fixed", initial="calculated", start=None,
+                           store=store, index=index)
+        number = None if start is None else builder.parameters.place(builder.parameters.resolve([start.start])[0])
+        if start is None or number is None or number >= len(builder.parameters.defaults):
+            return _scalar(name, doc, type, causality="local", variability="continuous", initial="calculated", start=None,
+                           store=store, index=index)
+        return _scalar(name, doc, type, causality="local", variability="continuous",
+                       initial="exact" if start.fixed else "approx", start=builder.parameters.defaults[number],
+                       store=store, index=index, start_index=number)
+
+    def _add_rates(self, builder: Builder, found: dict[str, ScalarVariable]) -> None:
+        """Every state has its derivative among the variables: a declared one, or `der(state)`."""
+        by_place: dict[tuple[str, int], list[ScalarVariable]] = {}
+        for variable in found.values():
+            by_place.setdefault((variable.store, variable.index), []).append(variable)
+        names = [str(e) for e in ca.vertsplit(builder.x)] if builder.x.numel() else []
+        for i, rate in enumerate(self._rates):
+            states = [v for v in by_place.get(("x", i), []) if v.store == "x"]
+            if states:
+                state = states[0]
+            else:
+                state = ScalarVariable(names[i], "State", "Real", "local", "continuous", "calculated", None, "x", i)
+                found.setdefault(state.name, state)
+            place: tuple[Store, int] = ("constant", 0) if rate.is_constant() else self._places[rate.element_hash()]
+            known = [v for v in by_place.get(place, []) if v.causality == "local" and v.derivative_of is None
+                     and place[0] != "constant" and _related(v.name, state.name)]
+            if known:
+                found[known[0].name] = _with(known[0], derivative_of=state.name)
+                by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
+                continue
+            unit = f"{state.unit}/s" if state.unit and "/" not in state.unit else None
+            found[f"der({state.name})"] = ScalarVariable(
+                f"der({state.name})", f"Time derivative of {state.name}", "Real", "local", "continuous",
+                "exact" if place[0] == "constant" else "calculated", float(rate) if place[0] == "constant" else None,
+                place[0], place[1], unit=unit, derivative_of=state.name)
+
+    def _add_outputs(self, builder: Builder, found: dict[str, ScalarVariable]) -> None:
+        depends = builder.dependence()
+        for label, reference in self.assembly.outputs.items():
+            path = reference.path
+            names = [path] if path in found else [n for n in found if n.startswith(f"{path}[")]
+            if not names:
+                raise ModelError(f"output {label}: there is no variable {path}; {near(path, found)}")
+            for name in names:
+                shown = label + name[len(path):]
+                variable = found[name]
+                if variable.variability == "constant" or variable.causality in ("parameter", "calculatedParameter"):
+                    raise ModelError(f"output {shown}: {name} does not change with time; read it as a parameter")
+                if shown != name:
+                    variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
+                found[shown] = _with(variable, name=shown, causality="output",
+                                     dependencies=depends(variable.store, variable.index, found))
+        for name, port in self.assembly.ports().items():
+            if isinstance(port, Flange | RealOutput):
+                shown_names = [n for n, v in found.items() if v.causality == "local"
+                               and (n == name or n.startswith((f"{name}.", f"{name}[")))]
+                for n in shown_names:
+                    if found[n].variability == "continuous":
+                        found[n] = _with(found[n], causality="output",
+                                         dependencies=depends(found[n].store, found[n].index, found))
+        for name, variable in list(found.items()):
+            if variable.derivative_of is not None and variable.dependencies is None:
+                found[name] = _with(variable, dependencies=depends(variable.store, variable.index, found))
+
+
+def _related(rate: str, state: str) -> bool:
+    """True for variables of one component: `revolute.w` and `revolute.phi`."""
+    return rate.rpartition(".")[0] == state.rpartition(".")[0]
+
+
+def _with(variable: ScalarVariable, **changes: Any) -> ScalarVariable:
+    return dataclasses.replace(variable, **changes)
+
+
+def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariable:
+    bounds = {"min": type.min, "max": type.max} if type.base in ("Real", "Integer") else {}
+    for key in ("min", "max"):
+        if key in attributes and attributes[key] is None:
+            attributes.pop(key)
+    merged = {**bounds, **attributes}
+    return ScalarVariable(name=name, description=doc.strip(), type=type.base, unit=type.unit,
+                          display_unit=type.display_unit, quantity=type.quantity, nominal=type.nominal, **merged)
+
+
+def _suffixes(shape: tuple[int, ...]) -> list[str]:
+    """Modelica subscripts in the order in which CasADi stacks a column: column-major."""
+    if not shape:
+        return [""]
+    if len(shape) == 1:
+        return [f"[{i + 1}]" for i in range(shape[0])]
+    return [f"[{i + 1},{j + 1}]" for j in range(shape[1]) for i in range(shape[0])]

@@ -1,0 +1,207 @@
+"""Start values: who says where a coordinate starts, what holds, and the equations of initialisation."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.scope import column
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.topology import STATE_SELECT, Topology
+from mbfmu.errors import ModelError
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.builder import Builder
+
+#: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
+WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
+GIVEN = 3.0
+
+
+@dataclasses.dataclass
+class StartValue:
+    """Start value of one scalar variable."""
+
+    path: str
+    name: str
+    index: int
+    value: ca.SX
+    start: ca.SX
+    fixed: bool
+    given: bool
+    strength: int
+
+    @property
+    def label(self) -> str:
+        """Name for messages."""
+        return f"{self.path}.{self.name}" + (f"[{self.index + 1}]" if self.value.numel() > 1 or self.index else "")
+
+
+@dataclasses.dataclass
+class InitialProblem:
+    """Equations of initialisation in symbols (docs/architecture.md)."""
+
+    unknowns: ca.SX
+    guess: ca.SX
+    rows: ca.SX
+    names: list[str]
+    fixed: list[bool]
+    weights: list[float]
+    with_w: bool
+
+    def function(self, t: ca.SX, u: ca.SX, P: ca.SX, m: ca.SX) -> ca.Function:  # noqa: N803
+        """`initial(t, X, u, P, m)`."""
+        jacobian = ca.densify(ca.jacobian(self.rows, self.unknowns))
+        rows, jacobian = ca.cse([self.rows, jacobian]) if self.rows.numel() else (self.rows, jacobian)
+        return ca.Function("initial", [t, self.unknowns, u, P, m], [ca.densify(rows), jacobian])
+
+
+class Starts:
+    """Start values of all variables, and which of them belong to which unknown."""
+
+    def __init__(self, topology: Topology, sweeps: Sweeps, parameters: Parameters) -> None:
+        self.topology, self.sweeps, self.parameters = topology, sweeps, parameters
+        symbols = sweeps.symbols
+        self._unknown: set[int] = set()
+        for group in (symbols.q, symbols.v, symbols.z, symbols.a, symbols.multipliers):
+            for symbol in group.values():
+                self._unknown.update(e.element_hash() for e in ca.vertsplit(symbol))
+        #: Unknown (hash of its symbol) -> the start value that it takes.
+        self.owner: dict[int, StartValue] = {}
+        #: Fixed start values of variables that are no unknowns themselves: equations.
+        self.conditions: list[StartValue] = []
+        #: Start values that are guesses for dependent variables.
+        self.hints: list[StartValue] = []
+        for path, record in topology.records.items():
+            for name in record.component.variables():
+                self._take(path, name)
+        #: (path, name, index) -> start value, for the interface.
+        self.used = {(s.path, s.name, s.index): s for s in (*self.owner.values(), *self.conditions)}
+
+    def _take(self, path: str, name: str) -> None:
+        component = self.topology.records[path].component
+        value, fixed, select = component.start(name)
+        given = component.is_given(name)
+        if value is None and not np.any(fixed):
+            return
+        elements = ca.vertsplit(self.sweeps.variable(path, name))
+        where = f"{component.where}.{name}"
+        starts = _spread(column(0.0 if value is None else value), len(elements), where)
+        is_fixed = np.broadcast_to(np.asarray(fixed, dtype=bool), (len(elements),))
+        for i, (element, start) in enumerate(zip(elements, starts, strict=True)):
+            known = element.is_symbolic() and element.element_hash() in self._unknown
+            if not (known or is_fixed[i] or given):
+                continue
+            label = f"{where}[{i + 1}]" if len(elements) > 1 else where
+            entry = StartValue(path, name, i, element, self.parameters.add_start(label, start), bool(is_fixed[i]), given,
+                               STATE_SELECT[select])
+            if known:
+                self._claim(element.element_hash(), entry)
+            elif entry.fixed:
+                self.conditions.append(entry)
+            else:
+                self.hints.append(entry)
+
+    def _claim(self, key: int, entry: StartValue) -> None:
+        """An unknown takes the start value of its strongest variable; other fixed ones become conditions."""
+        current = self.owner.get(key)
+        if current is None:
+            self.owner[key] = entry
+            return
+        rank = lambda s: (s.fixed, s.given, s.strength)  # noqa: E731
+        winner, loser = (entry, current) if rank(entry) > rank(current) else (current, entry)
+        self.owner[key] = winner
+        if loser.fixed:
+            self.conditions.append(loser)
+
+    def equations(self, builder: Builder, with_rows: bool) -> InitialProblem:
+        """The problem of initialisation; `with_rows=False`: positions and speeds only."""
+        resolve = self.parameters.resolve
+        rows: list[ca.SX] = [builder.g_all, builder.c_all]
+        names = [*builder.row_names[:builder.g_all.numel()], *(f"speed of {n}" for n in builder.row_names)]
+        for key, q in self.sweeps.symbols.q.items():
+            if q.numel() == 4:
+                rows.append(ca.dot(q, q) - 1)
+                names.append(f"norm of quaternion {'.'.join(map(str, key))}")
+        late: list[tuple[ca.SX, str]] = []
+        for entry in self.conditions:
+            late.append((entry.value - entry.start, f"start value of {entry.label}"))
+        for path, record in self.topology.records.items():
+            for expression, name in record.initial:
+                values = ca.vec(self.sweeps.globalise(path, [expression])[0])
+                late += [(v, f"{name} of {path}") for v in ca.vertsplit(values)]
+        all_multipliers = builder.multipliers
+        accelerations = ca.vertcat(builder.a, all_multipliers)
+        held_w = [o for o in (self.owner.get(s.element_hash()) for s in _elements(builder.a)) if o is not None and o.fixed]
+        with_w = False
+        for value, name in late:
+            value = resolve([value])[0]
+            knows_w = bool(accelerations.numel()) and ca.depends_on(value, accelerations)
+            if knows_w and not with_rows:
+                continue
+            with_w |= knows_w
+            rows.append(builder._without_dropped([value])[0] if with_rows else value)
+            names.append(name)
+        with_w |= bool(held_w) and with_rows
+        free = _column(self.parameters.symbols[i] for i in self.parameters.free)
+        unknowns = [builder.q, builder.v, builder.z, free]
+        if with_w:
+            unknowns.append(builder.w)
+            rows.append(builder.A @ builder.w - builder.b)
+            names += [f"motion of {s}" for s in _elements(builder.w)]
+        all_unknowns = ca.vertcat(*unknowns)
+        return self._problem(builder, all_unknowns, _column(rows), names, with_w)
+
+    def _problem(self, builder: Builder, unknowns: ca.SX, rows: ca.SX, names: list[str],
+                 with_w: bool) -> InitialProblem:
+        free = {self.parameters.symbols[i].element_hash() for i in self.parameters.free}
+        guess, fixed, weights = [], [], []
+        quaternion = {e.element_hash(): i for q in self.sweeps.symbols.q.values() if q.numel() == 4
+                      for i, e in enumerate(ca.vertsplit(q))}
+        for symbol in _elements(unknowns):
+            key = symbol.element_hash()
+            owner = self.owner.get(key)
+            if key in free:
+                guess.append(symbol)
+                fixed.append(False)
+                weights.append(1.0)
+            elif owner is None:
+                guess.append(ca.SX(1.0 if quaternion.get(key) == 3 else 0.0))
+                fixed.append(False)
+                weights.append(WEIGHTS[1])
+            else:
+                guess.append(owner.start)
+                fixed.append(owner.fixed)
+                weights.append(WEIGHTS[owner.strength] * (GIVEN if owner.given else 1.0))
+        guess_column = self.parameters.resolve([_column(guess)])[0]
+        if free and rows.numel():  # derived parameters follow the free ones while these are being found
+            derived = _column(self.parameters.derived)
+            if derived.numel():
+                rows = ca.substitute(rows, derived, _column(self.parameters.expressions))
+            own = _column(self.parameters.symbols[i] for i in self.parameters.free)
+            place = ca.SX.sym("free", own.numel())
+            rows = ca.substitute(rows, own, place)
+            unknowns = ca.substitute(unknowns, own, place)
+        return InitialProblem(unknowns, guess_column, rows, names, fixed, weights, with_w)
+
+
+def _elements(columns: ca.SX) -> list[ca.SX]:
+    return list(ca.vertsplit(columns)) if columns.numel() else []
+
+
+def _column(parts: Any) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *(ca.vec(p) for p in parts))
+
+
+def _spread(value: ca.SX, size: int, where: str) -> list[ca.SX]:
+    """Start value as one scalar per element; a scalar applies to each."""
+    elements = _elements(ca.vec(value))
+    if len(elements) == 1:
+        return elements * size
+    if len(elements) != size:
+        raise ModelError(f"{where}: the start value has {len(elements)} elements, expected {size}")
+    return elements

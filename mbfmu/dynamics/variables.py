@@ -1,0 +1,42 @@
+"""Scalar variables of a System: what an FMU shows of it, independent of any target."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Literal
+
+Store = Literal["time", "x", "u", "P", "w", "y", "constant"]
+
+
+@dataclasses.dataclass(frozen=True)
+class ScalarVariable:
+    """One scalar of the interface, with FMI 2.0's own attribute names (FMI 2.0.4, section 2.2.7).
+
+    `store` and `index` say where its value lives (docs/architecture.md); for the store `constant` the value is
+    `start`. `start_index` is the index in p that a set before initialisation changes, for variables with a start value.
+    """
+
+    name: str
+    description: str
+    type: Literal["Real", "Integer", "Boolean", "String"]
+    causality: Literal["parameter", "calculatedParameter", "input", "output", "local", "independent"]
+    variability: Literal["constant", "fixed", "tunable", "discrete", "continuous"]
+    initial: Literal["exact", "approx", "calculated"] | None
+    start: float | int | bool | str | None
+    store: Store
+    index: int
+    start_index: int | None = None
+    unit: str | None = None
+    display_unit: str | None = None
+    quantity: str | None = None
+    min: float | None = None
+    max: float | None = None
+    nominal: float | None = None
+    #: Name of the variable that this one is the time derivative of.
+    derivative_of: str | None = None
+    #: Names of the inputs and states that an output or state derivative depends on, with FMI's kind of dependency.
+    dependencies: tuple[tuple[str, Literal["dependent", "constant", "fixed", "tunable", "discrete"]], ...] | None = None
+    #: True where the sign says how a choice of structure, not a number, came about; setting it needs a rebuild.
+    structural: bool = False
+    #: Terminal (flange or frame) that the variable belongs to, and its member name, for terminalsAndIcons.
+    terminal: tuple[str, str] | None = None

@@ -1,0 +1,83 @@
+"""Assembly: a mechanism made of components, in Python."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Connector, Reference, Signal
+from mbfmu.modeling.types import Real, Type
+
+
+class Assembly(Component):
+    """A mechanism: assign components to attributes, connect them, name inputs and outputs. ::
+
+        class Pendulum(Assembly):
+            "A box on a hinge."
+
+            def __init__(self):
+                self.world = World()
+                self.revolute = Revolute(phi=Start(0.5, fixed=True), w=Start(0.0, fixed=True))
+                self.box = BodyBox(r=(0.5, 0, 0), width=0.06)
+                self.connect(self.world.frame_b, self.revolute.frame_a)
+                self.connect(self.revolute.frame_b, self.box.frame_a)
+                self.output(self.revolute.phi)
+
+    An assembly is a component: it can be a part of another one, where an outer World takes the place of its own.
+    `experiment` holds start time, stop time and tolerance for simulate() and the FMU's DefaultExperiment.
+    """
+
+    start_time: float = 0.0
+    stop_time: float = 1.0
+    tolerance: float = 1e-6
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
+        self = super().__new__(cls, *args, **kwargs)
+        vars(self).update(_inputs={}, _outputs={})
+        assert isinstance(self, Assembly)
+        return self
+
+    @property
+    def inputs(self) -> dict[str, tuple[Connector, Any]]:
+        """Inputs of the FMU: name -> (signal connector that it feeds, start value)."""
+        return self._inputs
+
+    @property
+    def outputs(self) -> dict[str, Reference]:
+        """Outputs of the FMU: name -> variable or signal."""
+        return self._outputs
+
+    def input(self, target: Connector, name: str | None = None, start: float | list[float] = 0.0) -> None:
+        """Make an input signal of a component an input of the FMU, under its own name or `name`."""
+        if not isinstance(target, Connector) or not isinstance(target.port, Signal):
+            raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {target!r}")
+        self._inputs[name or target.path] = (target, start)
+
+    def output(self, variable: Reference | Connector, name: str | None = None) -> None:
+        """Make a variable or an output signal of a component an output of the FMU."""
+        if isinstance(variable, Connector):
+            variable = Reference(variable.owner, variable.port.name)
+        if not isinstance(variable, Reference):
+            raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {variable!r}")
+        self._outputs[name or variable.path] = variable
+
+    @property
+    def name(self) -> str:
+        """Name of the system and its FMU: the class's."""
+        return type(self).__name__
+
+    @property
+    def description(self) -> str:
+        """One line that says what the assembly is: the first of its docstring."""
+        doc = type(self).__doc__ or ""
+        return doc.strip().splitlines()[0] if doc.strip() else type(self).__name__
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in ("start_time", "stop_time", "tolerance"):
+            object.__setattr__(self, name, float(value))
+        else:
+            super().__setattr__(name, value)
+
+
+__all__ = ["Assembly", "Real", "Type"]

@@ -1,0 +1,311 @@
+"""Component: what every part, joint, force, sensor, block and assembly is."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.errors import ModelError
+from mbfmu.frames import Orientation
+from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
+from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, required
+
+
+def near(name: str, known: Any) -> str:
+    """A hint for a message: the known names that are most like `name`, or all when they are few."""
+    names = sorted(known)
+    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    if close:
+        return f"did you mean {' or '.join(close)}?"
+    return f"known: {', '.join(names)}" if len(names) <= 12 else "see `mbfmu info`"
+
+
+def as_start(value: Any, where: str) -> Start:
+    """A modifier of a variable in its one form."""
+    if isinstance(value, Start):
+        return value
+    if isinstance(value, Mapping) and value and set(value) <= {"start", "fixed"}:
+        return Start(value.get("start"), value.get("fixed"))
+    raise ModelError(f"{where} = {value!r}: this is a variable, its start value is given as Start(value, fixed=...) "
+                     "(in a file: {start = ..., fixed = ...})")
+
+
+class Component:
+    """Base of all components. Class attributes declare; `equations` or `build` say how it behaves.
+
+    An instance belongs to at most one assembly: assigning it to an attribute names and owns it. Keyword arguments of
+    the constructor are modifiers, as in Modelica: values of parameters, `Start(...)` of variables, and mappings for
+    the parts of a composite.
+    """
+
+    #: Modelica name without `Modelica.` and `Mechanics.`, e.g. "MultiBody.Joints.Revolute"; None: not for files.
+    modelica_name: ClassVar[str | None] = None
+    declarations: ClassVar[dict[str, Declaration]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.declarations = {}
+        for base in reversed(cls.__mro__):
+            cls.declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Component:
+        self = super().__new__(cls)
+        vars(self).update(_owner=None, _name="", _values={}, _symbols={}, _parts={}, _ports={}, _connections=[],
+                          _conditions={}, _outer_world=None)
+        return self
+
+    def __init__(self, **modifiers: Any) -> None:
+        self.modify(**modifiers)
+
+    # -- structure ------------------------------------------------------------------------------------------------
+
+    def build(self) -> None:
+        """Make parts and connections of a composite from the (structural) parameters. Elementary components have none."""
+
+    @property
+    def is_composite(self) -> bool:
+        """True where the component consists of parts."""
+        return bool(self._parts) or type(self).build is not Component.build
+
+    @property
+    def path(self) -> str:
+        """Dotted name from the outermost assembly ('' for that one)."""
+        return ".".join(filter(None, (self._owner.path, self._name))) if self._owner is not None else ""
+
+    @property
+    def where(self) -> str:
+        """How messages call this component."""
+        return self.path or self._name or type(self).__name__
+
+    @property
+    def parts(self) -> dict[str, Component]:
+        """Components that this one owns, by name."""
+        return self._parts
+
+    @property
+    def connections(self) -> list[tuple[Connector, Connector]]:
+        """Connections made in this component."""
+        return self._connections
+
+    def ports(self) -> dict[str, Port]:
+        """Declared connectors and those made by assigning one to an attribute, by name; conditional ones if enabled."""
+        declared = {k: d for k, d in self.declarations.items() if isinstance(d, Port)}
+        return {k: d for k, d in (declared | self._ports).items() if d.enabled(self)}
+
+    def variables(self) -> dict[str, Variable]:
+        """Declared variables that are enabled."""
+        return {k: d for k, d in self.declarations.items() if isinstance(d, Variable) and d.enabled(self)}
+
+    def parameters(self) -> dict[str, Parameter]:
+        """Declared parameters that are enabled."""
+        return {k: d for k, d in self.declarations.items() if isinstance(d, Parameter) and d.enabled(self)}
+
+    def walk(self) -> Iterator[Component]:
+        """This component and all below it, parents first."""
+        yield self
+        for part in self._parts.values():
+            yield from part.walk()
+
+    def check_connections(self, connected: set[str]) -> None:
+        """Raise ModelError where a connector is open that must not be. By default any may be open."""
+
+    def free_joint_priority(self) -> int | None:
+        """How much this component wants its frame to move freely where nothing holds it.
+
+        None: it never can; 0: always, its motion variables are the states (enforceStates); larger: rather another one.
+        """
+        return None
+
+    def free_joint(self, alone: bool) -> Component:
+        """The joint between ground and the component's frame where it moves freely. `alone`: no other part holds on."""
+        raise ModelError(f"{self.where}: {type(self).__name__} cannot move freely")
+
+    def connect(self, a: Connector, b: Connector) -> None:
+        """Connect two connectors of one kind and size."""
+        for connector in (a, b):
+            if not isinstance(connector, Connector):
+                raise ModelError(f"{self.where}: connect takes two connectors, got {connector!r}")
+        if a.port.kind != b.port.kind:
+            raise ModelError(f"{self.where}: cannot connect {a.path} ({a.port.kind}) with {b.path} ({b.port.kind})")
+        self._connections.append((a, b))
+
+    def add(self, name: str, part: Component, when: Any = None) -> Component:
+        """Own `part` under `name`. `when`: a function of this component; the part exists where it gives true."""
+        self._own(name, part)
+        if when is not None:
+            self._conditions[name] = when
+        return part
+
+    def has_part(self, name: str) -> bool:
+        """False for a conditional part that does not exist here."""
+        return name not in self._conditions or bool(self._conditions[name](self))
+
+    def _own(self, name: str, part: Component) -> None:
+        if part._owner is not None:
+            raise ModelError(f"{self.where}.{name}: this {type(part).__name__} is already {part.path or part._name!r}; "
+                             "a component can be used once, make another one")
+        if any(outer is part for outer in self._owners()):
+            raise ModelError(f"{self.where}.{name}: a component cannot contain itself")
+        if name in self._parts:
+            self._parts[name].__dict__["_owner"] = None
+        part.__dict__.update(_owner=self, _name=name)
+        self._parts[name] = part
+
+    def _owners(self) -> Iterator[Component]:
+        component: Component | None = self
+        while component is not None:
+            yield component
+            component = component._owner
+
+    # -- attributes -----------------------------------------------------------------------------------------------
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in self.declarations:
+            super().__setattr__(name, value)
+        elif isinstance(value, Component):
+            self._own(name, value)
+        elif isinstance(value, list | tuple) and value and all(isinstance(v, Component) for v in value):
+            for i, part in enumerate(value, start=1):
+                self._own(f"{name}[{i}]", part)
+            self.__dict__[name] = list(value)
+        elif isinstance(value, Port):
+            value.name = name
+            self._ports[name] = value
+        else:
+            super().__setattr__(name, value)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or "_parts" not in self.__dict__:
+            raise AttributeError(name)
+        if name in self._parts:
+            return self._parts[name]
+        if name in self._ports:
+            return Connector(self, self._ports[name])
+        if name == "world" and self._outer_world is not None:
+            return self._outer_world
+        known = [*self._parts, *self._ports, *self.declarations]
+        raise AttributeError(f"{self.where} ({type(self).__name__}) has no {name!r}; {near(name, known)}")
+
+    def _read(self, declaration: Declaration) -> Any:
+        if isinstance(declaration, Parameter):
+            return self.value(declaration.name) if declaration.structural else self.symbol(declaration.name)
+        if isinstance(declaration, Port):
+            return Connector(self, declaration)
+        return Reference(self, declaration.name)
+
+    def _write(self, declaration: Declaration, value: Any) -> None:
+        self.modify(**{declaration.name: value})
+
+    # -- modifiers ------------------------------------------------------------------------------------------------
+
+    def modify(self, **modifiers: Any) -> None:
+        """Give parameters, start values and parts' modifiers; a composite is built (again) with them.
+
+        Raises:
+            ModelError: unknown name, wrong type, shape or bound, or a parameter that the class itself computes.
+        """
+        nested: dict[str, Any] = {}
+        rebuild = type(self).build is not Component.build and not self._parts
+        for name, value in modifiers.items():
+            declaration = self.declarations.get(name)
+            if isinstance(declaration, Parameter):
+                if declaration.final:
+                    raise ModelError(f"{self.where}.{name}: this parameter is computed by {type(self).__name__}; "
+                                     "set those that it depends on")
+                self._values[name] = declaration.checked(value, self.where)
+                rebuild |= declaration.structural and type(self).build is not Component.build
+            elif isinstance(declaration, Variable):
+                new, old = as_start(value, f"{self.where}.{name}"), self._values.get(name, Start())
+                self._values[name] = Start(old.value if new.value is None else new.value,
+                                           old.fixed if new.fixed is None else new.fixed)
+            else:
+                nested[name] = value
+        if rebuild:
+            self._rebuild()
+        for name, value in nested.items():
+            part = self._parts.get(name)
+            if part is None or not isinstance(value, Mapping):
+                known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
+                raise ModelError(f"{self.where}: {type(self).__name__} has no parameter {name!r}; "
+                                 f"{near(name, [*known, *self._parts])}")
+            part.modify(**value)
+
+    def _rebuild(self) -> None:
+        self._parts.clear()
+        self._connections.clear()
+        self.build()
+
+    def value(self, name: str) -> Any:
+        """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one."""
+        declaration = self.declarations[name]
+        assert isinstance(declaration, Parameter)
+        value = self._values.get(name, declaration.default)
+        if value is required:
+            raise ModelError(f"{self.where}: {type(self).__name__} needs a value for {name} ({declaration.doc})")
+        if callable(value) and not hasattr(value, "is_symbolic"):
+            value = value(self)
+            if declaration.type.name != "Orientation":
+                value = declaration.checked(value, self.where)
+        elif name not in self._values:
+            value = declaration.checked(value, self.where)
+        return value
+
+    def is_given(self, name: str) -> bool:
+        """True where a modifier set this parameter or start value."""
+        return name in self._values
+
+    def shape_of(self, name: str) -> Shape:
+        """Shape of a parameter's value ((3, 3) for the T of an orientation)."""
+        declaration = self.declarations[name]
+        assert isinstance(declaration, Parameter)
+        if declaration.type.name == "Orientation":
+            return (3, 3)
+        if declaration.shape is not None:
+            return declaration.shape
+        value = self.value(name)
+        value = value.value if isinstance(value, Start) else value
+        if hasattr(value, "is_symbolic"):
+            return () if value.is_scalar() else (int(value.numel()),)
+        return np.shape(value)
+
+    def symbol(self, name: str) -> Any:
+        """The symbol of a parameter that is no structural one; an Orientation of symbols for orientations."""
+        if name not in self._symbols:
+            shape = self.shape_of(name)
+            self._symbols[name] = ca.SX.sym(name, *(shape or (1,)))
+        symbol = self._symbols[name]
+        if self.declarations[name].type.name == "Orientation":  # type: ignore[attr-defined]
+            return Orientation(symbol, np.zeros(3))
+        return symbol
+
+    def start(self, name: str) -> tuple[Any, Any, str]:
+        """(start value or None, fixed, state selection) of a variable, modifiers over what the class declares."""
+        declaration = self.declarations[name]
+        assert isinstance(declaration, Variable)
+        given: Start = self._values.get(name, Start())
+
+        def resolved(value: Any) -> Any:
+            return value(self) if callable(value) and not hasattr(value, "is_symbolic") else value
+
+        value = given.value if given.value is not None else resolved(declaration.start)
+        fixed = given.fixed if given.fixed is not None else resolved(declaration.fixed)
+        return value, fixed, resolved(declaration.state_select)
+
+    def connector(self, name: str) -> Connector:
+        """Connector by name, with a clear error where there is none or its condition switched it off."""
+        port = {**{k: d for k, d in self.declarations.items() if isinstance(d, Port)}, **self._ports}.get(name)
+        if port is None:
+            raise ModelError(f"{self.where} ({type(self).__name__}) has no connector {name!r}; {near(name, self.ports())}")
+        return Connector(self, port)
+
+    def size_of(self, connector: Connector) -> int:
+        """Number of elements of a signal connector."""
+        assert isinstance(connector.port, Signal)
+        if connector.elements is not None:
+            return len(connector.elements)
+        shape = connector.port.shape(self)
+        return shape[0] if shape else 1

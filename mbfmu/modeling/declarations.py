@@ -1,0 +1,202 @@
+"""What a component's author declares, once and on one statement each: parameters, variables, connectors.
+
+A declaration is a class attribute, as in ::
+
+    J = Parameter(Inertia, required, "Moment of inertia", min=0)
+    phi = Coordinate(Angle, "Relative rotation angle", start=0.0, state_select="prefer")
+    frame_a = Frame_a("Coordinate system fixed to the body")
+
+Constructor, checks, documentation and modelDescription.xml all come from it. Reading or writing a declared attribute is
+delegated to the object at hand: a component under construction gives parameters and references, the scope in which its
+equations are evaluated (mbfmu.dynamics.scope) gives symbols.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.types import Type
+
+Shape = tuple[int, ...]
+
+
+class _Required:
+    """Sentinel: the parameter has no default and must be given."""
+
+    def __repr__(self) -> str:
+        return "required"
+
+
+#: Marks a parameter without default: the constructor insists on a value.
+required: Any = _Required()
+
+
+@dataclasses.dataclass(frozen=True)
+class Start:
+    """Start value of a variable, or of a free parameter (Modelica's `x(start=..., fixed=...)`).
+
+    `value` None keeps the declared start value; `fixed` None keeps what the class declares. Both may be sequences, one
+    entry per element. A start value that is not fixed is a guess.
+    """
+
+    value: Any = None
+    fixed: bool | Sequence[bool] | None = None
+
+
+class Declaration:
+    """Base of everything declared in a component class."""
+
+    name = ""
+    doc = ""
+    when: Callable[[Any], bool] | None = None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Any:
+        return self if instance is None else instance._read(self)
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance._write(self, value)
+
+    def enabled(self, instance: Any) -> bool:
+        """False where the declaration's condition switches it off for this instance."""
+        return self.when is None or bool(self.when(instance))
+
+
+class Parameter(Declaration):
+    """A parameter: type, default, one sentence; then shape, bounds and role.
+
+    `default` may be `required`, a value, or a function of the instance (a binding to other parameters). `structural`
+    parameters are plain Python values that shape the equations; a change needs a rebuild. All others stay symbols:
+    they can be set in the FMU. `shape` None takes the shape of the value given. `tunable` ones may change while the
+    FMU runs.
+    """
+
+    def __init__(self, type: Type, default: Any, doc: str, *, shape: int | Shape | None = (), structural: bool = False,
+                 final: bool = False, min: float | None = None, max: float | None = None, tunable: bool = False,
+                 animation: bool = False, when: Callable[[Any], bool] | None = None) -> None:
+        self.type, self.default, self.doc = type, default, doc
+        self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
+        self.structural = structural or type.base != "Real" or type.name == "Axis"
+        self.final, self.tunable, self.animation, self.when = final, tunable, animation, when
+        self.min = type.min if min is None else (None if min == -math.inf else min)
+        self.max = type.max if max is None else max
+
+    def checked(self, value: Any, where: str) -> Any:
+        """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols."""
+        if isinstance(value, Start):
+            if self.structural:
+                raise ModelError(f"{where}.{self.name}: a structural parameter cannot be free; give it a value")
+            start = self.checked(0.0 if value.value is None else value.value, where)
+            return Start(start, bool(value.fixed)) if value.fixed is not None else start
+        if isinstance(value, dict) and set(value) <= {"start", "fixed"}:
+            return self.checked(Start(value.get("start"), value.get("fixed")), where)
+        if self.type.base in ("Boolean", "String"):
+            return self._checked_choice(value, where)
+        if hasattr(value, "is_symbolic") or callable(value):  # a CasADi expression or a binding
+            return value
+        try:
+            array = np.array(value, dtype=float)
+        except (TypeError, ValueError):
+            raise ModelError(f"{where}.{self.name} = {value!r}: expected {self._expectation()}") from None
+        if self.shape is not None and array.shape != self.shape:
+            if not (array.shape == () and self.shape is None):
+                raise ModelError(f"{where}.{self.name} = {value!r}: expected {self._expectation()}, "
+                                 f"got shape {array.shape}")
+        if not np.all(np.isfinite(array)):
+            raise ModelError(f"{where}.{self.name} = {value!r}: every value must be finite")
+        for bound, bad, sign in ((self.min, array < self.min if self.min is not None else None, ">="),
+                                 (self.max, array > self.max if self.max is not None else None, "<=")):
+            if bad is not None and np.any(bad):
+                raise ModelError(f"{where}.{self.name} = {value!r}: must be {sign} {bound:g}{self._unit()}")
+        if self.type.name == "Axis" and not np.linalg.norm(array) > 0:
+            raise ModelError(f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero")
+        if self.type.base == "Integer":
+            if not np.all(array == np.round(array)):
+                raise ModelError(f"{where}.{self.name} = {value!r}: expected whole numbers")
+            return int(array) if array.shape == () else tuple(int(v) for v in array.ravel())
+        return float(array) if array.shape == () else array
+
+    def _checked_choice(self, value: Any, where: str) -> Any:
+        if self.type.base == "Boolean":
+            if not isinstance(value, bool | np.bool_):
+                raise ModelError(f"{where}.{self.name} = {value!r}: expected true or false")
+            return bool(value)
+        if not isinstance(value, str):
+            raise ModelError(f"{where}.{self.name} = {value!r}: expected a string")
+        short = value.rsplit(".", 1)[-1] if self.type.values else value
+        if self.type.values and short not in self.type.values:
+            raise ModelError(f"{where}.{self.name} = {value!r}: expected one of {', '.join(self.type.values)}")
+        return short
+
+    def _unit(self) -> str:
+        return f" {self.type.unit}" if self.type.unit else ""
+
+    def _expectation(self) -> str:
+        if self.shape is None:
+            return f"a number or a vector of numbers{self._unit() and ' in' + self._unit()}"
+        size = {0: "a number", 1: f"{self.shape[0] if self.shape else 0} numbers"}.get(len(self.shape))
+        return (size or f"a {' x '.join(map(str, self.shape))} matrix") + (f" in{self._unit()}" if self.type.unit else "")
+
+
+def Final(type: Type, binding: Callable[[Any], Any], doc: str, *, shape: int | Shape = (),  # noqa: N802
+          structural: bool = False) -> Any:
+    """A parameter that its class computes (Modelica's `final parameter`): shown, never set."""
+    return Parameter(type, binding, doc, shape=shape, structural=structural, final=True)
+
+
+class Variable(Declaration):
+    """A variable that the equations assign. `start`, `fixed` and `state_select` may be functions of the instance.
+
+    Subclasses are unknowns; where `dummy` gives true for an instance, they are assigned like any other variable.
+    """
+
+    def __init__(self, type: Type, doc: str, *, shape: int | Shape | Callable[[Any], Shape] = (), start: Any = None,
+                 fixed: Any = False, state_select: Any = "default", dummy: Callable[[Any], bool] | None = None,
+                 when: Callable[[Any], bool] | None = None) -> None:
+        self.type, self.doc, self.when, self.dummy = type, doc, when, dummy
+        self._shape = (shape,) if isinstance(shape, int) else shape
+        self.start, self.fixed, self.state_select = start, fixed, state_select
+
+    def shape(self, instance: Any) -> Shape:
+        """Shape for this instance: () for a scalar."""
+        return self._shape(instance) if callable(self._shape) else self._shape
+
+    def size(self, instance: Any) -> int:
+        """Number of scalars for this instance."""
+        return int(np.prod(self.shape(instance)))
+
+    def role(self, instance: Any) -> type[Variable]:
+        """What it is for this instance: its class, or a plain Variable where `dummy` says that equations assign it."""
+        return Variable if self.dummy is not None and self.dummy(instance) else type(self)
+
+
+class Coordinate(Variable):
+    """A position coordinate whose speed is its derivative: each element can be tied to flanges by relations."""
+
+
+class Quaternion(Variable):
+    """Orientation coordinates, a unit quaternion [u, v, w, c]; `speed` names the Speed with its angular velocity."""
+
+    def __init__(self, type: Type, doc: str, *, speed: str, **attributes: Any) -> None:
+        super().__init__(type, doc, shape=4, **attributes)
+        self.speed = speed
+
+
+class Speed(Variable):
+    """Speed coordinates that are not derivatives of coordinates: angular velocity that goes with a Quaternion."""
+
+
+class State(Variable):
+    """A state with a differential equation of its own: `self.der.NAME = ...`."""
+
+
+class Multiplier(Variable):
+    """A constraint force or torque: unknown of the equations of motion, tied to a constraint by `self.constrain`."""

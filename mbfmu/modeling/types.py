@@ -1,0 +1,86 @@
+"""Physical types of parameters and variables, under their Modelica names (Modelica.Units.SI, MultiBody.Types).
+
+A type carries what Modelica writes into it once: unit, display unit, quantity and bounds. Declarations refer to it, so
+that no unit is written twice.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Literal
+
+Base = Literal["Real", "Integer", "Boolean", "String"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Type:
+    """A scalar type: FMI base type, unit, and for enumerations the allowed values in Modelica's order."""
+
+    name: str
+    base: Base = "Real"
+    unit: str | None = None
+    display_unit: str | None = None
+    quantity: str | None = None
+    min: float | None = None
+    max: float | None = None
+    nominal: float | None = None
+    values: tuple[str, ...] = ()
+
+
+def _si(name: str, unit: str, quantity: str | None = None, display_unit: str | None = None,
+        min: float | None = None) -> Type:
+    return Type(name, "Real", unit, display_unit, quantity or name, min)
+
+
+Real = Type("Real")
+Dimensionless = Type("Dimensionless", unit="1")
+Integer = Type("Integer", "Integer")
+Boolean = Type("Boolean", "Boolean")
+String = Type("String", "String")
+
+Time = _si("Time", "s")
+Frequency = _si("Frequency", "Hz")
+Angle = _si("Angle", "rad", display_unit="deg")
+Angle_deg = Type("Angle_deg", unit="deg", quantity="Angle")
+AngularVelocity = _si("AngularVelocity", "rad/s", display_unit="rpm")
+AngularAcceleration = _si("AngularAcceleration", "rad/s2")
+Position = _si("Position", "m", "Length")
+Length = _si("Length", "m")
+Distance = _si("Distance", "m", "Length", min=0.0)
+Radius = _si("Radius", "m", "Length", min=0.0)
+Diameter = _si("Diameter", "m", "Length", min=0.0)
+Velocity = _si("Velocity", "m/s")
+Acceleration = _si("Acceleration", "m/s2")
+Mass = _si("Mass", "kg", min=0.0)
+Density = _si("Density", "kg/m3", min=0.0)
+Inertia = _si("Inertia", "kg.m2", "MomentOfInertia")
+Force = _si("Force", "N")
+Torque = _si("Torque", "N.m")
+Power = _si("Power", "W")
+Energy = _si("Energy", "J")
+RotationalSpringConstant = _si("RotationalSpringConstant", "N.m/rad")
+RotationalDampingConstant = _si("RotationalDampingConstant", "N.m.s/rad")
+TranslationalSpringConstant = _si("TranslationalSpringConstant", "N/m")
+TranslationalDampingConstant = _si("TranslationalDampingConstant", "N.s/m")
+GravitationalParameter = Type("GravitationalParameter", unit="m3/s2", quantity="GravitationalParameter", min=0.0)
+
+Axis = Type("Axis", unit="1")
+RotationSequence = Type("RotationSequence", "Integer", min=1, max=3)
+Color = Type("Color", "Integer", min=0, max=255)
+SpecularCoefficient = Type("SpecularCoefficient", min=0.0)
+ShapeType = Type("ShapeType", "String")
+ShapeExtra = Type("ShapeExtra")
+#: An orientation object (frames.Orientation); its scalars are `R.T[i,j]` and `R.w[i]`.
+Orientation = Type("Orientation")
+
+#: Modelica's StateSelect, weakest first.
+StateSelect = Type("StateSelect", "String", values=("never", "avoid", "default", "prefer", "always"))
+RotationTypes = Type("RotationTypes", "String", values=("RotationAxis", "TwoAxesVectors", "PlanarRotationSequence"))
+GravityTypes = Type("GravityTypes", "String", values=("NoGravity", "UniformGravity", "PointGravity"))
+ResolveInFrameA = Type("ResolveInFrameA", "String", values=("world", "frame_a", "frame_resolve"))
+ResolveInFrameB = Type("ResolveInFrameB", "String", values=("world", "frame_b", "frame_resolve"))
+ResolveInFrameAB = Type("ResolveInFrameAB", "String", values=("world", "frame_a", "frame_b", "frame_resolve"))
+Init = Type("Init", "String", values=("NoInit", "SteadyState", "InitialState", "InitialOutput"))
+
+INFINITY = math.inf
