@@ -52,7 +52,7 @@ class Drawing:
 
 
 def draw(components: Sequence[tuple[str, str, str]], connections: Iterable[tuple[str, str]]) -> Drawing:
-    """Lay out the components that have a connection.
+    """Lay out the components that have a connection; what is inside a component is not shown.
 
     Parameters
     ----------
@@ -87,11 +87,10 @@ def draw(components: Sequence[tuple[str, str, str]], connections: Iterable[tuple
 
 
 def _owner(connector: str, classes: Mapping[str, object]) -> str:
-    """Return the component that a connector belongs to: the longest path that the connector's path starts with."""
-    path = connector
-    while path and path not in classes:
-        path = path.rpartition(".")[0]
-    return path
+    """Return the outermost component that a connector belongs to, or an empty text where there is none."""
+    names = connector.split(".")
+    paths = (".".join(names[:length]) for length in range(1, len(names)))
+    return next((path for path in paths if path in classes), "")
 
 
 def _short(class_name: str) -> str:

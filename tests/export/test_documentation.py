@@ -68,6 +68,15 @@ def test_layout_grows_from_the_world_without_overlap() -> None:
     assert len(drawing.lines) == len(connections)
 
 
+def test_what_is_inside_a_component_is_not_drawn() -> None:
+    components = [("a", "World", ""), ("b", "BodyBox", ""), ("b.body", "Body", "")]
+    drawing = draw(
+        components, [("a.frame_b", "b.frame_a"), ("b.frame_a", "b.body.frame_a"), ("b.body.frame_b", "frame")]
+    )
+    assert [box.path for box in drawing.boxes] == ["a", "b"]
+    assert [line.text for line in drawing.lines] == ["a.frame_b - b.frame_a"]
+
+
 def test_nothing_to_draw() -> None:
     assert draw([("world", "World", "")], []).boxes == ()
 
