@@ -294,3 +294,11 @@ def test_casadi_numbers_are_numbers():
     R = frames.planar_rotation(ca.DM([0, 0, 1]), ca.DM(np.pi / 2), 0)
     assert isinstance(R.T, np.ndarray)
     assert_allclose(frames.resolve2(R, ca.DM([1, 0, 0])), [0, -1, 0], atol=1e-15)
+
+
+@pytest.mark.parametrize("S", [ca.SX, ca.MX])
+def test_results_are_dense_whatever_the_symbols_are(S):
+    R = Orientation(S.eye(3), S(3, 1))
+    assert R.T.is_dense()
+    assert R.w.is_dense()
+    assert frames.resolve2(R, S(3, 1)).is_dense()
