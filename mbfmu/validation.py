@@ -142,7 +142,9 @@ def _open(path: pathlib.Path) -> tuple[list[str], etree._Element]:
     except (zipfile.BadZipFile, OSError):
         raise ValidationError(f"{path}: is not an FMU, for it is no ZIP archive; give the path of an FMU.") from None
     except KeyError:
-        raise ValidationError(f"{path}: is not an FMU, for it has no modelDescription.xml; give the path of an FMU.") from None
+        raise ValidationError(
+            f"{path}: is not an FMU, for it has no modelDescription.xml; give the path of an FMU."
+        ) from None
     except etree.XMLSyntaxError as error:
         raise ValidationError(f"{path}: modelDescription.xml is not XML ({error}); build it again.") from None
 
