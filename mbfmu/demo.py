@@ -18,7 +18,7 @@ STOP_TIME = 3.0  # s
 STEP = 0.01  # s
 TOLERANCE = 1e-8
 ANGLES = ("revolute1.phi", "revolute2.phi")
-TIP = ("boxBody2.frame_b.r_0[1]", "boxBody2.frame_b.r_0[2]")
+TIP = ("tip[1]", "tip[2]")
 
 
 @dataclasses.dataclass(frozen=True)
