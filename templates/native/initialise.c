@@ -166,17 +166,6 @@ static void take_start(Instance *s)
     derive(s);
 }
 
-static void explain(Instance *s, Outcome outcome)
-{
-    switch (outcome) {
-    case NOT_FINITE: because(s, "the equations give values that are not finite"); break;
-    case SINGULAR: because(s, "the equations for accelerations and constraint forces are singular"); break;
-    case NOT_PROJECTED: because(s, "the constraints cannot be met"); break;
-    case INACCURATE: because(s, "the step size became too small for the tolerance: the model is too stiff or diverges"); break;
-    default: break;
-    }
-}
-
 /* Do the rows that were dropped as dependent still hold? */
 static Outcome check_redundant(Instance *s, double t, const double *x)
 {

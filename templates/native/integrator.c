@@ -155,7 +155,8 @@ static Outcome finish_event(Instance *s)
     s->now.events += 1;
     head->k_known = 0;
     head->h = 0;
-    return DONE;
+    head->chatter = head->end - head->begin < 1e-10 * s->now.longest_step ? head->chatter + 1 : 0;
+    return head->chatter < 1000 ? DONE : CHATTERING;
 }
 
 /* Advance the head by one accepted step, to `limit` at most. */

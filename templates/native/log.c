@@ -58,3 +58,18 @@ static void because(Instance *s, const char *format, ...)
     vsnprintf(s->cause, sizeof s->cause, format, arguments);
     va_end(arguments);
 }
+
+/* Keep what an outcome means as the cause; a violated assertion has said it already. */
+static void explain(Instance *s, Outcome outcome)
+{
+    switch (outcome) {
+    case NOT_FINITE: because(s, "the equations give values that are not finite"); break;
+    case SINGULAR: because(s, "the equations for accelerations and constraint forces are singular"); break;
+    case NOT_PROJECTED: because(s, "the constraints cannot be met"); break;
+    case INACCURATE:
+        because(s, "the step size became too small for the tolerance: the model is too stiff or diverges");
+        break;
+    case CHATTERING: because(s, "the switches flip back and forth without end"); break;
+    default: break;
+    }
+}

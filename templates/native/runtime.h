@@ -29,6 +29,7 @@ typedef enum {
     SINGULAR,
     NOT_PROJECTED,
     INACCURATE,
+    CHATTERING,
     ASSERTION
 } Outcome;
 
@@ -53,6 +54,7 @@ typedef struct {
     double h;                       /* proposal for the next step, 0: none yet */
     double error;                   /* of the last accepted step, for the PI control */
     int k_known;
+    int chatter;                    /* events in a row that came at once */
 } Head;
 
 /* All that changes while a model runs. It holds no pointers: a saved FMU state is a copy of it. */

@@ -223,6 +223,27 @@ def test_a_violated_assertion_stops_the_step(library):
     assert "x must stay below" in slave.messages(fmi2Error)[0]
 
 
+def dry_friction():
+    """A force that always opposes the motion: at rest its switch finds no peace."""
+    d = Draft("dry friction", q=1, v=1, switches=1, parameters=[1.0])
+    return d.equations(
+        A=ca.SX(1),
+        b=1 - 2 * d.m,
+        guess=ca.vertcat(0, d.P[0]),
+        fixed=(True, True),
+        crossings=d.v,
+    )
+
+
+def test_switches_that_find_no_peace_end_the_step(library):
+    slave = library(dry_friction).slave().start()
+    slave.step(0.5)
+    assert slave.get("x1") == pytest.approx(0.5)
+    assert slave.status(slave.fmi.doStep, 0.5, 1.0) == fmi2Discard
+    assert "switches flip back and forth" in slave.messages(fmi2Discard)[0]
+    assert slave.fmi.getRealStatus(fmi2LastSuccessfulTime) == pytest.approx(1.0)
+
+
 def test_reset_is_a_new_beginning(library):
     slave = library(oscillator).slave(tolerance=1e-9).start(m=3.0, s=0.4)
     slave.set("F", 2.0)
