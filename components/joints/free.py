@@ -66,6 +66,10 @@ class RelativeOrientation(Component):
     phi_d = Variable(AngularVelocity, "= der(phi)", shape=3)
     phi_dd = Variable(AngularAcceleration, "= der(phi_d)", shape=3)
 
+    @property
+    def ties_orientation(self) -> bool:
+        return bool(self.enforceStates)
+
     def relative_orientation(self, w: str) -> Orientation:
         """R_rel from the coordinates; `w` names the variable of the relative angular velocity resolved in frame_b."""
         if uses_angles(self):

@@ -16,6 +16,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import (
     angular_velocity2,
     axes_rotations,
+    axes_rotations_angles,
     cross,
     equality_constraint,
     from_nxy,
@@ -24,6 +25,7 @@ from mbfmu.frames import (
     resolve1,
     resolve2,
     resolve_dyade1,
+    to_Q,
 )
 from mbfmu.modeling import Component, Frame_a, Frame_b, required
 from mbfmu.modeling.declarations import Final, Parameter, Variable
@@ -174,18 +176,20 @@ class Body(BodyAnimation, InertiaTensor, BodyStart, PartialOneFrame_a):
         a.t = self.I @ self.z_a + cross(self.w_a, self.I @ self.w_a) + cross(self.r_CM, force)
 
     def _orientation_states(self) -> None:
-        if not self.is_root:
-            self.Q, self.phi, self.phi_d, self.phi_dd = [0, 0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0]
-            if self.angles_fixed:
-                self.initially(equality_constraint(self.frame_a.R, self.R_start), "angles_start")
-        elif self.useQuaternions:
-            self.Q = self.freeMotion.Q
-            self.phi, self.phi_d, self.phi_dd = [0, 0, 0], [0, 0, 0], [0, 0, 0]
+        """Q or phi, where this body holds the orientation; dummies otherwise (the seed's Connections.isRoot)."""
+        if self.angles_fixed and not self.is_root:
+            self.initially(equality_constraint(self.frame_a.R, self.R_start), "angles_start")
+        if self.holds_orientation and self.useQuaternions:
+            self.Q = self.freeMotion.Q if self.is_root else to_Q(self.frame_a.R)
         else:
             self.Q = [0, 0, 0, 1]
-            self.phi = self.freeMotion.phi
+        if self.holds_orientation and not self.useQuaternions:
+            self.phi = (self.freeMotion.phi if self.is_root
+                        else axes_rotations_angles(self.frame_a.R, self.sequence_angleStates))
             self.phi_d = self.der(self.phi)
             self.phi_dd = self.der(self.phi_d)
+        else:
+            self.phi, self.phi_d, self.phi_dd = [0, 0, 0], [0, 0, 0], [0, 0, 0]
 
 
 class _BodyWithShape(BodyStart):

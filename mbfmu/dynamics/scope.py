@@ -275,6 +275,11 @@ class Scope:
         """True where the component's frame moves freely, so that its own motion variables are the states."""
         return bool(self._facts.get("is_root"))
 
+    @property
+    def holds_orientation(self) -> bool:
+        """True where the component's variables give the orientation of an island that no joint ties to the ground."""
+        return bool(self._facts.get("holds_orientation")) or self.is_root
+
     # -- targets --------------------------------------------------------------------------------------------------
 
     def _write(self, declaration: Declaration, value: Any) -> None:

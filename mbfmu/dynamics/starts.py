@@ -13,6 +13,7 @@ from mbfmu.dynamics.scope import column
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.topology import STATE_SELECT, Topology
 from mbfmu.errors import ModelError
+from mbfmu.modeling.declarations import Coordinate, Quaternion, Variable
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.builder import Builder
@@ -84,6 +85,9 @@ class Starts:
 
     def _take(self, path: str, name: str) -> None:
         component = self.topology.records[path].component
+        declaration = component.variables()[name]
+        if isinstance(declaration, Coordinate | Quaternion) and declaration.role(component) is Variable:
+            return  # the other choice of coordinates holds the start
         value, fixed, select = component.start(name)
         given = component.is_given(name)
         if value is None and not np.any(fixed):

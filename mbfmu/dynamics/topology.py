@@ -147,6 +147,7 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     edges = _edges(flat, records)
     free: dict[str, str] = {}
     support, order = _grow(flat, records, edges, cuts, free)
+    _evaluate_orientation_roots(flat, records, edges, free)
     relations, source, independent, roots, extra, solved = _scalar_graph(flat, records, edges)
     report = [_describe(edge) for edge in edges if edge.role != "tree" or edge.reversed]
     return Topology(flat, records, support, edges, order, relations, source, independent, roots, extra, solved, free,
@@ -264,6 +265,27 @@ def _free_edge(flat: Flat, records: dict[str, Record], edges: list[Edge], free: 
     edge = Edge(name, GROUND, node, ("", "frame_b"), _dof(records[name]), role="free")
     edges.append(edge)
     return edge
+
+
+def _evaluate_orientation_roots(flat: Flat, records: dict[str, Record], edges: list[Edge], free: dict[str, str]) -> None:
+    """Tell those bodies that hold the orientation of their surroundings (Modelica's Connections.isRoot) that they do.
+
+    Orientation passes through rigid parts and through joints with `ties_orientation`. Where it does not reach the
+    ground, one body holds it: its variables Q or phi give it, while all others show dummies.
+    """
+    union = UnionFind()
+    moved = set(free.values())
+    for edge in edges:
+        if edge.path not in free and records[edge.path].component.ties_orientation:
+            union.union(edge.a, edge.b)
+    seen = {union.find(GROUND)}
+    holders = [p for p, c in flat.elementary.items() if c.free_joint_priority() is not None]
+    for path in sorted(holders, key=lambda p: flat.elementary[p].free_joint_priority() or 0):
+        island = union.find(_frame_of(flat, path))
+        if island not in seen and path not in moved:
+            facts = {"connected": connected_ports(flat, path, flat.elementary[path]), "holds_orientation": True}
+            records[path] = evaluate(flat.elementary[path], facts)
+        seen.add(island)
 
 
 def _order(tree: list[Edge]) -> tuple[dict[int, Edge], list[Edge]]:

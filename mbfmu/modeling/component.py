@@ -113,6 +113,11 @@ class Component:
     def check_connections(self, connected: set[str]) -> None:
         """Raise ModelError where a connector is open that must not be. By default any may be open."""
 
+    @property
+    def ties_orientation(self) -> bool:
+        """True where a joint computes one frame's orientation from the other's (Modelica's Connections.branch)."""
+        return True
+
     def free_joint_priority(self) -> int | None:
         """How much this component wants its frame to move freely where nothing holds it.
 

@@ -1,0 +1,90 @@
+"""The registry: component classes by Modelica name, and gallery assemblies by name, found through entry points.
+
+A package of your own extends it with the same groups: `mbfmu.components` names modules whose `__all__` holds classes
+with a `modelica_name`, `mbfmu.assemblies` names assembly classes.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import types
+from collections.abc import Iterator
+from importlib.metadata import EntryPoint, entry_points
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component
+
+
+@functools.cache
+def component_classes() -> dict[str, type[Component]]:
+    """Modelica name (without `Modelica.` and `Mechanics.`) -> class, of all installed packages.
+
+    Raises:
+        ModelError: an entry point cannot be loaded, or two packages give one name to different classes.
+    """
+    found: dict[str, type[Component]] = {}
+    for entry in entry_points(group="mbfmu.components"):
+        module = _loaded(entry)
+        if not isinstance(module, types.ModuleType):
+            raise ModelError(f"entry point {entry.name} = {entry.value}: must name a module with component classes")
+        for cls in _classes_of(module):
+            name = cls.modelica_name
+            if name is None:
+                continue
+            if found.setdefault(name, cls) is not cls:
+                raise ModelError(f"{name}: is both {found[name].__module__}.{found[name].__qualname__} and "
+                                 f"{cls.__module__}.{cls.__qualname__}; give one of them another modelica_name")
+    return found
+
+
+def _classes_of(module: types.ModuleType) -> Iterator[type[Component]]:
+    for name in getattr(module, "__all__", ()):
+        value = getattr(module, name, None)
+        if isinstance(value, types.ModuleType) and value.__name__.startswith(f"{module.__name__}."):
+            yield from _classes_of(value)
+        elif inspect.isclass(value) and issubclass(value, Component):
+            yield value
+
+
+@functools.cache
+def assemblies() -> dict[str, type[Assembly]]:
+    """Gallery name -> assembly class, of all installed packages."""
+    found = {}
+    for entry in sorted(entry_points(group="mbfmu.assemblies"), key=lambda e: e.name):
+        cls = _loaded(entry)
+        if not (inspect.isclass(cls) and issubclass(cls, Assembly)):
+            raise ModelError(f"entry point {entry.name} = {entry.value}: must name an Assembly class")
+        found[entry.name] = cls
+    return found
+
+
+def _loaded(entry: EntryPoint) -> object:
+    try:
+        return entry.load()
+    except ModuleNotFoundError as error:
+        if not entry.value.startswith(str(error.name)):
+            raise
+        raise ModelError(f"entry point {entry.name} = {entry.value}: {error}; reinstall the package that it belongs to"
+                         ) from error
+
+
+def component_class(name: str) -> type[Component]:
+    """Class of a Modelica name; `Modelica.` and `Mechanics.` in front are ignored.
+
+    Raises:
+        ModelError: no installed package has it.
+    """
+    from mbfmu.modeling.component import near
+
+    short = name
+    for prefix in ("Modelica.", "Mechanics."):
+        short = short.removeprefix(prefix)
+    classes = component_classes()
+    if short not in classes:
+        raise ModelError(f"no component class {name}: {near(short, classes)}")
+    return classes[short]
+
+
+__all__ = ["assemblies", "component_class", "component_classes"]
