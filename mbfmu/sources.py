@@ -67,9 +67,12 @@ def apply_setting(assembly: Assembly, path: str, value: Any) -> None:
     for place, part in parts.items():
         if path.startswith(f"{place}.") and len(place) > len(owner.path):
             owner, name = part, path[len(place) + 1 :]
-    if owner is assembly and "." in path:
-        place = path.rpartition(".")[0]
-        raise ModelError(f"-p {path}: {type(assembly).__name__} has no component {place!r}; {near(place, parts)}")
+    if owner is assembly and name not in {*assembly.declarations, *assembly.parts}:
+        of, dot, _ = path.rpartition(".")
+        what, wrong = ("component", of) if dot else ("parameter", path)
+        known = parts if dot else {*constructor_parameters(type(assembly)), *assembly.parameters()}
+        hint = near(wrong, known) if known else "write component.parameter=value"
+        raise ModelError(f"-p {path}: {type(assembly).__name__} has no {what} {wrong!r}; {hint}")
     if isinstance(owner.declarations.get(name), Variable) and not isinstance(value, Mapping):
         value = Start(value)
     owner.modify(**{name: value})
@@ -176,6 +179,7 @@ def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> As
 
 def failure(what: str, error: Exception, path: pathlib.Path | None) -> ModelError:
     """Describe an exception in a user's code by its type, text and the last line of the user's file that it passed."""
-    frames = [f for f in traceback.extract_tb(error.__traceback__) if path and pathlib.Path(f.filename) == path]
+    frames = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in frames if path and pathlib.Path(f.filename).resolve() == path.resolve()]
     where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
     return ModelError(f"{what}: {type(error).__name__}: {error}{where}")

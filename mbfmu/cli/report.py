@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import pathlib
+import re
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.markup import escape
@@ -17,7 +20,8 @@ if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
     from mbfmu.simulation import Result
 
-console = Console(highlight=False)
+#: Rich takes anything that is not a terminal to be 80 columns wide, which cuts descriptions in pipes and files.
+console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 _progress_console = Console(stderr=True, highlight=False)
 
 #: Rows that `mbfmu simulate` prints of a long run.
@@ -34,12 +38,16 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
         yield lambda text: shown.update(task, description=escape(text))
 
 
-def table(title: str, *columns: str, right: Iterable[str] = ()) -> Table:
-    """Return an empty table in the style of all tables here; columns in `right` hold numbers."""
-    numbers = set(right)
+def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:
+    """Return an empty table in the style of all tables here.
+
+    Columns in `right` hold numbers, those in `whole` are never broken into lines.
+    """
+    numbers, unbroken = set(right), set(whole)
     result = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
     for column in columns:
-        result.add_column(column, justify="right" if column in numbers else "left", overflow="fold")
+        justify: Literal["right", "left"] = "right" if column in numbers else "left"
+        result.add_column(column, justify=justify, overflow="fold", no_wrap=column in unbroken)
     return result
 
 
@@ -49,10 +57,11 @@ def size(octets: int) -> str:
 
 
 def number(value: object) -> str:
-    """Return a start value or result in few digits, and nothing for nothing."""
-    if value is None:
-        return ""
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    """Return a start value or result in few digits, and text as it is; FMPy gives numbers as text."""
+    try:
+        return f"{float(str(value)):.6g}"
+    except ValueError:
+        return str(value)
 
 
 def built(file: pathlib.Path) -> None:
@@ -79,20 +88,30 @@ def problems(file: pathlib.Path, found: Sequence[str]) -> None:
     console.print(f"{escape(str(file))}: {verdict}")
 
 
-def variables(rows: Iterable[Any], title: str) -> None:
-    """Print the parameters, inputs and outputs among scalar variables, and count the rest.
+def variables(rows: Sequence[Any], states: Iterable[str], title: str) -> None:
+    """Print the inputs, outputs, states and parameters among scalar variables, and count the rest.
 
-    A row has FMI's attributes name, causality, start, unit, description (`ScalarVariable`, or FMPy's).
+    A row has FMI's attributes name, causality, start, unit, description (`ScalarVariable`, or FMPy's). The elements of
+    a vector share a line.
     """
-    rows = list(rows)
-    result = table(title, "name", "causality", "start", "unit", "description", right=["start"])
-    for row in rows:
-        if row.causality in ("input", "output", "parameter"):
-            text = escape(row.description or "")
-            result.add_row(escape(row.name), row.causality, number(row.start), unit(row), text)
+    held = set(states)
+    roles = {row.name: "state" if row.name in held and row.causality == "local" else row.causality for row in rows}
+    result = table(title, "name", "role", "start", "unit", "description", right=["start"], whole=["name"])
+    for role in ("input", "output", "state", "parameter"):
+        group = [row for row in rows if roles[row.name] == role]
+        for _, elements in itertools.groupby(group, key=lambda row: (vector(row.name), row.description)):
+            first, *more = elements
+            name = f"{vector(first.name)}[1..{len(more) + 1}]" if more else first.name
+            start = ", ".join(number(row.start) for row in (first, *more) if row.start is not None)
+            result.add_row(escape(name), role, start, unit(first), escape(first.description or ""))
     console.print(result)
-    rest = Counter(row.causality for row in rows if row.causality not in ("input", "output", "parameter"))
-    console.print("and " + ", ".join(f"{count} {causality}" for causality, count in sorted(rest.items())))
+    rest = Counter(role for role in roles.values() if role not in ("input", "output", "state", "parameter"))
+    console.print("and " + ", ".join(f"{count} {role}" for role, count in sorted(rest.items())))
+
+
+def vector(name: str) -> str:
+    """Return a variable's name without a last index."""
+    return re.sub(r"\[\d+]$", "", name)
 
 
 def unit(row: Any) -> str:
@@ -107,13 +126,13 @@ def system(shown: System) -> None:
     for line in shown.structure:
         console.print(escape(line))
     console.print()
-    variables(shown.variables, "Interface")
+    variables(shown.variables, [v.name for v in shown.variables if v.store == "x" and v.start is not None], "Interface")
 
 
 def description(shown: Any, platforms: Sequence[str]) -> None:
     """Print what an FMU's modelDescription.xml says; `shown` is FMPy's ModelDescription."""
     console.print(f"[bold]{escape(shown.modelName)}[/bold]  {escape(shown.description or '')}\n")
-    facts = table("", "", "")
+    facts = Table.grid(padding=(0, 2))
     slave = shown.coSimulation
     kinds = [kind for kind, part in (("co-simulation", slave), ("model exchange", shown.modelExchange)) if part]
     experiment = shown.defaultExperiment
@@ -128,7 +147,7 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
     ):
         facts.add_row(name, escape(value or ""))
     console.print(facts)
-    variables(shown.modelVariables, "\nInterface")
+    variables(shown.modelVariables, [d.variable.derivative.name for d in shown.derivatives], "\nInterface")
 
 
 def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:
