@@ -179,7 +179,7 @@ def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> As
 
 def failure(what: str, error: Exception, path: pathlib.Path | None) -> ModelError:
     """Describe an exception in a user's code by its type, text and the last line of the user's file that it passed."""
-    frames = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in frames if path and pathlib.Path(f.filename).resolve() == path.resolve()]
+    passed = traceback.extract_tb(error.__traceback__)
+    frames = [f for f in passed if path and pathlib.Path(f.filename).resolve() == path.resolve()]
     where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
     return ModelError(f"{what}: {type(error).__name__}: {error}{where}")
