@@ -35,6 +35,8 @@ class Interface:
         self.assembly, self.flat, self.topology, self.sweeps = assembly, flat, topology, sweeps
         self.input_starts: list[float] = []
         self._input_names: dict[str, Type] = {}
+        #: Variables of exposed flanges: name -> (flange, member).
+        self._terminals: dict[str, tuple[str, str]] = {}
         #: Expressions of the store y.
         self.outputs: list[ca.SX] = []
         self._entries: dict[str, list[Entry]] = {}
@@ -57,13 +59,24 @@ class Interface:
             self.sweeps.external[(key, element)] = self._new_input(label, value, port.type)
 
     def _expose(self, name: str, port: Flange) -> None:
-        """A flange of the assembly itself: its flow is an FMU input."""
+        """A flange of the assembly itself: FMU inputs are its flow, or its position and two derivatives."""
         node = ("flange", self.flat.nodes[("", name)])
-        symbol = self._new_input(f"{name}.{port.flow}", 0.0, port.flows[0].type)
-        self.sweeps.exposed[node] = self.sweeps.exposed.get(node, 0) + symbol
+        if node not in self.topology.source:
+            raise ModelError(f"{name}: this flange of the assembly is connected to nothing inside; connect it")
+        if port.motion:
+            members = ((port.position, port.potentials[0].type), *port.derivatives)
+            motion = [self._new_input(f"{name}.{short}", 0.0, type, (name, short)) for short, type in members]
+            self.sweeps.driven[name] = (motion[0], motion[1], motion[2])
+        else:
+            symbol = self._new_input(f"{name}.{port.flow}", 0.0, port.flows[0].type, (name, port.flow))
+            self.sweeps.exposed[node] = self.sweeps.exposed.get(node, 0) + symbol
 
-    def _new_input(self, label: str, start: float, type: Type) -> ca.SX:
+    def _new_input(self, label: str, start: float, type: Type, terminal: tuple[str, str] | None = None) -> ca.SX:
+        if label in self._input_names:
+            raise ModelError(f"input {label}: there is one of this name already; give it another with input(..., name=...)")
         symbol = ca.SX.sym(label)
+        if terminal is not None:
+            self._terminals[label] = terminal
         self.sweeps.symbols.inputs[label] = symbol
         self.input_starts.append(float(start))
         self._input_names[label] = type
@@ -116,15 +129,26 @@ class Interface:
                 node = ("flange", self.flat.nodes[key])
                 if node not in self.topology.source:
                     continue
-                exposed = path == ""
+                if path == "":
+                    yield from self._exposed_flange(name, port, node)
+                    continue
                 quantity = port.potentials[0]
                 yield f"{name}.{port.position}", quantity.type, quantity.doc, (), self.sweeps.scalar(node, 0)
-                if exposed:
-                    for order, (short, type) in enumerate(port.derivatives, start=1):
-                        yield (f"{name}.{short}", type, f"Derivative {order} of the flange's position", (),
-                               self.sweeps.scalar(node, order))
-                else:
-                    yield from self._flows(key, port.flows)
+                yield from self._flows(key, port.flows)
+
+    def _exposed_flange(self, name: str, port: Flange, node: Any) -> Iterator[Entry]:
+        """Outputs of a flange of the assembly: its motion, or the torque (force) that it exerts outwards."""
+        if port.motion:
+            self._terminals[f"{name}.{port.flow}"] = (name, port.flow)
+            yield (f"{name}.{port.flow}", port.flows[0].type, "Exerted outwards by the flange", (),
+                   -self.sweeps.balance(node, without_root=True))
+            return
+        members = ((port.position, port.potentials[0].type, port.potentials[0].doc),
+                   *((short, type, f"Derivative {order} of the flange's position")
+                     for order, (short, type) in enumerate(port.derivatives, start=1)))
+        for order, (short, type, doc) in enumerate(members):
+            self._terminals[f"{name}.{short}"] = (name, short)
+            yield f"{name}.{short}", type, doc, (), self.sweeps.scalar(node, order)
 
     def _flows(self, key: tuple[str, str], quantities: tuple[Quantity, ...]) -> Iterator[Entry]:
         for quantity in quantities:
@@ -218,7 +242,8 @@ class Interface:
         found: dict[str, ScalarVariable] = {}
 
         def take(variable: ScalarVariable) -> None:
-            found.setdefault(variable.name, variable)
+            terminal = self._terminals.get(variable.name)
+            found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
 
         take(ScalarVariable("time", "Time", "Real", "independent", "continuous", None, None, "time", 0, unit="s",
                             quantity="Time"))

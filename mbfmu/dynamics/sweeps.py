@@ -80,6 +80,8 @@ class Sweeps:
         self.external: dict[tuple[Any, int], ca.SX] = {}
         #: Flange node -> flow into the assembly from outside (an FMU input).
         self.exposed: dict[ScalarNode, ca.SX] = {}
+        #: Flange of the assembly -> its position, speed and acceleration from outside (FMU inputs).
+        self.driven: dict[str, tuple[ca.SX, ca.SX, ca.SX]] = {}
         self._known: dict[Any, ca.SX] = {}
         self._pending: list[Any] = []
         self._touching: dict[ScalarNode, list[Relation]] = {}
@@ -277,6 +279,8 @@ class Sweeps:
             return (self.symbols.q, self.symbols.v, self.symbols.a)[order][node]
         if source == "root":
             path, connector = self.topology.roots[node]
+            if path == "":
+                return self.driven[connector][order]
             return self.target(path, ("root", connector), order)
 
         def make() -> ca.SX:

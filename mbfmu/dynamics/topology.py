@@ -341,6 +341,13 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
                 node = ("flange", flat.nodes[(path, name)]) if kind == "flange" else ("coordinate", path, name, i)
                 leaves.append(((kind, name, 0), i, element, node))
             relations.append(Relation(path, index, expression, leaves))
+    for name, port in flat.root.ports().items():
+        if isinstance(port, Flange) and port.motion and ("flange", flat.nodes[("", name)]) in nodes:
+            node = ("flange", flat.nodes[("", name)])
+            if node in roots:
+                raise ModelError(f"{name}: this flange takes its motion from outside, but {'.'.join(roots[node])} "
+                                 "prescribes it already; expose it with motion=False")
+            roots[node] = ("", name)
     source: dict[ScalarNode, Any] = dict.fromkeys(roots, "root")
     independent: list[ScalarNode] = []
     solved: dict[ScalarNode, Relation] = {}

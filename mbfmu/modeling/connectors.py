@@ -71,6 +71,12 @@ class Flange(Port):
     flow = ""
     derivatives: tuple[tuple[str, Type], ...] = ()
 
+    def __init__(self, doc: str = "", *, motion: bool = False, when: Callable[[Any], bool] | None = None) -> None:
+        """`motion` says how an FMU offers the flange of a whole assembly: False takes the torque (force) and gives
+        position, speed and acceleration; True takes these three and gives the torque that it exerts outwards."""
+        super().__init__(doc, when=when)
+        self.motion = motion
+
 
 class RotationalFlange(Flange):
     """One-dimensional rotational flange."""
