@@ -23,12 +23,13 @@ clean:
 	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache fmus/*.fmu fmus/*/*.fmu
 
 $(READY): pyproject.toml
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
-	touch $@
+	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
 
 # Type checkers do not know package-dir: links show them the four folders as the one package that they install as.
 .PHONY: build/typing/mbfmu
 build/typing/mbfmu:
-	rm -rf $@ && mkdir -p $@
-	ln -s $(CURDIR)/mbfmu/* $(CURDIR)/components $(CURDIR)/fmus $(CURDIR)/templates $@/
+	@rm -rf $@ && mkdir -p $@
+	@ln -s $(CURDIR)/mbfmu/* $(CURDIR)/components $(CURDIR)/fmus $(CURDIR)/templates $@/

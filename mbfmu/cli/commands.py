@@ -90,9 +90,7 @@ def build(
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
 
-        file = build_fmu(
-            assembly, output, target=target, platforms=platform, variables=variables, progress=progress
-        )
+        file = build_fmu(assembly, output, target=target, platforms=platform, variables=variables, progress=progress)
     report.built(file)
 
 
@@ -219,7 +217,7 @@ def shown_names(system: System, patterns: str | None) -> list[str]:
     known = [v.name for v in system.variables if v.type != "String" and v.causality != "independent"]
     if patterns is None:
         outputs = [v.name for v in system.variables if v.causality == "output"]
-        return outputs or [v.name for v in system.variables if v.store == "x"]
+        return outputs or report.states(system)
     names: dict[str, None] = {}
     for pattern in map(str.strip, patterns.split(",")):
         found = fnmatch.filter(known, pattern.replace("[", "[[]"))
@@ -234,7 +232,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
-        message = "stopped"
+        print("mbfmu: stopped", file=sys.stderr)
+        return 130  # as shells have it: 128 + SIGINT
     except MbfmuError as error:
         message = str(error)
     except OSError as error:

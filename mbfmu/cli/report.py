@@ -126,7 +126,17 @@ def system(shown: System) -> None:
     for line in shown.structure:
         console.print(escape(line))
     console.print()
-    variables(shown.variables, [v.name for v in shown.variables if v.store == "x" and v.start is not None], "Interface")
+    variables(shown.variables, states(shown), "Interface")
+
+
+def states(shown: System) -> list[str]:
+    """Return one name per state: of its aliases the one with a start value, else the first."""
+    held = [variable for variable in shown.variables if variable.store == "x"]
+    held.sort(key=lambda variable: variable.start is None)
+    found: dict[int, str] = {}
+    for variable in held:
+        found.setdefault(variable.index, variable.name)
+    return [found[index] for index in sorted(found)]
 
 
 def description(shown: Any, platforms: Sequence[str]) -> None:
