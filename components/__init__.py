@@ -5,9 +5,10 @@ repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.
 """
 
 from mbfmu.components import blocks, forces, joints, parts, rotational, sensors, translational
+from mbfmu.components.gravity import GravityPool
 from mbfmu.components.joints import *  # noqa: F403
 from mbfmu.components.parts import *  # noqa: F403
 from mbfmu.components.world import World
 
-__all__ = ["World", "blocks", "forces", "joints", "parts", "rotational", "sensors", "translational", *joints.__all__,
+__all__ = ["GravityPool", "World", "blocks", "forces", "joints", "parts", "rotational", "sensors", "translational", *joints.__all__,
            *parts.__all__]

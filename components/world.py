@@ -78,6 +78,16 @@ class World(Component):
         distance = ca.norm_2(r)
         return -(self.mu / distance**3) * r
 
+    def gravity_potential(self, r: Any) -> Any:
+        """Potential [J/kg] of the gravity field at position r [m], or None for a gravity function of the user's own."""
+        if self._own_gravity is not None:
+            return None
+        if self.gravityType == "NoGravity":
+            return 0.0
+        if self.gravityType == "UniformGravity":
+            return -ca.dot(self.gravity_acceleration(r), r)
+        return -self.mu / ca.norm_2(r)
+
     def equations(self) -> None:
         self.frame_b.r_0, self.frame_b.R = [0, 0, 0], null_rotation()
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.dynamics.energy import EnergyBalance
 from mbfmu.dynamics.flatten import UnionFind, flatten
 from mbfmu.dynamics.interface import Interface
 from mbfmu.dynamics.parameters import Parameters
@@ -42,7 +43,8 @@ class Builder:
         self.topology = analyse(self.flat, tuple(cuts))
         self.sweeps = Sweeps(self.topology)
         symbols = self.sweeps.symbols
-        self.interface = Interface(assembly, self.flat, self.topology, self.sweeps)
+        self.interface = Interface(assembly, self.flat, self.topology, self.sweeps,
+                                   EnergyBalance(self.sweeps) if energy else None)
         self.sweeps.prepare()
         self.rows = [*self._cut_rows(), *self._component_rows(), *self._relation_rows(), *self._root_rows()]
         self.q, self.v, self.a, self.z = (_stack(d.values()) for d in (symbols.q, symbols.v, symbols.a, symbols.z))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.energy import EnergyBalance
 from mbfmu.dynamics.flatten import Flat
 from mbfmu.dynamics.starts import StartValue
 from mbfmu.dynamics.sweeps import Sweeps
@@ -31,8 +32,9 @@ Entry = tuple[str, Type, str, tuple[int, ...], ca.SX]
 class Interface:
     """Collects what can be seen. First `collect_values`, then, with all vectors known, `variables`."""
 
-    def __init__(self, assembly: Assembly, flat: Flat, topology: Topology, sweeps: Sweeps) -> None:
-        self.assembly, self.flat, self.topology, self.sweeps = assembly, flat, topology, sweeps
+    def __init__(self, assembly: Assembly, flat: Flat, topology: Topology, sweeps: Sweeps,
+                 energy: EnergyBalance | None) -> None:
+        self.assembly, self.flat, self.topology, self.sweeps, self.energy = assembly, flat, topology, sweeps, energy
         self.input_starts: list[float] = []
         self._input_names: dict[str, Type] = {}
         #: Variables of exposed flanges: name -> (flange, member).
@@ -87,8 +89,14 @@ class Interface:
     def collect_values(self) -> None:
         """Values of all variables and connectors, as expressions."""
         for path, component in self.flat.components.items():
-            entries = [*self._variables_of(path, component), *self._connectors_of(path, component)]
-            self._entries[path] = entries
+            self._entries[path] = [*self._variables_of(path, component), *self._connectors_of(path, component)]
+            if self.energy is not None and path in self.flat.elementary:
+                self._entries[path] += self._scalars(self.energy.connector_powers(path))
+        if self.energy is not None:
+            self._entries[""] += self._scalars(self.energy.totals())
+
+    def _scalars(self, quantities: Iterator[Any]) -> list[Entry]:
+        return [(name, type, doc, (), value) for name, type, doc, value in quantities]
 
     def _variables_of(self, path: str, component: Component) -> Iterator[Entry]:
         for name, declaration in component.variables().items():

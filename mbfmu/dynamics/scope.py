@@ -376,9 +376,11 @@ class Scope:
         """Something jumps or kinks at this instant (a function of parameters): the integrator stops there."""
         self._record.times.append(column(instant))
 
-    def energy(self, kinetic: Any = 0.0, potential: Any = 0.0) -> None:
-        """Energy that this component stores [J], for the energy balance."""
-        self._record.energies.update(kinetic=column(kinetic), potential=column(potential))
+    def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
+        """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
+        potential feeds into it [W]."""
+        self._record.energies.update(kinetic=column(kinetic), potential=column(potential), dissipated=column(dissipated),
+                                     supplied=column(supplied))
 
 
 _scope_classes: dict[type, type] = {}
@@ -427,4 +429,6 @@ def _get_in_scope(self: Any, name: str) -> Any:
         return PartView(self, name, component.parts[name])
     if name == "freeMotion" and self.is_root:
         return PartView(self, name, self._facts["is_root"])
+    if name in vars(component):
+        return vars(component)[name]
     raise AttributeError(f"{component.where} ({type(component).__name__}) has no {name!r}")
