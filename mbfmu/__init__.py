@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib
 import pathlib
+import sys
+import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -49,6 +51,18 @@ _MODULES = {
 _checkout = pathlib.Path(__file__).resolve().parent.parent
 if all((_checkout / name / "__init__.py").is_file() for name in ("components", "templates", "fmus")):
     __path__.append(str(_checkout))
+
+
+class _Package(types.ModuleType):
+    """This package. Python binds an imported submodule to its name here; `mbfmu.simulate` stays the function."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "simulate" and isinstance(value, types.ModuleType):
+            value = value.simulate
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:
