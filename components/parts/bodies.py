@@ -10,7 +10,6 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation
-from mbfmu.components.interfaces import PartialOneFrame_a
 from mbfmu.components.joints.free import FreeMotion, FreeTranslation
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.errors import ModelError
@@ -119,7 +118,7 @@ class InertiaTensor(Component):
     I_32 = Parameter(Inertia, 0.0, "(3,2) element of inertia tensor")
 
 
-class Body(BodyAnimation, InertiaTensor, BodyStart, PartialOneFrame_a):
+class Body(BodyAnimation, InertiaTensor, BodyStart):
     """Rigid body with mass, inertia tensor and one frame connector (12 potential states)."""
 
     modelica_name = "MultiBody.Parts.Body"

@@ -371,9 +371,11 @@ class Interface:
             for name in names:
                 shown = label + name[len(path):]
                 variable = found[name]
-                if variable.variability == "constant" or variable.causality in ("parameter", "calculatedParameter"):
-                    raise ModelError(f"output {shown}: {name} does not change with time; read it as a parameter")
-                if shown != name:
+                if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
+                    raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
+                if variable.variability == "fixed":  # FMI knows outputs that are constant or vary, nothing in between
+                    variable = _with(variable, variability="continuous")
+                if shown != name and variable.variability != "constant":
                     variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
                 found[shown] = _with(variable, name=shown, causality="output",
                                      dependencies=depends(variable.store, variable.index, found))

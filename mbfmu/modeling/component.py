@@ -60,6 +60,9 @@ class Component:
 
     def __init__(self, **modifiers: Any) -> None:
         self.modify(**modifiers)
+        for name, declaration in self.parameters().items():
+            if declaration.default is required:
+                self.value(name)
 
     # -- structure ------------------------------------------------------------------------------------------------
 
