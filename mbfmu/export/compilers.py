@@ -8,46 +8,63 @@ import os
 import pathlib
 import shlex
 import shutil
+import struct
 import subprocess
 import sys
+from collections.abc import Sequence
 
 from mbfmu.errors import BuildError
 
 #: FMI 2.0 platforms (FMI 2.0.4, section 2.3) and the extension of their libraries.
 PLATFORMS = {"linux64": ".so", "win64": ".dll", "darwin64": ".dylib"}
 
-_ZIG_TARGETS = {"linux64": "x86_64-linux-gnu.2.17", "win64": "x86_64-windows-gnu"}
+#: Zig's targets of a platform; the libraries of several are joined. FMI 2.0 knows one macOS, which is two processors.
+_ZIG_TARGETS = {
+    "linux64": ("x86_64-linux-gnu.2.17",),
+    "win64": ("x86_64-windows-gnu",),
+    "darwin64": ("x86_64-macos.11.0", "aarch64-macos.11.0"),
+}
 
 _FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-w")
+
+#: Position-independent where that is a choice, and without the names that only a debugger reads.
+_PLATFORM_FLAGS = {"linux64": ("-fPIC", "-s", "-Wl,--as-needed"), "win64": ("-s",), "darwin64": ("-fPIC",)}
 
 _REMEDY = "install a C compiler or `pip install mbfmu[cross]`, or use --target python"
 
 
 @dataclasses.dataclass(frozen=True)
 class Compiler:
-    """A C compiler with the driver interface of gcc and clang, and the platform that it makes libraries for."""
+    """A C compiler with the driver interface of gcc and clang, and the platform that it makes libraries for.
+
+    `targets` has the further arguments for each processor of the platform, where there is more than the default one.
+    """
 
     command: tuple[str, ...]
     platform: str
+    targets: tuple[tuple[str, ...], ...] = ((),)
 
-    def compile(
-        self, source: pathlib.Path, library: pathlib.Path, include: pathlib.Path, optimize: str = "-O2"
-    ) -> pathlib.Path:
-        """Compile one translation unit to a shared library.
+    def compile(self, source: pathlib.Path, name: str, include: pathlib.Path, optimize: str = "-O2") -> bytes:
+        """Compile one translation unit and return the shared library.
 
         The compiler runs in the folder of the source and sees no other name of it, so that the same sources give the
-        same library wherever they stand.
+        same library wherever they stand. `name` is the library's file name, which some platforms write into it.
 
         Raises
         ------
         BuildError
             The compiler fails; the message has its first error line and the command.
         """
-        command = [*self.command, *_FLAGS, optimize, "-I", str(include), "-o", str(library), source.name]
+        libraries = []
+        for target in self.targets:
+            self._run([*target, *_FLAGS, *_PLATFORM_FLAGS[self.platform], optimize], source, name, include)
+            libraries.append((source.parent / name).read_bytes())
+        return libraries[0] if len(libraries) == 1 else universal_binary(libraries)
+
+    def _run(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> None:
+        command = [*self.command, *flags, "-I", str(include), "-o", name, source.name]
         if self.platform != "win64":
-            command += ["-fPIC", "-lm"]
-        if self.platform == "linux64":
-            command += ["-s", "-Wl,--as-needed"]
+            command.append("-lm")
         try:
             run = subprocess.run(
                 command, cwd=source.parent, capture_output=True, text=True, errors="replace", check=False
@@ -58,7 +75,22 @@ class Compiler:
             lines = (run.stderr + run.stdout).splitlines()
             first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
             raise BuildError(f"the C compiler failed: {first.strip()}\n  command: {shlex.join(command)}")
-        return library
+
+
+def universal_binary(libraries: Sequence[bytes]) -> bytes:
+    """Join Mach-O libraries of different processors into one file, each on a page of its own (mach-o/fat.h)."""
+    page = 1 << 14
+    header = struct.pack(">II", 0xCAFEBABE, len(libraries))
+    body = b""
+    for library in libraries:
+        # The first words of a 64-bit Mach-O file: magic, processor and its variant.
+        magic, processor, variant = struct.unpack_from("<III", library)
+        if magic != 0xFEEDFACF:
+            raise BuildError("the C compiler made no 64-bit Mach-O library")
+        body += bytes(-len(body) % page)
+        header += struct.pack(">IIIII", processor, variant, page + len(body), len(library), 14)
+        body += library
+    return header.ljust(page, b"\0") + body
 
 
 def host_platform() -> str:
@@ -99,8 +131,9 @@ def find_compiler(platform: str | None = None) -> Compiler | None:
         for name in ("cc", "gcc", "clang"):
             if path := shutil.which(name):
                 return Compiler((path,), platform)
-    if importlib.util.find_spec("ziglang") and platform in _ZIG_TARGETS:
-        return Compiler((sys.executable, "-m", "ziglang", "cc", "-target", _ZIG_TARGETS[platform]), platform)
+    if importlib.util.find_spec("ziglang"):
+        targets = tuple(("-target", target) for target in _ZIG_TARGETS[platform])
+        return Compiler((sys.executable, "-m", "ziglang", "cc"), platform, targets)
     return None
 
 

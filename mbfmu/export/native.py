@@ -74,12 +74,11 @@ def build_library(
         write_sources(equations, variables, guid, sources)
         large = (sources / "equations.c").stat().st_size > _LARGE
         with importlib.resources.as_file(_templates() / "include") as headers:
-            library = compiler.compile(
-                sources / SOURCE_FILES[0], sources / target.name, include=headers, optimize="-O1" if large else "-O2"
-            )
+            optimize = "-O1" if large else "-O2"
+            library = compiler.compile(sources / SOURCE_FILES[0], target.name, headers, optimize)
         try:
             target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(library.read_bytes())
+            target.write_bytes(library)
             target.chmod(0o755)
         except OSError as error:
             raise BuildError(f"cannot write {target}: {error.strerror}; choose a folder that can be written") from error

@@ -7,6 +7,7 @@ import os
 import pathlib
 import shutil
 import stat
+import struct
 import subprocess
 import tempfile
 
@@ -15,7 +16,14 @@ import pytest
 
 from mbfmu.errors import BuildError
 from mbfmu.export import compilers
-from mbfmu.export.compilers import Compiler, find_compiler, host_platform, library_name, require_compiler
+from mbfmu.export.compilers import (
+    Compiler,
+    find_compiler,
+    host_platform,
+    library_name,
+    require_compiler,
+    universal_binary,
+)
 from mbfmu.export.native import build_library, write_sources
 
 GUID = "{0123}"
@@ -71,8 +79,25 @@ def test_ziglang_takes_the_place_of_a_missing_compiler(monkeypatch):
     monkeypatch.delenv("CC", raising=False)
     monkeypatch.setattr(shutil, "which", lambda name: None)
     monkeypatch.setattr(compilers.importlib.util, "find_spec", lambda name: object())
-    assert require_compiler("linux64").command[1:] == ("-m", "ziglang", "cc", "-target", "x86_64-linux-gnu.2.17")
-    assert require_compiler("win64").command[-1] == "x86_64-windows-gnu"
+    assert require_compiler("linux64").command[1:] == ("-m", "ziglang", "cc")
+    assert require_compiler("linux64").targets == (("-target", "x86_64-linux-gnu.2.17"),)
+    assert require_compiler("win64").targets == (("-target", "x86_64-windows-gnu"),)
+    assert len(require_compiler("darwin64").targets) == 2
+
+
+def test_the_library_for_macos_holds_both_processors():
+    x86 = struct.pack("<III", 0xFEEDFACF, 0x01000007, 3) + b"x86" * 9000
+    arm = struct.pack("<III", 0xFEEDFACF, 0x0100000C, 0) + b"arm" * 100
+    joined = universal_binary([x86, arm])
+    magic, count = struct.unpack_from(">II", joined)
+    assert (magic, count) == (0xCAFEBABE, 2)
+    for i, (processor, library) in enumerate(((0x01000007, x86), (0x0100000C, arm))):
+        kind, _, offset, size, align = struct.unpack_from(">IIIII", joined, 8 + 20 * i)
+        assert kind == processor
+        assert offset % (1 << align) == 0
+        assert joined[offset : offset + size] == library
+    with pytest.raises(BuildError, match="no 64-bit Mach-O"):
+        universal_binary([b"\x7fELF" + bytes(100), arm])
 
 
 def test_cc_chooses_the_compiler(monkeypatch):
