@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from hand_made_models import bouncing_mass, free_body, point_pendulum, variable
-from test_host import everything
+from native_models import everything
 
 from mbfmu.simulation import run
 
