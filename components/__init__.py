@@ -10,5 +10,16 @@ from mbfmu.components.joints import *  # noqa: F403
 from mbfmu.components.parts import *  # noqa: F403
 from mbfmu.components.world import World
 
-__all__ = ["GravityPool", "World", "blocks", "forces", "joints", "parts", "rotational", "sensors", "translational", *joints.__all__,
-           *parts.__all__]
+__all__ = [
+    "GravityPool",
+    "World",
+    "blocks",
+    "forces",
+    "joints",
+    "parts",
+    "rotational",
+    "sensors",
+    "translational",
+    *joints.__all__,
+    *parts.__all__,
+]

@@ -40,10 +40,14 @@ class GravityPool(Component):
         owner = self._owner
         for body in bodies:
             if owner is None or body._owner is None:
-                raise ModelError(f"{self.where}: assign the pool and {body.where} to attributes of an assembly before put()")
+                raise ModelError(
+                    f"{self.where}: assign the pool and {body.where} to attributes of an assembly before put()"
+                )
             if "m" not in body.declarations or "frame_a" not in body.ports():
-                raise ModelError(f"{self.where}: {body.where} ({type(body).__name__}) has no mass m with a frame_a; put in "
-                                 "bodies only")
+                raise ModelError(
+                    f"{self.where}: {body.where} ({type(body).__name__}) has no mass m with a frame_a; put in "
+                    "bodies only"
+                )
             if any(member is body for member in self._members):
                 raise ModelError(f"{self.where}: {body.where} is in the pool already")
             self._members.append(body)

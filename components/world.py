@@ -25,10 +25,17 @@ class World(Component):
     gravityType = Parameter(GravityTypes, "UniformGravity", "Type of gravity field")
     g = Parameter(Acceleration, 9.80665, "Constant gravity acceleration", tunable=True)
     n = Parameter(Axis, (0, -1, 0), "Direction of gravity resolved in world frame (gravity = g*n/length(n))", shape=3)
-    mu = Parameter(GravitationalParameter, 3.986004418e14, "Gravity field constant (default = field constant of earth)",
-                   tunable=True)
-    driveTrainMechanics3D = Parameter(Boolean, True, "= true, if 3-dim. mechanical effects of Parts.Mounting1D/Rotor1D/"
-                                                     "BevelGear1D shall be taken into account")
+    mu = Parameter(
+        GravitationalParameter,
+        3.986004418e14,
+        "Gravity field constant (default = field constant of earth)",
+        tunable=True,
+    )
+    driveTrainMechanics3D = Parameter(
+        Boolean,
+        True,
+        "= true, if 3-dim. mechanical effects of Parts.Mounting1D/Rotor1D/BevelGear1D shall be taken into account",
+    )
     enableAnimation = Parameter(Boolean, True, "= true, if animation of all components is enabled", animation=True)
     animateWorld = Parameter(Boolean, True, "= true, if world coordinate system shall be visualized", animation=True)
     animateGravity = Parameter(Boolean, True, "= true, if gravity field shall be visualized", animation=True)
@@ -37,31 +44,55 @@ class World(Component):
     label2 = Parameter(String, "y", "Label of vertical axis in icon", animation=True)
     nominalLength = Parameter(Length, 1.0, "Nominal length of multi-body system", animation=True)
     axisLength = Parameter(Length, lambda self: self.nominalLength / 2, "Length of world axes arrows", animation=True)
-    defaultAxisLength = Parameter(Length, lambda self: self.nominalLength / 5, "Default for length of a frame axis",
-                                  animation=True)
-    defaultJointLength = Parameter(Length, lambda self: self.nominalLength / 10,
-                                   "Default for the fixed length of a shape representing a joint", animation=True)
-    defaultJointWidth = Parameter(Length, lambda self: self.nominalLength / 20,
-                                  "Default for the fixed width of a shape representing a joint", animation=True)
-    defaultForceLength = Parameter(Length, lambda self: self.nominalLength / 10,
-                                   "Default for the fixed length of a shape representing a force", animation=True)
-    defaultForceWidth = Parameter(Length, lambda self: self.nominalLength / 20,
-                                  "Default for the fixed width of a shape representing a force", animation=True)
-    defaultBodyDiameter = Parameter(Length, lambda self: self.nominalLength / 9,
-                                    "Default for diameter of sphere representing the center of mass of a body",
-                                    animation=True)
+    defaultAxisLength = Parameter(
+        Length, lambda self: self.nominalLength / 5, "Default for length of a frame axis", animation=True
+    )
+    defaultJointLength = Parameter(
+        Length,
+        lambda self: self.nominalLength / 10,
+        "Default for the fixed length of a shape representing a joint",
+        animation=True,
+    )
+    defaultJointWidth = Parameter(
+        Length,
+        lambda self: self.nominalLength / 20,
+        "Default for the fixed width of a shape representing a joint",
+        animation=True,
+    )
+    defaultForceLength = Parameter(
+        Length,
+        lambda self: self.nominalLength / 10,
+        "Default for the fixed length of a shape representing a force",
+        animation=True,
+    )
+    defaultForceWidth = Parameter(
+        Length,
+        lambda self: self.nominalLength / 20,
+        "Default for the fixed width of a shape representing a force",
+        animation=True,
+    )
+    defaultBodyDiameter = Parameter(
+        Length,
+        lambda self: self.nominalLength / 9,
+        "Default for diameter of sphere representing the center of mass of a body",
+        animation=True,
+    )
     defaultWidthFraction = Parameter(Real, 20.0, "Default for shape width as a fraction of shape length")
-    defaultArrowDiameter = Parameter(Length, lambda self: self.nominalLength / 40, "Default for arrow diameter",
-                                     animation=True)
-    defaultFrameDiameterFraction = Parameter(Real, 40.0, "Default for arrow diameter of a coordinate system as a fraction "
-                                                         "of axis length", animation=True)
+    defaultArrowDiameter = Parameter(
+        Length, lambda self: self.nominalLength / 40, "Default for arrow diameter", animation=True
+    )
+    defaultFrameDiameterFraction = Parameter(
+        Real, 40.0, "Default for arrow diameter of a coordinate system as a fraction of axis length", animation=True
+    )
     defaultSpecularCoefficient = Parameter(Real, 0.7, "Default reflection of ambient light", animation=True)
-    defaultN_to_m = Parameter(Real, 1000.0, "Default scaling of force arrows (length = force/defaultN_to_m)",
-                              animation=True)
-    defaultNm_to_m = Parameter(Real, 1000.0, "Default scaling of torque arrows (length = torque/defaultNm_to_m)",
-                               animation=True)
+    defaultN_to_m = Parameter(
+        Real, 1000.0, "Default scaling of force arrows (length = force/defaultN_to_m)", animation=True
+    )
+    defaultNm_to_m = Parameter(
+        Real, 1000.0, "Default scaling of torque arrows (length = torque/defaultNm_to_m)", animation=True
+    )
 
-    def __init__(self, gravityAcceleration: Callable[[Any], Any] | None = None, **modifiers: Any) -> None:  # noqa: N803
+    def __init__(self, gravityAcceleration: Callable[[Any], Any] | None = None, **modifiers: Any) -> None:
         """`gravityAcceleration`: a function of your own, position in the world frame [m] -> acceleration [m/s2]."""
         self._own_gravity = gravityAcceleration
         super().__init__(**modifiers)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import casadi as ca
-
 from mbfmu.components.animation import BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import (
     Flange_a,
@@ -12,6 +11,7 @@ from mbfmu.components.interfaces import (
     TranslationalFlange_a,
     TranslationalFlange_b,
 )
+
 from mbfmu.frames import normalize, null_rotation, planar_rotation
 from mbfmu.modeling.declarations import Coordinate, Final, Parameter, Variable
 from mbfmu.modeling.types import (
@@ -34,20 +34,28 @@ class Prismatic(BoxAnimation, PartialElementaryJoint):
 
     modelica_name = "MultiBody.Joints.Prismatic"
 
-    axis = TranslationalFlange_a("1-dim. translational flange that drives the joint", when=lambda self: self.useAxisFlange)
-    support = TranslationalFlange_b("1-dim. translational flange of the drive support (assumed to be fixed in the world "
-                                    "frame, NOT in the joint)", when=lambda self: self.useAxisFlange)
+    axis = TranslationalFlange_a(
+        "1-dim. translational flange that drives the joint", when=lambda self: self.useAxisFlange
+    )
+    support = TranslationalFlange_b(
+        "1-dim. translational flange of the drive support (assumed to be fixed in the world frame, NOT in the joint)",
+        when=lambda self: self.useAxisFlange,
+    )
 
     useAxisFlange = Parameter(Boolean, False, "= true, if axis flange is enabled")
     n = Parameter(Axis, (1, 0, 0), "Axis of translation resolved in frame_a (= same as in frame_b)", shape=3)
-    s_offset = Parameter(Position, 0.0, "Relative distance offset (distance between frame_a and frame_b = s_offset + s)")
+    s_offset = Parameter(
+        Position, 0.0, "Relative distance offset (distance between frame_a and frame_b = s_offset + s)"
+    )
     stateSelect = Parameter(StateSelect, "prefer", "Priority to use distance s and v=der(s) as states")
     e = Final(Axis, lambda self: normalize(self.n), "Unit vector in direction of prismatic axis n", shape=3)
 
-    s = Coordinate(Position, "Relative distance between frame_a and frame_b", start=0.0,
-                   state_select=lambda self: self.stateSelect)
-    v = Variable(Velocity, "First derivative of s (relative velocity)", start=0.0,
-                 state_select=lambda self: self.stateSelect)
+    s = Coordinate(
+        Position, "Relative distance between frame_a and frame_b", start=0.0, state_select=lambda self: self.stateSelect
+    )
+    v = Variable(
+        Velocity, "First derivative of s (relative velocity)", start=0.0, state_select=lambda self: self.stateSelect
+    )
     a = Variable(Acceleration, "Second derivative of s (relative acceleration)", start=0.0)
     f = Variable(Force, "Actuation force in direction of joint axis")
 
@@ -67,20 +75,31 @@ class Revolute(CylinderAnimation, PartialElementaryJoint):
     modelica_name = "MultiBody.Joints.Revolute"
 
     axis = Flange_a("1-dim. rotational flange that drives the joint", when=lambda self: self.useAxisFlange)
-    support = Flange_b("1-dim. rotational flange of the drive support (assumed to be fixed in the world frame, NOT in the "
-                       "joint)", when=lambda self: self.useAxisFlange)
+    support = Flange_b(
+        "1-dim. rotational flange of the drive support (assumed to be fixed in the world frame, NOT in the joint)",
+        when=lambda self: self.useAxisFlange,
+    )
 
     useAxisFlange = Parameter(Boolean, False, "= true, if axis flange is enabled")
     n = Parameter(Axis, (0, 0, 1), "Axis of rotation resolved in frame_a (= same as in frame_b)", shape=3)
     phi_offset = Parameter(Angle, 0.0, "Relative angle offset (angle = phi_offset + phi)")
     stateSelect = Parameter(StateSelect, "prefer", "Priority to use joint angle phi and w=der(phi) as states")
-    e = Final(Axis, lambda self: normalize(self.n), "Unit vector in direction of rotation axis, resolved in frame_a (= same "
-                                                    "as in frame_b)", shape=3)
+    e = Final(
+        Axis,
+        lambda self: normalize(self.n),
+        "Unit vector in direction of rotation axis, resolved in frame_a (= same as in frame_b)",
+        shape=3,
+    )
 
-    phi = Coordinate(Angle, "Relative rotation angle from frame_a to frame_b", start=0.0,
-                     state_select=lambda self: self.stateSelect)
-    w = Variable(AngularVelocity, "First derivative of angle phi (relative angular velocity)", start=0.0,
-                 state_select=lambda self: self.stateSelect)
+    phi = Coordinate(
+        Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=lambda self: self.stateSelect
+    )
+    w = Variable(
+        AngularVelocity,
+        "First derivative of angle phi (relative angular velocity)",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
     a = Variable(AngularAcceleration, "Second derivative of angle phi (relative angular acceleration)", start=0.0)
     tau = Variable(Torque, "Driving torque in direction of axis of rotation")
     angle = Variable(Angle, "= phi_offset + phi")

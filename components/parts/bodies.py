@@ -8,10 +8,10 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-
 from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation
 from mbfmu.components.joints.free import FreeMotion, FreeTranslation
 from mbfmu.components.parts.fixed import FixedTranslation
+
 from mbfmu.errors import ModelError
 from mbfmu.frames import (
     angular_velocity2,
@@ -61,8 +61,10 @@ def body_energy(self: Component, r: Any, v: Any, rotational: Any) -> None:
     """Energy of a mass at r with velocity v, both in the world frame, and of its rotation."""
     potential = self.world.gravity_potential(r)
     if potential is None:
-        self.energy(kinetic=self.m * ca.sumsqr(v) / 2 + rotational,
-                    supplied=self.m * ca.dot(self.world.gravity_acceleration(r), v))
+        self.energy(
+            kinetic=self.m * ca.sumsqr(v) / 2 + rotational,
+            supplied=self.m * ca.dot(self.world.gravity_acceleration(r), v),
+        )
     else:
         self.energy(kinetic=self.m * ca.sumsqr(v) / 2 + rotational, potential=self.m * potential)
 
@@ -71,27 +73,58 @@ class BodyStart(Component):
     """Start values and choice of states that every part with a body has."""
 
     angles_fixed = Parameter(Boolean, False, "= true, if angles_start are used as initial values, else as guess values")
-    angles_start = Parameter(Angle, (0, 0, 0), "Initial values of angles to rotate world frame around 'sequence_start' axes "
-                                               "into frame_a", shape=3)
-    sequence_start = Parameter(RotationSequence, (1, 2, 3), "Sequence of rotations to rotate world frame into frame_a at "
-                                                            "initial time", shape=3)
+    angles_start = Parameter(
+        Angle,
+        (0, 0, 0),
+        "Initial values of angles to rotate world frame around 'sequence_start' axes into frame_a",
+        shape=3,
+    )
+    sequence_start = Parameter(
+        RotationSequence, (1, 2, 3), "Sequence of rotations to rotate world frame into frame_a at initial time", shape=3
+    )
     w_0_fixed = Parameter(Boolean, False, "= true, if w_0_start are used as initial values, else as guess values")
-    w_0_start = Parameter(AngularVelocity, (0, 0, 0), "Initial or guess values of angular velocity of frame_a resolved in "
-                                                      "world frame", shape=3)
+    w_0_start = Parameter(
+        AngularVelocity,
+        (0, 0, 0),
+        "Initial or guess values of angular velocity of frame_a resolved in world frame",
+        shape=3,
+    )
     z_0_fixed = Parameter(Boolean, False, "= true, if z_0_start are used as initial values, else as guess values")
-    z_0_start = Parameter(AngularAcceleration, (0, 0, 0), "Initial values of angular acceleration z_0 = der(w_0)", shape=3)
-    enforceStates = Parameter(Boolean, False, "= true, if absolute variables of body object shall be used as states "
-                                              "(StateSelect.always)")
-    useQuaternions = Parameter(Boolean, True, "= true, if quaternions shall be used as potential states otherwise use 3 "
-                                              "angles as potential states")
-    sequence_angleStates = Parameter(RotationSequence, (1, 2, 3), "Sequence of rotations to rotate world frame into frame_a "
-                                                                  "around the 3 angles used as potential states", shape=3)
+    z_0_start = Parameter(
+        AngularAcceleration, (0, 0, 0), "Initial values of angular acceleration z_0 = der(w_0)", shape=3
+    )
+    enforceStates = Parameter(
+        Boolean, False, "= true, if absolute variables of body object shall be used as states (StateSelect.always)"
+    )
+    useQuaternions = Parameter(
+        Boolean,
+        True,
+        "= true, if quaternions shall be used as potential states otherwise use 3 angles as potential states",
+    )
+    sequence_angleStates = Parameter(
+        RotationSequence,
+        (1, 2, 3),
+        "Sequence of rotations to rotate world frame into frame_a around the 3 angles used as potential states",
+        shape=3,
+    )
 
-    r_0 = Variable(Position, "Position vector from origin of world frame to origin of frame_a", shape=3, start=0.0,
-                   state_select=_select)
-    v_0 = Variable(Velocity, "Absolute velocity of frame_a, resolved in world frame (= der(r_0))", shape=3, start=0.0,
-                   state_select=_select)
-    a_0 = Variable(Acceleration, "Absolute acceleration of frame_a resolved in world frame (= der(v_0))", shape=3, start=0.0)
+    r_0 = Variable(
+        Position,
+        "Position vector from origin of world frame to origin of frame_a",
+        shape=3,
+        start=0.0,
+        state_select=_select,
+    )
+    v_0 = Variable(
+        Velocity,
+        "Absolute velocity of frame_a, resolved in world frame (= der(r_0))",
+        shape=3,
+        start=0.0,
+        state_select=_select,
+    )
+    a_0 = Variable(
+        Acceleration, "Absolute acceleration of frame_a resolved in world frame (= der(v_0))", shape=3, start=0.0
+    )
 
     def absolute_motion(self) -> None:
         """Equations of r_0, v_0 and a_0."""
@@ -101,8 +134,18 @@ class BodyStart(Component):
 
 
 #: What a composite passes on to its body.
-_START_PARAMETERS = ("angles_fixed", "angles_start", "sequence_start", "w_0_fixed", "w_0_start", "z_0_fixed", "z_0_start",
-                     "enforceStates", "useQuaternions", "sequence_angleStates")
+_START_PARAMETERS = (
+    "angles_fixed",
+    "angles_start",
+    "sequence_start",
+    "w_0_fixed",
+    "w_0_start",
+    "z_0_fixed",
+    "z_0_start",
+    "enforceStates",
+    "useQuaternions",
+    "sequence_angleStates",
+)
 
 
 class InertiaTensor(Component):
@@ -125,23 +168,50 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
 
     frame_a = Frame_a("Coordinate system fixed at body")
 
-    I = Final(Inertia, lambda self: ca.vertcat(  # noqa: E741
-        ca.horzcat(self.I_11, self.I_21, self.I_31),
-        ca.horzcat(self.I_21, self.I_22, self.I_32),
-        ca.horzcat(self.I_31, self.I_32, self.I_33)), "Inertia tensor", shape=(3, 3))
-    R_start = Final(OrientationType, lambda self: axes_rotations(self.sequence_start, self.angles_start, np.zeros(3)),
-                    "Orientation object from world frame to frame_a at initial time")
-    z_a_start = Final(AngularAcceleration, lambda self: resolve2(self.R_start, self.z_0_start),
-                      "Initial values of angular acceleration z_a = der(w_a)", shape=3)
+    I = Final(  # noqa: E741 (Modelica's name)
+        Inertia,
+        lambda self: ca.vertcat(
+            ca.horzcat(self.I_11, self.I_21, self.I_31),
+            ca.horzcat(self.I_21, self.I_22, self.I_32),
+            ca.horzcat(self.I_31, self.I_32, self.I_33),
+        ),
+        "Inertia tensor",
+        shape=(3, 3),
+    )
+    R_start = Final(
+        OrientationType,
+        lambda self: axes_rotations(self.sequence_start, self.angles_start, np.zeros(3)),
+        "Orientation object from world frame to frame_a at initial time",
+    )
+    z_a_start = Final(
+        AngularAcceleration,
+        lambda self: resolve2(self.R_start, self.z_0_start),
+        "Initial values of angular acceleration z_a = der(w_a)",
+        shape=3,
+    )
 
-    w_a = Variable(AngularVelocity, "Absolute angular velocity of frame_a resolved in frame_a", shape=3,
-                   start=lambda self: resolve2(self.R_start, self.w_0_start), fixed=lambda self: self.w_0_fixed,
-                   state_select=_select)
-    z_a = Variable(AngularAcceleration, "Absolute angular acceleration of frame_a resolved in frame_a", shape=3,
-                   start=lambda self: self.z_a_start, fixed=lambda self: self.z_0_fixed)
+    w_a = Variable(
+        AngularVelocity,
+        "Absolute angular velocity of frame_a resolved in frame_a",
+        shape=3,
+        start=lambda self: resolve2(self.R_start, self.w_0_start),
+        fixed=lambda self: self.w_0_fixed,
+        state_select=_select,
+    )
+    z_a = Variable(
+        AngularAcceleration,
+        "Absolute angular acceleration of frame_a resolved in frame_a",
+        shape=3,
+        start=lambda self: self.z_a_start,
+        fixed=lambda self: self.z_0_fixed,
+    )
     g_0 = Variable(Acceleration, "Gravity acceleration resolved in world frame", shape=3)
-    Q = Variable(Dimensionless, "Quaternion orientation object from world frame to frame_a (null rotation, if the "
-                                "orientation is computed elsewhere)", shape=4)
+    Q = Variable(
+        Dimensionless,
+        "Quaternion orientation object from world frame to frame_a (null rotation, if the "
+        "orientation is computed elsewhere)",
+        shape=4,
+    )
     phi = Variable(Angle, "Dummy or 3 angles to rotate world frame into frame_a of body", shape=3)
     phi_d = Variable(AngularVelocity, "= der(phi)", shape=3)
     phi_dd = Variable(AngularAcceleration, "= der(phi_d)", shape=3)
@@ -158,9 +228,12 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
         moments = np.linalg.eigvalsh(tensor)
         if moments[0] < -1e-9 * max(1e-300, moments[2]) or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
-            warnings.warn(f"{self.where}: no distribution of mass has the principal moments of inertia "
-                          f"{', '.join(f'{v:.4g}' for v in moments)} kg.m2: each must be at most the sum of the other two; "
-                          "check I_11 ... I_32", stacklevel=3)
+            warnings.warn(
+                f"{self.where}: no distribution of mass has the principal moments of inertia "
+                f"{', '.join(f'{v:.4g}' for v in moments)} kg.m2: each must be at most the sum of the other two; "
+                "check I_11 ... I_32",
+                stacklevel=3,
+            )
 
     def free_joint_priority(self) -> int:
         if self.enforceStates:
@@ -169,9 +242,14 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         return 1 if any(fixed) or self.angles_fixed else 2
 
     def free_joint(self, alone: bool) -> Component:
-        return FreeMotion(angles_fixed=self.angles_fixed, angles_start=self.angles_start,
-                          sequence_start=self.sequence_start, w_rel_a_start=self.w_0_start,
-                          useQuaternions=self.useQuaternions, sequence_angleStates=self.sequence_angleStates)
+        return FreeMotion(
+            angles_fixed=self.angles_fixed,
+            angles_start=self.angles_start,
+            sequence_start=self.sequence_start,
+            w_rel_a_start=self.w_0_start,
+            useQuaternions=self.useQuaternions,
+            sequence_angleStates=self.sequence_angleStates,
+        )
 
     def equations(self) -> None:
         a = self.frame_a
@@ -181,10 +259,13 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         self.z_a = self.der(self.w_a)
         self._orientation_states()
         # Newton/Euler equations with respect to the centre of mass, moved to frame_a
-        a.f = force = self.m * (resolve2(a.R, self.a_0 - self.g_0) + cross(self.z_a, self.r_CM)
-                                + cross(self.w_a, cross(self.w_a, self.r_CM)))
+        a.f = force = self.m * (
+            resolve2(a.R, self.a_0 - self.g_0)
+            + cross(self.z_a, self.r_CM)
+            + cross(self.w_a, cross(self.w_a, self.r_CM))
+        )
         a.t = self.I @ self.z_a + cross(self.w_a, self.I @ self.w_a) + cross(self.r_CM, force)
-        v_CM = self.v_0 + resolve1(a.R, cross(self.w_a, self.r_CM))  # noqa: N806
+        v_CM = self.v_0 + resolve1(a.R, cross(self.w_a, self.r_CM))
         body_energy(self, a.r_0 + resolve1(a.R, self.r_CM), v_CM, ca.dot(self.w_a, self.I @ self.w_a) / 2)
 
     def _orientation_states(self) -> None:
@@ -196,8 +277,11 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         else:
             self.Q = [0, 0, 0, 1]
         if self.holds_orientation and not self.useQuaternions:
-            self.phi = (self.freeMotion.phi if self.is_root
-                        else axes_rotations_angles(self.frame_a.R, self.sequence_angleStates))
+            self.phi = (
+                self.freeMotion.phi
+                if self.is_root
+                else axes_rotations_angles(self.frame_a.R, self.sequence_angleStates)
+            )
             self.phi_d = self.der(self.phi)
             self.phi_dd = self.der(self.phi_d)
         else:
@@ -228,13 +312,16 @@ class BodyShape(BodyAnimation, ShapeAnimation, InertiaTensor, _BodyWithShape):
 
     modelica_name = "MultiBody.Parts.BodyShape"
 
-    animateSphere = Parameter(Boolean, True, "= true, if mass shall be animated as sphere provided animation=true",
-                              animation=True)
+    animateSphere = Parameter(
+        Boolean, True, "= true, if mass shall be animated as sphere provided animation=true", animation=True
+    )
     r = Parameter(Position, required, "Vector from frame_a to frame_b resolved in frame_a", shape=3)
     color = Parameter(Color, BODY_COLOR, "Color of shape", shape=3, animation=True)
 
     def build(self) -> None:
-        self.add_body(**{name: getattr(self, name) for name in ("r_CM", "m", "I_11", "I_22", "I_33", "I_21", "I_31", "I_32")})
+        self.add_body(
+            **{name: getattr(self, name) for name in ("r_CM", "m", "I_11", "I_22", "I_33", "I_21", "I_31", "I_32")}
+        )
 
 
 class _SolidBody(ShapeAnimation, _BodyWithShape):
@@ -242,24 +329,36 @@ class _SolidBody(ShapeAnimation, _BodyWithShape):
 
     r = Parameter(Position, required, "Vector from frame_a to frame_b resolved in frame_a", shape=3)
     r_shape = Parameter(Position, (0, 0, 0), "Vector from frame_a to shape origin, resolved in frame_a", shape=3)
-    lengthDirection = Parameter(Position, lambda self: self.r - self.r_shape,
-                                "Vector in length direction of shape, resolved in frame_a", shape=3)
+    lengthDirection = Parameter(
+        Position,
+        lambda self: self.r - self.r_shape,
+        "Vector in length direction of shape, resolved in frame_a",
+        shape=3,
+    )
     length = Parameter(Length, lambda self: length(self.r - self.r_shape), "Length of shape")
-    density = Parameter(Density, 7700.0, "Density of the material (e.g., steel: 7700 .. 7900, wood : 400 .. 800)", min=0)
+    density = Parameter(
+        Density, 7700.0, "Density of the material (e.g., steel: 7700 .. 7900, wood : 400 .. 800)", min=0
+    )
     color = Parameter(Color, BODY_COLOR, "Color of shape", shape=3, animation=True)
 
     def build(self) -> None:
         i = self.I
-        self.add_body(r_CM=self.r_CM, m=self.m, I_11=i[0, 0], I_22=i[1, 1], I_33=i[2, 2], I_21=i[1, 0], I_31=i[2, 0],
-                      I_32=i[2, 1])
+        self.add_body(
+            r_CM=self.r_CM, m=self.m, I_11=i[0, 0], I_22=i[1, 1], I_33=i[2, 2], I_21=i[1, 0], I_31=i[2, 0], I_32=i[2, 1]
+        )
 
 
 def _box_inertia(self: BodyBox):
     x, y, z = self.length**2, self.width**2, self.height**2
     inner_y, inner_z = self.innerWidth**2, self.innerHeight**2
-    diagonal = ca.vertcat(self.mo * (y + z) - self.mi * (inner_y + inner_z),
-                          self.mo * (x + z) - self.mi * (x + inner_z),
-                          self.mo * (x + y) - self.mi * (x + inner_y)) / 12
+    diagonal = (
+        ca.vertcat(
+            self.mo * (y + z) - self.mi * (inner_y + inner_z),
+            self.mo * (x + z) - self.mi * (x + inner_z),
+            self.mo * (x + y) - self.mi * (x + inner_y),
+        )
+        / 12
+    )
     return resolve_dyade1(self.R, ca.diag(diagonal))
 
 
@@ -272,17 +371,32 @@ class BodyBox(_SolidBody):
     width = Parameter(Distance, lambda self: self.length / self.world.defaultWidthFraction, "Width of box", min=0)
     height = Parameter(Distance, lambda self: self.width, "Height of box", min=0)
     innerWidth = Parameter(Distance, 0.0, "Width of inner box surface (0 <= innerWidth <= width)", min=0)
-    innerHeight = Parameter(Distance, lambda self: self.innerWidth, "Height of inner box surface (0 <= innerHeight <= height)")
+    innerHeight = Parameter(
+        Distance, lambda self: self.innerWidth, "Height of inner box surface (0 <= innerHeight <= height)"
+    )
 
     mo = Final(Mass, lambda self: self.density * self.length * self.width * self.height, "Mass of box without hole")
-    mi = Final(Mass, lambda self: self.density * self.length * self.innerWidth * self.innerHeight, "Mass of hole of box")
+    mi = Final(
+        Mass, lambda self: self.density * self.length * self.innerWidth * self.innerHeight, "Mass of hole of box"
+    )
     m = Final(Mass, lambda self: self.mo - self.mi, "Mass of box")
-    R = Final(OrientationType, lambda self: from_nxy(self.r, self.widthDirection),
-              "Orientation object from frame_a to coordinates system spanned by r and widthDirection")
-    r_CM = Final(Position, lambda self: self.r_shape + normalize(self.lengthDirection) * self.length / 2,
-                 "Position vector from origin of frame_a to center of mass, resolved in frame_a", shape=3)
-    I = Final(Inertia, _box_inertia, "Inertia tensor of body box with respect to center of mass, parallel to "  # noqa: E741
-                                     "frame_a", shape=(3, 3))
+    R = Final(
+        OrientationType,
+        lambda self: from_nxy(self.r, self.widthDirection),
+        "Orientation object from frame_a to coordinates system spanned by r and widthDirection",
+    )
+    r_CM = Final(
+        Position,
+        lambda self: self.r_shape + normalize(self.lengthDirection) * self.length / 2,
+        "Position vector from origin of frame_a to center of mass, resolved in frame_a",
+        shape=3,
+    )
+    I = Final(  # noqa: E741 (Modelica's name)
+        Inertia,
+        _box_inertia,
+        "Inertia tensor of body box with respect to center of mass, parallel to frame_a",
+        shape=(3, 3),
+    )
 
     def equations(self) -> None:
         super().equations()
@@ -301,23 +415,45 @@ class BodyCylinder(_SolidBody):
     modelica_name = "MultiBody.Parts.BodyCylinder"
 
     shapeType = Parameter(ShapeType, "pipecylinder", "Type of shape", animation=True)
-    diameter = Parameter(Diameter, lambda self: self.length / self.world.defaultWidthFraction, "Diameter of cylinder", min=0)
+    diameter = Parameter(
+        Diameter, lambda self: self.length / self.world.defaultWidthFraction, "Diameter of cylinder", min=0
+    )
     innerDiameter = Parameter(Diameter, 0.0, "Inner diameter of cylinder (0 <= innerDiameter <= Diameter)", min=0)
 
     radius = Final(Distance, lambda self: self.diameter / 2, "Radius of cylinder")
     innerRadius = Final(Distance, lambda self: self.innerDiameter / 2, "Inner-Radius of cylinder")
-    mo = Final(Mass, lambda self: self.density * math.pi * self.length * self.radius**2, "Mass of cylinder without hole")
-    mi = Final(Mass, lambda self: self.density * math.pi * self.length * self.innerRadius**2, "Mass of hole of cylinder")
-    I22 = Final(Inertia, lambda self: (self.mo * (self.length**2 + 3 * self.radius**2)
-                                       - self.mi * (self.length**2 + 3 * self.innerRadius**2)) / 12,
-                "Inertia with respect to axis through center of mass, perpendicular to cylinder axis")
+    mo = Final(
+        Mass, lambda self: self.density * math.pi * self.length * self.radius**2, "Mass of cylinder without hole"
+    )
+    mi = Final(
+        Mass, lambda self: self.density * math.pi * self.length * self.innerRadius**2, "Mass of hole of cylinder"
+    )
+    I22 = Final(
+        Inertia,
+        lambda self: (
+            (self.mo * (self.length**2 + 3 * self.radius**2) - self.mi * (self.length**2 + 3 * self.innerRadius**2))
+            / 12
+        ),
+        "Inertia with respect to axis through center of mass, perpendicular to cylinder axis",
+    )
     m = Final(Mass, lambda self: self.mo - self.mi, "Mass of cylinder")
-    R = Final(OrientationType, lambda self: from_nxy(self.r, (0, 1, 0)),
-              "Orientation object from frame_a to frame spanned by cylinder axis and axis perpendicular to cylinder axis")
-    r_CM = Final(Position, lambda self: self.r_shape + normalize(self.lengthDirection) * self.length / 2,
-                 "Position vector from frame_a to center of mass, resolved in frame_a", shape=3)
-    I = Final(Inertia, _cylinder_inertia, "Inertia tensor of cylinder with respect to center of mass, "  # noqa: E741
-                                          "resolved in frame parallel to frame_a", shape=(3, 3))
+    R = Final(
+        OrientationType,
+        lambda self: from_nxy(self.r, (0, 1, 0)),
+        "Orientation object from frame_a to frame spanned by cylinder axis and axis perpendicular to cylinder axis",
+    )
+    r_CM = Final(
+        Position,
+        lambda self: self.r_shape + normalize(self.lengthDirection) * self.length / 2,
+        "Position vector from frame_a to center of mass, resolved in frame_a",
+        shape=3,
+    )
+    I = Final(  # noqa: E741 (Modelica's name)
+        Inertia,
+        _cylinder_inertia,
+        "Inertia tensor of cylinder with respect to center of mass, resolved in frame parallel to frame_a",
+        shape=(3, 3),
+    )
 
     def equations(self) -> None:
         super().equations()
@@ -333,20 +469,34 @@ class PointMass(SphereAnimation):
     m = Parameter(Mass, required, "Mass of mass point", min=0)
     stateSelect = Parameter(StateSelect, "avoid", "Priority to use frame_a.r_0, v_0 (= der(frame_a.r_0)) as states")
 
-    r_0 = Variable(Position, "Position vector from origin of world frame to origin of frame_a, resolved in world frame",
-                   shape=3, start=0.0, state_select=lambda self: self.stateSelect)
-    v_0 = Variable(Velocity, "Absolute velocity of frame_a, resolved in world frame (= der(r_0))", shape=3, start=0.0,
-                   state_select=lambda self: self.stateSelect)
-    a_0 = Variable(Acceleration, "Absolute acceleration of frame_a resolved in world frame (= der(v_0))", shape=3, start=0.0)
+    r_0 = Variable(
+        Position,
+        "Position vector from origin of world frame to origin of frame_a, resolved in world frame",
+        shape=3,
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    v_0 = Variable(
+        Velocity,
+        "Absolute velocity of frame_a, resolved in world frame (= der(r_0))",
+        shape=3,
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    a_0 = Variable(
+        Acceleration, "Absolute acceleration of frame_a resolved in world frame (= der(v_0))", shape=3, start=0.0
+    )
 
     def free_joint_priority(self) -> int:
         return 10000
 
     def free_joint(self, alone: bool) -> Component:
         if not alone:
-            raise ModelError(f"{self.where}: this PointMass moves freely together with other parts, so it would have to "
-                             "carry their rotation, which a point mass does not have; put a FreeMotion joint between World "
-                             "and the parts, or use a Body")
+            raise ModelError(
+                f"{self.where}: this PointMass moves freely together with other parts, so it would have to "
+                "carry their rotation, which a point mass does not have; put a FreeMotion joint between World "
+                "and the parts, or use a Body"
+            )
         return FreeTranslation()
 
     def equations(self) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from math import pi
 
 import numpy as np
-
 from mbfmu.components.animation import ShapeAnimation
+
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations, from_nxy, normalize, null_rotation, planar_rotation
 from mbfmu.modeling import Frame_a, Frame_b, required
@@ -35,8 +35,10 @@ class _RigidConnection(ShapeAnimation):
 
     def check_connections(self, connected: set[str]) -> None:
         if not connected:
-            raise ModelError(f"{self.where}: neither frame_a nor frame_b of this {type(self).__name__} is connected; "
-                             "connect one of them, or remove the component")
+            raise ModelError(
+                f"{self.where}: neither frame_a nor frame_b of this {type(self).__name__} is connected; "
+                "connect one of them, or remove the component"
+            )
 
 
 class FixedTranslation(_RigidConnection):
@@ -55,8 +57,9 @@ def _relative_orientation(self: FixedRotation) -> Orientation:
         return planar_rotation(normalize(self.n), self.angle * (pi / 180), 0.0)
     if self.rotationType == "TwoAxesVectors":
         if np.linalg.norm(np.cross(self.n_x, self.n_y)) < 1e-10 * np.linalg.norm(self.n_x) * np.linalg.norm(self.n_y):
-            raise ModelError(f"{self.where}: n_x = {self.n_x} and n_y = {self.n_y} are parallel; together they must span "
-                             "a plane")
+            raise ModelError(
+                f"{self.where}: n_x = {self.n_x} and n_y = {self.n_y} are parallel; together they must span a plane"
+            )
         return from_nxy(self.n_x, self.n_y)
     return axes_rotations(self.sequence, self.angles * (pi / 180), np.zeros(3))
 

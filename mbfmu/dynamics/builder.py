@@ -43,8 +43,9 @@ class Builder:
         self.topology = analyse(self.flat, tuple(cuts))
         self.sweeps = Sweeps(self.topology)
         symbols = self.sweeps.symbols
-        self.interface = Interface(assembly, self.flat, self.topology, self.sweeps,
-                                   EnergyBalance(self.sweeps) if energy else None)
+        self.interface = Interface(
+            assembly, self.flat, self.topology, self.sweeps, EnergyBalance(self.sweeps) if energy else None
+        )
         self.sweeps.prepare()
         self.rows = [*self._cut_rows(), *self._component_rows(), *self._relation_rows(), *self._root_rows()]
         self.q, self.v, self.a, self.z = (_stack(d.values()) for d in (symbols.q, symbols.v, symbols.a, symbols.z))
@@ -59,7 +60,7 @@ class Builder:
         self._place_rows()
         self._make()
 
-    # -- constraints --------------------------------------------------------------------------------------------------
+    # -- constraints
 
     def _cut_rows(self) -> list[Rows]:
         """A cut joint keeps its coordinates; its second frame b is welded to the first."""
@@ -68,7 +69,7 @@ class Builder:
     def _weld(self, edge: Edge) -> Rows:
         s = self.sweeps
         two = {what: s.beyond(edge, what) for what in ("r_0", "T", "v_0", "w", "a_0", "z")}
-        T = s.frame(edge.b, "T")  # noqa: N806
+        T = s.frame(edge.b, "T")
         turn = two["T"] @ T.T
         vector = ca.vertcat(turn[1, 2] - turn[2, 1], turn[2, 0] - turn[0, 2], turn[0, 1] - turn[1, 0])
         # 2 tan(angle/2) along the axis: the rotation vector near zero, and no second zero at 180 degrees
@@ -87,10 +88,19 @@ class Builder:
                 values = self.sweeps.globalise(path, parts)
                 multipliers = _stack(self.sweeps.symbols.multipliers[(path, n)] for n in c.multipliers)
                 if multipliers.numel() != c.velocity.numel():
-                    raise ModelError(f"{path}: constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
-                                     f"{multipliers.numel()} multipliers; give one of each")
-                rows.append(Rows(f"{path} {c.name}", values[0] if c.position is not None else None, values[-2],
-                                 values[-1], multipliers))
+                    raise ModelError(
+                        f"{path}: constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
+                        f"{multipliers.numel()} multipliers; give one of each"
+                    )
+                rows.append(
+                    Rows(
+                        f"{path} {c.name}",
+                        values[0] if c.position is not None else None,
+                        values[-2],
+                        values[-1],
+                        multipliers,
+                    )
+                )
         return rows
 
     def _relation_rows(self) -> list[Rows]:
@@ -98,20 +108,26 @@ class Builder:
         for relation in self.topology.relations:
             if relation.solves is None:
                 derivative = self.topology.records[relation.path].derivative
-                local = [relation.expression, derivative(relation.expression),
-                         derivative(derivative(relation.expression))]
-                rows.append(Rows(f"relation {relation.index + 1} of {relation.path}",
-                                 *self.sweeps.globalise(relation.path, local), self.sweeps.multiplier(relation)))
+                local = [
+                    relation.expression,
+                    derivative(relation.expression),
+                    derivative(derivative(relation.expression)),
+                ]
+                position, velocity, acceleration = self.sweeps.globalise(relation.path, local)
+                name = f"relation {relation.index + 1} of {relation.path}"
+                rows.append(Rows(name, position, velocity, acceleration, self.sweeps.multiplier(relation)))
         return rows
 
     def _root_rows(self) -> list[Rows]:
         rows = []
         for path, connector in self.topology.extra_roots:
             node = ("flange", self.flat.nodes[(path, connector)])
-            residuals = [self.sweeps.scalar(node, order) - self.sweeps.target(path, ("root", connector), order)
-                         for order in (0, 1, 2)]
-            rows.append(Rows(f"{path}.{connector}", *residuals,
-                             self.sweeps.symbols.multiplier(("root", path, connector), 1)))
+            position, velocity, acceleration = (
+                self.sweeps.scalar(node, order) - self.sweeps.target(path, ("root", connector), order)
+                for order in (0, 1, 2)
+            )
+            multiplier = self.sweeps.symbols.multiplier(("root", path, connector), 1)
+            rows.append(Rows(f"{path}.{connector}", position, velocity, acceleration, multiplier))
         return rows
 
     def _place_rows(self) -> None:
@@ -133,7 +149,7 @@ class Builder:
         self.multipliers = _stack(multipliers)
         self.row_names = names
 
-    # -- functions ----------------------------------------------------------------------------------------------------
+    # -- functions
 
     def _make(self) -> None:
         sweeps, symbols, topology, parameters = self.sweeps, self.sweeps.symbols, self.topology, self.parameters
@@ -166,7 +182,7 @@ class Builder:
     def _solve_form(self, residual: ca.SX) -> None:
         """A w = b from the residuals of motion and constraints, which must be linear in w."""
         residual = self._without_dropped([residual])[0]
-        A = ca.jacobian(residual, self.w)  # noqa: N806
+        A = ca.jacobian(residual, self.w)
         if self.w.numel() and ca.depends_on(A, self.w):
             raise ModelError(self._nonlinear(residual))
         b = -ca.substitute(residual, self.w, ca.SX.zeros(self.w.numel()))
@@ -184,10 +200,15 @@ class Builder:
         return self.interface.dependence(self)
 
     def _nonlinear(self, residual: ca.SX) -> str:
-        names = [n for n, f in zip(self._speed_names(), ca.vertsplit(residual), strict=False)
-                 if ca.depends_on(ca.jacobian(f, self.w), self.w)]
-        return (f"the equations of {', '.join(names[:4])} are not linear in accelerations and cut forces: an acceleration "
-                "or cut force is fed back through a nonlinear block; put a filter (FirstOrder) in between")
+        names = [
+            n
+            for n, f in zip(self._speed_names(), ca.vertsplit(residual), strict=False)
+            if ca.depends_on(ca.jacobian(f, self.w), self.w)
+        ]
+        return (
+            f"the equations of {', '.join(names[:4])} are not linear in accelerations and cut forces: an acceleration "
+            "or cut force is fed back through a nonlinear block; put a filter (FirstOrder) in between"
+        )
 
     def _states(self) -> list[tuple[str, str]]:
         return list(self.sweeps.symbols.z)
@@ -198,8 +219,9 @@ class Builder:
     def _without_dropped(self, expressions: list[ca.SX]) -> list[ca.SX]:
         if not self._dropped_multipliers.numel():
             return expressions
-        return list(ca.substitute(expressions, [self._dropped_multipliers],
-                                  [ca.SX.zeros(self._dropped_multipliers.numel())]))
+        return list(
+            ca.substitute(expressions, [self._dropped_multipliers], [ca.SX.zeros(self._dropped_multipliers.numel())])
+        )
 
     def _independent_rows(self) -> list[int]:
         """Constraint rows that do not follow from the others."""
@@ -209,7 +231,7 @@ class Builder:
 
     def _record(self, keep: list[int] | None) -> Equations:
         """The record of the equations; without `keep` a preliminary one with all constraint rows and no dynamics."""
-        t, x, u, P, m, w = self.sweeps.symbols.time, self.x, self.u, self.P, self.m, self.w  # noqa: N806
+        t, x, u, P, m, w = self.sweeps.symbols.time, self.x, self.u, self.P, self.m, self.w
         parameters, standard = self.parameters, [t, x, u, P, m]
         is_final = keep is not None
         keep = list(range(self.c_all.numel())) if keep is None else keep
@@ -223,14 +245,17 @@ class Builder:
         rates = ca.SX.zeros(x.numel())
         if is_final:
             crossings, outputs, assertions, zdot = self._without_dropped(
-                [self._crossings(), _stack(self.interface.outputs), self._checks(), self.zdot])
+                [self._crossings(), _stack(self.interface.outputs), self._checks(), self.zdot]
+            )
             rates = ca.vertcat(self.qdot, self.a, zdot)
         outputs = ca.cse(outputs) if outputs.numel() else outputs
         results: dict[str, tuple[list[ca.SX], list[ca.SX]]] = {
             "derived": ([parameters.independent], [_stack(parameters.expressions)]),
             "guess": ([P], [initial.guess]),
-            "dynamics": (standard, [self.A, self.b] if is_final else [ca.SX.zeros(w.numel(), w.numel()),
-                                                                      ca.SX.zeros(w.numel())]),
+            "dynamics": (
+                standard,
+                [self.A, self.b] if is_final else [ca.SX.zeros(w.numel(), w.numel()), ca.SX.zeros(w.numel())],
+            ),
             "derivatives": ([*standard, w], [rates]),
             "displacement": ([t, x, P, dv], [ca.substitute(self.qdot, self.v, dv)]),
             "constraints": (standard, [_rows(self.g_all, kept_positions), velocity, ca.jacobian(velocity, self.v)]),
@@ -240,27 +265,46 @@ class Builder:
             "variables": ([*standard, w], [outputs]),
             "assertions": ([*standard, w], [assertions]),
         }
-        functions = {name: ca.Function(name, arguments, [ca.densify(value) for value in values])
-                     for name, (arguments, values) in results.items()}
+        functions = {
+            name: ca.Function(name, arguments, [ca.densify(value) for value in values])
+            for name, (arguments, values) in results.items()
+        }
         functions["initial"] = initial.function(t, u, P, m)
         return Equations(
             name=self.assembly.name,
-            nq=self.q.numel(), nv=self.v.numel(), nz=self.z.numel(), nu=u.numel(),
-            npar=len(parameters.symbols), nd=len(parameters.derived),
-            nl=len(keep), ng=len(kept_positions), ne=len(dropped),
-            nm=m.numel(), nt=functions["times"].numel_out(0), ny=outputs.numel(), nh=assertions.numel(),
-            nX=initial.guess.numel(), nr=initial.rows.numel(),
-            quaternions=self._quaternions(), free=tuple(parameters.free), initial_with_w=initial.with_w,
-            fixed=tuple(initial.fixed), weights=tuple(initial.weights),
-            unknown_names=tuple(self._unknown_names(initial.with_w)), equation_names=tuple(initial.names),
+            nq=self.q.numel(),
+            nv=self.v.numel(),
+            nz=self.z.numel(),
+            nu=u.numel(),
+            npar=len(parameters.symbols),
+            nd=len(parameters.derived),
+            nl=len(keep),
+            ng=len(kept_positions),
+            ne=len(dropped),
+            nm=m.numel(),
+            nt=functions["times"].numel_out(0),
+            ny=outputs.numel(),
+            nh=assertions.numel(),
+            nX=initial.guess.numel(),
+            nr=initial.rows.numel(),
+            quaternions=self._quaternions(),
+            free=tuple(parameters.free),
+            initial_with_w=initial.with_w,
+            fixed=tuple(initial.fixed),
+            weights=tuple(initial.weights),
+            unknown_names=tuple(self._unknown_names(initial.with_w)),
+            equation_names=tuple(initial.names),
             position_names=tuple(self.row_names[i] for i in kept_positions),
             velocity_names=tuple(self.row_names[i] for i in keep),
             redundant_names=tuple(self.row_names[i] for i in dropped),
             blocks=self.blocks if is_final else (tuple(range(w.numel())),),
             time_switches=self._time_switches() if is_final else (False,) * m.numel(),
             assertion_messages=tuple(self._messages()) if is_final else (),
-            parameters=tuple(parameters.defaults), inputs=tuple(self.interface.input_starts),
-            start_time=self.assembly.start_time, stop_time=self.assembly.stop_time, tolerance=self.assembly.tolerance,
+            parameters=tuple(parameters.defaults),
+            inputs=tuple(self.interface.input_starts),
+            start_time=self.assembly.start_time,
+            stop_time=self.assembly.stop_time,
+            tolerance=self.assembly.tolerance,
             functions=functions,
         )
 
@@ -284,15 +328,19 @@ class Builder:
                 by_name.setdefault(name, []).append(row or "1")
         return lines + [f"{name}: rows {', '.join(rows)} are redundant and dropped" for name, rows in by_name.items()]
 
-    # -- small pieces ---------------------------------------------------------------------------------------------------
+    # -- small pieces
 
     def _checks(self) -> ca.SX:
         values = [self.sweeps.globalise(p, [e])[0] for p, r in self.topology.records.items() for e, _ in r.checks]
         return self.parameters.resolve([_stack(values)])[0]
 
     def _messages(self) -> list[str]:
-        return [f"{p}: {message}" for p, r in self.topology.records.items() for e, message in r.checks
-                for _ in range(e.numel())]
+        return [
+            f"{p}: {message}"
+            for p, r in self.topology.records.items()
+            for e, message in r.checks
+            for _ in range(e.numel())
+        ]
 
     def _crossings(self) -> ca.SX:
         values = [self.sweeps.globalise(p, [e])[0] for p, r in self.topology.records.items() for e in r.switches]
@@ -334,7 +382,7 @@ def _rows(column: ca.SX, indices: list[int]) -> ca.SX:
     return column[indices] if indices else ca.SX(0, 1)
 
 
-def _blocks(A: ca.SX) -> tuple[tuple[int, ...], ...]:  # noqa: N803
+def _blocks(A: ca.SX) -> tuple[tuple[int, ...], ...]:
     """Sets of unknowns whose equations do not touch each other."""
     union = UnionFind()
     for i in range(A.size1()):

@@ -46,19 +46,28 @@ class EnergyBalance:
                 kinetic, potential = kinetic + values[0], potential + values[1]
                 outflow += values[3]
                 error += inflow + values[2] - values[3] - values[4]
-            elif any(key[0] in ("flow", "effort") or key[0] == "root" and record.motion is None for key in record.targets):
+            elif any(
+                key[0] in ("flow", "effort") or (key[0] == "root" and record.motion is None) for key in record.targets
+            ):
                 outflow += inflow
             else:
                 error += inflow  # an ideal joint or gear keeps nothing
-        outside = sum((self._outside(name) for name, port in sweeps.flat.root.ports().items() if isinstance(port, Flange)),
-                      ca.SX.zeros(1))
+        outside = sum(
+            (self._outside(name) for name, port in sweeps.flat.root.ports().items() if isinstance(port, Flange)),
+            ca.SX.zeros(1),
+        )
         yield "energy.kinetic", Energy, "Kinetic energy of the system", kinetic
         yield "energy.potential", Energy, "Potential energy of the system", potential
         yield "energy.total", Energy, "Mechanical energy of the system", kinetic + potential
         yield "energy.outflow", Power, "Power that leaves the system: losses, and work done on sources", outflow
         yield "energy.inflow", Power, "Power that enters the system through its own flanges", outside
-        yield ("energy.balanceError", Power, "Power into all bodies, springs and ideal joints that their stored energy "
-               "does not account for: zero but for rounding", error)
+        yield (
+            "energy.balanceError",
+            Power,
+            "Power into all bodies, springs and ideal joints that their stored energy "
+            "does not account for: zero but for rounding",
+            error,
+        )
 
     def _power(self, key: tuple[str, str]) -> ca.SX | None:
         sweeps, port = self._sweeps, self._sweeps.flat.ports[key]
@@ -67,7 +76,7 @@ class EnergyBalance:
             f, t = sweeps.outer_flow(key, "f"), sweeps.outer_flow(key, "t")
             if f is None or t is None:
                 return None
-            T = sweeps.frame(node, "T")  # noqa: N806
+            T = sweeps.frame(node, "T")
             return ca.dot(f, T @ sweeps.frame(node, "v_0")) + ca.dot(t, sweeps.frame(node, "w"))
         if isinstance(port, Flange) and ("flange", sweeps.flat.nodes[key]) in sweeps.topology.source:
             flow = sweeps.outer_flow(key, port.flow)

@@ -86,8 +86,10 @@ def flatten(root: Component) -> Flat:
         for a, b in component.connections:
             for connector in (a, b):
                 if not any(owner is component for owner in connector.owner._owners()):
-                    raise ModelError(f"{component.where}: connects {connector.path}, which is not part of it; assign the "
-                                     "component to an attribute of the assembly first")
+                    raise ModelError(
+                        f"{component.where}: connects {connector.path}, which is not part of it; assign the "
+                        "component to an attribute of the assembly first"
+                    )
             if not (_exists(a, components) and _exists(b, components)):
                 continue  # a conditional connector that is switched off takes its connections with it
             keys = [(_path(c), c.port.name) for c in (a, b)]
@@ -116,7 +118,9 @@ def flatten(root: Component) -> Flat:
         sided = [(key, key[0] == scope) for _, key in group]
         for key, is_own in sided:
             (inner if is_own else outer)[key] = [other for other in sided if other[0] != key]
-    return Flat(root, components, elementary, ports, nodes, kinds, members, inner, outer, sources, connected, connections)
+    return Flat(
+        root, components, elementary, ports, nodes, kinds, members, inner, outer, sources, connected, connections
+    )
 
 
 def _assign_worlds(component: Component, world: Component | None) -> None:
@@ -154,8 +158,9 @@ def _exists(connector: Connector, components: dict[str, Component]) -> bool:
 def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any]) -> None:
     sizes = [c.owner.size_of(c) for c in (a, b)]
     if sizes[0] != sizes[1]:
-        raise ModelError(f"{scope.where}: cannot connect {_text(a)} ({sizes[0]} elements) with {_text(b)} "
-                         f"({sizes[1]} elements)")
+        raise ModelError(
+            f"{scope.where}: cannot connect {_text(a)} ({sizes[0]} elements) with {_text(b)} ({sizes[1]} elements)"
+        )
 
     def gives(connector: Connector) -> bool:  # seen from inside, an assembly's own input is a source
         return isinstance(connector.port, RealOutput) != (connector.owner is scope)
@@ -167,8 +172,10 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
     for i, j in zip(_elements(source), _elements(sink), strict=True):
         key = ((sink.owner.path, sink.port.name), j)
         if key in sources:
-            raise ModelError(f"{scope.where}: {_text(sink)} is fed twice, by {_text(source)} and by "
-                             f"{'.'.join(sources[key][0])}; keep one")
+            raise ModelError(
+                f"{scope.where}: {_text(sink)} is fed twice, by {_text(source)} and by "
+                f"{'.'.join(sources[key][0])}; keep one"
+            )
         sources[key] = ((source.owner.path, source.port.name), i)
 
 

@@ -32,8 +32,9 @@ Entry = tuple[str, Type, str, tuple[int, ...], ca.SX]
 class Interface:
     """Collects what can be seen. First `collect_values`, then, with all vectors known, `variables`."""
 
-    def __init__(self, assembly: Assembly, flat: Flat, topology: Topology, sweeps: Sweeps,
-                 energy: EnergyBalance | None) -> None:
+    def __init__(
+        self, assembly: Assembly, flat: Flat, topology: Topology, sweeps: Sweeps, energy: EnergyBalance | None
+    ) -> None:
         self.assembly, self.flat, self.topology, self.sweeps, self.energy = assembly, flat, topology, sweeps, energy
         self.input_starts: list[float] = []
         self._input_names: dict[str, Type] = {}
@@ -43,8 +44,13 @@ class Interface:
         self.outputs: list[ca.SX] = []
         self._entries: dict[str, list[Entry]] = {}
         for name, (connector, start) in assembly.inputs.items():
-            self._signal_input(name, (connector.owner.path, connector.port.name), connector.port,
-                               connector.elements or tuple(range(connector.owner.size_of(connector))), start)
+            self._signal_input(
+                name,
+                (connector.owner.path, connector.port.name),
+                connector.port,
+                connector.elements or tuple(range(connector.owner.size_of(connector))),
+                start,
+            )
         for name, port in assembly.ports().items():
             if isinstance(port, RealInput):
                 shape = port.shape(assembly)
@@ -75,7 +81,9 @@ class Interface:
 
     def _new_input(self, label: str, start: float, type: Type, terminal: tuple[str, str] | None = None) -> ca.SX:
         if label in self._input_names:
-            raise ModelError(f"input {label}: there is one of this name already; give it another with input(..., name=...)")
+            raise ModelError(
+                f"input {label}: there is one of this name already; give it another with input(..., name=...)"
+            )
         symbol = ca.SX.sym(label)
         if terminal is not None:
             self._terminals[label] = terminal
@@ -84,7 +92,7 @@ class Interface:
         self._input_names[label] = type
         return symbol
 
-    # -- what there is to see -------------------------------------------------------------------------------------------
+    # -- what there is to see
 
     def collect_values(self) -> None:
         """Values of all variables and connectors, as expressions."""
@@ -102,12 +110,13 @@ class Interface:
         for name, declaration in component.variables().items():
             values = self.sweeps.variable(path, name)
             if declaration.type.name == "Orientation":
-                yield from self._orientation(name, declaration.doc, values,
-                                             self.sweeps.target(path, ("variable", name, "w")))
+                yield from self._orientation(
+                    name, declaration.doc, values, self.sweeps.target(path, ("variable", name, "w"))
+                )
             else:
                 yield name, declaration.type, declaration.doc, declaration.shape(component), values
 
-    def _orientation(self, name: str, doc: str, T: ca.SX, w: ca.SX) -> Iterator[Entry]:  # noqa: N803
+    def _orientation(self, name: str, doc: str, T: ca.SX, w: ca.SX) -> Iterator[Entry]:
         yield f"{name}.T", Dimensionless, f"Transformation matrix: {doc}", (3, 3), T
         yield f"{name}.w", AngularVelocity, f"Angular velocity: {doc}", (3,), w
 
@@ -119,8 +128,9 @@ class Interface:
                 size = shape[0] if shape else 1
                 if path == "" and isinstance(port, RealInput):
                     continue
-                if isinstance(port, RealOutput) and ("variable", name) in getattr(self.topology.records.get(path),
-                                                                                  "targets", {}):
+                if isinstance(port, RealOutput) and ("variable", name) in getattr(
+                    self.topology.records.get(path), "targets", {}
+                ):
                     values = self.sweeps.variable(path, name)
                 else:
                     values = ca.vertcat(*(self.sweeps.signal(key, i) for i in range(size)))
@@ -129,31 +139,47 @@ class Interface:
                 node = self.flat.nodes[key]
                 if not self.flat.members[node]:
                     continue
-                yield f"{name}.r_0", port.potentials[0].type, port.potentials[0].doc, (3,), self.sweeps.frame(node, "r_0")
-                yield from self._orientation(f"{name}.R", "of the connector frame", self.sweeps.frame(node, "T"),
-                                             self.sweeps.frame(node, "w"))
+                yield (
+                    f"{name}.r_0",
+                    port.potentials[0].type,
+                    port.potentials[0].doc,
+                    (3,),
+                    self.sweeps.frame(node, "r_0"),
+                )
+                yield from self._orientation(
+                    f"{name}.R", "of the connector frame", self.sweeps.frame(node, "T"), self.sweeps.frame(node, "w")
+                )
                 yield from self._flows(key, port.flows)
             elif isinstance(port, Flange):
-                node = ("flange", self.flat.nodes[key])
-                if node not in self.topology.source:
+                flange = ("flange", self.flat.nodes[key])
+                if flange not in self.topology.source:
                     continue
                 if path == "":
-                    yield from self._exposed_flange(name, port, node)
+                    yield from self._exposed_flange(name, port, flange)
                     continue
                 quantity = port.potentials[0]
-                yield f"{name}.{port.position}", quantity.type, quantity.doc, (), self.sweeps.scalar(node, 0)
+                yield f"{name}.{port.position}", quantity.type, quantity.doc, (), self.sweeps.scalar(flange, 0)
                 yield from self._flows(key, port.flows)
 
     def _exposed_flange(self, name: str, port: Flange, node: Any) -> Iterator[Entry]:
         """Outputs of a flange of the assembly: its motion, or the torque (force) that it exerts outwards."""
         if port.motion:
             self._terminals[f"{name}.{port.flow}"] = (name, port.flow)
-            yield (f"{name}.{port.flow}", port.flows[0].type, "Exerted outwards by the flange", (),
-                   -self.sweeps.balance(node, without_root=True))
+            yield (
+                f"{name}.{port.flow}",
+                port.flows[0].type,
+                "Exerted outwards by the flange",
+                (),
+                -self.sweeps.balance(node, without_root=True),
+            )
             return
-        members = ((port.position, port.potentials[0].type, port.potentials[0].doc),
-                   *((short, type, f"Derivative {order} of the flange's position")
-                     for order, (short, type) in enumerate(port.derivatives, start=1)))
+        members = (
+            (port.position, port.potentials[0].type, port.potentials[0].doc),
+            *(
+                (short, type, f"Derivative {order} of the flange's position")
+                for order, (short, type) in enumerate(port.derivatives, start=1)
+            ),
+        )
         for order, (short, type, doc) in enumerate(members):
             self._terminals[f"{name}.{short}"] = (name, short)
             yield f"{name}.{short}", type, doc, (), self.sweeps.scalar(node, order)
@@ -164,7 +190,7 @@ class Interface:
             if value is not None:
                 yield f"{key[1]}.{quantity.name}", quantity.type, quantity.doc, quantity.shape, value
 
-    # -- places -----------------------------------------------------------------------------------------------------------
+    # -- places
 
     def place(self, builder: Builder) -> None:
         """Give every value a place; equal expressions share one. Called once, when all vectors are known."""
@@ -186,15 +212,13 @@ class Interface:
         at = 0
         for path, entries in self._entries.items():
             for entry in entries:
-                self._elements[(path, entry[0])] = elements[at:at + entry[4].numel()]
+                self._elements[(path, entry[0])] = elements[at : at + entry[4].numel()]
                 at += entry[4].numel()
-        changing = ca.vertcat(builder.sweeps.symbols.time, builder.x, builder.u, builder.m, builder.w)
         for element in elements:
             key = element.element_hash()
             if not element.is_constant() and key not in self._places:
                 self._places[key] = ("y", len(self.outputs))
                 self.outputs.append(element)
-        self._is_changing = (lambda e: bool(ca.depends_on(e, changing)))
         rates = builder.rates()
         self._rates = []
         for element in rates:
@@ -203,6 +227,11 @@ class Interface:
                 self._places[key] = ("y", len(self.outputs))
                 self.outputs.append(element)
             self._rates.append(element)
+        changing = ca.vertcat(builder.sweeps.symbols.time, builder.x, builder.u, builder.m, builder.w)
+        outputs = ca.vertcat(ca.SX(0, 1), *self.outputs)
+        rows, _ = ca.jacobian_sparsity(outputs, changing).get_triplet()
+        #: Entries of y that depend on parameters only do not change.
+        self._changing = set(rows)
 
     def dependence(self, builder: Builder) -> Any:
         """Function (store, index, variables) -> inputs and states that a value depends on, with FMI's kind."""
@@ -235,7 +264,7 @@ class Interface:
                 known = direct[index].union(*(through_w[k] for k in indirect[index]))
             else:
                 known = set()
-            by_place = {}
+            by_place: dict[tuple[Store, int], str] = {}
             for variable in found.values():
                 by_place.setdefault((variable.store, variable.index), variable.name)
             keys = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
@@ -243,7 +272,7 @@ class Interface:
 
         return names
 
-    # -- scalar variables -----------------------------------------------------------------------------------------------
+    # -- scalar variables
 
     def variables(self, builder: Builder) -> tuple[ScalarVariable, ...]:
         """All scalars: time, inputs, then component by component parameters, variables and connectors."""
@@ -253,11 +282,25 @@ class Interface:
             terminal = self._terminals.get(variable.name)
             found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
 
-        take(ScalarVariable("time", "Time", "Real", "independent", "continuous", None, None, "time", 0, unit="s",
-                            quantity="Time"))
+        take(
+            ScalarVariable(
+                "time", "Time", "Real", "independent", "continuous", None, None, "time", 0, unit="s", quantity="Time"
+            )
+        )
         for i, (label, type) in enumerate(self._input_names.items()):
-            take(_scalar(label, f"Input {label}", type, causality="input", variability="continuous", initial=None,
-                         start=self.input_starts[i], store="u", index=i))
+            take(
+                _scalar(
+                    label,
+                    f"Input {label}",
+                    type,
+                    causality="input",
+                    variability="continuous",
+                    initial=None,
+                    start=self.input_starts[i],
+                    store="u",
+                    index=i,
+                )
+            )
         for path, component in self.flat.components.items():
             for name, declaration in component.parameters().items():
                 if not declaration.animation:
@@ -270,8 +313,9 @@ class Interface:
         self._add_outputs(builder, found)
         return tuple(found.values())
 
-    def _parameter(self, builder: Builder, path: str, component: Component, name: str,
-                   declaration: Parameter) -> Iterator[ScalarVariable]:
+    def _parameter(
+        self, builder: Builder, path: str, component: Component, name: str, declaration: Parameter
+    ) -> Iterator[ScalarVariable]:
         full = ".".join(filter(None, (path, name)))
         if declaration.structural:
             value = component.value(name)
@@ -281,8 +325,18 @@ class Interface:
                 flat = [value]
             for suffix, v in zip(_suffixes(np.shape(value) if base != "String" else ()), flat, strict=True):
                 kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
-                yield _scalar(full + suffix, declaration.doc, declaration.type, causality="local", variability="constant",
-                              initial="exact", start=kind(v), store="constant", index=0, structural=True)
+                yield _scalar(
+                    full + suffix,
+                    declaration.doc,
+                    declaration.type,
+                    causality="local",
+                    variability="constant",
+                    initial="exact",
+                    start=kind(v),
+                    store="constant",
+                    index=0,
+                    structural=True,
+                )
             return
         symbol = component.symbol(name)
         shape: tuple[int, ...] = component.shape_of(name)
@@ -297,43 +351,109 @@ class Interface:
             bounds = {"min": declaration.min, "max": declaration.max}
             index = builder.parameters.place(element)
             if index is None:
-                yield _scalar(full + suffix, declaration.doc, type, causality="local", variability="constant",
-                              initial="exact", start=float(element), store="constant", index=0, **bounds)
+                yield _scalar(
+                    full + suffix,
+                    declaration.doc,
+                    type,
+                    causality="local",
+                    variability="constant",
+                    initial="exact",
+                    start=float(element),
+                    store="constant",
+                    index=0,
+                    **bounds,
+                )
             elif index >= len(defaults) or not builder.parameters.owns(ca.vec(symbol), index):
-                yield _scalar(full + suffix, declaration.doc, type, causality="calculatedParameter",
-                              variability=variability, initial="calculated", start=None, store="P", index=index, **bounds)
+                yield _scalar(
+                    full + suffix,
+                    declaration.doc,
+                    type,
+                    causality="calculatedParameter",
+                    variability=variability,
+                    initial="calculated",
+                    start=None,
+                    store="P",
+                    index=index,
+                    **bounds,
+                )
             else:
                 is_free = index in free
-                yield _scalar(full + suffix, declaration.doc, type,
-                              causality="calculatedParameter" if is_free else "parameter",
-                              variability="fixed" if is_free else variability,
-                              initial="approx" if is_free else "exact", start=defaults[index], store="P", index=index,
-                              start_index=index, **bounds)
+                yield _scalar(
+                    full + suffix,
+                    declaration.doc,
+                    type,
+                    causality="calculatedParameter" if is_free else "parameter",
+                    variability="fixed" if is_free else variability,
+                    initial="approx" if is_free else "exact",
+                    start=defaults[index],
+                    store="P",
+                    index=index,
+                    start_index=index,
+                    **bounds,
+                )
 
-    def _values(self, builder: Builder, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...],
-                values: ca.SX) -> Iterator[ScalarVariable]:
+    def _values(
+        self, builder: Builder, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...], values: ca.SX
+    ) -> Iterator[ScalarVariable]:
         full = ".".join(filter(None, (path, name)))
         component = self.flat.components[path]
         for i, (suffix, element) in enumerate(zip(_suffixes(shape), self._elements[(path, name)], strict=True)):
             start = builder.starts.used.get((path, name, i)) if name in component.variables() else None
             yield self._value(builder, full + suffix, type, doc, element, start)
 
-    def _value(self, builder: Builder, name: str, type: Type, doc: str, element: ca.SX,
-               start: StartValue | None) -> ScalarVariable:
+    def _value(
+        self, builder: Builder, name: str, type: Type, doc: str, element: ca.SX, start: StartValue | None
+    ) -> ScalarVariable:
         if element.is_constant():
-            return _scalar(name, doc, type, causality="local", variability="constant", initial="exact",
-                           start=float(element), store="constant", index=0)
+            return _scalar(
+                name,
+                doc,
+                type,
+                causality="local",
+                variability="constant",
+                initial="exact",
+                start=float(element),
+                store="constant",
+                index=0,
+            )
         store, index = self._places[element.element_hash()]
-        if store in ("P", "y") and not self._is_changing(element):
-            return _scalar(name, doc, type, causality="local", variability="fixed", initial="calculated", start=None,
-                           store=store, index=index)
+        if store == "P" or (store == "y" and index not in self._changing):
+            return _scalar(
+                name,
+                doc,
+                type,
+                causality="local",
+                variability="fixed",
+                initial="calculated",
+                start=None,
+                store=store,
+                index=index,
+            )
         number = None if start is None else builder.parameters.place(builder.parameters.resolve([start.start])[0])
         if start is None or number is None or number >= len(builder.parameters.defaults):
-            return _scalar(name, doc, type, causality="local", variability="continuous", initial="calculated", start=None,
-                           store=store, index=index)
-        return _scalar(name, doc, type, causality="local", variability="continuous",
-                       initial="exact" if start.fixed else "approx", start=builder.parameters.defaults[number],
-                       store=store, index=index, start_index=number)
+            return _scalar(
+                name,
+                doc,
+                type,
+                causality="local",
+                variability="continuous",
+                initial="calculated",
+                start=None,
+                store=store,
+                index=index,
+            )
+        return _scalar(
+            name,
+            doc,
+            type,
+            causality="local",
+            variability="continuous",
+            initial="exact" if start.fixed else "approx",
+            start=builder.parameters.defaults[number],
+            store=store,
+            index=index,
+            start_index=number,
+        )
 
     def _add_rates(self, builder: Builder, found: dict[str, ScalarVariable]) -> None:
         """Every state has its derivative among the variables: a declared one, or `der(state)`."""
@@ -349,17 +469,32 @@ class Interface:
                 state = ScalarVariable(names[i], "State", "Real", "local", "continuous", "calculated", None, "x", i)
                 found.setdefault(state.name, state)
             place: tuple[Store, int] = ("constant", 0) if rate.is_constant() else self._places[rate.element_hash()]
-            known = [v for v in by_place.get(place, []) if v.causality == "local" and v.derivative_of is None
-                     and place[0] != "constant" and _related(v.name, state.name)]
+            known = [
+                v
+                for v in by_place.get(place, [])
+                if v.causality == "local"
+                and v.derivative_of is None
+                and place[0] != "constant"
+                and _related(v.name, state.name)
+            ]
             if known:
                 found[known[0].name] = _with(known[0], derivative_of=state.name)
                 by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
                 continue
             unit = f"{state.unit}/s" if state.unit and "/" not in state.unit else None
             found[f"der({state.name})"] = ScalarVariable(
-                f"der({state.name})", f"Time derivative of {state.name}", "Real", "local", "continuous",
-                "exact" if place[0] == "constant" else "calculated", float(rate) if place[0] == "constant" else None,
-                place[0], place[1], unit=unit, derivative_of=state.name)
+                f"der({state.name})",
+                f"Time derivative of {state.name}",
+                "Real",
+                "local",
+                "continuous",
+                "exact" if place[0] == "constant" else "calculated",
+                float(rate) if place[0] == "constant" else None,
+                place[0],
+                place[1],
+                unit=unit,
+                derivative_of=state.name,
+            )
 
     def _add_outputs(self, builder: Builder, found: dict[str, ScalarVariable]) -> None:
         depends = builder.dependence()
@@ -369,7 +504,7 @@ class Interface:
             if not names:
                 raise ModelError(f"output {label}: there is no variable {path}; {near(path, found)}")
             for name in names:
-                shown = label + name[len(path):]
+                shown = label + name[len(path) :]
                 variable = found[name]
                 if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
                     raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
@@ -377,16 +512,24 @@ class Interface:
                     variable = _with(variable, variability="continuous")
                 if shown != name and variable.variability != "constant":
                     variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
-                found[shown] = _with(variable, name=shown, causality="output",
-                                     dependencies=depends(variable.store, variable.index, found))
+                found[shown] = _with(
+                    variable,
+                    name=shown,
+                    causality="output",
+                    dependencies=depends(variable.store, variable.index, found),
+                )
         for name, port in self.assembly.ports().items():
             if isinstance(port, Flange | RealOutput):
-                shown_names = [n for n, v in found.items() if v.causality == "local"
-                               and (n == name or n.startswith((f"{name}.", f"{name}[")))]
+                shown_names = [
+                    n
+                    for n, v in found.items()
+                    if v.causality == "local" and (n == name or n.startswith((f"{name}.", f"{name}[")))
+                ]
                 for n in shown_names:
                     if found[n].variability == "continuous":
-                        found[n] = _with(found[n], causality="output",
-                                         dependencies=depends(found[n].store, found[n].index, found))
+                        found[n] = _with(
+                            found[n], causality="output", dependencies=depends(found[n].store, found[n].index, found)
+                        )
         for name, variable in list(found.items()):
             if variable.derivative_of is not None and variable.dependencies is None:
                 found[name] = _with(variable, dependencies=depends(variable.store, variable.index, found))
@@ -407,8 +550,16 @@ def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariabl
         if key in attributes and attributes[key] is None:
             attributes.pop(key)
     merged = {**bounds, **attributes}
-    return ScalarVariable(name=name, description=doc.strip(), type=type.base, unit=type.unit,
-                          display_unit=type.display_unit, quantity=type.quantity, nominal=type.nominal, **merged)
+    return ScalarVariable(
+        name=name,
+        description=doc.strip(),
+        type=type.base,
+        unit=type.unit,
+        display_unit=type.display_unit,
+        quantity=type.quantity,
+        nominal=type.nominal,
+        **merged,
+    )
 
 
 def _suffixes(shape: tuple[int, ...]) -> list[str]:

@@ -51,8 +51,9 @@ class Parameters:
         expression = ca.vec(column(value))
         elements = ca.vertsplit(ca.vec(symbol))
         if expression.numel() != len(elements):
-            raise ModelError(f"{component.where}.{name}: its binding gives {expression.numel()} elements, "
-                             f"expected {len(elements)}")
+            raise ModelError(
+                f"{component.where}.{name}: its binding gives {expression.numel()} elements, expected {len(elements)}"
+            )
         bound = not isinstance(value, int | float | np.ndarray)
         for element, given in zip(elements, ca.vertsplit(expression), strict=True):
             self.add(element, given, is_free, bound)
@@ -109,8 +110,11 @@ class Parameters:
         for i in order:
             needs = [by_hash[s.element_hash()] for s in ca.symvar(self.expressions[i]) if s.element_hash() in by_hash]
             if needs:
-                self.expressions[i] = ca.substitute(self.expressions[i], ca.vertcat(*(self.derived[k] for k in needs)),
-                                                    ca.vertcat(*(solved[k] for k in needs)))
+                self.expressions[i] = ca.substitute(
+                    self.expressions[i],
+                    ca.vertcat(*(self.derived[k] for k in needs)),
+                    ca.vertcat(*(solved[k] for k in needs)),
+                )
             solved[i] = self.expressions[i]
 
     def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:

@@ -53,7 +53,7 @@ def _assemble(workspace: Workspace) -> bool:
     q = workspace.x[: equations.nq]
     for _ in range(50):
         normalise(q, equations.quaternions)
-        g, _, G = workspace.constraints()  # noqa: N806
+        g, _, G = workspace.constraints()
         size = np.abs(g).max(initial=0.0)
         if not np.isfinite(size):
             return False
@@ -63,7 +63,7 @@ def _assemble(workspace: Workspace) -> bool:
     return False
 
 
-def _rank_rows(G: np.ndarray) -> list[int]:  # noqa: N803
+def _rank_rows(G: np.ndarray) -> list[int]:
     size = np.linalg.norm(G, axis=1)
     usable = np.flatnonzero(size > TOLERANCE * max(1.0, size.max(initial=0.0)))
     if not usable.size:

@@ -86,9 +86,11 @@ class Derivative:
         object.__setattr__(self, "_scope", scope)
 
     def __call__(self, expression: Any) -> Any:
+        """Time derivative of an expression in the leaves."""
         return self._scope._derivative(expression)
 
     def __setattr__(self, name: str, value: Any) -> None:
+        """Give the state `name` its derivative."""
         scope = self._scope
         if not isinstance(scope._component.declarations.get(name), State):
             raise ModelError(f"{scope._component.where}: der.{name} = ... needs a declared State {name!r}")
@@ -165,13 +167,16 @@ class Scope:
     """Mixed into a component's class (see `evaluate`): leaves, targets and the vocabulary of equations."""
 
     _component: Component
+    _rate_of: dict[Key, Callable[[], Any] | None]
     _record: Record
     _facts: dict[str, Any]
 
     def _start_scope(self, component: Component, facts: dict[str, Any]) -> None:
-        vars(self).update(_component=component, _facts=facts, _record=Record(component), der=Derivative(self), _rate_of={})
+        vars(self).update(
+            _component=component, _facts=facts, _record=Record(component), der=Derivative(self), _rate_of={}
+        )
 
-    # -- leaves ---------------------------------------------------------------------------------------------------
+    # -- leaves
 
     def _leaf(self, key: Key, shape: tuple[int, ...] = (1,), rate: Callable[[], Any] | None = None) -> ca.SX:
         """The symbol of `key`, made on first use; `rate` gives its time derivative."""
@@ -194,14 +199,18 @@ class Scope:
 
     def _motion_leaf(self, kind: str, name: str, size: int, order: int = 0) -> ca.SX:
         """Leaves that come with derivatives: flange positions, coordinates, signals, each with its order."""
+
         def rate() -> Any:
             return None if order == 2 else self._motion_leaf(kind, name, size, order + 1)
 
         return self._leaf((kind, name, order), (size,), rate)
 
     def _part_leaf(self, part: str, name: str, size: int, order: int = 0) -> ca.SX:
-        return self._leaf(("part", part, name, order), (size,),
-                          lambda: None if order == 2 else self._part_leaf(part, name, size, order + 1))
+        return self._leaf(
+            ("part", part, name, order),
+            (size,),
+            lambda: None if order == 2 else self._part_leaf(part, name, size, order + 1),
+        )
 
     def _flow(self, connector: str, name: str, size: int) -> ca.SX:
         return self._leaf(("flow", connector, name), (size,))
@@ -229,8 +238,9 @@ class Scope:
         if issubclass(role, Multiplier):
             return self._leaf(("multiplier", name), (size,))
         if ("variable", name) not in self._record.targets:
-            raise ModelError(f"{component.where}: the equations of {type(component).__name__} read {name} "
-                             "before they assign it")
+            raise ModelError(
+                f"{component.where}: the equations of {type(component).__name__} read {name} before they assign it"
+            )
         return self._record.targets[("variable", name)]
 
     def _port(self, name: str, port: Port) -> Any:
@@ -248,7 +258,7 @@ class Scope:
 
     def _quaternion_rate(self, declaration: Quaternion) -> ca.SX:
         """dQ/dt = 1/2 [c I + skew(u); -u'] w for w resolved in the rotated frame (seed 004, Quaternions)."""
-        Q = self._leaf(("quaternion", declaration.name), (4,))  # noqa: N806
+        Q = self._leaf(("quaternion", declaration.name), (4,))
         w = self._read(self._component.declarations[declaration.speed])
         return 0.5 * ca.vertcat(Q[3] * w + skew(Q[:3]) @ w, -ca.dot(Q[:3], w))
 
@@ -262,8 +272,10 @@ class Scope:
         """The World that this component sees, with its parameters and gravity_acceleration."""
         world = self._component._outer_world
         if world is None:
-            raise ModelError(f"{self._component.where}: {type(self._component).__name__} needs a World in the assembly; "
-                             "add one, e.g. self.world = World()")
+            raise ModelError(
+                f"{self._component.where}: {type(self._component).__name__} needs a World in the assembly; "
+                "add one, e.g. self.world = World()"
+            )
         return world
 
     def is_connected(self, connector: str) -> bool:
@@ -280,7 +292,7 @@ class Scope:
         """True where the component's variables give the orientation of an island that no joint ties to the ground."""
         return bool(self._facts.get("holds_orientation")) or self.is_root
 
-    # -- targets --------------------------------------------------------------------------------------------------
+    # -- targets
 
     def _write(self, declaration: Declaration, value: Any) -> None:
         name = declaration.name
@@ -291,8 +303,9 @@ class Scope:
         expression = self._assign(("variable", name), value.T if isinstance(value, Orientation) else value)
         size = int(np.prod(declaration.shape(self._component)))
         if expression.numel() != size and declaration.type.name != "Orientation":
-            raise ModelError(f"{self._component.where}: the equations give {name} {expression.numel()} elements, "
-                             f"declared are {size}")
+            raise ModelError(
+                f"{self._component.where}: the equations give {name} {expression.numel()} elements, declared are {size}"
+            )
         if isinstance(value, Orientation):
             self._assign(("variable", name, "w"), value.w)
 
@@ -315,24 +328,25 @@ class Scope:
                 continue
             value = rate() if rate is not None else None
             if value is None:
-                raise ModelError(f"{self._component.where}: the equations of {type(self._component).__name__} "
-                                 f"differentiate {' '.join(map(str, key))}, which has no derivative here")
+                raise ModelError(
+                    f"{self._component.where}: the equations of {type(self._component).__name__} "
+                    f"differentiate {' '.join(map(str, key))}, which has no derivative here"
+                )
             leaves.append(element)
             rates.append(ca.vec(value)[index])
         if not leaves:
             return ca.SX.zeros(*expression.shape)
-        rate = ca.jtimes(expression, ca.vertcat(*leaves), ca.vertcat(*rates))
-        return ca.simplify(rate) if rate.numel() == 1 else rate
+        return ca.jtimes(expression, ca.vertcat(*leaves), ca.vertcat(*rates))
 
-    # -- vocabulary -----------------------------------------------------------------------------------------------
+    # -- vocabulary
 
-    def relative_motion(self, r_rel_a: Any, R_rel: Orientation) -> None:  # noqa: N803
+    def relative_motion(self, r_rel_a: Any, R_rel: Orientation) -> None:
         """frame_b moves relative to frame_a: position resolved in frame_a, orientation from frame_a to frame_b.
 
         Cut forces and torques follow: the joint itself takes no power, and each of its coordinates is driven by what
         its flanges and `effort` give.
         """
-        r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)  # noqa: N806
+        r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)
         v, z = self._derivative(r), self._derivative(w)
         self._record.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._derivative(v), "z": z}
 
@@ -354,8 +368,15 @@ class Scope:
             position = column(position)
             velocity = self._derivative(position)
         velocity = column(velocity)
-        self._record.constraints.append(Constraint(multipliers, position, velocity, self._derivative(velocity),
-                                           f"constraint {len(self._record.constraints) + 1} ({', '.join(multipliers)})"))
+        self._record.constraints.append(
+            Constraint(
+                multipliers,
+                position,
+                velocity,
+                self._derivative(velocity),
+                f"constraint {len(self._record.constraints) + 1} ({', '.join(multipliers)})",
+            )
+        )
 
     def initially(self, expression: Any, name: str = "initial equation") -> None:
         """expression = 0 holds at the start."""
@@ -379,8 +400,12 @@ class Scope:
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
         """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
         potential feeds into it [W]."""
-        self._record.energies.update(kinetic=column(kinetic), potential=column(potential), dissipated=column(dissipated),
-                                     supplied=column(supplied))
+        self._record.energies.update(
+            kinetic=column(kinetic),
+            potential=column(potential),
+            dissipated=column(dissipated),
+            supplied=column(supplied),
+        )
 
 
 _scope_classes: dict[type, type] = {}
@@ -395,9 +420,10 @@ def evaluate(component: Component, facts: dict[str, Any]) -> Record:
     """
     cls = type(component)
     if cls not in _scope_classes:
-        _scope_classes[cls] = type(cls.__name__, (Scope, cls), {"_is_scope": True, "__setattr__": _set_in_scope,
-                                                                "__getattr__": _get_in_scope})
-    scope = object.__new__(_scope_classes[cls])
+        _scope_classes[cls] = type(
+            cls.__name__, (Scope, cls), {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
+        )
+    scope: Any = object.__new__(_scope_classes[cls])
     scope._start_scope(component, facts)
     equations = getattr(scope, "equations", None)
     if equations is None:
@@ -414,8 +440,10 @@ def _set_in_scope(self: Any, name: str, value: Any) -> None:
     elif name == "der":
         raise ModelError(f"{self._component.where}: der is reserved")
     else:
-        raise ModelError(f"{self._component.where}: the equations of {type(self._component).__name__} assign "
-                         f"{name!r}, which is not declared; declare it as a Variable, or use a local name")
+        raise ModelError(
+            f"{self._component.where}: the equations of {type(self._component).__name__} assign "
+            f"{name!r}, which is not declared; declare it as a Variable, or use a local name"
+        )
 
 
 def _get_in_scope(self: Any, name: str) -> Any:

@@ -37,6 +37,11 @@ class StartValue:
     strength: int
 
     @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """Order in which start values of one unknown are preferred."""
+        return self.fixed, self.given, self.strength
+
+    @property
     def label(self) -> str:
         """Name for messages."""
         return f"{self.path}.{self.name}" + (f"[{self.index + 1}]" if self.value.numel() > 1 or self.index else "")
@@ -54,7 +59,7 @@ class InitialProblem:
     weights: list[float]
     with_w: bool
 
-    def function(self, t: ca.SX, u: ca.SX, P: ca.SX, m: ca.SX) -> ca.Function:  # noqa: N803
+    def function(self, t: ca.SX, u: ca.SX, P: ca.SX, m: ca.SX) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
         jacobian = ca.densify(ca.jacobian(self.rows, self.unknowns))
         rows, jacobian = ca.cse([self.rows, jacobian]) if self.rows.numel() else (self.rows, jacobian)
@@ -101,8 +106,16 @@ class Starts:
             if not (known or is_fixed[i] or given):
                 continue
             label = f"{where}[{i + 1}]" if len(elements) > 1 else where
-            entry = StartValue(path, name, i, element, self.parameters.add_start(label, start), bool(is_fixed[i]), given,
-                               STATE_SELECT[select])
+            entry = StartValue(
+                path,
+                name,
+                i,
+                element,
+                self.parameters.add_start(label, start),
+                bool(is_fixed[i]),
+                given,
+                STATE_SELECT[select],
+            )
             if known:
                 self._claim(element.element_hash(), entry)
             elif entry.fixed:
@@ -116,8 +129,7 @@ class Starts:
         if current is None:
             self.owner[key] = entry
             return
-        rank = lambda s: (s.fixed, s.given, s.strength)  # noqa: E731
-        winner, loser = (entry, current) if rank(entry) > rank(current) else (current, entry)
+        winner, loser = (entry, current) if entry.rank > current.rank else (current, entry)
         self.owner[key] = winner
         if loser.fixed:
             self.conditions.append(loser)
@@ -126,7 +138,7 @@ class Starts:
         """The problem of initialisation; `with_rows=False`: positions and speeds only."""
         resolve = self.parameters.resolve
         rows: list[ca.SX] = [builder.g_all, builder.c_all]
-        names = [*builder.row_names[:builder.g_all.numel()], *(f"speed of {n}" for n in builder.row_names)]
+        names = [*builder.row_names[: builder.g_all.numel()], *(f"speed of {n}" for n in builder.row_names)]
         for key, q in self.sweeps.symbols.q.items():
             if q.numel() == 4:
                 rows.append(ca.dot(q, q) - 1)
@@ -140,7 +152,9 @@ class Starts:
                 late += [(v, f"{name} of {path}") for v in ca.vertsplit(values)]
         all_multipliers = builder.multipliers
         accelerations = ca.vertcat(builder.a, all_multipliers)
-        held_w = [o for o in (self.owner.get(s.element_hash()) for s in _elements(builder.a)) if o is not None and o.fixed]
+        held_w = [
+            o for o in (self.owner.get(s.element_hash()) for s in _elements(builder.a)) if o is not None and o.fixed
+        ]
         with_w = False
         for value, name in late:
             value = resolve([value])[0]
@@ -160,12 +174,17 @@ class Starts:
         all_unknowns = ca.vertcat(*unknowns)
         return self._problem(builder, all_unknowns, _column(rows), names, with_w)
 
-    def _problem(self, builder: Builder, unknowns: ca.SX, rows: ca.SX, names: list[str],
-                 with_w: bool) -> InitialProblem:
+    def _problem(
+        self, builder: Builder, unknowns: ca.SX, rows: ca.SX, names: list[str], with_w: bool
+    ) -> InitialProblem:
         free = {self.parameters.symbols[i].element_hash() for i in self.parameters.free}
         guess, fixed, weights = [], [], []
-        quaternion = {e.element_hash(): i for q in self.sweeps.symbols.q.values() if q.numel() == 4
-                      for i, e in enumerate(ca.vertsplit(q))}
+        quaternion = {
+            e.element_hash(): i
+            for q in self.sweeps.symbols.q.values()
+            if q.numel() == 4
+            for i, e in enumerate(ca.vertsplit(q))
+        }
         for symbol in _elements(unknowns):
             key = symbol.element_hash()
             owner = self.owner.get(key)

@@ -7,6 +7,7 @@ A quantity that needs itself is an algebraic loop; the error names its members.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -90,18 +91,18 @@ class Sweeps:
                 self._touching.setdefault(node, []).append(relation)
         self._edges_at: dict[int, list[Edge]] = {}
         for edge in topology.edges:
-            for node in {edge.a, edge.b}:
-                self._edges_at.setdefault(node, []).append(edge)
+            for end in {edge.a, edge.b}:
+                self._edges_at.setdefault(end, []).append(edge)
         self._edge_of = {(e.path, e.connectors[1]): e for e in topology.edges}
         self._edge_of |= {(e.path, e.connectors[0]): e for e in topology.edges if e.connectors[0]}
 
-    # -- kept results ---------------------------------------------------------------------------------------------
+    # -- kept results
 
     def _once(self, key: Any, make: Callable[[], ca.SX]) -> ca.SX:
         if key in self._known:
             return self._known[key]
         if key in self._pending:
-            loop = self._pending[self._pending.index(key):]
+            loop = self._pending[self._pending.index(key) :]
             names = " -> ".join(dict.fromkeys(_loop_name(k) for k in loop))
             raise ModelError(f"algebraic loop: {names}; break it with a state, e.g. a FirstOrder block or a Damper")
         self._pending.append(key)
@@ -111,7 +112,7 @@ class Sweeps:
             self._pending.pop()
         return self._known[key]
 
-    # -- local expressions to global ones ---------------------------------------------------------------------------
+    # -- local expressions to global ones
 
     def globalise(self, path: str, expressions: Iterable[ca.SX]) -> list[ca.SX]:
         """Local expressions of a component with every leaf replaced by its value."""
@@ -130,6 +131,7 @@ class Sweeps:
 
     def target(self, path: str, key: Key, order: int = 0) -> ca.SX:
         """What the equations of a component assign to `key`, or its time derivative of some order."""
+
         def make() -> ca.SX:
             record = self.records[path]
             expression = record.targets[key]
@@ -198,25 +200,29 @@ class Sweeps:
             return next((body, n) for n, p in self.flat.elementary[body].ports().items() if isinstance(p, Frame))
         return (path, connector)
 
-    # -- signals --------------------------------------------------------------------------------------------------
+    # -- signals
 
     def signal(self, key: tuple[str, str], index: int, order: int = 0) -> ca.SX:
         """Element of a signal connector, or a time derivative of it."""
         while True:
             if (key, index) in self.external:
                 if order:
-                    raise ModelError(f"{'.'.join(key)}: the equations need the derivative of an FMU input; connect a "
-                                     "signal with a derivative, or feed the input through a filter block")
+                    raise ModelError(
+                        f"{'.'.join(key)}: the equations need the derivative of an FMU input; connect a "
+                        "signal with a derivative, or feed the input through a filter block"
+                    )
                 return self.external[(key, index)]
             path, name = key
             if path in self.records and ("variable", name) in self.records[path].targets:
                 return ca.vec(self.target(path, ("variable", name), order))[index]
             if (key, index) not in self.flat.sources:
-                raise ModelError(f"{'.'.join(key)}: this input signal is not connected; connect it, or make it an input "
-                                 "of the assembly with input()")
+                raise ModelError(
+                    f"{'.'.join(key)}: this input signal is not connected; connect it, or make it an input "
+                    "of the assembly with input()"
+                )
             key, index = self.flat.sources[(key, index)]
 
-    # -- forward sweep ----------------------------------------------------------------------------------------------
+    # -- forward sweep
 
     def motion(self, path: str, what: str) -> ca.SX:
         """Relative motion of a joint: r, T, w, v, a or z."""
@@ -225,8 +231,9 @@ class Sweeps:
             expression = record.motion[what]
             return self._once(("motion", path, what), lambda: self.globalise(path, [expression])[0])
         root = next(k[1] for k in record.targets if k[0] == "root" and len(k) == 3)
-        base, order = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0),
-                       "z": ("w", 1)}[what]
+        base, order = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}[
+            what
+        ]
         return self.target(path, ("root", root, base), order)
 
     def frame(self, node: int, what: str) -> ca.SX:
@@ -238,14 +245,14 @@ class Sweeps:
     def _supported(self, edge: Edge, what: str) -> ca.SX:
         if not edge.reversed:
             return self.beyond(edge, what)
-        rel, b = (lambda s: self.motion(edge.path, s)), (lambda s: self.frame(edge.b, s))
+        rel, b = functools.partial(self.motion, edge.path), functools.partial(self.frame, edge.b)
         if what == "T":
             return rel("T").T @ b("T")
         if what == "w":
             return rel("T").T @ (b("w") - rel("w"))
         if what == "z":
             return rel("T").T @ (b("z") - rel("z") - cross(b("w"), rel("w")))
-        T = self.frame(edge.a, "T")  # noqa: N806
+        T = self.frame(edge.a, "T")
         if what == "r_0":
             return b("r_0") - T.T @ rel("r")
         w = self.frame(edge.a, "w")
@@ -256,8 +263,9 @@ class Sweeps:
 
     def beyond(self, edge: Edge, what: str) -> ca.SX:
         """Motion of frame b of an edge, as it follows from frame a and the relative motion."""
+
         def make() -> ca.SX:
-            rel, a = (lambda s: self.motion(edge.path, s)), (lambda s: self.frame(edge.a, s))
+            rel, a = functools.partial(self.motion, edge.path), functools.partial(self.frame, edge.a)
             if what == "T":
                 return rel("T") @ a("T")
             if what == "w":
@@ -294,10 +302,11 @@ class Sweeps:
 
         return self._once(("scalar", node, order), make)
 
-    # -- backward sweep ---------------------------------------------------------------------------------------------
+    # -- backward sweep
 
     def flow(self, path: str, connector: str, name: str) -> ca.SX:
         """Cut force or torque at a connector of an elementary component: what it assigns plus what its ties carry."""
+
         def make() -> ca.SX:
             if name in ("f", "t") and isinstance(self.flat.ports.get(self._frame_key(path, connector)), Frame):
                 return self._load(path, connector, name, 3) + self._tie(path, connector, name)
@@ -319,6 +328,7 @@ class Sweeps:
 
     def tie(self, edge: Edge, at_b: bool, name: str) -> ca.SX:
         """Cut force (f) or torque (t) that an edge takes up at its frame b or a."""
+
         def make() -> ca.SX:
             if edge.role == "cut":
                 if at_b:
@@ -326,7 +336,7 @@ class Sweeps:
                     return both[:3] if name == "f" else both[3:]
             elif at_b != edge.reversed:
                 return -self._node_load(edge.child, edge, name)
-            rel = lambda s: self.motion(edge.path, s)  # noqa: E731
+            rel = functools.partial(self.motion, edge.path)
             if at_b:  # from a
                 f, t = self.tie(edge, False, "f"), None
                 if name == "f":
@@ -374,8 +384,16 @@ class Sweeps:
             if connector is None:
                 local = relation.coefficient(node)
             else:
-                local = ca.sum1(ca.vertcat(0, *(ca.jacobian(relation.expression, e) for key, _, e, n in relation.leaves
-                                                if n == node and key[1] == connector)))
+                local = ca.sum1(
+                    ca.vertcat(
+                        0,
+                        *(
+                            ca.jacobian(relation.expression, e)
+                            for key, _, e, n in relation.leaves
+                            if n == node and key[1] == connector
+                        ),
+                    )
+                )
             return self.globalise(relation.path, [local])[0]
 
         return self._once(("coefficient", relation.path, relation.index, node, connector), make)
@@ -405,9 +423,9 @@ class Sweeps:
             port = self.flat.ports[(path, connector)]
             assert isinstance(port, Flange)
             total += self._load(path, connector, port.flow, 1)
-            if ("root", connector) in self.records[path].targets:
-                if not (without_root and self.topology.roots[node] == (path, connector)):
-                    total += self._root_flow(path, connector, node)
+            is_left_out = without_root and self.topology.roots.get(node) == (path, connector)
+            if ("root", connector) in self.records[path].targets and not is_left_out:
+                total += self._root_flow(path, connector, node)
         if node in self.exposed:
             total -= self.exposed[node]
         return total
@@ -422,13 +440,14 @@ class Sweeps:
         if record.motion is None or key not in record.leaves:
             return total
         element = ca.vec(record.leaves[key])[index]
-        along, about = self.globalise(path, [ca.jacobian(record.motion["v"], element),
-                                             ca.jacobian(record.motion["w"], element)])
+        along, about = self.globalise(
+            path, [ca.jacobian(record.motion["v"], element), ca.jacobian(record.motion["w"], element)]
+        )
         edge = self._edge_of[(path, "frame_b")]
         f, t = self.tie(edge, True, "f"), self.tie(edge, True, "t")
         return total - ca.dot(about, t) - ca.dot(self.motion(path, "T") @ along, f)
 
-    # -- composites ---------------------------------------------------------------------------------------------------
+    # -- composites
 
     def outer_flow(self, key: tuple[str, str], name: str, seen: frozenset[Any] = frozenset()) -> ca.SX | None:
         """Flow into a composite through one of its connectors; None where it cannot be told."""
@@ -456,7 +475,7 @@ class Sweeps:
     def _is_frame(self, key: tuple[str, str]) -> bool:
         return isinstance(self.flat.ports[key], Frame)
 
-    # -- order of work ----------------------------------------------------------------------------------------------
+    # -- order of work
 
     def prepare(self) -> None:
         """Sweep forward and backward in tree order, so that later questions stay shallow."""
@@ -474,8 +493,10 @@ def _relative_acceleration(rel: Callable[[str], ca.SX], w: ca.SX, z: ca.SX) -> c
 
 
 def _loop_name(key: Any) -> str:
-    return {"target": lambda: ".".join(map(str, (key[1], *key[2][1:]))),
-            "flow": lambda: ".".join(key[1:]),
-            "tie": lambda: f"cut force of {key[1]}",
-            "scalar": lambda: ".".join(map(str, key[1][1:3])),
-            "frame": lambda: f"motion of frame node {key[1]}"}.get(key[0], lambda: str(key[1]))()
+    return {
+        "target": lambda: ".".join(map(str, (key[1], *key[2][1:]))),
+        "flow": lambda: ".".join(key[1:]),
+        "tie": lambda: f"cut force of {key[1]}",
+        "scalar": lambda: ".".join(map(str, key[1][1:3])),
+        "frame": lambda: f"motion of frame node {key[1]}",
+    }.get(key[0], lambda: str(key[1]))()

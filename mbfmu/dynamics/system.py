@@ -49,8 +49,9 @@ class System:
             description=assembly.description,
             equations=builder.equations(),
             variables=builder.variables(),
-            components=tuple((path, type(c).__name__, _first_line(type(c))) for path, c in
-                             builder.flat.components.items() if path),
+            components=tuple(
+                (path, type(c).__name__, _first_line(type(c))) for path, c in builder.flat.components.items() if path
+            ),
             connections=tuple(builder.flat.connections),
             structure=tuple(builder.structure()),
         )

@@ -67,7 +67,9 @@ class Relation:
 
     def coefficient(self, node: ScalarNode) -> ca.SX:
         """Derivative of the residual with respect to the position of a node, in local leaves."""
-        return ca.sum1(ca.vertcat(*(ca.jacobian(self.expression, element) for *_, element, n in self.leaves if n == node)))
+        return ca.sum1(
+            ca.vertcat(*(ca.jacobian(self.expression, element) for *_, element, n in self.leaves if n == node))
+        )
 
 
 @dataclasses.dataclass
@@ -150,8 +152,9 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     _evaluate_orientation_roots(flat, records, edges, free)
     relations, source, independent, roots, extra, solved = _scalar_graph(flat, records, edges)
     report = [_describe(edge) for edge in edges if edge.role != "tree" or edge.reversed]
-    return Topology(flat, records, support, edges, order, relations, source, independent, roots, extra, solved, free,
-                    report)
+    return Topology(
+        flat, records, support, edges, order, relations, source, independent, roots, extra, solved, free, report
+    )
 
 
 def _describe(edge: Edge) -> str:
@@ -178,7 +181,7 @@ def _edges(flat: Flat, records: dict[str, Record]) -> list[Edge]:
 
 def _dof(record: Record) -> int:
     count = 0
-    for name, declaration in record.component.variables().items():
+    for declaration in record.component.variables().values():
         if issubclass(declaration.role(record.component), Coordinate | Speed):
             count += declaration.size(record.component)
     return count
@@ -207,8 +210,9 @@ def _leaves_of(record: Record, expression: ca.SX) -> list[Any]:
     return [found[0] for s in ca.symvar(expression) if (found := record.leaf_of.get(s.element_hash())) is not None]
 
 
-def _grow(flat: Flat, records: dict[str, Record], edges: list[Edge], cuts: tuple[str, ...],
-          free: dict[str, str]) -> tuple[dict[int, Edge], list[Edge]]:
+def _grow(
+    flat: Flat, records: dict[str, Record], edges: list[Edge], cuts: tuple[str, ...], free: dict[str, str]
+) -> tuple[dict[int, Edge], list[Edge]]:
     union = UnionFind()
     frame_nodes = [n for n, kind in enumerate(flat.kinds) if kind == "frame" and flat.members[n]]
     for node in (GROUND, *frame_nodes):
@@ -240,8 +244,10 @@ def _grow(flat: Flat, records: dict[str, Record], edges: list[Edge], cuts: tuple
     loose = [n for n in frame_nodes if union.find(n) != union.find(GROUND)]
     if loose:
         path, connector = flat.members[loose[0]][0]
-        raise ModelError(f"{path}.{connector}: nothing holds this frame, and no Body is attached to it that could move "
-                         "freely; connect it to the World, a joint or a Body")
+        raise ModelError(
+            f"{path}.{connector}: nothing holds this frame, and no Body is attached to it that could move "
+            "freely; connect it to the World, a joint or a Body"
+        )
     return _order(tree)
 
 
@@ -267,7 +273,9 @@ def _free_edge(flat: Flat, records: dict[str, Record], edges: list[Edge], free: 
     return edge
 
 
-def _evaluate_orientation_roots(flat: Flat, records: dict[str, Record], edges: list[Edge], free: dict[str, str]) -> None:
+def _evaluate_orientation_roots(
+    flat: Flat, records: dict[str, Record], edges: list[Edge], free: dict[str, str]
+) -> None:
     """Tell those bodies that hold the orientation of their surroundings (Modelica's Connections.isRoot) that they do.
 
     Orientation passes through rigid parts and through joints with `ties_orientation`. Where it does not reach the
@@ -324,11 +332,11 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
                     nodes[("coordinate", path, name, i)] = _rank(component, name, True)
         for key in record.targets:
             if key[0] == "root" and len(key) == 2:
-                node = ("flange", flat.nodes[(path, key[1])])
-                if node in roots:
+                prescribed: ScalarNode = ("flange", flat.nodes[(path, key[1])])
+                if prescribed in roots:
                     extra.append((path, key[1]))
                 else:
-                    roots[node] = (path, key[1])
+                    roots[prescribed] = (path, key[1])
             if key[0] == "variable" and len(key) == 2:
                 _raise_rank(flat, path, record, key, nodes)
         for index, expression in enumerate(record.relations):
@@ -345,8 +353,10 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
         if isinstance(port, Flange) and port.motion and ("flange", flat.nodes[("", name)]) in nodes:
             node = ("flange", flat.nodes[("", name)])
             if node in roots:
-                raise ModelError(f"{name}: this flange takes its motion from outside, but {'.'.join(roots[node])} "
-                                 "prescribes it already; expose it with motion=False")
+                raise ModelError(
+                    f"{name}: this flange takes its motion from outside, but {'.'.join(roots[node])} "
+                    "prescribes it already; expose it with motion=False"
+                )
             roots[node] = ("", name)
     source: dict[ScalarNode, Any] = dict.fromkeys(roots, "root")
     independent: list[ScalarNode] = []

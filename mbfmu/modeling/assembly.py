@@ -33,6 +33,7 @@ class Assembly(Component):
     tolerance: float = 1e-6
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
+        """An empty assembly: `__init__` of a subclass need not call this class's."""
         self = super().__new__(cls, *args, **kwargs)
         vars(self).update(_inputs={}, _outputs={})
         assert isinstance(self, Assembly)

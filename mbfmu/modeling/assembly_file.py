@@ -67,11 +67,15 @@ class _Reader:
         if "assembly" in record:
             gallery = assemblies()
             if record["assembly"] not in gallery:
-                raise ModelError(f"assembly = {record['assembly']!r}: not in the gallery; {near(record['assembly'], gallery)}")
+                raise ModelError(
+                    f"assembly = {record['assembly']!r}: not in the gallery; {near(record['assembly'], gallery)}"
+                )
             self.assembly = gallery[record["assembly"]]()
         else:
             shown = str(record.get("name", name))
-            cls = type(re.sub(r"\W", "_", shown), (Assembly,), {"__doc__": record.get("description", record.get("notes"))})
+            cls = type(
+                re.sub(r"\W", "_", shown), (Assembly,), {"__doc__": record.get("description", record.get("notes"))}
+            )
             self.assembly = cls()
             self._components(record)
             self._connections(record.get("connect", []))
@@ -86,7 +90,7 @@ class _Reader:
             _known_keys(entry, _COMPONENT_KEYS, where)
             for key in ("name", "class"):
                 if not isinstance(entry.get(key), str):
-                    raise ModelError(f"{where}: needs {key} = \"...\"")
+                    raise ModelError(f'{where}: needs {key} = "..."')
             name, dim = entry["name"], entry.get("dim")
             parameters = entry.get("parameters", {})
             if dim is None:
@@ -99,7 +103,7 @@ class _Reader:
                 self._add(f"{name}[{k + 1}]", entry["class"], _element(parameters, k, dim[0]))
 
     def _add(self, name: str, class_name: str, parameters: Any) -> None:
-        if name in self.assembly.parts or name in self.arrays and not name.endswith("]"):
+        if name in self.assembly.parts or (name in self.arrays and not name.endswith("]")):
             raise ModelError(f"component {name}: is there twice; give one of them another name")
         if not isinstance(parameters, Mapping):
             raise ModelError(f"component {name}: parameters must be a table")
@@ -198,5 +202,7 @@ def _known_keys(entry: Any, known: set[str], where: str) -> None:
 
 def _element(parameters: Mapping[str, Any], index: int, size: int) -> dict[str, Any]:
     """Parameters of one element of an array: a vector of the array's size is spread, all else applies to each."""
-    return {key: value[index] if isinstance(value, list) and len(value) == size else value
-            for key, value in parameters.items()}
+    return {
+        key: value[index] if isinstance(value, list) and len(value) == size else value
+        for key, value in parameters.items()
+    }

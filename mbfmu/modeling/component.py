@@ -30,8 +30,10 @@ def as_start(value: Any, where: str) -> Start:
         return value
     if isinstance(value, Mapping) and value and set(value) <= {"start", "fixed"}:
         return Start(value.get("start"), value.get("fixed"))
-    raise ModelError(f"{where} = {value!r}: this is a variable, its start value is given as Start(value, fixed=...) "
-                     "(in a file: {start = ..., fixed = ...})")
+    raise ModelError(
+        f"{where} = {value!r}: this is a variable, its start value is given as Start(value, fixed=...) "
+        "(in a file: {start = ..., fixed = ...})"
+    )
 
 
 class Component:
@@ -53,9 +55,19 @@ class Component:
             cls.declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Component:
+        """An empty component: a subclass may assign parts before or without calling `Component.__init__`."""
         self = super().__new__(cls)
-        vars(self).update(_owner=None, _name="", _values={}, _symbols={}, _parts={}, _ports={}, _connections=[],
-                          _conditions={}, _outer_world=None)
+        vars(self).update(
+            _owner=None,
+            _name="",
+            _values={},
+            _symbols={},
+            _parts={},
+            _ports={},
+            _connections=[],
+            _conditions={},
+            _outer_world=None,
+        )
         return self
 
     def __init__(self, **modifiers: Any) -> None:
@@ -64,10 +76,10 @@ class Component:
             if declaration.default is required:
                 self.value(name)
 
-    # -- structure ------------------------------------------------------------------------------------------------
+    # -- structure
 
     def build(self) -> None:
-        """Make parts and connections of a composite from the (structural) parameters. Elementary components have none."""
+        """Make parts and connections of a composite from its (structural) parameters; elementary ones have none."""
 
     @property
     def is_composite(self) -> bool:
@@ -154,8 +166,10 @@ class Component:
 
     def _own(self, name: str, part: Component) -> None:
         if part._owner is not None:
-            raise ModelError(f"{self.where}.{name}: this {type(part).__name__} is already {part.path or part._name!r}; "
-                             "a component can be used once, make another one")
+            raise ModelError(
+                f"{self.where}.{name}: this {type(part).__name__} is already {part.path or part._name!r}; "
+                "a component can be used once, make another one"
+            )
         if any(outer is part for outer in self._owners()):
             raise ModelError(f"{self.where}.{name}: a component cannot contain itself")
         if name in self._parts:
@@ -169,7 +183,7 @@ class Component:
             yield component
             component = component._owner
 
-    # -- attributes -----------------------------------------------------------------------------------------------
+    # -- attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in self.declarations:
@@ -208,7 +222,7 @@ class Component:
     def _write(self, declaration: Declaration, value: Any) -> None:
         self.modify(**{declaration.name: value})
 
-    # -- modifiers ------------------------------------------------------------------------------------------------
+    # -- modifiers
 
     def modify(self, **modifiers: Any) -> None:
         """Give parameters, start values and parts' modifiers; a composite is built (again) with them.
@@ -222,14 +236,17 @@ class Component:
             declaration = self.declarations.get(name)
             if isinstance(declaration, Parameter):
                 if declaration.final:
-                    raise ModelError(f"{self.where}.{name}: this parameter is computed by {type(self).__name__}; "
-                                     "set those that it depends on")
+                    raise ModelError(
+                        f"{self.where}.{name}: this parameter is computed by {type(self).__name__}; "
+                        "set those that it depends on"
+                    )
                 self._values[name] = declaration.checked(value, self.where)
                 rebuild |= declaration.structural and type(self).build is not Component.build
             elif isinstance(declaration, Variable):
                 new, old = as_start(value, f"{self.where}.{name}"), self._values.get(name, Start())
-                self._values[name] = Start(old.value if new.value is None else new.value,
-                                           old.fixed if new.fixed is None else new.fixed)
+                self._values[name] = Start(
+                    old.value if new.value is None else new.value, old.fixed if new.fixed is None else new.fixed
+                )
             else:
                 nested[name] = value
         if rebuild:
@@ -238,8 +255,10 @@ class Component:
             part = self._parts.get(name)
             if part is None or not isinstance(value, Mapping):
                 known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
-                raise ModelError(f"{self.where}: {type(self).__name__} has no parameter {name!r}; "
-                                 f"{near(name, [*known, *self._parts])}")
+                raise ModelError(
+                    f"{self.where}: {type(self).__name__} has no parameter {name!r}; "
+                    f"{near(name, [*known, *self._parts])}"
+                )
             part.modify(**value)
 
     def _rebuild(self) -> None:
@@ -307,7 +326,9 @@ class Component:
         """Connector by name, with a clear error where there is none or its condition switched it off."""
         port = {**{k: d for k, d in self.declarations.items() if isinstance(d, Port)}, **self._ports}.get(name)
         if port is None:
-            raise ModelError(f"{self.where} ({type(self).__name__}) has no connector {name!r}; {near(name, self.ports())}")
+            raise ModelError(
+                f"{self.where} ({type(self).__name__}) has no connector {name!r}; {near(name, self.ports())}"
+            )
         return Connector(self, port)
 
     def size_of(self, connector: Connector) -> int:

@@ -1,4 +1,4 @@
-"""Connectors: where components meet (seed 002; Modelica.Mechanics.Rotational/Translational.Interfaces, Blocks.Interfaces).
+"""Connectors: where components meet (seed 002; Rotational, Translational and Blocks Interfaces of the library).
 
 In a component class a connector is declared as an attribute (`frame_a = Frame_a("...")`); in an assembly under
 construction the attribute is a `Connector`, to be given to `connect`.
@@ -11,8 +11,19 @@ from collections.abc import Callable
 from typing import Any
 
 from mbfmu.modeling.declarations import Declaration, Shape
-from mbfmu.modeling.types import Angle, AngularAcceleration, AngularVelocity, Force, Orientation, Position, Real, Torque
-from mbfmu.modeling.types import Acceleration, Type, Velocity
+from mbfmu.modeling.types import (
+    Acceleration,
+    Angle,
+    AngularAcceleration,
+    AngularVelocity,
+    Force,
+    Orientation,
+    Position,
+    Real,
+    Torque,
+    Type,
+    Velocity,
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,8 +52,12 @@ class Frame(Port):
 
     kind = "frame"
     potentials = (
-        Quantity("r_0", Position, (3,), "Position vector from world frame to the connector frame origin, "
-                                        "resolved in world frame"),
+        Quantity(
+            "r_0",
+            Position,
+            (3,),
+            "Position vector from world frame to the connector frame origin, resolved in world frame",
+        ),
         Quantity("R", Orientation, (), "Orientation object to rotate the world frame into the connector frame"),
     )
     flows = (
@@ -51,15 +66,15 @@ class Frame(Port):
     )
 
 
-class Frame_a(Frame):  # noqa: N801
+class Frame_a(Frame):
     """Coordinate system fixed to the component with one cut-force and cut-torque (filled icon)."""
 
 
-class Frame_b(Frame):  # noqa: N801
+class Frame_b(Frame):
     """Coordinate system fixed to the component with one cut-force and cut-torque (non-filled icon)."""
 
 
-class Frame_resolve(Frame):  # noqa: N801
+class Frame_resolve(Frame):
     """Coordinate system in which a vector is resolved; it carries no load."""
 
 
@@ -103,8 +118,14 @@ class Signal(Port):
 
     kind = "signal"
 
-    def __init__(self, doc: str = "", *, type: Type = Real, shape: int | Shape | Callable[[Any], Shape] = (),
-                 when: Callable[[Any], bool] | None = None) -> None:
+    def __init__(
+        self,
+        doc: str = "",
+        *,
+        type: Type = Real,
+        shape: int | Shape | Callable[[Any], Shape] = (),
+        when: Callable[[Any], bool] | None = None,
+    ) -> None:
         super().__init__(doc, when=when)
         self.type = type
         self._shape = (shape,) if isinstance(shape, int) else shape

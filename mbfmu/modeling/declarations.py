@@ -79,9 +79,21 @@ class Parameter(Declaration):
     FMU runs.
     """
 
-    def __init__(self, type: Type, default: Any, doc: str, *, shape: int | Shape | None = (), structural: bool = False,
-                 final: bool = False, min: float | None = None, max: float | None = None, tunable: bool = False,
-                 animation: bool = False, when: Callable[[Any], bool] | None = None) -> None:
+    def __init__(
+        self,
+        type: Type,
+        default: Any,
+        doc: str,
+        *,
+        shape: int | Shape | None = (),
+        structural: bool = False,
+        final: bool = False,
+        min: float | None = None,
+        max: float | None = None,
+        tunable: bool = False,
+        animation: bool = False,
+        when: Callable[[Any], bool] | None = None,
+    ) -> None:
         self.type, self.default, self.doc = type, default, doc
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
         self.structural = structural or type.base != "Real" or type.name == "Axis"
@@ -107,17 +119,21 @@ class Parameter(Declaration):
         except (TypeError, ValueError):
             raise ModelError(f"{where}.{self.name} = {value!r}: expected {self._expectation()}") from None
         if self.shape is not None and array.shape != self.shape:
-            if not (array.shape == () and self.shape is None):
-                raise ModelError(f"{where}.{self.name} = {value!r}: expected {self._expectation()}, "
-                                 f"got shape {array.shape}")
+            raise ModelError(
+                f"{where}.{self.name} = {value!r}: expected {self._expectation()}, got shape {array.shape}"
+            )
         if not np.all(np.isfinite(array)):
             raise ModelError(f"{where}.{self.name} = {value!r}: every value must be finite")
-        for bound, bad, sign in ((self.min, array < self.min if self.min is not None else None, ">="),
-                                 (self.max, array > self.max if self.max is not None else None, "<=")):
+        for bound, bad, sign in (
+            (self.min, array < self.min if self.min is not None else None, ">="),
+            (self.max, array > self.max if self.max is not None else None, "<="),
+        ):
             if bad is not None and np.any(bad):
                 raise ModelError(f"{where}.{self.name} = {value!r}: must be {sign} {bound:g}{self._unit()}")
         if self.type.name == "Axis" and not np.linalg.norm(array) > 0:
-            raise ModelError(f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero")
+            raise ModelError(
+                f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
+            )
         if self.type.base == "Integer":
             if not np.all(array == np.round(array)):
                 raise ModelError(f"{where}.{self.name} = {value!r}: expected whole numbers")
@@ -143,11 +159,19 @@ class Parameter(Declaration):
         if self.shape is None:
             return f"a number or a vector of numbers{self._unit() and ' in' + self._unit()}"
         size = {0: "a number", 1: f"{self.shape[0] if self.shape else 0} numbers"}.get(len(self.shape))
-        return (size or f"a {' x '.join(map(str, self.shape))} matrix") + (f" in{self._unit()}" if self.type.unit else "")
+        return (size or f"a {' x '.join(map(str, self.shape))} matrix") + (
+            f" in{self._unit()}" if self.type.unit else ""
+        )
 
 
-def Final(type: Type, binding: Callable[[Any], Any], doc: str, *, shape: int | Shape = (),  # noqa: N802
-          structural: bool = False) -> Any:
+def Final(
+    type: Type,
+    binding: Callable[[Any], Any],
+    doc: str,
+    *,
+    shape: int | Shape = (),
+    structural: bool = False,
+) -> Any:
     """A parameter that its class computes (Modelica's `final parameter`): shown, never set."""
     return Parameter(type, binding, doc, shape=shape, structural=structural, final=True)
 
@@ -158,9 +182,18 @@ class Variable(Declaration):
     Subclasses are unknowns; where `dummy` gives true for an instance, they are assigned like any other variable.
     """
 
-    def __init__(self, type: Type, doc: str, *, shape: int | Shape | Callable[[Any], Shape] = (), start: Any = None,
-                 fixed: Any = False, state_select: Any = "default", dummy: Callable[[Any], bool] | None = None,
-                 when: Callable[[Any], bool] | None = None) -> None:
+    def __init__(
+        self,
+        type: Type,
+        doc: str,
+        *,
+        shape: int | Shape | Callable[[Any], Shape] = (),
+        start: Any = None,
+        fixed: Any = False,
+        state_select: Any = "default",
+        dummy: Callable[[Any], bool] | None = None,
+        when: Callable[[Any], bool] | None = None,
+    ) -> None:
         self.type, self.doc, self.when, self.dummy = type, doc, when, dummy
         self._shape = (shape,) if isinstance(shape, int) else shape
         self.start, self.fixed, self.state_select = start, fixed, state_select

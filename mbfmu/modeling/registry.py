@@ -34,8 +34,10 @@ def component_classes() -> dict[str, type[Component]]:
             if name is None:
                 continue
             if found.setdefault(name, cls) is not cls:
-                raise ModelError(f"{name}: is both {found[name].__module__}.{found[name].__qualname__} and "
-                                 f"{cls.__module__}.{cls.__qualname__}; give one of them another modelica_name")
+                raise ModelError(
+                    f"{name}: is both {found[name].__module__}.{found[name].__qualname__} and "
+                    f"{cls.__module__}.{cls.__qualname__}; give one of them another modelica_name"
+                )
     return found
 
 
@@ -66,8 +68,9 @@ def _loaded(entry: EntryPoint) -> object:
     except ModuleNotFoundError as error:
         if not entry.value.startswith(str(error.name)):
             raise
-        raise ModelError(f"entry point {entry.name} = {entry.value}: {error}; reinstall the package that it belongs to"
-                         ) from error
+        raise ModelError(
+            f"entry point {entry.name} = {entry.value}: {error}; reinstall the package that it belongs to"
+        ) from error
 
 
 def component_class(name: str) -> type[Component]:

@@ -28,8 +28,9 @@ class Type:
     values: tuple[str, ...] = ()
 
 
-def _si(name: str, unit: str, quantity: str | None = None, display_unit: str | None = None,
-        min: float | None = None) -> Type:
+def _si(
+    name: str, unit: str, quantity: str | None = None, display_unit: str | None = None, min: float | None = None
+) -> Type:
     return Type(name, "Real", unit, display_unit, quantity or name, min)
 
 
