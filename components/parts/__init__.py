@@ -1,6 +1,19 @@
 """Rigid parts: with mass, without, and those that couple 1-dim. drive trains to 3-dim. mechanics (seed 000)."""
 
 from mbfmu.components.parts.bodies import Body, BodyBox, BodyCylinder, BodyShape, PointMass
+from mbfmu.components.parts.drive import BevelGear1D, Mounting1D, Rotor1D
 from mbfmu.components.parts.fixed import Fixed, FixedRotation, FixedTranslation
 
-__all__ = ["Body", "BodyBox", "BodyCylinder", "BodyShape", "Fixed", "FixedRotation", "FixedTranslation", "PointMass"]
+__all__ = [
+    "BevelGear1D",
+    "Body",
+    "BodyBox",
+    "BodyCylinder",
+    "BodyShape",
+    "Fixed",
+    "FixedRotation",
+    "FixedTranslation",
+    "Mounting1D",
+    "PointMass",
+    "Rotor1D",
+]

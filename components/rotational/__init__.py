@@ -1,6 +1,70 @@
 """One-dimensional rotational mechanics (Modelica.Mechanics.Rotational 4.0)."""
 
-from mbfmu.components.rotational.components import Damper, Fixed, Inertia, Spring, SpringDamper
-from mbfmu.components.rotational.sources import Torque
+from mbfmu.components.rotational.components import (
+    Damper,
+    Disc,
+    ElastoBacklash,
+    Fixed,
+    Inertia,
+    RelativeStates,
+    Spring,
+    SpringDamper,
+)
+from mbfmu.components.rotational.gears import IdealGear, IdealGearR2T, IdealPlanetary, IdealRollingWheel
+from mbfmu.components.rotational.sensors import (
+    AccSensor,
+    AngleSensor,
+    MultiSensor,
+    PowerSensor,
+    RelAccSensor,
+    RelAngleSensor,
+    RelSpeedSensor,
+    SpeedSensor,
+    TorqueSensor,
+)
+from mbfmu.components.rotational.sources import (
+    Accelerate,
+    ConstantSpeed,
+    ConstantTorque,
+    LinearSpeedDependentTorque,
+    Position,
+    QuadraticSpeedDependentTorque,
+    Speed,
+    Torque,
+    Torque2,
+    TorqueStep,
+)
 
-__all__ = ["Damper", "Fixed", "Inertia", "Spring", "SpringDamper", "Torque"]
+__all__ = [
+    "AccSensor",
+    "Accelerate",
+    "AngleSensor",
+    "ConstantSpeed",
+    "ConstantTorque",
+    "Damper",
+    "Disc",
+    "ElastoBacklash",
+    "Fixed",
+    "IdealGear",
+    "IdealGearR2T",
+    "IdealPlanetary",
+    "IdealRollingWheel",
+    "Inertia",
+    "LinearSpeedDependentTorque",
+    "MultiSensor",
+    "Position",
+    "PowerSensor",
+    "QuadraticSpeedDependentTorque",
+    "RelAccSensor",
+    "RelAngleSensor",
+    "RelSpeedSensor",
+    "RelativeStates",
+    "Speed",
+    "SpeedSensor",
+    "Spring",
+    "SpringDamper",
+    "Torque",
+    "Torque2",
+    "TorqueSensor",
+    "TorqueStep",
+]

@@ -1,28 +1,22 @@
-"""Inertia, springs, dampers and fixed points of rotational mechanics."""
+"""Inertias, springs and dampers of rotational mechanics (Modelica.Mechanics.Rotational.Components 4.0)."""
 
 from __future__ import annotations
 
-from mbfmu.components.interfaces import Flange_a, Flange_b
-from mbfmu.modeling import Component, required
-from mbfmu.modeling.declarations import Parameter, Variable
-from mbfmu.modeling.types import (
-    Angle,
-    AngularAcceleration,
-    AngularVelocity,
-    Power,
-    RotationalDampingConstant,
-    RotationalSpringConstant,
-    StateSelect,
-    Torque,
+import casadi as ca
+from mbfmu.components.interfaces import Flange_b
+from mbfmu.components.rotational.interfaces import (
+    PartialCompliant,
+    PartialCompliantWithRelativeStates,
+    PartialTwoFlanges,
 )
-from mbfmu.modeling.types import Inertia as InertiaType
+from mbfmu.components.rotational.losses import LossPower
 
+from mbfmu.modeling import Component, required
+from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import Coordinate, Parameter, Variable
 
-class PartialTwoFlanges(Component):
-    """Component with two rotational flanges."""
-
-    flange_a = Flange_a("Flange of left shaft")
-    flange_b = Flange_b("Flange of right shaft")
+#: A backlash that is not larger is none [rad]; it would only cause events.
+LEAST_BACKLASH = 1e-10
 
 
 class Fixed(Component):
@@ -31,7 +25,7 @@ class Fixed(Component):
     modelica_name = "Rotational.Components.Fixed"
 
     flange = Flange_b("(right) flange fixed in housing")
-    phi0 = Parameter(Angle, 0.0, "Fixed offset angle of housing")
+    phi0 = Parameter(t.Angle, 0.0, "Fixed offset angle of housing")
 
     def equations(self) -> None:
         self.flange.phi = self.phi0
@@ -42,49 +36,42 @@ class Inertia(PartialTwoFlanges):
 
     modelica_name = "Rotational.Components.Inertia"
 
-    J = Parameter(InertiaType, required, "Moment of inertia", min=0)
-    stateSelect = Parameter(StateSelect, "default", "Priority to use phi and w as states")
+    J = Parameter(t.Inertia, required, "Moment of inertia", min=0)
+    stateSelect = Parameter(t.StateSelect, "default", "Priority to use phi and w as states")
 
-    phi = Variable(Angle, "Absolute rotation angle of component", start=0.0, state_select=lambda self: self.stateSelect)
-    w = Variable(AngularVelocity, "Absolute angular velocity of component (= der(phi))", start=0.0,
-                 state_select=lambda self: self.stateSelect)
-    a = Variable(AngularAcceleration, "Absolute angular acceleration of component (= der(w))", start=0.0)
+    phi = Coordinate(
+        t.Angle, "Absolute rotation angle of component", start=0.0, state_select=lambda self: self.stateSelect
+    )
+    w = Variable(
+        t.AngularVelocity,
+        "Absolute angular velocity of component (= der(phi))",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    a = Variable(t.AngularAcceleration, "Absolute angular acceleration of component (= der(w))", start=0.0)
 
     def equations(self) -> None:
-        self.relation(self.flange_a.phi - self.flange_b.phi)
-        self.phi = self.flange_a.phi
         self.w = self.der(self.phi)
         self.a = self.der(self.w)
-        self.flange_a.tau = self.J * self.a
+        self.relation(self.flange_a.phi - self.phi)
+        self.relation(self.flange_b.phi - self.phi)
+        self.effort(phi=-self.J * self.a)
+        self.energy(kinetic=self.J * self.w**2 / 2)
 
 
-class PartialCompliant(PartialTwoFlanges):
-    """Two flanges with a torque between them that depends on their relative angle."""
+class Disc(PartialTwoFlanges):
+    """1-dim. rotational rigid component without inertia, where right flange is rotated by a fixed angle."""
 
-    phi_rel = Variable(Angle, "Relative rotation angle (= flange_b.phi - flange_a.phi)", start=0.0)
-    tau = Variable(Torque, "Torque between flanges (= flange_b.tau)")
+    modelica_name = "Rotational.Components.Disc"
 
-    def equations(self) -> None:
-        self.phi_rel = self.flange_b.phi - self.flange_a.phi
-        self.tau = self.torque()
-        self.flange_a.tau, self.flange_b.tau = -self.tau, self.tau
-
-    def torque(self):
-        """Torque between the flanges as a function of phi_rel and its derivative."""
-        raise NotImplementedError(f"{type(self).__name__} must define torque()")
-
-
-class PartialCompliantWithRelativeStates(PartialCompliant):
-    """As PartialCompliant, with relative speed and acceleration as variables."""
-
-    w_rel = Variable(AngularVelocity, "Relative angular velocity (= der(phi_rel))", start=0.0)
-    a_rel = Variable(AngularAcceleration, "Relative angular acceleration (= der(w_rel))", start=0.0)
-    stateSelect = Parameter(StateSelect, "prefer", "Priority to use phi_rel and w_rel as states")
+    deltaPhi = Parameter(
+        t.Angle, 0.0, "Fixed rotation of left flange with respect to right flange (= flange_b.phi - flange_a.phi)"
+    )
+    phi = Variable(t.Angle, "Absolute rotation angle of component")
 
     def equations(self) -> None:
-        self.w_rel = self.der(self.flange_b.phi - self.flange_a.phi)
-        self.a_rel = self.der(self.w_rel)
-        super().equations()
+        self.phi = self.flange_a.phi + self.deltaPhi / 2
+        self.relation(self.flange_b.phi - self.flange_a.phi - self.deltaPhi)
 
 
 class Spring(PartialCompliant):
@@ -92,50 +79,99 @@ class Spring(PartialCompliant):
 
     modelica_name = "Rotational.Components.Spring"
 
-    c = Parameter(RotationalSpringConstant, required, "Spring constant", min=0, tunable=True)
-    phi_rel0 = Parameter(Angle, 0.0, "Unstretched spring angle", tunable=True)
+    c = Parameter(t.RotationalSpringConstant, required, "Spring constant", min=0, tunable=True)
+    phi_rel0 = Parameter(t.Angle, 0.0, "Unstretched spring angle", tunable=True)
 
-    def torque(self):
-        return self.c * (self.phi_rel - self.phi_rel0)
+    def torque(self) -> ca.SX:
+        twist = self.phi_rel - self.phi_rel0
+        self.energy(potential=self.c * twist**2 / 2)
+        return self.c * twist
 
 
-class Damper(PartialCompliantWithRelativeStates):
+class Damper(LossPower, PartialCompliantWithRelativeStates):
     """Linear 1D rotational damper."""
 
     modelica_name = "Rotational.Components.Damper"
 
-    d = Parameter(RotationalDampingConstant, required, "Damping constant", min=0, tunable=True)
-    lossPower = Variable(Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)")
+    d = Parameter(t.RotationalDampingConstant, required, "Damping constant", min=0, tunable=True)
 
-    def torque(self):
+    def torque(self) -> ca.SX:
+        self.lossPower = self.d * self.w_rel**2
         return self.d * self.w_rel
 
-    def equations(self) -> None:
-        super().equations()
-        self.lossPower = self.tau * self.w_rel
 
-
-class SpringDamper(PartialCompliantWithRelativeStates):
+class SpringDamper(LossPower, PartialCompliantWithRelativeStates):
     """Linear 1D rotational spring and damper in parallel."""
 
     modelica_name = "Rotational.Components.SpringDamper"
 
-    c = Parameter(RotationalSpringConstant, required, "Spring constant", min=0, tunable=True)
-    d = Parameter(RotationalDampingConstant, required, "Damping constant", min=0, tunable=True)
-    phi_rel0 = Parameter(Angle, 0.0, "Unstretched spring angle", tunable=True)
-    tau_c = Variable(Torque, "Spring torque")
-    tau_d = Variable(Torque, "Damping torque")
-    lossPower = Variable(Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)")
+    c = Parameter(t.RotationalSpringConstant, required, "Spring constant", min=0, tunable=True)
+    d = Parameter(t.RotationalDampingConstant, required, "Damping constant", min=0, tunable=True)
+    phi_rel0 = Parameter(t.Angle, 0.0, "Unstretched spring angle", tunable=True)
+    tau_c = Variable(t.Torque, "Spring torque")
+    tau_d = Variable(t.Torque, "Damping torque")
 
-    def torque(self):
-        self.tau_c = self.c * (self.phi_rel - self.phi_rel0)
+    def torque(self) -> ca.SX:
+        twist = self.phi_rel - self.phi_rel0
+        self.tau_c = self.c * twist
         self.tau_d = self.d * self.w_rel
+        self.lossPower = self.tau_d * self.w_rel
+        self.energy(potential=self.c * twist**2 / 2)
         return self.tau_c + self.tau_d
 
-    def equations(self) -> None:
-        super().equations()
+
+class ElastoBacklash(LossPower, PartialCompliantWithRelativeStates):
+    """Backlash connected in series to linear spring and damper (backlash is modeled with elasticity).
+
+    The damping torque never exceeds the spring torque, so that the contact neither sticks nor begins with a jump.
+    """
+
+    modelica_name = "Rotational.Components.ElastoBacklash"
+
+    c = Parameter(t.RotationalSpringConstant, required, "Spring constant (c > 0 required)", min=1e-60, tunable=True)
+    d = Parameter(t.RotationalDampingConstant, 0.0, "Damping constant", min=0, tunable=True)
+    b = Parameter(t.Angle, 0.0, "Total backlash", min=0, tunable=True)
+    phi_rel0 = Parameter(t.Angle, 0.0, "Unstretched spring angle", tunable=True)
+    tau_c = Variable(t.Torque, "Spring torque")
+    tau_d = Variable(t.Torque, "Damping torque, as far as the contact takes it up")
+
+    def torque(self) -> ca.SX:
+        twist, loose = self.phi_rel - self.phi_rel0, self.b > LEAST_BACKLASH
+        above = self.switch(ca.if_else(loose, twist - self.b / 2, -1), 1, 0)
+        below = self.switch(ca.if_else(loose, -twist - self.b / 2, -1), 1, 0)
+        contact = ca.if_else(loose, above * (twist - self.b / 2) + below * (twist + self.b / 2), twist)
+        self.tau_c = self.c * contact
+        limit, damping = ca.fabs(self.tau_c), self.d * self.w_rel
+        self.tau_d = ca.if_else(loose, ca.fmax(-limit, ca.fmin(limit, damping)), damping)
         self.lossPower = self.tau_d * self.w_rel
+        self.energy(potential=self.c * contact**2 / 2)
+        return self.tau_c + self.tau_d
 
 
-__all__ = ["Damper", "Fixed", "Inertia", "PartialCompliant", "PartialCompliantWithRelativeStates", "PartialTwoFlanges",
-           "Spring", "SpringDamper"]
+class RelativeStates(PartialTwoFlanges):
+    """Definition of relative state variables: start values for the angle between two flanges."""
+
+    modelica_name = "Rotational.Components.RelativeStates"
+
+    stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use the relative angle and relative speed as states")
+    phi_rel = Variable(
+        t.Angle,
+        "Relative rotation angle (= flange_b.phi - flange_a.phi)",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    w_rel = Variable(
+        t.AngularVelocity,
+        "Relative angular velocity (= der(phi_rel))",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    a_rel = Variable(t.AngularAcceleration, "Relative angular acceleration (= der(w_rel))", start=0.0)
+
+    def equations(self) -> None:
+        self.phi_rel = self.flange_b.phi - self.flange_a.phi
+        self.w_rel = self.der(self.phi_rel)
+        self.a_rel = self.der(self.w_rel)
+
+
+__all__ = ["Damper", "Disc", "ElastoBacklash", "Fixed", "Inertia", "RelativeStates", "Spring", "SpringDamper"]

@@ -12,11 +12,15 @@ class LossPower(Component):
     """Component with losses (Thermal.HeatTransfer.Interfaces.PartialElementaryConditionalHeatPortWithoutT)."""
 
     useHeatPort = Parameter(t.Boolean, False, "=true, if heatPort is enabled (there is none here: must be false)")
-    lossPower = Variable(t.Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)")
+    lossPower = Variable(
+        t.Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)"
+    )
 
     def check_connections(self, connected: set[str]) -> None:
         if self.useHeatPort:
-            raise ModelError(f"{self.where}.useHeatPort = true: there are no heat ports; leave it false and read lossPower")
+            raise ModelError(
+                f"{self.where}.useHeatPort = true: there are no heat ports; leave it false and read lossPower"
+            )
         super().check_connections(connected)
 
 

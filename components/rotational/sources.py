@@ -1,32 +1,25 @@
-"""Sources of rotational mechanics: a signal drives a flange."""
+"""Sources of rotational mechanics: torques and prescribed motions (Modelica.Mechanics.Rotational.Sources 4.0)."""
 
 from __future__ import annotations
 
-from mbfmu.components.interfaces import Flange_a, Flange_b
-from mbfmu.modeling import Component, RealInput
+import math
+
+import casadi as ca
+from mbfmu.components.rotational.interfaces import (
+    PartialElementaryOneFlangeAndSupport2,
+    PartialTorque,
+    PartialTwoFlanges,
+)
+
+from mbfmu.modeling import RealInput, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Parameter, Variable
+from mbfmu.modeling.declarations import Parameter, State, Variable
+
+#: Coefficients of s and s^2 in the denominator of a second order Bessel filter of critical frequency 1 rad/s.
+BESSEL = (1.3617, 0.6180)
 
 
-class PartialSupport(Component):
-    """Source whose reaction goes into a support flange, or into the ground where there is none."""
-
-    useSupport = Parameter(t.Boolean, False, "= true, if support flange enabled, otherwise implicitly grounded")
-    support = Flange_a("Support/housing of component", when=lambda self: self.useSupport)
-
-    @property
-    def phi_support(self):
-        """Angle of the support, 0 where it is the ground."""
-        return self.support.phi if self.useSupport else 0.0
-
-
-class PartialElementaryOneFlangeAndSupport(PartialSupport):
-    """One flange and a support."""
-
-    flange = Flange_b("Flange of shaft")
-
-
-class Torque(PartialElementaryOneFlangeAndSupport):
+class Torque(PartialElementaryOneFlangeAndSupport2):
     """Input signal acting as external torque on a flange."""
 
     modelica_name = "Rotational.Sources.Torque"
@@ -37,8 +30,216 @@ class Torque(PartialElementaryOneFlangeAndSupport):
     def equations(self) -> None:
         self.phi = self.flange.phi - self.phi_support
         self.flange.tau = -self.tau
-        if self.useSupport:
-            self.support.tau = self.tau
+        self.react(self.tau)
 
 
-__all__ = ["PartialElementaryOneFlangeAndSupport", "PartialSupport", "Torque"]
+class Torque2(PartialTwoFlanges):
+    """Input signal acting as torque on two flanges."""
+
+    modelica_name = "Rotational.Sources.Torque2"
+
+    tau = RealInput("Torque driving the two flanges (a positive value accelerates the flange)", type=t.Torque)
+
+    def equations(self) -> None:
+        self.flange_a.tau, self.flange_b.tau = self.tau, -self.tau
+
+
+class ConstantTorque(PartialTorque):
+    """Constant torque, not dependent on speed."""
+
+    modelica_name = "Rotational.Sources.ConstantTorque"
+
+    tau_constant = Parameter(
+        t.Torque,
+        required,
+        "Constant torque (if negative, torque is acting as load in positive direction of rotation)",
+        tunable=True,
+    )
+
+    def torque(self) -> ca.SX:
+        return self.tau_constant
+
+
+class TorqueStep(PartialTorque):
+    """Constant torque, not dependent on speed, that steps at startTime."""
+
+    modelica_name = "Rotational.Sources.TorqueStep"
+
+    stepTorque = Parameter(
+        t.Torque,
+        required,
+        "Height of torque step (if negative, torque is acting as load in positive direction of rotation)",
+    )
+    offsetTorque = Parameter(t.Torque, 0.0, "Offset of torque")
+    startTime = Parameter(t.Time, 0.0, "Torque = offset for time < startTime")
+
+    def torque(self) -> ca.SX:
+        self.time_event(self.startTime)
+        return self.offsetTorque + self.switch(self.time - self.startTime, self.stepTorque, 0)
+
+
+class _SpeedDependentTorque(PartialTorque):
+    """Torque as a function of speed."""
+
+    tau_nominal = Parameter(
+        t.Torque,
+        required,
+        "Nominal torque (if negative, torque is acting as load in positive direction of rotation)",
+        tunable=True,
+    )
+    w_nominal = Parameter(t.AngularVelocity, required, "Nominal speed", min=1e-15, tunable=True)
+    TorqueDirection = Parameter(t.Boolean, True, "Same direction of torque in both directions of rotation")
+    w = Variable(t.AngularVelocity, "Angular velocity of flange with respect to support (= der(phi))")
+
+    def torque(self) -> ca.SX:
+        self.w = self.der(self.flange.phi - self.phi_support)
+        return self.tau_nominal * self.characteristic(self.w / self.w_nominal)
+
+    def characteristic(self, speed: ca.SX) -> ca.SX:
+        """Torque over nominal torque as a function of speed over nominal speed."""
+        raise NotImplementedError(f"{type(self).__name__} must define characteristic()")
+
+
+class LinearSpeedDependentTorque(_SpeedDependentTorque):
+    """Linear dependency of torque versus speed."""
+
+    modelica_name = "Rotational.Sources.LinearSpeedDependentTorque"
+
+    def characteristic(self, speed: ca.SX) -> ca.SX:
+        return self.switch(speed, speed, -speed) if self.TorqueDirection else speed
+
+
+class QuadraticSpeedDependentTorque(_SpeedDependentTorque):
+    """Quadratic dependency of torque versus speed."""
+
+    modelica_name = "Rotational.Sources.QuadraticSpeedDependentTorque"
+
+    def characteristic(self, speed: ca.SX) -> ca.SX:
+        return speed**2 if self.TorqueDirection else speed * ca.fabs(speed)
+
+
+class PartialPrescribedMotion(PartialElementaryOneFlangeAndSupport2):
+    """Flange whose angle against the support is `phi`: a subclass gives phi, w and a."""
+
+    phi = Variable(t.Angle, "Rotation angle of flange with respect to support")
+    w = Variable(t.AngularVelocity, "Angular velocity of flange with respect to support")
+    a = Variable(t.AngularAcceleration, "Angular acceleration of flange with respect to support")
+
+    def equations(self) -> None:
+        self.motion()
+        self.relation(self.flange.phi - self.phi_support - self.phi)
+
+    def motion(self) -> None:
+        """Equations of phi, w and a."""
+        raise NotImplementedError(f"{type(self).__name__} must define motion()")
+
+
+class Position(PartialPrescribedMotion):
+    """Forced movement of a flange according to a reference angle signal.
+
+    With exact = false a second order Bessel filter makes the signal smooth; it starts at the signal's first value.
+    """
+
+    modelica_name = "Rotational.Sources.Position"
+
+    exact = Parameter(t.Boolean, False, "Is true/false for exact treatment/filtering of the input signal, respectively")
+    f_crit = Parameter(
+        t.Frequency, 50.0, "If exact=false, critical frequency of filter to filter input signal", min=1e-15
+    )
+    phi_ref = RealInput("Reference angle of flange with respect to support as input signal", type=t.Angle)
+    phi = State(t.Angle, "Rotation angle of flange with respect to support", start=0.0, dummy=lambda self: self.exact)
+    w = State(
+        t.AngularVelocity,
+        "Angular velocity of flange with respect to support",
+        start=0.0,
+        dummy=lambda self: self.exact,
+    )
+
+    def motion(self) -> None:
+        if self.exact:
+            self.phi = self.phi_ref
+            self.w = self.der(self.phi)
+            self.a = self.der(self.w)
+        else:
+            w_crit = 2 * math.pi * self.f_crit
+            self.a = ((self.phi_ref - self.phi) * w_crit - BESSEL[0] * self.w) * w_crit / BESSEL[1]
+            self.der.phi, self.der.w = self.w, self.a
+            self.initially(self.phi - self.phi_ref, "angle of the filter")
+
+
+class Speed(PartialPrescribedMotion):
+    """Forced movement of a flange according to a reference angular velocity signal.
+
+    With exact = false a first order filter makes the signal smooth; it starts at the signal's first value.
+    """
+
+    modelica_name = "Rotational.Sources.Speed"
+
+    exact = Parameter(t.Boolean, False, "Is true/false for exact treatment/filtering of the input signal, respectively")
+    f_crit = Parameter(
+        t.Frequency, 50.0, "If exact=false, critical frequency of filter to filter input signal", min=1e-15
+    )
+    w_ref = RealInput(
+        "Reference angular velocity of flange with respect to support as input signal", type=t.AngularVelocity
+    )
+    phi = State(t.Angle, "Rotation angle of flange with respect to support", start=0.0, fixed=True)
+    w = State(
+        t.AngularVelocity,
+        "Angular velocity of flange with respect to support",
+        start=0.0,
+        dummy=lambda self: self.exact,
+    )
+
+    def motion(self) -> None:
+        if self.exact:
+            self.w = self.w_ref
+            self.a = self.der(self.w)
+        else:
+            self.a = (self.w_ref - self.w) * 2 * math.pi * self.f_crit
+            self.der.w = self.a
+            self.initially(self.w - self.w_ref, "speed of the filter")
+        self.der.phi = self.w
+
+
+class Accelerate(PartialPrescribedMotion):
+    """Forced movement of a flange according to an acceleration signal."""
+
+    modelica_name = "Rotational.Sources.Accelerate"
+
+    a_ref = RealInput(
+        "Absolute angular acceleration of flange with respect to support as input signal", type=t.AngularAcceleration
+    )
+    phi = State(t.Angle, "Rotation angle of flange with respect to support", start=0.0, fixed=True)
+    w = State(t.AngularVelocity, "Angular velocity of flange with respect to support", start=0.0, fixed=True)
+
+    def motion(self) -> None:
+        self.a = self.a_ref
+        self.der.phi, self.der.w = self.w, self.a
+
+
+class ConstantSpeed(PartialPrescribedMotion):
+    """Constant speed, not dependent on torque."""
+
+    modelica_name = "Rotational.Sources.ConstantSpeed"
+
+    w_fixed = Parameter(t.AngularVelocity, required, "Fixed speed")
+    phi = State(t.Angle, "Angle of flange with respect to support (= flange.phi - support.phi)", start=0.0)
+
+    def motion(self) -> None:
+        self.w, self.a = self.w_fixed, 0.0
+        self.der.phi = self.w
+
+
+__all__ = [
+    "Accelerate",
+    "ConstantSpeed",
+    "ConstantTorque",
+    "LinearSpeedDependentTorque",
+    "PartialPrescribedMotion",
+    "Position",
+    "QuadraticSpeedDependentTorque",
+    "Speed",
+    "Torque",
+    "Torque2",
+    "TorqueStep",
+]

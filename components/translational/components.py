@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import casadi as ca
-
 from mbfmu.components.interfaces import TranslationalFlange_b
 from mbfmu.components.rotational.losses import LossPower
 from mbfmu.components.translational.interfaces import (
@@ -11,6 +10,7 @@ from mbfmu.components.translational.interfaces import (
     PartialCompliantWithRelativeStates,
     PartialTwoFlanges,
 )
+
 from mbfmu.modeling import Component, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Coordinate, Parameter, Variable
@@ -33,7 +33,9 @@ class Rod(PartialTwoFlanges):
 
     modelica_name = "Translational.Components.Rod"
 
-    L = Parameter(t.Length, required, "Length of component, from left flange to right flange (= flange_b.s - flange_a.s)")
+    L = Parameter(
+        t.Length, required, "Length of component, from left flange to right flange (= flange_b.s - flange_a.s)"
+    )
     s = Variable(t.Position, "Absolute position of center of component (s = flange_a.s + L/2 = flange_b.s - L/2)")
 
     def equations(self) -> None:
@@ -50,8 +52,12 @@ class Mass(PartialTwoFlanges):
     L = Parameter(t.Length, 0.0, "Length of component, from left flange to right flange (= flange_b.s - flange_a.s)")
     stateSelect = Parameter(t.StateSelect, "default", "Priority to use s and v as states")
 
-    s = Coordinate(t.Position, "Absolute position of center of component (s = flange_a.s + L/2 = flange_b.s - L/2)",
-                   start=0.0, state_select=lambda self: self.stateSelect)
+    s = Coordinate(
+        t.Position,
+        "Absolute position of center of component (s = flange_a.s + L/2 = flange_b.s - L/2)",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
     v = Variable(t.Velocity, "Absolute velocity of component", start=0.0, state_select=lambda self: self.stateSelect)
     a = Variable(t.Acceleration, "Absolute acceleration of component", start=0.0)
 

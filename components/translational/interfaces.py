@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import casadi as ca
-
 from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b, need_connected
+
 from mbfmu.modeling import Component
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -38,9 +38,15 @@ class PartialCompliantWithRelativeStates(PartialCompliant):
 
     stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use s_rel and v_rel as states")
     s_nominal = Parameter(t.Distance, 1e-4, "Nominal value of s_rel (used for scaling)")
-    s_rel = Variable(t.Position, "Relative distance (= flange_b.s - flange_a.s)", start=0.0,
-                     state_select=lambda self: self.stateSelect)
-    v_rel = Variable(t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=lambda self: self.stateSelect)
+    s_rel = Variable(
+        t.Position,
+        "Relative distance (= flange_b.s - flange_a.s)",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    v_rel = Variable(
+        t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=lambda self: self.stateSelect
+    )
 
     def equations(self) -> None:
         self.v_rel = self.der(self.flange_b.s - self.flange_a.s)
@@ -108,6 +114,13 @@ class PartialRelativeSensor(PartialTwoFlanges):
         need_connected(self, connected, "flange_a", "flange_b")
 
 
-__all__ = ["PartialAbsoluteSensor", "PartialCompliant", "PartialCompliantWithRelativeStates",
-           "PartialElementaryOneFlangeAndSupport2", "PartialForce", "PartialRelativeSensor", "PartialSupport",
-           "PartialTwoFlanges"]
+__all__ = [
+    "PartialAbsoluteSensor",
+    "PartialCompliant",
+    "PartialCompliantWithRelativeStates",
+    "PartialElementaryOneFlangeAndSupport2",
+    "PartialForce",
+    "PartialRelativeSensor",
+    "PartialSupport",
+    "PartialTwoFlanges",
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from mbfmu.components.translational.interfaces import PartialElementaryOneFlangeAndSupport2
+
 from mbfmu.modeling import RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Variable

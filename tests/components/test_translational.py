@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pytest
-
 from mbfmu.components import translational
-from mbfmu.errors import ModelError
+
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulate import simulate
 
@@ -36,6 +34,6 @@ def test_damped_oscillator():
     np.testing.assert_allclose(result["mass.s"], expected, atol=1e-9)
     np.testing.assert_allclose(result["damper.s_rel"], expected - 0.25, atol=1e-9)
     np.testing.assert_allclose(result["mass.flange_b.s"], expected + 0.15, atol=1e-9)
-    np.testing.assert_allclose(result["damper.lossPower"], d * result["mass.v"]**2, atol=1e-10)
+    np.testing.assert_allclose(result["damper.lossPower"], d * result["mass.v"] ** 2, atol=1e-10)
     np.testing.assert_allclose(result["mass.flange_a.f"], m * result["mass.a"], atol=1e-9)
     np.testing.assert_allclose(result["fixed.flange.f"], -result["mass.flange_a.f"], atol=1e-9)

@@ -1,0 +1,120 @@
+"""Ideal gears: relations between flanges that take no power (Modelica.Mechanics.Rotational.Components 4.0)."""
+
+from __future__ import annotations
+
+import casadi as ca
+from mbfmu.components.interfaces import Flange_a, Flange_b, TranslationalFlange_b, need_connected
+from mbfmu.components.rotational.interfaces import PartialElementaryTwoFlangesAndSupport2, need_nonzero
+
+from mbfmu.modeling import Component, required
+from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import Parameter, Variable
+
+
+class IdealGear(PartialElementaryTwoFlangesAndSupport2):
+    """Ideal gear without inertia."""
+
+    modelica_name = "Rotational.Components.IdealGear"
+
+    ratio = Parameter(t.Real, required, "Transmission ratio (flange_a.phi/flange_b.phi)")
+    phi_a = Variable(t.Angle, "Angle between left shaft flange and support")
+    phi_b = Variable(t.Angle, "Angle between right shaft flange and support")
+
+    def check_connections(self, connected: set[str]) -> None:
+        need_nonzero(self, "ratio")
+        super().check_connections(connected)
+
+    def equations(self) -> None:
+        self.phi_a = self.flange_a.phi - self.phi_support
+        self.phi_b = self.flange_b.phi - self.phi_support
+        self.relation(self.phi_a - self.ratio * self.phi_b)
+
+
+class IdealPlanetary(Component):
+    """Ideal planetary gear box."""
+
+    modelica_name = "Rotational.Components.IdealPlanetary"
+
+    ratio = Parameter(t.Real, required, "Number of ring_teeth/sun_teeth (e.g., ratio=100/50)")
+    sun = Flange_a("Flange of sun shaft")
+    carrier = Flange_a("Flange of carrier shaft")
+    ring = Flange_b("Flange of ring shaft")
+
+    def check_connections(self, connected: set[str]) -> None:
+        need_nonzero(self, "ratio")
+        super().check_connections(connected)
+
+    def equations(self) -> None:
+        self.relation((1 + self.ratio) * self.carrier.phi - self.sun.phi - self.ratio * self.ring.phi)
+
+
+class PartialElementaryRotationalToTranslational(Component):
+    """Component that ties a rotational flange to a translational one, each with a support or the ground."""
+
+    useSupportR = Parameter(
+        t.Boolean, False, "= true, if rotational support flange enabled, otherwise implicitly grounded"
+    )
+    useSupportT = Parameter(
+        t.Boolean, False, "= true, if translational support flange enabled, otherwise implicitly grounded"
+    )
+    flangeR = Flange_a("Flange of rotational shaft")
+    flangeT = TranslationalFlange_b("Flange of translational rod")
+    supportR = Flange_b("Rotational support/housing of component", when=lambda self: self.useSupportR)
+    supportT = TranslationalFlange_b("Translational support/housing of component", when=lambda self: self.useSupportT)
+
+    @property
+    def turn(self) -> ca.SX:
+        """Angle of the shaft relative to its support [rad]."""
+        return self.flangeR.phi - (self.supportR.phi if self.useSupportR else 0)
+
+    @property
+    def travel(self) -> ca.SX:
+        """Position of the rod relative to its support [m]."""
+        return self.flangeT.s - (self.supportT.s if self.useSupportT else 0)
+
+    def check_connections(self, connected: set[str]) -> None:
+        for support, used in (("supportR", self.useSupportR), ("supportT", self.useSupportT)):
+            if used:
+                need_connected(self, connected, support)
+        super().check_connections(connected)
+
+
+class IdealGearR2T(PartialElementaryRotationalToTranslational):
+    """Gearbox transforming rotational into translational motion."""
+
+    modelica_name = "Rotational.Components.IdealGearR2T"
+
+    ratio = Parameter(
+        t.Type("TranslationalRatio", unit="rad/m"), required, "Transmission ratio (flangeR.phi/flangeT.s)"
+    )
+
+    def check_connections(self, connected: set[str]) -> None:
+        need_nonzero(self, "ratio")
+        super().check_connections(connected)
+
+    def equations(self) -> None:
+        self.relation(self.turn - self.ratio * self.travel)
+
+
+class IdealRollingWheel(PartialElementaryRotationalToTranslational):
+    """Simple 1-dim. model of an ideal rolling wheel without inertia."""
+
+    modelica_name = "Rotational.Components.IdealRollingWheel"
+
+    radius = Parameter(t.Distance, required, "Wheel radius")
+
+    def check_connections(self, connected: set[str]) -> None:
+        need_nonzero(self, "radius")
+        super().check_connections(connected)
+
+    def equations(self) -> None:
+        self.relation(self.turn * self.radius - self.travel)
+
+
+__all__ = [
+    "IdealGear",
+    "IdealGearR2T",
+    "IdealPlanetary",
+    "IdealRollingWheel",
+    "PartialElementaryRotationalToTranslational",
+]

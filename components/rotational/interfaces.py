@@ -1,0 +1,152 @@
+"""What components of rotational mechanics build on (Modelica.Mechanics.Rotational.Interfaces 4.0)."""
+
+from __future__ import annotations
+
+import casadi as ca
+from mbfmu.components.interfaces import Flange_a, Flange_b, need_connected
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Component
+from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import Parameter, Variable
+
+
+def need_nonzero(component: Component, *names: str) -> None:
+    """Refuse ratios that are 0: they would tie one shaft and leave the other one without any.
+
+    Raises:
+        ModelError: one of the named parameters has the value 0.
+    """
+    for name in names:
+        if component.value(name) == 0.0:
+            raise ModelError(
+                f"{component.where}.{name} = 0: a ratio of {type(component).__name__} must not be 0; give "
+                "the quotient of the two speeds"
+            )
+
+
+class PartialTwoFlanges(Component):
+    """Component with two rotational flanges."""
+
+    flange_a = Flange_a("Flange of left shaft")
+    flange_b = Flange_b("Flange of right shaft")
+
+
+class PartialCompliant(PartialTwoFlanges):
+    """Torque between two flanges: a subclass defines `torque`, a function of phi_rel and its derivative."""
+
+    phi_rel = Variable(t.Angle, "Relative rotation angle (= flange_b.phi - flange_a.phi)", start=0.0)
+    tau = Variable(t.Torque, "Torque between flanges (= flange_b.tau)")
+
+    def equations(self) -> None:
+        self.phi_rel = self.flange_b.phi - self.flange_a.phi
+        self.tau = self.torque()
+        self.flange_a.tau, self.flange_b.tau = -self.tau, self.tau
+
+    def torque(self) -> ca.SX:
+        """Torque between the flanges [N.m]; it turns them towards each other where it is positive."""
+        raise NotImplementedError(f"{type(self).__name__} must define torque()")
+
+
+class PartialCompliantWithRelativeStates(PartialCompliant):
+    """Torque between two flanges that depends on phi_rel and w_rel."""
+
+    stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use phi_rel and w_rel as states")
+    phi_nominal = Parameter(t.Angle, 1e-4, "Nominal value of phi_rel (used for scaling)", min=0)
+    phi_rel = Variable(
+        t.Angle,
+        "Relative rotation angle (= flange_b.phi - flange_a.phi)",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    w_rel = Variable(
+        t.AngularVelocity,
+        "Relative angular velocity (= der(phi_rel))",
+        start=0.0,
+        state_select=lambda self: self.stateSelect,
+    )
+    a_rel = Variable(t.AngularAcceleration, "Relative angular acceleration (= der(w_rel))", start=0.0)
+
+    def equations(self) -> None:
+        self.w_rel = self.der(self.flange_b.phi - self.flange_a.phi)
+        self.a_rel = self.der(self.w_rel)
+        super().equations()
+
+
+class PartialSupport(Component):
+    """Component whose reaction goes into a support flange, or into the ground where that is not wanted."""
+
+    useSupport = Parameter(t.Boolean, False, "= true, if support flange enabled, otherwise implicitly grounded")
+    support = Flange_b("Support/housing of component", when=lambda self: self.useSupport)
+
+    @property
+    def phi_support(self) -> ca.SX:
+        """Absolute angle of the support, 0 where it is the ground."""
+        return self.support.phi if self.useSupport else ca.SX(0)
+
+    def react(self, torque: ca.SX) -> None:
+        """Take up the cut torque of the support flange (into the component) where there is one."""
+        if self.useSupport:
+            self.support.tau = torque
+
+    def check_connections(self, connected: set[str]) -> None:
+        if self.useSupport:
+            need_connected(self, connected, "support")
+        super().check_connections(connected)
+
+
+class PartialElementaryOneFlangeAndSupport2(PartialSupport):
+    """Component with one flange and a support."""
+
+    flange = Flange_b("Flange of shaft")
+
+
+class PartialElementaryTwoFlangesAndSupport2(PartialSupport, PartialTwoFlanges):
+    """Component with two flanges and a support."""
+
+
+class PartialTorque(PartialElementaryOneFlangeAndSupport2):
+    """Torque that accelerates the flange: a subclass defines `torque`, a function of phi and its derivative."""
+
+    phi = Variable(t.Angle, "Angle of flange with respect to support (= flange.phi - support.phi)")
+    tau = Variable(t.Torque, "Accelerating torque acting at flange (= -flange.tau)")
+
+    def equations(self) -> None:
+        self.phi = self.flange.phi - self.phi_support
+        self.tau = self.torque()
+        self.flange.tau = -self.tau
+        self.react(self.tau)
+
+    def torque(self) -> ca.SX:
+        """Accelerating torque [N.m]."""
+        raise NotImplementedError(f"{type(self).__name__} must define torque()")
+
+
+class PartialAbsoluteSensor(Component):
+    """Sensor at one flange; it carries no load."""
+
+    flange = Flange_a("Flange of shaft from which sensor information shall be measured")
+
+    def check_connections(self, connected: set[str]) -> None:
+        need_connected(self, connected, "flange")
+
+
+class PartialRelativeSensor(PartialTwoFlanges):
+    """Sensor between two flanges; it carries no load."""
+
+    def check_connections(self, connected: set[str]) -> None:
+        need_connected(self, connected, "flange_a", "flange_b")
+
+
+__all__ = [
+    "PartialAbsoluteSensor",
+    "PartialCompliant",
+    "PartialCompliantWithRelativeStates",
+    "PartialElementaryOneFlangeAndSupport2",
+    "PartialElementaryTwoFlangesAndSupport2",
+    "PartialRelativeSensor",
+    "PartialSupport",
+    "PartialTorque",
+    "PartialTwoFlanges",
+    "need_nonzero",
+]
