@@ -234,7 +234,7 @@ class Scope:
         if issubclass(role, Speed):
             return self._leaf(("speed", name, 0), (size,), lambda: self._leaf(("speed", name, 1), (size,)))
         if issubclass(role, State):
-            return self._leaf(("state", name), (size,), lambda: self._leaf(("state'", name), (size,)))
+            return self._leaf(("state", name), (size,), lambda: self._state_rate(name, size))
         if issubclass(role, Multiplier):
             return self._leaf(("multiplier", name), (size,))
         if ("variable", name) not in self._record.targets:
@@ -255,6 +255,11 @@ class Scope:
         assert isinstance(port, RealInput)
         shape = port.shape(self._component)
         return self._motion_leaf("input", name, shape[0] if shape else 1)
+
+    def _state_rate(self, name: str, size: int) -> ca.SX:
+        """Rate of a state, which can itself be differentiated as far as what the equations assign to it."""
+        key = ("state'", name)
+        return self._leaf(key, (size,), lambda: self._derivative(self._record.targets[key]))
 
     def _quaternion_rate(self, declaration: Quaternion) -> ca.SX:
         """dQ/dt = 1/2 [c I + skew(u); -u'] w for w resolved in the rotated frame (seed 004, Quaternions)."""
