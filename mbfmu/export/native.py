@@ -31,7 +31,7 @@ CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=
 SOURCE_FILES = ("fmu.c",)
 
 #: Code of the equations above this length, in characters, is compiled with -O1: quicker to build, as quick to run.
-_LARGE = 1_000_000
+_LARGE = 500_000
 
 _STORES = {"time": 0, "x": 1, "u": 2, "P": 3, "w": 4, "y": 5, "constant": 6}
 
