@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from mbfmu.cli import report
 from mbfmu.errors import ModelError, ValidationError
@@ -73,24 +72,21 @@ def play(path: pathlib.Path, title: str) -> np.ndarray:
     """Run an FMU in FMPy with a progress bar; returns its structured array with `time` and the variables shown."""
     import fmpy
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed:.2f} s"), TimeElapsedColumn())
-    with Progress(*columns, transient=True) as progress:
-        task = progress.add_task(title, total=STOP_TIME)
+    with report.running(title) as progress:
 
         def step_finished(now: float, _recorder: object) -> bool:
-            progress.update(task, completed=now)
+            progress(now / STOP_TIME)
             return True
 
-        return np.asarray(
-            fmpy.simulate_fmu(
-                str(path),
-                stop_time=STOP_TIME,
-                output_interval=STEP,
-                relative_tolerance=TOLERANCE,
-                output=[*ANGLES, *TIP],
-                step_finished=step_finished,
-            )
+        motion = fmpy.simulate_fmu(
+            str(path),
+            stop_time=STOP_TIME,
+            output_interval=STEP,
+            relative_tolerance=TOLERANCE,
+            output=[*ANGLES, *TIP],
+            step_finished=step_finished,
         )
+    return np.asarray(motion)
 
 
 def comparison(runs: list[Run]) -> Any:
@@ -109,15 +105,17 @@ def draw(run: Run, path: pathlib.Path) -> None:
     """Draw both angles over time beside the path of the tip."""
     from matplotlib.figure import Figure
 
-    picture = Figure(figsize=(9, 4), dpi=120, layout="constrained")
+    picture = Figure(figsize=(9, 3.4), dpi=110, layout="constrained")
     motion, plane = picture.subplots(1, 2)
     for name in ANGLES:
         motion.plot(run.motion["time"], np.degrees(run.motion[name]), label=name)
     motion.set(title="Joint angles", xlabel="time in s", ylabel="deg")
     motion.grid(alpha=0.3)
-    motion.legend()
+    motion.set_ylim(top=130)
+    motion.legend(loc="upper center", ncols=2)
     plane.plot(run.motion[TIP[0]], run.motion[TIP[1]], color="tab:green")
     plane.plot(0, 0, "ko", markersize=4)
+    plane.locator_params(nbins=6)
     plane.set(title="Path of the tip", xlabel="x in m", ylabel="y in m", aspect="equal")
     plane.grid(alpha=0.3)
     picture.savefig(path)

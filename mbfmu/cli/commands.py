@@ -17,6 +17,7 @@ from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
+    from mbfmu.simulation import Result
 
 app = typer.Typer(
     name="mbfmu",
@@ -120,24 +121,12 @@ def simulate(
 
         system = System.of(assembly)
         names = shown_names(system, variables)
-        progress("Running")
-        result = run(
-            system,
-            stop_time=stop,
-            tolerance=tolerance,
-            step=step,
-            outputs=names,
-            progress=lambda done: progress(f"Running: {done:.0%}"),
-        )
-        if csv:
-            result.to_csv(csv)
-        if plot:
-            progress("Drawing")
-            picture = result.plot()
-            try:
-                picture.savefig(plot)
-            except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
-                raise MbfmuError(f"--plot {plot}: {error}") from None
+    with report.running(f"Running {system.name}") as done:
+        result = run(system, stop_time=stop, tolerance=tolerance, step=step, outputs=names, progress=done)
+    if csv:
+        result.to_csv(csv)
+    if plot:
+        write_picture(result, plot)
     report.series(result, every_row=table)
 
 
@@ -225,6 +214,15 @@ def shown_names(system: System, patterns: str | None) -> list[str]:
             raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
         names |= dict.fromkeys(found)
     return list(names)
+
+
+def write_picture(result: Result, path: pathlib.Path) -> None:
+    """Draw a result in the format of the path's suffix."""
+    with report.working(f"Drawing {path}"):
+        try:
+            result.plot().savefig(path)
+        except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
+            raise MbfmuError(f"--plot {path}: {error}") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

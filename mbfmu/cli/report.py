@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    SpinnerColumn,
+    TaskProgressColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
 from rich.table import Table
 
 if TYPE_CHECKING:
@@ -31,11 +39,22 @@ FEW = 11
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """Show a spinner, the elapsed time and what is being done; the value takes the next step's text."""
-    columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    shown = Progress(*columns, console=_progress_console, transient=True, disable=not _progress_console.is_terminal)
-    with shown:
-        task = shown.add_task(what, total=None)
+    with _progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as shown:
+        task = shown.add_task(escape(what), total=None)
         yield lambda text: shown.update(task, description=escape(text))
+
+
+@contextlib.contextmanager
+def running(what: str) -> Iterator[Callable[[float], None]]:
+    """Show a bar of a run; the value takes the fraction that is done."""
+    with _progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()) as shown:
+        task = shown.add_task(escape(what), total=1.0)
+        yield lambda fraction: shown.update(task, completed=fraction)
+
+
+def _progress(*columns: ProgressColumn) -> Progress:
+    """Return a display that vanishes when it is done, and shows nothing where stderr is no terminal."""
+    return Progress(*columns, console=_progress_console, transient=True, disable=not _progress_console.is_terminal)
 
 
 def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:
@@ -44,7 +63,8 @@ def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[
     Columns in `right` hold numbers, those in `whole` are never broken into lines.
     """
     numbers, unbroken = set(right), set(whole)
-    result = Table(title=title, title_justify="left", title_style="bold", box=None, pad_edge=False, header_style="dim")
+    result = Table(title=title or None, box=None, pad_edge=False, header_style="dim")
+    result.title_style, result.title_justify = "bold", "left"
     for column in columns:
         justify: Literal["right", "left"] = "right" if column in numbers else "left"
         result.add_column(column, justify=justify, overflow="fold", no_wrap=column in unbroken)
