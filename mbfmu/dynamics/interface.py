@@ -342,7 +342,7 @@ class Interface:
         shape: tuple[int, ...] = component.shape_of(name)
         if declaration.type.name == "Orientation":
             full, symbol = f"{full}.T", symbol.T
-        resolved = ca.vertsplit(ca.vec(builder.parameters.resolve([ca.vec(symbol)])[0]))
+        resolved = [builder.parameters.source(e) for e in ca.vertsplit(ca.vec(symbol))]
         defaults = builder.parameters.defaults
         free = set(builder.parameters.free)
         variability = "tunable" if declaration.tunable else "fixed"
@@ -429,7 +429,7 @@ class Interface:
                 store=store,
                 index=index,
             )
-        number = None if start is None else builder.parameters.place(builder.parameters.resolve([start.start])[0])
+        number = None if start is None else builder.parameters.place(start.start)
         if start is None or number is None or number >= len(builder.parameters.defaults):
             return _scalar(
                 name,

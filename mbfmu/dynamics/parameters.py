@@ -31,6 +31,7 @@ class Parameters:
     expressions: list[ca.SX] = dataclasses.field(default_factory=list)
     _aliases: dict[int, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
     _place: dict[int, int] = dataclasses.field(default_factory=dict)
+    _replacement: tuple[ca.SX, ca.SX] | None = None
 
     def add_components(self, components: dict[str, Component]) -> None:
         """Take the parameters of all components, those of animation left out."""
@@ -121,8 +122,15 @@ class Parameters:
         """Expressions with passed-on parameters replaced by what they pass on."""
         if not self._aliases or not expressions:
             return expressions
-        symbols, given = zip(*self._aliases.values(), strict=True)
-        return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*given)]))
+        if self._replacement is None:
+            symbols, given = zip(*self._aliases.values(), strict=True)
+            self._replacement = ca.vertcat(*symbols), ca.vertcat(*given)
+        return list(ca.substitute(expressions, [self._replacement[0]], [self._replacement[1]]))
+
+    def source(self, symbol: ca.SX) -> ca.SX:
+        """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
+        alias = self._aliases.get(symbol.element_hash())
+        return symbol if alias is None else alias[1]
 
     @property
     def all(self) -> ca.SX:
