@@ -15,6 +15,7 @@ import ctypes
 import functools
 import json
 import pathlib
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar
@@ -91,6 +92,9 @@ class Slave:
 
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
+        # The library puts the FMU's folder in front of all others on the host's path, once per instance; everything
+        # that is imported from there is by now.
+        sys.path[:] = [entry for entry in sys.path if entry != self.resources]
         cls = type(self)
         if cls._model is None:
             cls._model = load(pathlib.Path(self.resources))

@@ -129,6 +129,14 @@ def test_values_of_every_type(slave: Slave) -> None:
     assert slave.getString([slave.references["mass.label"]]) == [b"a < b"]
 
 
+def test_the_hosts_import_path_stays_as_it_was(unzipped: pathlib.Path) -> None:
+    before = list(sys.path)
+    slave = Slave(unzipped)
+    slave.reset()
+    assert sys.path == before
+    slave.freeInstance()
+
+
 def test_a_get_in_initialization_mode_knows_what_was_set(slave: Slave) -> None:
     slave["mass.s"] = 0.2
     slave.setupExperiment(startTime=0.0)
