@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
-from mbfmu.errors import ModelError
+from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.declarations import Variable
@@ -171,7 +171,7 @@ def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> As
         raise ModelError(f"{source}: {cls.__name__} needs a value for {', '.join(missing)}; add -p {missing[0]}=...")
     try:
         return cls(**arguments)
-    except ModelError:
+    except MbfmuError:
         raise
     except Exception as error:
         raise failure(f"{source}: {cls.__name__}() fails", error, pathlib.Path(inspect.getfile(cls))) from error
