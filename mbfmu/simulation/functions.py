@@ -118,9 +118,14 @@ class Workspace:
         r, J = self._initial()
         return r, J
 
+    def dynamics(self) -> tuple[np.ndarray, Vector]:
+        """Matrix A [nw x nw] and right side b [nw] of the accelerations and multipliers at the present point."""
+        A, b = self._dynamics()
+        return A, b
+
     def solve(self) -> Vector:
         """Solve A w = b at the present point into `w` [nw]; NaN where A is singular."""
-        A, b = self._dynamics()
+        A, b = self.dynamics()
         self._solver.solve(A, b, self.w)
         return self.w
 

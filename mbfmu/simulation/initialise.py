@@ -9,7 +9,7 @@ import numpy as np
 from .errors import InitialisationError
 from .functions import Workspace
 from .linear import RANK_TOLERANCE, minimum_norm
-from .project import normalise
+from .project import check, normalise
 
 Vector = np.ndarray
 
@@ -48,8 +48,10 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
     Raises
     ------
     InitialisationError
-        Equations cannot be met, or switches do not settle; the message names the equations, says by how much they
-        fail, and which fixed start values are in their way.
+        Equations cannot be met, or switches do not settle, or the accelerations have no unique values; the message
+        names the equations and says by how much they fail and which fixed start values are in their way.
+    ConsistencyError
+        A dropped constraint or an assertion does not hold.
     """
     equations = workspace.equations
     workspace.set_parameters(p)
@@ -74,6 +76,9 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
             f"at t = {t:.9g} s the switches of the model do not settle: with either mode the other one applies; start "
             "away from the point where they change"
         )
+    check(workspace)
+    if not np.isfinite(workspace.solve()).all():
+        raise InitialisationError(_singular(workspace))
     residual, rank, undetermined = problem.report(X)
     return Start(workspace.x.copy(), workspace.P.copy(), workspace.m.copy(), residual, rank, undetermined)
 
@@ -269,6 +274,22 @@ class _Problem:
         else:
             lines.append("no start value is in the way: check the parameters in these equations, or start closer")
         return "\n".join(lines)
+
+
+def _singular(workspace: Workspace) -> str:
+    """Say which accelerations and constraint forces the equations of motion leave open at the present point."""
+    equations = workspace.equations
+    when = f"at t = {workspace.t[0]:.9g} s the equations of motion"
+    A, b = workspace.dynamics()
+    if not (np.isfinite(A).all() and np.isfinite(b).all()):
+        return f"{when} have no finite value: check start values and parameters"
+    _, values, rows = np.linalg.svd(A)
+    null = np.abs(rows[values <= RANK_TOLERANCE * max(values[0], np.finfo(float).tiny)]).sum(axis=0)
+    speeds = equations.unknown_names[equations.nq : equations.nq + equations.nv]
+    names = [f"  der({name})" for name in speeds] + [f"  force of '{name}'" for name in equations.velocity_names]
+    order = [i for i in np.argsort(-null, kind="stable") if null[i] > 1e-6]
+    head = f"{when} are singular: something moves that has no mass, or is held twice; they leave open"
+    return "\n".join([head, *_shown([names[i] for i in order])])
 
 
 def _shown(lines: list[str]) -> list[str]:

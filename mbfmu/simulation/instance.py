@@ -11,7 +11,6 @@ from .equations import Equations
 from .errors import SimulationError, StepError
 from .functions import Workspace
 from .initialise import Start, initialise
-from .project import check
 from .stepping import Point, Stepper
 
 Vector = np.ndarray
@@ -113,7 +112,6 @@ class Instance:
         if self._start is None:
             with np.errstate(all="ignore"):
                 start = initialise(self._workspace, self.start_time, self._p, self._u)
-                check(self._workspace)
             self._start, self._P = start, start.P
             self._latch(Point(self.start_time, start.x, self._u, start.P, start.m))
         return self._start

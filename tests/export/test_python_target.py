@@ -248,10 +248,10 @@ def test_an_impossible_start_is_reported(slave: Slave) -> None:
     slave["spring.c"] = 0.0
     slave.setupExperiment(startTime=0.0)
     slave.enterInitializationMode()
-    slave.exitInitializationMode()
     with pytest.raises(FMICallException):
-        slave.doStep(0.0, 0.1)
-    assert "the accelerations are not finite" in slave.lines[-1]
+        slave.exitInitializationMode()
+    assert "the equations of motion are singular" in slave.lines[-1]
+    assert "der(mass.v)" in slave.lines[-1]
 
 
 def test_a_host_without_mbfmu_runs_it_and_ends_well(unzipped: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -114,6 +114,21 @@ def test_a_far_guess_is_reached_by_restarts():
     assert abs(start.x[0]) == pytest.approx(0.5, abs=1e-12)
 
 
+def test_what_a_singular_start_leaves_open_is_named():
+    d = Draft("massless", q=3, v=3, parameters=[0.0])
+    equations = d.equations(
+        A=ca.diag(ca.vertcat(1, d.P[0], 2)),
+        b=ca.SX.ones(3),
+        guess=ca.SX.zeros(6),
+        unknown_names=("a.s", "b.s", "c.s", "a.v", "b.v", "c.v"),
+    )
+    instance = Instance(equations)
+    with pytest.raises(InitialisationError, match=r"singular: .*\n  der\(b\.v\)$"):
+        instance.initialise()
+    instance.set_parameter(0, 1.0)
+    assert instance.get("w", 1) == 1.0
+
+
 def test_dropped_constraints_must_hold():
     d = Draft("dropped", q=1, v=1, parameters=[0.2, 0.2])
     equations = d.equations(A=ca.SX(1), b=ca.SX(0), guess=ca.vertcat(d.P[0], 0), redundant=d.q - d.P[1])

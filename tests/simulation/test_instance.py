@@ -193,12 +193,17 @@ def test_steps_go_forward_from_a_finished_initialisation(model):
         instance.do_step(-0.1)
 
 
-def test_a_singular_start_is_reported():
-    d = Draft("massless", q=1, v=1)
-    instance = Instance(d.equations(A=ca.SX(0), b=ca.SX(1), guess=ca.SX.zeros(2)))
+def test_accelerations_that_end_are_reported():
+    """The mass is gone from 0.1 s on."""
+    d = Draft("vanishing", q=1, v=1)
+    mass = ca.if_else(d.t < 0.1, 1, 0)
+    instance = Instance(d.equations(A=mass, b=ca.SX(1), guess=ca.SX.zeros(2)))
     instance.finish_initialisation()
-    with pytest.raises(StepError, match="singular"):
-        instance.do_step(0.1)
+    with pytest.raises(StepError, match=r"t = 0\.1 s the step size became too small"):
+        instance.do_step(0.2)
+    instance.do_step(0.05)
+    instance.do_step(0.04)
+    assert instance.get("x", 1) == pytest.approx(0.09)
 
 
 def test_chattering_is_reported_and_not_endless():
