@@ -115,6 +115,8 @@ class Parameter(Declaration):
         if hasattr(value, "is_symbolic") or callable(value):  # a CasADi expression or a binding
             return value
         try:
+            if value is None or np.asarray(value).dtype.kind in "bSU":  # NumPy would make numbers of them
+                raise TypeError
             array = np.array(value, dtype=float)
         except (TypeError, ValueError):
             raise ModelError(f"{where}.{self.name} = {value!r}: expected {self._expectation()}") from None

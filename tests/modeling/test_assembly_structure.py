@@ -1,0 +1,335 @@
+"""Assemblies: ownership, names, hierarchy, connections, and the interface to the outside."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import pytest
+from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, rotational, translational
+
+import mbfmu
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Frame_a, RealInput, RotationalFlange, Start, TranslationalFlange
+
+
+def rod(m: float = 1.0) -> Body:
+    return Body(m=m, r_CM=(0.5, 0, 0), I_33=0.001)
+
+
+def hinge(phi: float = 0.0) -> Revolute:
+    return Revolute(phi=Start(phi, fixed=True), w=Start(0.0, fixed=True))
+
+
+class Pendulum(Assembly):
+    """A rod on a hinge.
+
+    More about it.
+    """
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.hinge = hinge()
+        self.rod = rod()
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.rod.frame_a)
+        self.output(self.hinge.phi, "angle")
+
+
+def names(system: mbfmu.System) -> set[str]:
+    return {v.name for v in system.variables}
+
+
+# -- ownership
+
+
+def test_attributes_name_and_own() -> None:
+    assembly = Pendulum()
+    assert assembly.hinge.path == "hinge"
+    assert list(assembly.parts) == ["world", "hinge", "rod"]
+    assert assembly.name == "Pendulum"
+    assert assembly.description == "A rod on a hinge."
+
+
+def test_lists_are_numbered_from_one() -> None:
+    assembly = Assembly()
+    assembly.rod = [rod(), rod()]
+    assert assembly.rod[1].path == "rod[2]"
+    assert list(assembly.parts) == ["rod[1]", "rod[2]"]
+
+
+def test_a_component_is_used_once() -> None:
+    assembly, part = Assembly(), rod()
+    assembly.one = part
+    with pytest.raises(ModelError, match=r"two: this Body is already 'one'; a component can be used once"):
+        assembly.two = part
+    with pytest.raises(ModelError, match="already 'one'"):
+        Assembly().other = part
+
+
+def test_nothing_contains_itself() -> None:
+    inner, outer = Assembly(), Assembly()
+    outer.inner = inner
+    with pytest.raises(ModelError, match="cannot contain itself"):
+        inner.outer = outer
+
+
+def test_replacing_a_part_frees_the_old_one() -> None:
+    assembly, old = Assembly(), rod()
+    assembly.rod = old
+    assembly.rod = rod(m=2.0)
+    assert list(assembly.parts) == ["rod"]
+    Assembly().again = old
+    assert old.path == "again"
+
+
+# -- hierarchy
+
+
+class Carriage(Assembly):
+    """Moves a pendulum; both bring a World of their own."""
+
+    def __init__(self) -> None:
+        self.world = World(g=1.5)
+        self.slide = Prismatic(s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+        self.mass = PointMass(m=1e9)
+        self.pendulum = Hanging()
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.mass.frame_a)
+        self.connect(self.slide.frame_b, self.pendulum.frame_a)
+
+
+class Hanging(Assembly):
+    """A pendulum to be hung somewhere."""
+
+    def __init__(self) -> None:
+        self.frame_a = Frame_a("Where it hangs")
+        self.world = World()
+        self.hinge = hinge()
+        self.rod = rod()
+        self.connect(self.frame_a, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.rod.frame_a)
+
+
+def test_the_outer_world_wins() -> None:
+    """The rod's angular acceleration from rest shows which gravity acts: m d g / (I + m d^2)."""
+    result = mbfmu.simulate(Carriage(), 0.01, outputs=["pendulum.hinge.a", "pendulum.rod.g_0[2]"])
+    assert result["pendulum.hinge.a"][0] == pytest.approx(-0.5 * 1.5 / (0.001 + 0.25), rel=1e-6)
+    assert result["pendulum.rod.g_0[2]"][0] == -1.5
+
+
+def test_two_worlds_side_by_side_are_one_too_many() -> None:
+    assembly = Pendulum()
+    assembly.world2 = World()
+    with pytest.raises(ModelError, match="Pendulum: world and world2 are both a World; keep one"):
+        mbfmu.System.of(assembly)
+
+
+def test_a_body_needs_a_world() -> None:
+    class Lost(Assembly):
+        def __init__(self) -> None:
+            self.rod = rod()
+
+    with pytest.raises(ModelError, match=r"rod: Body needs a World .* add one, e\.g\. self\.world = World\(\)"):
+        mbfmu.System.of(Lost())
+
+
+# -- connections
+
+
+def test_only_like_connectors_are_connected() -> None:
+    assembly = Pendulum()
+    assembly.shaft = rotational.Inertia(J=1.0)
+    assembly.mass = translational.Mass(m=1.0)
+    with pytest.raises(ModelError, match=r"connect hinge\.frame_b \(frame\) with shaft\.flange_a \(rotational\)"):
+        assembly.connect(assembly.hinge.frame_b, assembly.shaft.flange_a)
+    with pytest.raises(ModelError, match=r"\(rotational\) with mass\.flange_a \(translational\)"):
+        assembly.connect(assembly.shaft.flange_a, assembly.mass.flange_a)
+    with pytest.raises(ModelError, match="connect takes two connectors, got"):
+        assembly.connect(assembly.hinge, assembly.rod.frame_a)
+
+
+def test_connections_stay_inside() -> None:
+    assembly, stranger = Pendulum(), rod()
+    assembly.connect(assembly.hinge.frame_b, stranger.frame_a)
+    with pytest.raises(ModelError, match=r"connects .*frame_a, which is not part of it; assign the component"):
+        mbfmu.System.of(assembly)
+
+
+def test_a_missing_connector_is_named() -> None:
+    with pytest.raises(ModelError, match=r"hinge \(Revolute\) has no connector 'frame_c'; did you mean"):
+        Pendulum().hinge.connector("frame_c")
+
+
+@pytest.mark.parametrize("count", [0, 1])
+def test_a_joint_needs_both_frames(count: int) -> None:
+    assembly = Pendulum()
+    assembly.spare = Revolute()
+    if count:
+        assembly.connect(assembly.rod.frame_a, assembly.spare.frame_a)
+    with pytest.raises(ModelError, match=r"spare.*frame_"):
+        mbfmu.System.of(assembly)
+
+
+def test_a_rigid_part_needs_one_frame() -> None:
+    assembly = Pendulum()
+    assembly.arm = FixedTranslation(r=(1, 0, 0))
+    with pytest.raises(ModelError, match=r"arm.*frame_a.*frame_b"):
+        mbfmu.System.of(assembly)
+    assembly.connect(assembly.hinge.frame_b, assembly.arm.frame_a)  # the other frame stays open: it carries no load
+    result = mbfmu.simulate(assembly, 0.01, outputs=["arm.frame_b.r_0[1]", "arm.frame_b.f[1]"])
+    assert result["arm.frame_b.r_0[1]"][0] == 1.0
+    assert not result["arm.frame_b.f[1]"].any()
+
+
+def test_several_connects_join_one_set() -> None:
+    """Three bodies at one frame, connected in a chain, weigh on the hinge together."""
+    assembly = Pendulum()
+    assembly.second, assembly.third = rod(2.0), rod(3.0)
+    assembly.connect(assembly.rod.frame_a, assembly.second.frame_a)
+    assembly.connect(assembly.second.frame_a, assembly.third.frame_a)
+    result = mbfmu.simulate(assembly, 0.01, outputs=["hinge.a"])
+    assert result["hinge.a"][0] == pytest.approx(-6 * 0.5 * 9.80665 / (3 * 0.001 + 6 * 0.25), rel=1e-9)
+
+
+# -- inputs and outputs
+
+
+class Driven(Pendulum):
+    """A pendulum with a motor."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hinge.modify(useAxisFlange=True)
+        self.motor = rotational.Torque()
+        self.connect(self.motor.flange, self.hinge.axis)
+        self.input(self.motor.tau, "tau", start=0.5 * 9.80665)
+
+
+def test_an_input_drives_a_signal() -> None:
+    """The start value of the input holds the rod against gravity."""
+    system = mbfmu.System.of(Driven())
+    tau = next(v for v in system.variables if v.name == "tau")
+    assert (tau.causality, tau.start, tau.unit) == ("input", 0.5 * 9.80665, "N.m")
+    held = mbfmu.simulate(system, 1.0)
+    np.testing.assert_allclose(held["angle"], 0.0, atol=1e-12)
+    free = mbfmu.simulate(system, 0.1, start_values={"tau": 0.0})
+    assert free["angle"][-1] < -0.05
+
+
+def test_inputs_and_outputs_are_checked() -> None:
+    assembly = Driven()
+    with pytest.raises(ModelError, match=r"input\(\) takes a signal connector such as torque\.tau"):
+        assembly.input(assembly.hinge.axis)
+    with pytest.raises(ModelError, match=r"output\(\) takes a variable such as revolute\.phi"):
+        assembly.output("hinge.phi")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("hinge.phy", r"there is no variable hinge\.phy; did you mean hinge\.phi"), ("rod.m", r"rod\.m is a parameter")],
+)
+def test_outputs_must_be_variables(name: str, expected: str) -> None:
+    assembly = Pendulum()
+    reference = assembly.hinge.phi
+    assembly.output(type(reference)(assembly, name))
+    with pytest.raises(ModelError, match=expected):
+        mbfmu.System.of(assembly)
+
+
+def test_a_fed_signal_is_no_input() -> None:
+    class TwiceFed(Driven):
+        def __init__(self) -> None:
+            super().__init__()
+            self.u = RealInput("From outside")
+            self.connect(self.u, self.motor.tau)
+
+    with pytest.raises(ModelError, match=r"motor\.tau: is connected already; it cannot be an input, too"):
+        mbfmu.System.of(TwiceFed())
+
+
+def test_an_assemblys_own_input_feeds_a_part() -> None:
+    class WithInput(Pendulum):
+        def __init__(self) -> None:
+            super().__init__()
+            self.hinge.modify(useAxisFlange=True)
+            self.u = RealInput("Torque on the hinge")
+            self.motor = rotational.Torque()
+            self.connect(self.motor.flange, self.hinge.axis)
+            self.connect(self.u, self.motor.tau)
+
+    result = mbfmu.simulate(WithInput(), 0.01, start_values={"u": 9.80665})
+    assert result["hinge.a"][0] == pytest.approx(0.5 * 9.80665 / 0.251, rel=1e-9)
+
+
+# -- flanges to the outside
+
+
+class Shaft(Assembly):
+    """Two discs on a spring, one end free to the outside."""
+
+    def __init__(self, motion: bool) -> None:
+        self.flange = RotationalFlange("To the outside", motion=motion)
+        self.near, self.far = (rotational.Inertia(J=J, w=Start(0.0, fixed=not motion)) for J in (2.0, 3.0))
+        self.gear = rotational.IdealGear(ratio=2.0)
+        self.connect(self.flange, self.near.flange_a)
+        self.connect(self.near.flange_b, self.gear.flange_a)
+        self.connect(self.gear.flange_b, self.far.flange_a)
+
+
+def test_a_flange_takes_torque_and_gives_motion() -> None:
+    """Both discs together: J = 2 + 3 / 2^2, phi = tau t^2 / 2 J."""
+    system = mbfmu.System.of(Shaft(motion=False))
+    causality = {v.name: v.causality for v in system.variables if v.name.startswith("flange.")}
+    assert causality == {"flange.tau": "input", "flange.phi": "output", "flange.w": "output", "flange.a": "output"}
+    result = mbfmu.simulate(system, 2.0, start_values={"flange.tau": 5.5})
+    np.testing.assert_allclose(result["flange.a"], 2.0, rtol=1e-12)
+    np.testing.assert_allclose(result["flange.phi"], result.time**2, atol=1e-6)
+    np.testing.assert_allclose(result["flange.w"], 2 * result.time, atol=1e-6)
+
+
+def test_a_flange_takes_motion_and_gives_torque() -> None:
+    """The torque that the shaft exerts outwards is what its inertia resists with."""
+    system = mbfmu.System.of(Shaft(motion=True))
+    causality = {v.name: v.causality for v in system.variables if v.name.startswith("flange.")}
+    assert causality == {"flange.tau": "output", "flange.phi": "input", "flange.w": "input", "flange.a": "input"}
+    result = mbfmu.simulate(system, 0.1, start_values={"flange.phi": 0.3, "flange.w": 4.0, "flange.a": 6.0})
+    np.testing.assert_allclose(result["flange.tau"], -6.0 * 2.75, rtol=1e-12)
+    np.testing.assert_allclose(result["far.phi"], 0.15, rtol=1e-12)
+    np.testing.assert_allclose(result["far.w"], 2.0, rtol=1e-12)
+
+
+def test_a_translational_flange_works_alike() -> None:
+    class Slider(Assembly):
+        def __init__(self) -> None:
+            self.rod_end = TranslationalFlange("To the outside")
+            self.mass = translational.Mass(m=4.0, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+            self.connect(self.rod_end, self.mass.flange_b)
+
+    result = mbfmu.simulate(Slider(), 1.0, start_values={"rod_end.f": 8.0})
+    np.testing.assert_allclose(result["rod_end.s"], result.time**2, atol=1e-6)
+    assert {"rod_end.v", "rod_end.a"} <= set(result)
+
+
+def test_a_flange_that_leads_nowhere_is_named() -> None:
+    class Dangling(Pendulum):
+        def __init__(self) -> None:
+            super().__init__()
+            self.shaft = RotationalFlange("To the outside")
+
+    with pytest.raises(ModelError, match="shaft: this flange of the assembly is connected to nothing inside"):
+        mbfmu.System.of(Dangling())
+
+
+# -- a system is a snapshot
+
+
+def test_a_system_does_not_see_later_changes() -> None:
+    assembly = Pendulum()
+    system = mbfmu.System.of(assembly)
+    before = copy.copy(system.equations.parameters)
+    assembly.rod.m = 50.0
+    assert system.equations.parameters == before
+    assert mbfmu.System.of(system) is system
+    heavier = mbfmu.System.of(assembly)
+    assert 50.0 in heavier.equations.parameters
