@@ -230,7 +230,7 @@ class Builder:
         return independent_rows(self._record(None), self.row_names)
 
     def _record(self, keep: list[int] | None) -> Equations:
-        """The record of the equations; without `keep` a preliminary one with all constraint rows and no dynamics."""
+        """The record of the equations; without `keep` a preliminary one with all constraint rows, at rest."""
         t, x, u, P, m, w = self.sweeps.symbols.time, self.x, self.u, self.P, self.m, self.w
         parameters, standard = self.parameters, [t, x, u, P, m]
         is_final = keep is not None
@@ -254,7 +254,7 @@ class Builder:
             "guess": ([P], [initial.guess]),
             "dynamics": (
                 standard,
-                [self.A, self.b] if is_final else [ca.SX.zeros(w.numel(), w.numel()), ca.SX.zeros(w.numel())],
+                [self.A, self.b] if is_final else [ca.SX.eye(w.numel()), ca.SX.zeros(w.numel())],
             ),
             "derivatives": ([*standard, w], [rates]),
             "displacement": ([t, x, P, dv], [ca.substitute(self.qdot, self.v, dv)]),
