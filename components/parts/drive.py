@@ -1,6 +1,10 @@
 """Parts that couple 1-dim. drive trains to 3-dim. mechanics: Mounting1D, Rotor1D, BevelGear1D (seed 000).
 
 Their frame exists only where world.driveTrainMechanics3D is true; elsewhere they are plain 1-dim. components.
+
+Angles of their flanges count from the frame. A shaft that turns with its frame therefore carries more power than its
+flanges show, namely torque times the frame's speed about the shaft; the reaction torques of Mounting1D and BevelGear1D
+make up for that. Neither stores or loses anything (`self.energy()`): the balance of a drive train closes as a whole.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ class _Carried(Component):
     """Component of a drive train that a frame carries, as long as 3-dim. effects are wanted."""
 
     frame_a = Frame_a(
-        "Frame in which the component is fixed (connector is removed, if world.driveTrainMechanics3D=false)",
+        "Frame in which it is fixed (connector is removed, if world.driveTrainMechanics3D=false)",
         when=_is_3d,
     )
 
@@ -62,13 +66,14 @@ class Mounting1D(_Carried):
         self.flange_b.phi = self.phi0
         if self.is_carried:
             self.load_frame(-normalize(self.n) * self.flange_b.tau)
+            self.energy()
 
 
 class Rotor1D(Animated, _Carried, PartialTwoFlanges):
     """1D inertia attachable on 3-dim. bodies (3D dynamic effects are taken into account if driveTrainMechanics3D=true).
 
     Mass and inertia of the rotor at rest belong to the body that carries it; the Rotor1D adds what its rotation does.
-    The energy is therefore that which comes on top of the body's.
+    Its energy is therefore what comes on top of the body's; with exact = false no energy balances.
     """
 
     modelica_name = "MultiBody.Parts.Rotor1D"
@@ -101,9 +106,8 @@ class Rotor1D(Animated, _Carried, PartialTwoFlanges):
     virtualPower = Parameter(
         t.Boolean,
         False,
-        "= true, if the reaction torque follows from the flange torques by the "
-        "principle of virtual power: the same motion where exact, and power that "
-        "balances where not",
+        "= true, if the reaction torque follows from the flange torques by the principle of virtual power: the same "
+        "motion where exact, and angular momentum that is kept where not",
     )
 
     phi = Coordinate(
@@ -140,7 +144,7 @@ class Rotor1D(Animated, _Carried, PartialTwoFlanges):
         self.effort(phi=-self.J * self.a - (with_frame if self.exact else 0))
         along = self.J * self.a - self.flange_a.tau - self.flange_b.tau if self.virtualPower else -with_frame
         self.load_frame(e * along + cross(w_a, e * self.J * self.w))
-        self.energy(kinetic=self.J * (self.w**2 / 2 + (self.w * spin if self.exact else 0)))
+        self.energy(kinetic=self.J * (self.w / 2 + spin) * self.w)
 
 
 class BevelGear1D(_Carried, PartialTwoFlanges):
@@ -160,6 +164,7 @@ class BevelGear1D(_Carried, PartialTwoFlanges):
         self.relation(self.flange_a.phi - self.ratio * self.flange_b.phi)
         if self.is_carried:
             self.load_frame(-self.flange_a.tau * normalize(self.n_a) - self.flange_b.tau * normalize(self.n_b))
+            self.energy()
 
 
 __all__ = ["BevelGear1D", "Mounting1D", "Rotor1D"]

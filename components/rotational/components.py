@@ -97,6 +97,7 @@ class Damper(LossPower, PartialCompliantWithRelativeStates):
 
     def torque(self) -> ca.SX:
         self.lossPower = self.d * self.w_rel**2
+        self.energy(dissipated=self.lossPower)
         return self.d * self.w_rel
 
 
@@ -116,7 +117,7 @@ class SpringDamper(LossPower, PartialCompliantWithRelativeStates):
         self.tau_c = self.c * twist
         self.tau_d = self.d * self.w_rel
         self.lossPower = self.tau_d * self.w_rel
-        self.energy(potential=self.c * twist**2 / 2)
+        self.energy(potential=self.c * twist**2 / 2, dissipated=self.lossPower)
         return self.tau_c + self.tau_d
 
 
@@ -144,7 +145,7 @@ class ElastoBacklash(LossPower, PartialCompliantWithRelativeStates):
         limit, damping = ca.fabs(self.tau_c), self.d * self.w_rel
         self.tau_d = ca.if_else(loose, ca.fmax(-limit, ca.fmin(limit, damping)), damping)
         self.lossPower = self.tau_d * self.w_rel
-        self.energy(potential=self.c * contact**2 / 2)
+        self.energy(potential=self.c * contact**2 / 2, dissipated=self.lossPower)
         return self.tau_c + self.tau_d
 
 

@@ -48,15 +48,15 @@ class IdealPlanetary(Component):
         self.relation((1 + self.ratio) * self.carrier.phi - self.sun.phi - self.ratio * self.ring.phi)
 
 
+#: Type of IdealGearR2T's ratio.
+TranslationalRatio = t.Type("TranslationalRatio", unit="rad/m")
+
+
 class PartialElementaryRotationalToTranslational(Component):
     """Component that ties a rotational flange to a translational one, each with a support or the ground."""
 
-    useSupportR = Parameter(
-        t.Boolean, False, "= true, if rotational support flange enabled, otherwise implicitly grounded"
-    )
-    useSupportT = Parameter(
-        t.Boolean, False, "= true, if translational support flange enabled, otherwise implicitly grounded"
-    )
+    useSupportR = Parameter(t.Boolean, False, "= true, if rotational support flange enabled, else grounded")
+    useSupportT = Parameter(t.Boolean, False, "= true, if translational support flange enabled, else grounded")
     flangeR = Flange_a("Flange of rotational shaft")
     flangeT = TranslationalFlange_b("Flange of translational rod")
     supportR = Flange_b("Rotational support/housing of component", when=lambda self: self.useSupportR)
@@ -84,9 +84,7 @@ class IdealGearR2T(PartialElementaryRotationalToTranslational):
 
     modelica_name = "Rotational.Components.IdealGearR2T"
 
-    ratio = Parameter(
-        t.Type("TranslationalRatio", unit="rad/m"), required, "Transmission ratio (flangeR.phi/flangeT.s)"
-    )
+    ratio = Parameter(TranslationalRatio, required, "Transmission ratio (flangeR.phi/flangeT.s)")
 
     def check_connections(self, connected: set[str]) -> None:
         need_nonzero(self, "ratio")

@@ -11,10 +11,8 @@ from mbfmu.modeling.declarations import Parameter, Variable
 class LossPower(Component):
     """Component with losses (Thermal.HeatTransfer.Interfaces.PartialElementaryConditionalHeatPortWithoutT)."""
 
-    useHeatPort = Parameter(t.Boolean, False, "=true, if heatPort is enabled (there is none here: must be false)")
-    lossPower = Variable(
-        t.Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)"
-    )
+    useHeatPort = Parameter(t.Boolean, False, "= true, if heatPort is enabled (there is none: must be false)")
+    lossPower = Variable(t.Power, "Loss power leaving component via heatPort (> 0, if heat flows out)")
 
     def check_connections(self, connected: set[str]) -> None:
         if self.useHeatPort:

@@ -17,6 +17,11 @@ from mbfmu.modeling.declarations import Parameter, State, Variable
 
 #: Coefficients of s and s^2 in the denominator of a second order Bessel filter of critical frequency 1 rad/s.
 BESSEL = (1.3617, 0.6180)
+#: What the sign of a torque parameter means.
+LOAD = "(if negative, torque is acting as load in positive direction of rotation)"
+#: Descriptions of the parameters of filtered sources.
+EXACT = "Is true/false for exact treatment/filtering of the input signal, respectively"
+F_CRIT = "If exact=false, critical frequency of filter to filter input signal"
 
 
 class Torque(PartialElementaryOneFlangeAndSupport2):
@@ -52,7 +57,7 @@ class ConstantTorque(PartialTorque):
     tau_constant = Parameter(
         t.Torque,
         required,
-        "Constant torque (if negative, torque is acting as load in positive direction of rotation)",
+        f"Constant torque {LOAD}",
         tunable=True,
     )
 
@@ -68,7 +73,7 @@ class TorqueStep(PartialTorque):
     stepTorque = Parameter(
         t.Torque,
         required,
-        "Height of torque step (if negative, torque is acting as load in positive direction of rotation)",
+        f"Height of torque step {LOAD}",
     )
     offsetTorque = Parameter(t.Torque, 0.0, "Offset of torque")
     startTime = Parameter(t.Time, 0.0, "Torque = offset for time < startTime")
@@ -84,7 +89,7 @@ class _SpeedDependentTorque(PartialTorque):
     tau_nominal = Parameter(
         t.Torque,
         required,
-        "Nominal torque (if negative, torque is acting as load in positive direction of rotation)",
+        f"Nominal torque {LOAD}",
         tunable=True,
     )
     w_nominal = Parameter(t.AngularVelocity, required, "Nominal speed", min=1e-15, tunable=True)
@@ -128,6 +133,7 @@ class PartialPrescribedMotion(PartialElementaryOneFlangeAndSupport2):
     def equations(self) -> None:
         self.motion()
         self.relation(self.flange.phi - self.phi_support - self.phi)
+        self.energy(dissipated=self.flange.tau * self.w)  # work done on the source leaves the system
 
     def motion(self) -> None:
         """Equations of phi, w and a."""
@@ -142,10 +148,8 @@ class Position(PartialPrescribedMotion):
 
     modelica_name = "Rotational.Sources.Position"
 
-    exact = Parameter(t.Boolean, False, "Is true/false for exact treatment/filtering of the input signal, respectively")
-    f_crit = Parameter(
-        t.Frequency, 50.0, "If exact=false, critical frequency of filter to filter input signal", min=1e-15
-    )
+    exact = Parameter(t.Boolean, False, EXACT)
+    f_crit = Parameter(t.Frequency, 50.0, F_CRIT, min=1e-15)
     phi_ref = RealInput("Reference angle of flange with respect to support as input signal", type=t.Angle)
     phi = State(t.Angle, "Rotation angle of flange with respect to support", start=0.0, dummy=lambda self: self.exact)
     w = State(
@@ -175,10 +179,8 @@ class Speed(PartialPrescribedMotion):
 
     modelica_name = "Rotational.Sources.Speed"
 
-    exact = Parameter(t.Boolean, False, "Is true/false for exact treatment/filtering of the input signal, respectively")
-    f_crit = Parameter(
-        t.Frequency, 50.0, "If exact=false, critical frequency of filter to filter input signal", min=1e-15
-    )
+    exact = Parameter(t.Boolean, False, EXACT)
+    f_crit = Parameter(t.Frequency, 50.0, F_CRIT, min=1e-15)
     w_ref = RealInput(
         "Reference angular velocity of flange with respect to support as input signal", type=t.AngularVelocity
     )

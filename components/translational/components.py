@@ -33,9 +33,7 @@ class Rod(PartialTwoFlanges):
 
     modelica_name = "Translational.Components.Rod"
 
-    L = Parameter(
-        t.Length, required, "Length of component, from left flange to right flange (= flange_b.s - flange_a.s)"
-    )
+    L = Parameter(t.Length, required, "Length, from left flange to right flange (= flange_b.s - flange_a.s)")
     s = Variable(t.Position, "Absolute position of center of component (s = flange_a.s + L/2 = flange_b.s - L/2)")
 
     def equations(self) -> None:
@@ -49,7 +47,7 @@ class Mass(PartialTwoFlanges):
     modelica_name = "Translational.Components.Mass"
 
     m = Parameter(t.Mass, required, "Mass of the sliding mass")
-    L = Parameter(t.Length, 0.0, "Length of component, from left flange to right flange (= flange_b.s - flange_a.s)")
+    L = Parameter(t.Length, 0.0, "Length, from left flange to right flange (= flange_b.s - flange_a.s)")
     stateSelect = Parameter(t.StateSelect, "default", "Priority to use s and v as states")
 
     s = Coordinate(
@@ -93,6 +91,7 @@ class Damper(LossPower, PartialCompliantWithRelativeStates):
 
     def force(self) -> ca.SX:
         self.lossPower = self.d * self.v_rel**2
+        self.energy(dissipated=self.lossPower)
         return self.d * self.v_rel
 
 
@@ -112,7 +111,7 @@ class SpringDamper(LossPower, PartialCompliantWithRelativeStates):
         self.f_c = self.c * stretch
         self.f_d = self.d * self.v_rel
         self.lossPower = self.f_d * self.v_rel
-        self.energy(potential=self.c * stretch**2 / 2)
+        self.energy(potential=self.c * stretch**2 / 2, dissipated=self.lossPower)
         return self.f_c + self.f_d
 
 

@@ -1,12 +1,23 @@
-"""Sources of translational mechanics (Modelica.Mechanics.Translational.Sources 4.0)."""
+"""Sources of translational mechanics: forces and prescribed motions (Modelica.Mechanics.Translational.Sources 4.0)."""
 
 from __future__ import annotations
 
-from mbfmu.components.translational.interfaces import PartialElementaryOneFlangeAndSupport2
+import math
 
-from mbfmu.modeling import RealInput
+import casadi as ca
+from mbfmu.components.rotational.sources import BESSEL, EXACT, F_CRIT
+from mbfmu.components.translational.interfaces import (
+    PartialElementaryOneFlangeAndSupport2,
+    PartialForce,
+    PartialTwoFlanges,
+)
+
+from mbfmu.modeling import RealInput, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Variable
+from mbfmu.modeling.declarations import Parameter, State, Variable
+
+#: What the sign of a force parameter means.
+LOAD = "(if negative, force is acting as load in positive direction of motion)"
 
 
 class Force(PartialElementaryOneFlangeAndSupport2):
@@ -23,4 +34,182 @@ class Force(PartialElementaryOneFlangeAndSupport2):
         self.react(self.f)
 
 
-__all__ = ["Force"]
+class Force2(PartialTwoFlanges):
+    """Input signal acting as force on two flanges."""
+
+    modelica_name = "Translational.Sources.Force2"
+
+    f = RealInput("Driving force as input signal", type=t.Force)
+
+    def equations(self) -> None:
+        self.flange_a.f, self.flange_b.f = self.f, -self.f
+
+
+class ConstantForce(PartialForce):
+    """Constant force, not dependent on speed."""
+
+    modelica_name = "Translational.Sources.ConstantForce"
+
+    f_constant = Parameter(t.Force, required, f"Nominal force {LOAD}", tunable=True)
+
+    def force(self) -> ca.SX:
+        return self.f_constant
+
+
+class ForceStep(PartialForce):
+    """Constant force, not dependent on speed, that steps at startTime."""
+
+    modelica_name = "Translational.Sources.ForceStep"
+
+    stepForce = Parameter(t.Force, required, f"Height of force step {LOAD}")
+    offsetForce = Parameter(t.Force, 0.0, "Offset of force")
+    startTime = Parameter(t.Time, 0.0, "Force = offset for time < startTime")
+
+    def force(self) -> ca.SX:
+        self.time_event(self.startTime)
+        return self.offsetForce + self.switch(self.time - self.startTime, self.stepForce, 0)
+
+
+class _SpeedDependentForce(PartialForce):
+    """Force as a function of speed."""
+
+    f_nominal = Parameter(t.Force, required, f"Nominal force {LOAD}", tunable=True)
+    v_nominal = Parameter(t.Velocity, required, "Nominal speed", min=1e-15, tunable=True)
+    ForceDirection = Parameter(t.Boolean, True, "Same direction of force in both directions of movement")
+    v = Variable(t.Velocity, "Velocity of flange with respect to support (= der(s))")
+
+    def force(self) -> ca.SX:
+        self.v = self.der(self.flange.s - self.s_support)
+        return self.f_nominal * self.characteristic(self.v / self.v_nominal)
+
+    def characteristic(self, speed: ca.SX) -> ca.SX:
+        """Force over nominal force as a function of speed over nominal speed."""
+        raise NotImplementedError(f"{type(self).__name__} must define characteristic()")
+
+
+class LinearSpeedDependentForce(_SpeedDependentForce):
+    """Linear dependency of force versus speed."""
+
+    modelica_name = "Translational.Sources.LinearSpeedDependentForce"
+
+    def characteristic(self, speed: ca.SX) -> ca.SX:
+        return self.switch(speed, speed, -speed) if self.ForceDirection else speed
+
+
+class QuadraticSpeedDependentForce(_SpeedDependentForce):
+    """Quadratic dependency of force versus speed."""
+
+    modelica_name = "Translational.Sources.QuadraticSpeedDependentForce"
+
+    def characteristic(self, speed: ca.SX) -> ca.SX:
+        return speed**2 if self.ForceDirection else speed * ca.fabs(speed)
+
+
+class PartialPrescribedMotion(PartialElementaryOneFlangeAndSupport2):
+    """Flange whose distance from the support is `s`: a subclass gives s, v and a."""
+
+    s = Variable(t.Position, "Position of flange with respect to support")
+    v = Variable(t.Velocity, "Velocity of flange with respect to support")
+    a = Variable(t.Acceleration, "Acceleration of flange with respect to support")
+
+    def equations(self) -> None:
+        self.motion()
+        self.relation(self.flange.s - self.s_support - self.s)
+        self.energy(dissipated=self.flange.f * self.v)  # work done on the source leaves the system
+
+    def motion(self) -> None:
+        """Equations of s, v and a."""
+        raise NotImplementedError(f"{type(self).__name__} must define motion()")
+
+
+class Position(PartialPrescribedMotion):
+    """Forced movement of a flange according to a reference position.
+
+    With exact = false a second order Bessel filter makes the signal smooth; it starts at the signal's first value.
+    """
+
+    modelica_name = "Translational.Sources.Position"
+
+    exact = Parameter(t.Boolean, False, EXACT)
+    f_crit = Parameter(t.Frequency, 50.0, F_CRIT, min=1e-15)
+    s_ref = RealInput("Reference position of flange as input signal", type=t.Position)
+    s = State(t.Position, "Position of flange with respect to support", start=0.0, dummy=lambda self: self.exact)
+    v = State(t.Velocity, "Velocity of flange with respect to support", start=0.0, dummy=lambda self: self.exact)
+
+    def motion(self) -> None:
+        if self.exact:
+            self.s = self.s_ref
+            self.v = self.der(self.s)
+            self.a = self.der(self.v)
+        else:
+            w_crit = 2 * math.pi * self.f_crit
+            self.a = ((self.s_ref - self.s) * w_crit - BESSEL[0] * self.v) * w_crit / BESSEL[1]
+            self.der.s, self.der.v = self.v, self.a
+            self.initially(self.s - self.s_ref, "position of the filter")
+
+
+class Speed(PartialPrescribedMotion):
+    """Forced movement of a flange according to a reference speed.
+
+    With exact = false a first order filter makes the signal smooth; it starts at the signal's first value.
+    """
+
+    modelica_name = "Translational.Sources.Speed"
+
+    exact = Parameter(t.Boolean, False, EXACT)
+    f_crit = Parameter(t.Frequency, 50.0, F_CRIT, min=1e-15)
+    v_ref = RealInput("Reference speed of flange as input signal", type=t.Velocity)
+    s = State(t.Position, "Position of flange with respect to support", start=0.0, fixed=True)
+    v = State(t.Velocity, "Velocity of flange with respect to support", start=0.0, dummy=lambda self: self.exact)
+
+    def motion(self) -> None:
+        if self.exact:
+            self.v = self.v_ref
+            self.a = self.der(self.v)
+        else:
+            self.a = (self.v_ref - self.v) * 2 * math.pi * self.f_crit
+            self.der.v = self.a
+            self.initially(self.v - self.v_ref, "speed of the filter")
+        self.der.s = self.v
+
+
+class Accelerate(PartialPrescribedMotion):
+    """Forced movement of a flange according to an acceleration signal."""
+
+    modelica_name = "Translational.Sources.Accelerate"
+
+    a_ref = RealInput("Absolute acceleration of flange as input signal", type=t.Acceleration)
+    s = State(t.Position, "Position of flange with respect to support", start=0.0, fixed=True)
+    v = State(t.Velocity, "Velocity of flange with respect to support", start=0.0, fixed=True)
+
+    def motion(self) -> None:
+        self.a = self.a_ref
+        self.der.s, self.der.v = self.v, self.a
+
+
+class ConstantSpeed(PartialPrescribedMotion):
+    """Constant speed, not dependent on force."""
+
+    modelica_name = "Translational.Sources.ConstantSpeed"
+
+    v_fixed = Parameter(t.Velocity, required, "Fixed speed (if negative, force is acting as load)")
+    s = State(t.Position, "Distance between flange and support (= flange.s - support.s)", start=0.0)
+
+    def motion(self) -> None:
+        self.v, self.a = self.v_fixed, 0.0
+        self.der.s = self.v
+
+
+__all__ = [
+    "Accelerate",
+    "ConstantForce",
+    "ConstantSpeed",
+    "Force",
+    "Force2",
+    "ForceStep",
+    "LinearSpeedDependentForce",
+    "PartialPrescribedMotion",
+    "Position",
+    "QuadraticSpeedDependentForce",
+    "Speed",
+]
