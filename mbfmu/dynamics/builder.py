@@ -11,6 +11,7 @@ from mbfmu.dynamics.energy import EnergyBalance
 from mbfmu.dynamics.flatten import UnionFind, flatten
 from mbfmu.dynamics.interface import Interface
 from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.recursion import accelerations
 from mbfmu.dynamics.redundancy import independent_rows
 from mbfmu.dynamics.starts import Starts
 from mbfmu.dynamics.sweeps import Sweeps
@@ -21,6 +22,9 @@ from mbfmu.frames import cross
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.declarations import Quaternion
 from mbfmu.simulation.equations import Equations
+
+#: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
+RECURSIVE_FROM = 5
 
 
 @dataclasses.dataclass
@@ -47,9 +51,9 @@ class Builder:
             assembly, self.flat, self.topology, self.sweeps, EnergyBalance(self.sweeps) if energy else None
         )
         self.sweeps.prepare()
-        self.rows = [*self._cut_rows(), *self._component_rows(), *self._relation_rows(), *self._root_rows()]
         self.q, self.v, self.a, self.z = (_stack(d.values()) for d in (symbols.q, symbols.v, symbols.a, symbols.z))
-        self.multipliers = _stack(r.multipliers for r in self.rows)
+        self.rows = [*self._cut_rows(), *self._component_rows(), *self._relation_rows(), *self._root_rows()]
+        self._motion()
         self.u, self.m = _stack(symbols.inputs.values()), _stack(symbols.modes.values())
         self.parameters = Parameters()
         self.parameters.add_components(self.flat.components)
@@ -151,9 +155,9 @@ class Builder:
 
     # -- functions
 
-    def _make(self) -> None:
-        sweeps, symbols, topology, parameters = self.sweeps, self.sweeps.symbols, self.topology, self.parameters
-        self.x, self.P = ca.vertcat(self.q, self.v, self.z), parameters.all
+    def _motion(self) -> None:
+        """Balances along all speeds, and the rates of positions and states."""
+        sweeps, symbols, topology = self.sweeps, self.sweeps.symbols, self.topology
         forces, rate = [sweeps.balance(node) for node in topology.independent], []
         for key, speed in symbols.v.items():
             if key[0] in topology.records:  # speeds of their own; the others belong to scalar nodes
@@ -166,13 +170,46 @@ class Builder:
             else:
                 rate.append(symbols.v[key])
         states = [sweeps.target(path, ("state'", name)) for path, name in self._states()]
-        forces_column, self.qdot, self.zdot = parameters.resolve([_stack(forces), _stack(rate), _stack(states)])
+        self.forces, self.qdot, self.zdot = _stack(forces), _stack(rate), _stack(states)
+        self._add_massless()
+
+    def _add_massless(self) -> None:
+        """Where a speed moves no mass, its balance is a condition on positions (or speeds), kept as a constraint.
+
+        The multiplier that comes with it stays zero: it only gives the balance, without accelerations, an unknown.
+        """
+        unknown = ca.vertcat(self.a, *(r.multipliers for r in self.rows))
+        if not self.v.numel():
+            return
+        known = {row for row, _ in zip(*ca.jacobian_sparsity(self.forces, unknown).get_triplet(), strict=True)}
+        for i in (i for i in range(self.v.numel()) if i not in known):
+            name = f"balance of forces along {self.v[i].name()}"
+            if self.v[i].name().endswith("'"):
+                name = name[:-1]
+            balance = self.forces[i]
+            rate = self._total_derivative(balance)
+            multiplier = ca.SX.sym(name)
+            if ca.depends_on(balance, self.v):
+                self.rows.append(Rows(name, None, balance, rate, multiplier))
+            else:
+                self.rows.append(Rows(name, balance, rate, self._total_derivative(rate), multiplier))
+            self.forces[i] += multiplier
+
+    def _total_derivative(self, expression: ca.SX) -> ca.SX:
+        """d/dt of an expression in time and states."""
+        states = ca.vertcat(self.sweeps.symbols.time, self.q, self.v, self.z)
+        return ca.jtimes(expression, states, ca.vertcat(1, self.qdot, self.a, self.zdot))
+
+    def _make(self) -> None:
+        parameters = self.parameters
+        self.x, self.P = ca.vertcat(self.q, self.v, self.z), parameters.all
+        forces, self.qdot, self.zdot = parameters.resolve([self.forces, self.qdot, self.zdot])
         self.w = ca.vertcat(self.a, self.multipliers)
         self._dropped_multipliers = ca.SX(0, 1)
         self.keep = self._independent_rows()
         self._dropped_multipliers = _rows(self.multipliers, self._dropped())
         self.w = ca.vertcat(self.a, _rows(self.multipliers, self.keep))
-        self._solve_form(ca.vertcat(forces_column, _rows(self.gamma_all, self.keep)))
+        self._solve_form(ca.vertcat(forces, _rows(self.gamma_all, self.keep)))
         self.interface.place(self)
 
     def _dropped(self) -> list[int]:
@@ -180,7 +217,11 @@ class Builder:
         return [i for i in range(self.c_all.numel()) if i not in kept]
 
     def _solve_form(self, residual: ca.SX) -> None:
-        """A w = b from the residuals of motion and constraints, which must be linear in w."""
+        """A w = b from the residuals of motion and constraints, which must be linear in w; or w itself for a tree."""
+        self.recursive = self._recursive()
+        if self.recursive is not None:
+            self.A, self.b, self.blocks = ca.SX(0, 0), self.recursive, (tuple(range(self.w.numel())),)
+            return
         residual = self._without_dropped([residual])[0]
         A = ca.jacobian(residual, self.w)
         if self.w.numel() and ca.depends_on(A, self.w):
@@ -188,6 +229,15 @@ class Builder:
         b = -ca.substitute(residual, self.w, ca.SX.zeros(self.w.numel()))
         self.blocks = _blocks(A)
         self.A, self.b = ca.cse([ca.densify(A), ca.densify(b)]) if self.w.numel() else (A, b)
+
+    def _recursive(self) -> ca.SX | None:
+        """Accelerations by the recursion for trees, where it applies and pays."""
+        if self.v.numel() < RECURSIVE_FROM or self.rows:
+            return None
+        found = accelerations(self.topology, self.sweeps)
+        if found is None:
+            return None
+        return ca.cse(self.parameters.resolve([found])[0])
 
     def rates(self) -> list[ca.SX]:
         """dx/dt, one expression per state."""
@@ -297,6 +347,7 @@ class Builder:
             position_names=tuple(self.row_names[i] for i in kept_positions),
             velocity_names=tuple(self.row_names[i] for i in keep),
             redundant_names=tuple(self.row_names[i] for i in dropped),
+            explicit=is_final and self.recursive is not None,
             blocks=self.blocks if is_final else (tuple(range(w.numel())),),
             time_switches=self._time_switches() if is_final else (False,) * m.numel(),
             assertion_messages=tuple(self._messages()) if is_final else (),

@@ -245,7 +245,9 @@ class Interface:
             return found
 
         through_w: list[set[int]] = [set() for _ in range(builder.w.numel())]
-        if builder.w.numel():
+        if builder.recursive is not None:
+            through_w = pattern(builder.b, knowns)
+        elif builder.w.numel():
             by_a, by_b = pattern(ca.vec(builder.A), knowns), pattern(builder.b, knowns)
             size = builder.w.numel()
             for block in builder.blocks:

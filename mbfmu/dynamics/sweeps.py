@@ -224,17 +224,16 @@ class Sweeps:
 
     # -- forward sweep
 
-    def motion(self, path: str, what: str) -> ca.SX:
-        """Relative motion of a joint: r, T, w, v, a or z."""
-        record = self.records[path]
+    def motion(self, edge: Edge, what: str) -> ca.SX:
+        """Relative motion of an edge, a joint or a prescribed frame: r, T, w, v, a or z."""
+        path, record = edge.path, self.records[edge.path]
         if record.motion is not None:
             expression = record.motion[what]
             return self._once(("motion", path, what), lambda: self.globalise(path, [expression])[0])
-        root = next(k[1] for k in record.targets if k[0] == "root" and len(k) == 3)
         base, order = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}[
             what
         ]
-        return self.target(path, ("root", root, base), order)
+        return self.target(path, ("root", edge.connectors[1], base), order)
 
     def frame(self, node: int, what: str) -> ca.SX:
         """Motion of a frame node."""
@@ -245,7 +244,7 @@ class Sweeps:
     def _supported(self, edge: Edge, what: str) -> ca.SX:
         if not edge.reversed:
             return self.beyond(edge, what)
-        rel, b = functools.partial(self.motion, edge.path), functools.partial(self.frame, edge.b)
+        rel, b = functools.partial(self.motion, edge), functools.partial(self.frame, edge.b)
         if what == "T":
             return rel("T").T @ b("T")
         if what == "w":
@@ -259,13 +258,13 @@ class Sweeps:
         if what == "v_0":
             return b("v_0") - T.T @ (rel("v") + cross(w, rel("r")))
         z = self.frame(edge.a, "z")
-        return b("a_0") - T.T @ _relative_acceleration(rel, w, z)
+        return b("a_0") - T.T @ relative_acceleration(rel, w, z)
 
     def beyond(self, edge: Edge, what: str) -> ca.SX:
         """Motion of frame b of an edge, as it follows from frame a and the relative motion."""
 
         def make() -> ca.SX:
-            rel, a = functools.partial(self.motion, edge.path), functools.partial(self.frame, edge.a)
+            rel, a = functools.partial(self.motion, edge), functools.partial(self.frame, edge.a)
             if what == "T":
                 return rel("T") @ a("T")
             if what == "w":
@@ -276,7 +275,7 @@ class Sweeps:
                 return a("r_0") + a("T").T @ rel("r")
             if what == "v_0":
                 return a("v_0") + a("T").T @ (rel("v") + cross(a("w"), rel("r")))
-            return a("a_0") + a("T").T @ _relative_acceleration(rel, a("w"), a("z"))
+            return a("a_0") + a("T").T @ relative_acceleration(rel, a("w"), a("z"))
 
         return self._once(("beyond", edge.path, edge.connectors, what), make)
 
@@ -336,7 +335,7 @@ class Sweeps:
                     return both[:3] if name == "f" else both[3:]
             elif at_b != edge.reversed:
                 return -self._node_load(edge.child, edge, name)
-            rel = functools.partial(self.motion, edge.path)
+            rel = functools.partial(self.motion, edge)
             if at_b:  # from a
                 f, t = self.tie(edge, False, "f"), None
                 if name == "f":
@@ -445,7 +444,7 @@ class Sweeps:
         )
         edge = self._edge_of[(path, "frame_b")]
         f, t = self.tie(edge, True, "f"), self.tie(edge, True, "t")
-        return total - ca.dot(about, t) - ca.dot(self.motion(path, "T") @ along, f)
+        return total - ca.dot(about, t) - ca.dot(self.motion(edge, "T") @ along, f)
 
     # -- composites
 
@@ -487,7 +486,7 @@ class Sweeps:
                 self.tie(edge, not edge.reversed, name)
 
 
-def _relative_acceleration(rel: Callable[[str], ca.SX], w: ca.SX, z: ca.SX) -> ca.SX:
+def relative_acceleration(rel: Callable[[str], ca.SX], w: ca.SX, z: ca.SX) -> ca.SX:
     """Acceleration of frame b relative to the origin of frame a, resolved in a (a rotates with w, z)."""
     return rel("a") + cross(z, rel("r")) + 2 * cross(w, rel("v")) + cross(w, cross(w, rel("r")))
 

@@ -80,6 +80,8 @@ class Equations:
     stop_time: float
     tolerance: float
     functions: Mapping[str, ca.Function] = dataclasses.field(compare=False)
+    #: True where `dynamics` gives w itself in place of b, and A is empty: the recursion for trees.
+    explicit: bool = False
 
     @property
     def nx(self) -> int:

@@ -119,14 +119,20 @@ class Workspace:
         return r, J
 
     def dynamics(self) -> tuple[np.ndarray, Vector]:
-        """Matrix A [nw x nw] and right side b [nw] of the accelerations and multipliers at the present point."""
+        """Matrix A [nw x nw] and right side b [nw] of the accelerations and multipliers at the present point.
+
+        Where the equations are explicit, A is empty and b is the solution.
+        """
         A, b = self._dynamics()
         return A, b
 
     def solve(self) -> Vector:
         """Solve A w = b at the present point into `w` [nw]; NaN where A is singular."""
         A, b = self.dynamics()
-        self._solver.solve(A, b, self.w)
+        if self.equations.explicit:
+            self.w[:] = b
+        else:
+            self._solver.solve(A, b, self.w)
         return self.w
 
     def derivatives(self) -> Vector:

@@ -283,6 +283,8 @@ def _singular(workspace: Workspace) -> str:
     A, b = workspace.dynamics()
     if not (np.isfinite(A).all() and np.isfinite(b).all()):
         return f"{when} have no finite value: check start values and parameters"
+    if equations.explicit:
+        return f"{when} are singular: something moves that has no mass"
     _, values, rows = np.linalg.svd(A)
     null = np.abs(rows[values <= RANK_TOLERANCE * max(values[0], np.finfo(float).tiny)]).sum(axis=0)
     speeds = equations.unknown_names[equations.nq : equations.nq + equations.nv]

@@ -109,7 +109,9 @@ static Outcome accelerations(Instance *s, double t, const double *x, const doubl
 {
 #if NV + NL > 0
     if (eval_dynamics(s, t, x, u, m, s->A, w)) return NOT_FINITE;
-#if ONE_BLOCK
+#if EXPLICIT
+    /* The recursion for trees has solved it already. */
+#elif ONE_BLOCK
     if (!lu_solve(NW, s->A, w)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
 #else
     for (int block = 0; block < NBLOCKS; ++block) {
