@@ -1,2 +1,21 @@
-"""blocks"""
-__all__: list[str] = []
+"""Signal blocks: sources, mathematics, filters and controllers (Modelica.Blocks 4.0).
+
+Names that Modelica keeps in subpackages stand side by side here: Modelica.Blocks.Sources.Sine is blocks.Sine.
+"""
+
+from mbfmu.components.blocks import continuous, math, nonlinear, routing, sources, tables
+from mbfmu.components.blocks.continuous import *  # noqa: F403
+from mbfmu.components.blocks.math import *  # noqa: F403
+from mbfmu.components.blocks.nonlinear import *  # noqa: F403
+from mbfmu.components.blocks.routing import *  # noqa: F403
+from mbfmu.components.blocks.sources import *  # noqa: F403
+from mbfmu.components.blocks.tables import *  # noqa: F403
+
+__all__ = [
+    *continuous.__all__,
+    *math.__all__,
+    *nonlinear.__all__,
+    *routing.__all__,
+    *sources.__all__,
+    *tables.__all__,
+]

@@ -1,0 +1,441 @@
+"""Continuous control blocks with states (Modelica.Blocks.Continuous 4.0). Parameters take numbers or vectors."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+from mbfmu.components.blocks.interfaces import SISO, common_shape, size_of
+from mbfmu.components.blocks.math import Add, Add3, Gain
+from mbfmu.components.blocks.nonlinear import Limiter
+from mbfmu.components.blocks.sources import Constant
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
+from mbfmu.modeling import types as t
+
+CONTROLLER = t.Type("SimpleController", "String", values=("P", "PI", "PD", "PID"))
+
+
+class _Dynamic(SISO):
+    """Block with states, and with a choice of how they start."""
+
+    initType = Parameter(t.Init, "NoInit", "Type of initialization")
+
+    def starts_with(self, *types: str) -> bool:
+        """True where the block starts in one of these ways."""
+        return self.initType in types
+
+
+class _OutputIsState(_Dynamic):
+    """Block whose output is its state: start values of `y` are those of the state."""
+
+    y_start = Parameter(t.Real, 0.0, "Initial or guess value of output (= state)", shape=None)
+    x = State(t.Real, "State of block (= y)", shape=common_shape, start=lambda self: self.y_start,
+              fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
+
+    def modify(self, **modifiers: Any) -> None:
+        """Modifiers of `y` go to the state."""
+        if isinstance(modifiers.get("y"), Mapping) or hasattr(modifiers.get("y"), "fixed"):
+            modifiers["x"] = modifiers.pop("y")
+        super().modify(**modifiers)
+
+    def equations(self) -> None:
+        rate = self.rate()
+        self.der.x = rate * ca.SX.ones(size_of(common_shape(self._component)))
+        self.y = self.x
+        if self.starts_with("SteadyState"):
+            self.initially(rate, "steady state")
+
+    def rate(self) -> Any:
+        """Time derivative of the state."""
+        raise NotImplementedError(f"{type(self).__name__} must define rate()")
+
+
+class Integrator(_OutputIsState):
+    """Output the integral of the input signal."""
+
+    modelica_name = "Blocks.Continuous.Integrator"
+
+    k = Parameter(t.Real, 1.0, "Integrator gain", shape=None, tunable=True)
+    initType = Parameter(t.Init, "InitialState", "Type of initialization")
+
+    def rate(self) -> Any:
+        return self.k * self.u
+
+
+class LimIntegrator(_OutputIsState):
+    """Integrator with limited value of the output."""
+
+    modelica_name = "Blocks.Continuous.LimIntegrator"
+
+    k = Parameter(t.Real, 1.0, "Integrator gain", tunable=True)
+    outMax = Parameter(t.Real, required, "Upper limit of output")
+    outMin = Parameter(t.Real, lambda self: -self.outMax, "Lower limit of output")
+    initType = Parameter(t.Init, "InitialState", "Type of initialization")
+    limitsAtInit = Parameter(t.Boolean, True, "= false, if limits are ignored during initialization")
+    strict = Parameter(t.Boolean, False, "= true, if strict limits with noEvent(..)")
+
+    def rate(self) -> Any:
+        rate = self.k * self.u
+        self.require(self.outMax - self.outMin, "outMax is smaller than outMin; exchange them")
+        upper = self.switch(self.x - self.outMax, self.switch(rate, 0.0, rate), rate)
+        return self.switch(self.outMin - self.x, self.switch(-rate, 0.0, rate), upper)
+
+
+class Derivative(_Dynamic):
+    """Approximated derivative block."""
+
+    modelica_name = "Blocks.Continuous.Derivative"
+
+    k = Parameter(t.Real, 1.0, "Gains", shape=None, tunable=True)
+    T = Parameter(t.Time, 0.01, "Time constants (T>0 required; T=0 is ideal derivative block)", shape=None, min=1e-60)
+    x_start = Parameter(t.Real, 0.0, "Initial or guess value of state", shape=None)
+    y_start = Parameter(t.Real, 0.0, "Initial value of output (= state)", shape=None)
+    x = State(t.Real, "State of block", shape=common_shape, start=lambda self: self.x_start,
+              fixed=lambda self: self.starts_with("InitialState"))
+
+    def equations(self) -> None:
+        rate = (self.u - self.x) / self.T
+        self.der.x = rate
+        self.y = self.k * rate
+        if self.starts_with("SteadyState"):
+            self.initially(rate, "steady state")
+        elif self.starts_with("InitialOutput"):
+            self.initially(ca.if_else(self.k == 0, self.x - self.u, self.y - self.y_start), "y_start")
+
+
+class FirstOrder(_OutputIsState):
+    """First order transfer function block (= 1 pole)."""
+
+    modelica_name = "Blocks.Continuous.FirstOrder"
+
+    k = Parameter(t.Real, 1.0, "Gain", shape=None, tunable=True)
+    T = Parameter(t.Time, required, "Time Constant", shape=None, min=1e-60)
+
+    def rate(self) -> Any:
+        return (self.k * self.u - self.x) / self.T
+
+
+class SecondOrder(_Dynamic):
+    """Second order transfer function block (= 2 poles)."""
+
+    modelica_name = "Blocks.Continuous.SecondOrder"
+
+    k = Parameter(t.Real, 1.0, "Gain", shape=None, tunable=True)
+    w = Parameter(t.Real, required, "Angular frequency", shape=None)
+    D = Parameter(t.Real, required, "Damping", shape=None)
+    y_start = Parameter(t.Real, 0.0, "Initial or guess value of output (= state)", shape=None)
+    yd_start = Parameter(t.Real, 0.0, "Initial or guess value of derivative of output (= state)", shape=None)
+    x = State(t.Real, "State of block (= y)", shape=common_shape, start=lambda self: self.y_start,
+              fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
+    yd = State(t.Real, "Derivative of y", shape=common_shape, start=lambda self: self.yd_start,
+               fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
+
+    modify = _OutputIsState.modify
+
+    def equations(self) -> None:
+        bending = self.w * (self.w * (self.k * self.u - self.x) - 2 * self.D * self.yd)
+        self.der.x, self.der.yd = self.yd, bending
+        self.y = self.x
+        if self.starts_with("SteadyState"):
+            self.initially(ca.vertcat(self.yd, bending), "steady state")
+
+
+class PI(_Dynamic):
+    """Proportional-Integral controller."""
+
+    modelica_name = "Blocks.Continuous.PI"
+
+    k = Parameter(t.Real, 1.0, "Gain", shape=None, tunable=True)
+    T = Parameter(t.Time, required, "Time Constant (T>0 required)", shape=None, min=1e-60)
+    x_start = Parameter(t.Real, 0.0, "Initial or guess value of state", shape=None)
+    y_start = Parameter(t.Real, 0.0, "Initial value of output", shape=None)
+    x = State(t.Real, "State of block", shape=common_shape, start=lambda self: self.x_start,
+              fixed=lambda self: self.starts_with("InitialState"))
+
+    def equations(self) -> None:
+        self.der.x = self.u / self.T
+        self.y = self.k * (self.x + self.u)
+        if self.starts_with("SteadyState"):
+            self.initially(self.u / self.T, "steady state")
+        elif self.starts_with("InitialOutput"):
+            self.initially(self.y - self.y_start, "y_start")
+
+
+class Der(Component):
+    """Derivative of input (= analytic differentiations)."""
+
+    modelica_name = "Blocks.Continuous.Der"
+
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Connector of Real output signal")
+
+    def equations(self) -> None:
+        self.y = self.der(self.u)
+
+
+class CriticalDamping(Component):
+    """Output the input signal filtered with an n-th order filter with critical damping."""
+
+    modelica_name = "Blocks.Continuous.CriticalDamping"
+
+    n = Parameter(t.Integer, 2, "Order of filter", min=1)
+    f = Parameter(t.Frequency, required, "Cut-off frequency", min=1e-60)
+    normalized = Parameter(t.Boolean, True, "= true, if amplitude at f_cut is 3 dB, otherwise unmodified filter")
+    initType = Parameter(t.Init, "NoInit", "Type of initialization")
+    x_start = Parameter(t.Real, lambda self: np.zeros(self.n), "Initial or guess values of states", shape=None)
+    y_start = Parameter(t.Real, 0.0, "Initial value of output (remaining states are in steady state)")
+
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Connector of Real output signal")
+    x = State(t.Real, "Filter states", shape=lambda self: (self.n,), start=lambda self: self.x_start,
+              fixed=lambda self: self.initType == "InitialState")
+
+    def equations(self) -> None:
+        alpha = math.sqrt(2 ** (1 / self.n) - 1) if self.normalized else 1.0
+        rates = (ca.vertcat(self.u, self.x[:-1]) - self.x) * (2 * math.pi * self.f / alpha)
+        self.der.x = rates
+        self.y = self.x[-1]
+        if self.initType == "SteadyState":
+            self.initially(rates, "steady state")
+        elif self.initType == "InitialOutput":
+            self.initially(ca.vertcat(self.y - self.y_start, rates[:-1]), "y_start")
+
+
+class TransferFunction(Component):
+    """Linear transfer function: y = (b[1]*s^m + ... + b[m+1]) / (a[1]*s^n + ... + a[n+1]) * u."""
+
+    modelica_name = "Blocks.Continuous.TransferFunction"
+
+    b = Parameter(t.Real, (1.0,), "Numerator coefficients of transfer function (e.g., 2*s+3 is specified as {2,3})",
+                  shape=None, structural=True)
+    a = Parameter(t.Real, (1.0,), "Denominator coefficients of transfer function (e.g., 5*s+6 is specified as {5,6})",
+                  shape=None, structural=True)
+    initType = Parameter(t.Init, "NoInit", "Type of initialization")
+    x_start = Parameter(t.Real, lambda self: np.zeros(self.order), "Initial or guess values of states", shape=None)
+    y_start = Parameter(t.Real, 0.0, "Initial value of output (derivatives of y are zero up to nx-1-th derivative)")
+
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Connector of Real output signal")
+    x_scaled = State(t.Real, "Scaled vector x", shape=lambda self: (self.order,), when=lambda self: self.order > 0,
+                     start=lambda self: self.x_start * self.scale, fixed=lambda self: self.initType == "InitialState")
+    x = Variable(t.Real, "State of transfer function from controller canonical form", shape=lambda self: (self.order,),
+                 when=lambda self: self.order > 0)
+
+    @property
+    def order(self) -> int:
+        """Number of states."""
+        return np.size(self.a) - 1
+
+    @property
+    def scale(self) -> float:
+        """The last coefficient of a, or 1 where that is as good as zero."""
+        a = np.atleast_1d(self.a)
+        return float(a[-1]) if a[-1] > 100 * np.finfo(float).eps * np.linalg.norm(a) else 1.0
+
+    def equations(self) -> None:
+        a, b = np.atleast_1d(self.a).astype(float), np.atleast_1d(self.b).astype(float)
+        if a[0] == 0 or b.size > a.size:
+            raise ModelError(f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: the first coefficient of a must "
+                             "not be 0, and b must not be longer than a")
+        b = np.concatenate([np.zeros(a.size - b.size), b])
+        direct = b[0] / a[0]
+        if not self.order:
+            self.y = direct * self.u
+            return
+        x, scale = self.x_scaled, self.scale
+        rates = ca.vertcat((scale * self.u - ca.dot(ca.SX(a[1:]), x)) / a[0], x[:-1])
+        self.der.x_scaled = rates
+        self.x = x / scale
+        self.y = ca.dot(ca.SX(b[1:] - direct * a[1:]), x) / scale + direct * self.u
+        if self.initType == "SteadyState":
+            self.initially(rates, "steady state")
+        elif self.initType == "InitialOutput":
+            self.initially(ca.vertcat(self.y - self.y_start, rates[1:]), "y_start")
+
+
+class StateSpace(Component):
+    """Linear state space system: der(x) = A x + B u, y = C x + D u."""
+
+    modelica_name = "Blocks.Continuous.StateSpace"
+
+    A = Parameter(t.Real, required, "Matrix A of state space model (e.g., A=[1, 0; 0, 1])", shape=None)
+    B = Parameter(t.Real, required, "Matrix B of state space model (e.g., B=[1; 1])", shape=None)
+    C = Parameter(t.Real, required, "Matrix C of state space model (e.g., C=[1, 1])", shape=None)
+    D = Parameter(t.Real, lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
+                  "Matrix D of state space model", shape=None)
+    initType = Parameter(t.Init, "NoInit", "Type of initialization")
+    x_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("A")[0]), "Initial or guess values of states", shape=None)
+    y_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("C")[0]), "Initial values of outputs", shape=None)
+
+    u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("B")[1],))
+    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("C")[0],))
+    x = State(t.Real, "State vector", shape=lambda self: (self.shape_of("A")[0],), start=lambda self: self.x_start,
+              fixed=lambda self: self.initType == "InitialState")
+
+    def modify(self, **modifiers: Any) -> None:
+        """Take values, and check what the matrices' sizes say of each other."""
+        super().modify(**modifiers)
+        if all(self.is_given(name) for name in "ABC"):
+            shapes = {name: self.shape_of(name) for name in "ABC"}
+            fits = all(len(shape) == 2 for shape in shapes.values())
+            if not fits or not shapes["A"][0] == shapes["A"][1] == shapes["B"][0] == shapes["C"][1]:
+                raise ModelError(f"{self.where}: the matrices' sizes {shapes} do not fit; A is n x n, B n x m, C p x n")
+
+    def equations(self) -> None:
+        rates = self.A @ self.x + self.B @ self.u
+        self.der.x = rates
+        self.y = self.C @ self.x + self.D @ self.u
+        if self.initType == "SteadyState":
+            self.initially(rates, "steady state")
+        elif self.initType == "InitialOutput":
+            self.initially(self.y - self.y_start, "y_start")
+
+
+def _part_init(init: str, *, output: str) -> str:
+    """How a part of a controller starts, for the controller's initType; `output`: where that is InitialOutput."""
+    return output if init == "InitialOutput" else init
+
+
+class PID(Component):
+    """PID-controller in additive description form."""
+
+    modelica_name = "Blocks.Continuous.PID"
+
+    k = Parameter(t.Real, 1.0, "Gain", tunable=True)
+    Ti = Parameter(t.Time, required, "Time Constant of Integrator", min=1e-60)
+    Td = Parameter(t.Time, required, "Time Constant of Derivative block", min=0)
+    Nd = Parameter(t.Real, 10.0, "The higher Nd, the more ideal the derivative block", min=1e-60)
+    initType = Parameter(t.Init, "InitialState", "Type of initialization")
+    xi_start = Parameter(t.Real, 0.0, "Initial or guess value for integrator output (= integrator state)")
+    xd_start = Parameter(t.Real, 0.0, "Initial or guess value for state of derivative block")
+    y_start = Parameter(t.Real, 0.0, "Initial value of output")
+
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Connector of Real output signal")
+
+    def build(self) -> None:
+        self.P = Gain(k=1.0)
+        self.I = Integrator(k=1 / self.Ti, y_start=self.xi_start,
+                            initType=_part_init(self.initType, output="NoInit"))
+        self.D = Derivative(k=self.Td, T=ca.fmax(self.Td / self.Nd, 1e-13), x_start=self.xd_start,
+                            initType=_part_init(self.initType, output="SteadyState"))
+        self.Gain = Gain(k=self.k)
+        self.Add = Add3()
+        for i, part in enumerate((self.P, self.I, self.D), start=1):
+            self.connect(self.u, part.u)
+            self.connect(part.y, getattr(self.Add, f"u{i}"))
+        self.connect(self.Add.y, self.Gain.u)
+        self.connect(self.Gain.y, self.y)
+
+    def equations(self) -> None:
+        if self.initType == "InitialOutput":
+            self.initially(self.Gain.y - self.y_start, "y_start")
+
+
+class LimPID(Component):
+    """P, PI, PD, and PID controller with limited output, anti-windup compensation, setpoint weighting and optional
+    feed-forward.
+    """
+
+    modelica_name = "Blocks.Continuous.LimPID"
+
+    controllerType = Parameter(CONTROLLER, "PID", "Type of controller")
+    k = Parameter(t.Real, 1.0, "Gain of controller", min=0)
+    Ti = Parameter(t.Time, 0.5, "Time constant of Integrator block", min=1e-60)
+    Td = Parameter(t.Time, 0.1, "Time constant of Derivative block", min=0)
+    yMax = Parameter(t.Real, required, "Upper limit of output")
+    yMin = Parameter(t.Real, lambda self: -self.yMax, "Lower limit of output")
+    wp = Parameter(t.Real, 1.0, "Set-point weight for Proportional block (0..1)", min=0)
+    wd = Parameter(t.Real, 0.0, "Set-point weight for Derivative block (0..1)", min=0)
+    Ni = Parameter(t.Real, 0.9, "Ni*Ti is time constant of anti-windup compensation", min=1e-13)
+    Nd = Parameter(t.Real, 10.0, "The higher Nd, the more ideal the derivative block", min=1e-13)
+    withFeedForward = Parameter(t.Boolean, False, "Use feed-forward input?")
+    kFF = Parameter(t.Real, 1.0, "Gain of feed-forward input")
+    initType = Parameter(t.Init, "InitialState", "Type of initialization")
+    xi_start = Parameter(t.Real, 0.0, "Initial or guess value for integrator output (= integrator state)")
+    xd_start = Parameter(t.Real, 0.0, "Initial or guess value for state of derivative block")
+    y_start = Parameter(t.Real, 0.0, "Initial value of output")
+    strict = Parameter(t.Boolean, False, "= true, if strict limits with noEvent(..)")
+
+    u_s = RealInput("Connector of setpoint input signal")
+    u_m = RealInput("Connector of measurement input signal")
+    u_ff = RealInput("Optional connector of feed-forward input signal", when=lambda self: self.withFeedForward)
+    y = RealOutput("Connector of actuator output signal")
+    controlError = Variable(t.Real, "Control error (set point - measurement)")
+
+    def build(self) -> None:
+        self.addP, self.P = Add(k1=self.wp, k2=-1.0), Gain(k=1.0)
+        self.addPID, self.gainPID, self.addFF = Add3(), Gain(k=self.k), Add(k1=1.0, k2=self.kFF)
+        self.limiter = Limiter(uMax=self.yMax, uMin=self.yMin, strict=self.strict)
+        self.connect(self.u_s, self.addP.u1)
+        self.connect(self.u_m, self.addP.u2)
+        self.connect(self.addP.y, self.P.u)
+        self.connect(self.P.y, self.addPID.u1)
+        self._derivative_part()
+        self._integral_part()
+        self.connect(self.addPID.y, self.gainPID.u)
+        self.connect(self.gainPID.y, self.addFF.u1)
+        if self.withFeedForward:
+            self.connect(self.u_ff, self.addFF.u2)
+        else:
+            self.FFzero = Constant(k=0.0)
+            self.connect(self.FFzero.y, self.addFF.u2)
+        self.connect(self.addFF.y, self.limiter.u)
+        self.connect(self.limiter.y, self.y)
+
+    def _derivative_part(self) -> None:
+        if "D" not in self.controllerType:
+            self.Dzero = Constant(k=0.0)
+            self.connect(self.Dzero.y, self.addPID.u2)
+            return
+        self.addD = Add(k1=self.wd, k2=-1.0)
+        self.D = Derivative(k=self.Td, T=ca.fmax(self.Td / self.Nd, 1e-14), x_start=self.xd_start,
+                            initType=_part_init(self.initType, output="SteadyState"))
+        self.connect(self.u_s, self.addD.u1)
+        self.connect(self.u_m, self.addD.u2)
+        self.connect(self.addD.y, self.D.u)
+        self.connect(self.D.y, self.addPID.u2)
+
+    def _integral_part(self) -> None:
+        if "I" not in self.controllerType:
+            self.Izero = Constant(k=0.0)
+            self.connect(self.Izero.y, self.addPID.u3)
+            return
+        self.addI, self.addSat = Add3(k2=-1.0), Add(k1=1.0, k2=-1.0)
+        self.gainTrack = Gain(k=1 / (self.k * self.Ni))
+        self.I = Integrator(k=1 / self.Ti, y_start=self.xi_start,
+                            initType=_part_init(self.initType, output="NoInit"))
+        self.connect(self.u_s, self.addI.u1)
+        self.connect(self.u_m, self.addI.u2)
+        self.connect(self.limiter.y, self.addSat.u1)
+        self.connect(self.addFF.y, self.addSat.u2)
+        self.connect(self.addSat.y, self.gainTrack.u)
+        self.connect(self.gainTrack.y, self.addI.u3)
+        self.connect(self.addI.y, self.I.u)
+        self.connect(self.I.y, self.addPID.u3)
+
+    def equations(self) -> None:
+        self.controlError = self.u_s - self.u_m
+        if self.initType == "InitialOutput":
+            self.initially(self.gainPID.y - self.y_start, "y_start")
+
+
+__all__ = [
+    "PI",
+    "PID",
+    "CriticalDamping",
+    "Der",
+    "Derivative",
+    "FirstOrder",
+    "Integrator",
+    "LimIntegrator",
+    "LimPID",
+    "SecondOrder",
+    "StateSpace",
+    "TransferFunction",
+]

@@ -1,0 +1,116 @@
+"""Combining and splitting signals (Modelica.Blocks.Routing 4.0)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
+from mbfmu.modeling import types as t
+
+
+class RealPassThrough(Component):
+    """Pass a Real signal through without modification."""
+
+    modelica_name = "Blocks.Routing.RealPassThrough"
+
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Connector of Real output signal")
+
+    def equations(self) -> None:
+        self.y = self.u
+
+
+class Replicator(Component):
+    """Signal replicator."""
+
+    modelica_name = "Blocks.Routing.Replicator"
+
+    nout = Parameter(t.Integer, 1, "Number of outputs", min=1)
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.nout,))
+
+    def equations(self) -> None:
+        self.y = ca.repmat(self.u, self.nout, 1)
+
+
+class ExtractSignal(Component):
+    """Extract signals from an input signal vector."""
+
+    modelica_name = "Blocks.Routing.ExtractSignal"
+
+    nin = Parameter(t.Integer, 1, "Number of inputs", min=1)
+    nout = Parameter(t.Integer, 1, "Number of outputs", min=1)
+    extract = Parameter(t.Integer, lambda self: tuple(range(1, self.nout + 1)), "Extracting vector", shape=None)
+    u = RealInput("Connector of Real input signals", shape=lambda self: (self.nin,))
+    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.nout,))
+
+    def equations(self) -> None:
+        wanted = (self.extract,) if isinstance(self.extract, int) else tuple(self.extract)
+        if len(wanted) != self.nout or not all(1 <= i <= self.nin for i in wanted):
+            raise ModelError(f"{self._component.where}.extract = {wanted}: expected nout = {self.nout} numbers from 1 to "
+                             f"nin = {self.nin}")
+        self.y = ca.vertcat(*(self.u[i - 1] for i in wanted))
+
+
+class _Multiplex(Component):
+    """Vector that consists of the elements of several ones."""
+
+    #: Number of vectors.
+    count = 0
+
+    def equations(self) -> None:
+        self.y = ca.vertcat(*(getattr(self, f"u{i}") for i in range(1, self.count + 1)))
+
+
+class _DeMultiplex(Component):
+    """Vector taken apart into several ones."""
+
+    #: Number of vectors.
+    count = 0
+
+    def equations(self) -> None:
+        at = 0
+        for i in range(1, self.count + 1):
+            size = getattr(self, f"n{i}")
+            setattr(self, f"y{i}", self.u[at:at + size])
+            at += size
+
+
+def _sizes(count: int, what: str) -> dict[str, Any]:
+    return {f"n{i}": Parameter(t.Integer, 1, f"Dimension of {what} signal connector {i}", min=1)
+            for i in range(1, count + 1)}
+
+
+def _total(count: int) -> Any:
+    return lambda self: (sum(getattr(self, f"n{i}") for i in range(1, count + 1)),)
+
+
+def _part(i: int) -> Any:
+    return lambda self: (getattr(self, f"n{i}"),)
+
+
+def _multiplex(count: int) -> type[_Multiplex]:
+    inputs = {f"u{i}": RealInput(f"Connector of Real input signals {i}", shape=_part(i)) for i in range(1, count + 1)}
+    return type(f"Multiplex{count}", (_Multiplex,), {
+        "__doc__": f"Multiplexer block for {count} input connectors.", "__module__": __name__, "count": count,
+        "modelica_name": f"Blocks.Routing.Multiplex{count}", **_sizes(count, "input"), **inputs,
+        "y": RealOutput("Connector of Real output signals", shape=_total(count))})
+
+
+def _demultiplex(count: int) -> type[_DeMultiplex]:
+    outputs = {f"y{i}": RealOutput(f"Connector of Real output signals {i}", shape=_part(i)) for i in range(1, count + 1)}
+    return type(f"DeMultiplex{count}", (_DeMultiplex,), {
+        "__doc__": f"DeMultiplexer block for {count} output connectors.", "__module__": __name__, "count": count,
+        "modelica_name": f"Blocks.Routing.DeMultiplex{count}", **_sizes(count, "output"), **outputs,
+        "u": RealInput("Connector of Real input signals", shape=_total(count))})
+
+
+Multiplex2, Multiplex3, Multiplex4, Multiplex5, Multiplex6 = (_multiplex(n) for n in range(2, 7))
+DeMultiplex2, DeMultiplex3, DeMultiplex4, DeMultiplex5, DeMultiplex6 = (_demultiplex(n) for n in range(2, 7))
+
+
+__all__ = ["DeMultiplex2", "DeMultiplex3", "DeMultiplex4", "DeMultiplex5", "DeMultiplex6", "ExtractSignal", "Multiplex2",
+           "Multiplex3", "Multiplex4", "Multiplex5", "Multiplex6", "RealPassThrough", "Replicator"]

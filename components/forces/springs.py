@@ -1,0 +1,91 @@
+"""Dampers, and springs with dampers, along a line (Modelica.Mechanics.MultiBody.Forces 4.0)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbfmu.components.forces.animation import CoilShape, DamperShape
+from mbfmu.components.interfaces import PartialLineForce
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Parameter, State, Variable, required
+from mbfmu.modeling import types as t
+
+
+class _LossyLineForce(PartialLineForce):
+    """Line force that turns work into heat."""
+
+    s_small = Parameter(t.Distance, 1e-10, "Prevent zero-division if distance between frame_a and frame_b is zero")
+    useHeatPort = Parameter(t.Boolean, False, "= true, if heatPort is enabled (there are no thermal components here)")
+    lossPower = Variable(
+        t.Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)"
+    )
+
+    def check_connections(self, connected: set[str]) -> None:
+        """Both frames must be connected; there is no heat port to connect."""
+        super().check_connections(connected)
+        if self.useHeatPort:
+            raise ModelError(
+                f"{self.where}.useHeatPort = true: there are no thermal components to connect it with; read "
+                "the heat from the variable lossPower"
+            )
+
+
+class Damper(DamperShape, _LossyLineForce):
+    """Linear (velocity dependent) damper."""
+
+    modelica_name = "MultiBody.Forces.Damper"
+
+    d = Parameter(t.TranslationalDampingConstant, required, "Damping constant", min=0, tunable=True)
+
+    def line_force(self) -> Any:
+        speed = self.der(self.s)
+        self.lossPower = self.d * speed**2
+        self.energy(dissipated=self.lossPower)
+        return self.d * speed
+
+
+class _SpringDamper(CoilShape, DamperShape, _LossyLineForce):
+    """Linear spring and linear damper."""
+
+    c = Parameter(t.TranslationalSpringConstant, required, "Spring constant", min=0, tunable=True)
+    s_unstretched = Parameter(t.Length, 0.0, "Unstretched spring length", tunable=True)
+    d = Parameter(t.TranslationalDampingConstant, 0.0, "Damping constant", min=0, tunable=True)
+
+
+class SpringDamperParallel(_SpringDamper):
+    """Linear spring and linear damper in parallel."""
+
+    modelica_name = "MultiBody.Forces.SpringDamperParallel"
+
+    def line_force(self) -> Any:
+        stretch, speed = self.s - self.s_unstretched, self.der(self.s)
+        self.lossPower = self.d * speed**2
+        self.energy(potential=self.c * stretch**2 / 2, dissipated=self.lossPower)
+        return self.c * stretch + self.d * speed
+
+
+class SpringDamperSeries(_SpringDamper):
+    """Linear spring and linear damper in series connection: frame_a - damper - spring - frame_b."""
+
+    modelica_name = "MultiBody.Forces.SpringDamperSeries"
+
+    d = Parameter(t.TranslationalDampingConstant, required, "Damping constant (> 0)", min=1e-60, tunable=True)
+    s_damper_start = Parameter(t.Length, 0.0, "Initial length of damper")
+    s_damper = State(
+        t.Position,
+        "Actual length of damper (frame_a - damper - spring - frame_b)",
+        start=lambda self: self.s_damper_start,
+        fixed=True,
+    )
+
+    def line_force(self) -> Any:
+        stretch = self.s - self.s_unstretched - self.s_damper
+        force = self.c * stretch
+        self.der.s_damper = force / self.d
+        self.lossPower = force**2 / self.d
+        self.energy(potential=self.c * stretch**2 / 2, dissipated=self.lossPower)
+        return force
+
+
+__all__ = ["Damper", "SpringDamperParallel", "SpringDamperSeries"]
