@@ -113,6 +113,11 @@ class _Recursion:
     def _owners(self) -> tuple[dict[str, list[ScalarNode]], list[ScalarNode]]:
         """Speeds by the joint that they belong to, and those that belong to none."""
         paths = {edge.path for edge in self.topology.order}
+        if len(paths) < len(self.topology.order) and any(
+            key[0] in ("flange", "coordinate") and key[1] in _repeated(self.topology.order)
+            for key in self.base.symbols.a
+        ):
+            raise NotLocal  # one component moves several frames
         by_joint: dict[str, list[ScalarNode]] = {}
         alone = []
         for key in self.base.symbols.a:
@@ -251,6 +256,11 @@ class _Recursion:
         if rest.nnz() and not rest.is_zero():
             raise NotLocal
         return upward
+
+
+def _repeated(edges: list[Edge]) -> set[str]:
+    paths = [edge.path for edge in edges]
+    return {path for path in paths if paths.count(path) > 1}
 
 
 def _parent(edge: Edge) -> int:

@@ -82,6 +82,8 @@ class Record:
 class Derivative:
     """`der(expression)` differentiates with respect to time; `der.x = ...` gives a state its equation."""
 
+    _scope: Any
+
     def __init__(self, scope: Any) -> None:
         object.__setattr__(self, "_scope", scope)
 

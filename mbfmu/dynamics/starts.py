@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 import numpy as np
+import scipy.optimize
 
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.scope import column
@@ -21,15 +22,18 @@ if TYPE_CHECKING:
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
 GIVEN = 3.0
+#: Pull towards the declared start of a coordinate that hints may move, relative to the hints.
+HINT = 1e-3
 
 
 @dataclasses.dataclass
 class StartValue:
-    """Start value of one scalar variable."""
+    """Start value of one scalar variable; `label` is its name for messages."""
 
     path: str
     name: str
     index: int
+    label: str
     value: ca.SX
     start: ca.SX
     fixed: bool
@@ -40,11 +44,6 @@ class StartValue:
     def rank(self) -> tuple[bool, bool, int]:
         """Order in which start values of one unknown are preferred."""
         return self.fixed, self.given, self.strength
-
-    @property
-    def label(self) -> str:
-        """Name for messages."""
-        return f"{self.path}.{self.name}" + (f"[{self.index + 1}]" if self.value.numel() > 1 or self.index else "")
 
 
 @dataclasses.dataclass
@@ -85,6 +84,8 @@ class Starts:
         for path, record in topology.records.items():
             for name in record.component.variables():
                 self._take(path, name)
+        #: Guesses of unknowns without a start value of their own that hints have moved.
+        self.moved: dict[int, float] = {}
         #: (path, name, index) -> start value, for the interface.
         self.used = {(s.path, s.name, s.index): s for s in (*self.owner.values(), *self.conditions)}
 
@@ -110,6 +111,7 @@ class Starts:
                 path,
                 name,
                 i,
+                label,
                 element,
                 self.parameters.add_start(label, start),
                 bool(is_fixed[i]),
@@ -133,6 +135,61 @@ class Starts:
         self.owner[key] = winner
         if loser.fixed:
             self.conditions.append(loser)
+
+    def follow_hints(self, builder: Builder) -> None:
+        """Move guesses that nobody gave to where guesses of dependent variables are met best, with default parameters.
+
+        So `lineForce(r_rel_0(start = ...))` says where a coordinate beyond the spring starts looking.
+        """
+        positions = _elements(ca.vertcat(builder.q, builder.v))
+        owners = [self.owner.get(s.element_hash()) for s in positions]
+        movable = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
+        resolve = self.parameters.resolve
+        rows = _column(resolve([_column(h.value - h.start for h in self.hints)]))
+        accelerations = ca.vertcat(
+            builder.a, *self.sweeps.symbols.multipliers.values(), *self.sweeps.symbols.z.values()
+        )
+        rows = _column(r for r in _elements(rows) if not ca.depends_on(r, accelerations))
+        if not movable or not rows.numel():
+            return
+        p = ca.DM(self.parameters.defaults)
+        derived = ca.Function("derived", [self.parameters.independent], [_column(self.parameters.expressions)])
+        known = [builder.sweeps.symbols.time, builder.u, self.parameters.all, builder.m]
+        values = [
+            builder.assembly.start_time,
+            ca.DM(builder.interface.input_starts),
+            ca.vertcat(p, derived(p)),
+            ca.DM.zeros(builder.m.numel()),
+        ]
+        residual = ca.Function("hints", [_column(positions), *known], [rows, ca.jacobian(rows, _column(positions))])
+        starts = [ca.SX(0) if o is None else o.start for o in owners]
+        start = ca.Function("start", [self.parameters.all], [resolve([_column(starts)])[0]])
+        X = np.array(start(values[2])).ravel()
+        for q in self.sweeps.symbols.q.values():  # a quaternion that nobody starts is the null rotation
+            places = [k for k, s in enumerate(positions) if q.numel() == 4 and s.element_hash() == q[3].element_hash()]
+            if places and owners[places[0]] is None:
+                X[places[0]] = 1.0
+
+        def evaluate(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+            X[movable] = y
+            r, J = residual(X, *values)
+            return np.array(r).ravel(), np.array(J)[:, movable]
+
+        origin = X[movable].copy()
+        found = scipy.optimize.least_squares(
+            lambda y: np.concatenate([evaluate(y)[0], HINT * (y - origin)]),
+            origin,
+            jac=lambda y: np.vstack([evaluate(y)[1], HINT * np.eye(y.size)]),
+        )
+        for i, value in zip(movable, found.x, strict=True):
+            self._move(positions[i], owners[i], float(value))
+
+    def _move(self, symbol: ca.SX, owner: StartValue | None, value: float) -> None:
+        place = None if owner is None else self.parameters.place(owner.start)
+        if place is not None and place < len(self.parameters.defaults):
+            self.parameters.defaults[place] = value
+        else:
+            self.moved[symbol.element_hash()] = value
 
     def equations(self, builder: Builder, with_rows: bool) -> InitialProblem:
         """The problem of initialisation; `with_rows=False`: positions and speeds only."""
@@ -193,7 +250,7 @@ class Starts:
                 fixed.append(False)
                 weights.append(1.0)
             elif owner is None:
-                guess.append(ca.SX(1.0 if quaternion.get(key) == 3 else 0.0))
+                guess.append(ca.SX(self.moved.get(key, 1.0 if quaternion.get(key) == 3 else 0.0)))
                 fixed.append(False)
                 weights.append(WEIGHTS[1])
             else:
@@ -201,7 +258,7 @@ class Starts:
                 fixed.append(owner.fixed)
                 weights.append(WEIGHTS[owner.strength] * (GIVEN if owner.given else 1.0))
         guess_column = self.parameters.resolve([_column(guess)])[0]
-        if free and rows.numel():  # derived parameters follow the free ones while these are being found
+        if free:  # derived parameters follow the free ones while these are being found
             derived = _column(self.parameters.derived)
             if derived.numel():
                 rows = ca.substitute(rows, derived, _column(self.parameters.expressions))

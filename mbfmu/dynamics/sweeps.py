@@ -25,6 +25,10 @@ from mbfmu.modeling.declarations import Coordinate, Multiplier, Quaternion, Spee
 MOTION = ("r_0", "T", "v_0", "w", "a_0", "z")
 
 
+#: What the motion of a prescribed frame relative to the ground is: a root target and how often to differentiate it.
+_ROOT_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
+
+
 class Symbols:
     """The unknowns and knowns of the system as CasADi symbols, in the order of the vectors of `Equations`."""
 
@@ -93,6 +97,9 @@ class Sweeps:
         for edge in topology.edges:
             for end in {edge.a, edge.b}:
                 self._edges_at.setdefault(end, []).append(edge)
+        self._edges_of: dict[str, list[Edge]] = {}
+        for edge in topology.edges:
+            self._edges_of.setdefault(edge.path, []).append(edge)
         self._edge_of = {(e.path, e.connectors[1]): e for e in topology.edges}
         self._edge_of |= {(e.path, e.connectors[0]): e for e in topology.edges if e.connectors[0]}
 
@@ -226,14 +233,19 @@ class Sweeps:
 
     def motion(self, edge: Edge, what: str) -> ca.SX:
         """Relative motion of an edge, a joint or a prescribed frame: r, T, w, v, a or z."""
-        path, record = edge.path, self.records[edge.path]
+        key = ("motion", edge.path, edge.connectors, what)
+        return self._once(key, lambda: self.globalise(edge.path, [self.local_motion(edge, what)])[0])
+
+    def local_motion(self, edge: Edge, what: str) -> ca.SX:
+        """The same in leaves of the edge's component."""
+        record = self.records[edge.path]
         if record.motion is not None:
-            expression = record.motion[what]
-            return self._once(("motion", path, what), lambda: self.globalise(path, [expression])[0])
-        base, order = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}[
-            what
-        ]
-        return self.target(path, ("root", edge.connectors[1], base), order)
+            return record.motion[what]
+        base, order = _ROOT_MOTION[what]
+        expression = record.targets[("root", edge.connectors[1], base)]
+        for _ in range(order):
+            expression = record.derivative(expression)
+        return expression
 
     def frame(self, node: int, what: str) -> ca.SX:
         """Motion of a frame node."""
@@ -430,21 +442,21 @@ class Sweeps:
         return total
 
     def drive(self, path: str, key: Key, index: int) -> ca.SX:
-        """Flow into a joint along one speed: minus the power of frame_b's cut force per unit of that speed."""
+        """Flow into a component along one speed: minus the power of its frames' cut forces per unit of that speed."""
         record = self.records[path]
         total = ca.SX.zeros(1)
         target = ("effort", key[1])
         if target in record.targets:
             total -= ca.vec(self.target(path, target))[index]
-        if record.motion is None or key not in record.leaves:
-            return total
-        element = ca.vec(record.leaves[key])[index]
-        along, about = self.globalise(
-            path, [ca.jacobian(record.motion["v"], element), ca.jacobian(record.motion["w"], element)]
-        )
-        edge = self._edge_of[(path, "frame_b")]
-        f, t = self.tie(edge, True, "f"), self.tie(edge, True, "t")
-        return total - ca.dot(about, t) - ca.dot(self.motion(edge, "T") @ along, f)
+        for edge in self._edges_of.get(path, []):
+            v, w = self.local_motion(edge, "v"), self.local_motion(edge, "w")
+            if key not in record.leaves:
+                continue
+            element = ca.vec(record.leaves[key])[index]
+            along, about = self.globalise(path, [ca.jacobian(v, element), ca.jacobian(w, element)])
+            f, t = self.tie(edge, True, "f"), self.tie(edge, True, "t")
+            total -= ca.dot(about, t) + ca.dot(self.motion(edge, "T") @ along, f)
+        return total
 
     # -- composites
 
