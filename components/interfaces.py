@@ -220,7 +220,7 @@ class LineForceBase(PartialTwoFrames):
     )
 
     def distance(self) -> None:
-        """Equations of r_rel_0, length, s and e_rel_0; fixed orientations and zero cut torques."""
+        """Equations of r_rel_0, length, s and e_rel_0."""
         a, b = self.frame_a, self.frame_b
         self.r_rel_0 = b.r_0 - a.r_0
         self.length = ca.norm_2(self.r_rel_0)
@@ -231,11 +231,15 @@ class LineForceBase(PartialTwoFrames):
             "the distance between frame_a and frame_b has come down to s_small, where a "
             "line force has no direction; move the parts apart at the start, or keep them apart with a stiff spring",
         )
-        a.t, b.t = [0, 0, 0], [0, 0, 0]
-        if self.fixedRotationAtFrame_a:
-            a.r_0, a.R = self.r_node_a, null_rotation()
-        if self.fixedRotationAtFrame_b:
-            b.r_0, b.R = self.r_node_b, null_rotation()
+
+    def act(self, f_a: Any, f_b: Any) -> None:
+        """Give the cut forces at frame_a and frame_b [N], resolved in the world frame; cut torques are zero."""
+        for frame, end, force in ((self.frame_a, "a", f_a), (self.frame_b, "b", f_b)):
+            frame.f, frame.t = resolve2(frame.R, force), [0, 0, 0]
+            if getattr(self, f"fixedRotationAtFrame_{end}"):
+                frame.r_0, frame.R = getattr(self, f"r_node_{end}"), null_rotation()
+                # What holds the frame must come to nothing: the sum of all forces on it moves it.
+                self.effort(**{f"r_node_{end}": frame.f - force})
 
 
 class PartialLineForce(LineForceBase):
@@ -263,12 +267,11 @@ class PartialLineForce(LineForceBase):
 
     def equations(self) -> None:
         """Distance, and equal and opposite cut forces along it."""
-        a, b = self.frame_a, self.frame_b
         self.distance()
-        self.r_rel_a = resolve2(a.R, self.r_rel_0)
+        self.r_rel_a = resolve2(self.frame_a.R, self.r_rel_0)
         self.e_a = self.r_rel_a / self.s
         self.f = self.line_force()
-        a.f, b.f = -self.e_a * self.f, -resolve2(b.R, self.e_rel_0) * self.f
+        self.act(-self.e_rel_0 * self.f, self.e_rel_0 * self.f)
 
     def line_force(self) -> Any:
         """Force f [N] as a function of self.s and self.der(self.s)."""

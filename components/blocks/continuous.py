@@ -240,8 +240,8 @@ class TransferFunction(Component):
     def equations(self) -> None:
         a, b = np.atleast_1d(self.a).astype(float), np.atleast_1d(self.b).astype(float)
         if a[0] == 0 or b.size > a.size:
-            raise ModelError(f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: the first coefficient of a must "
-                             "not be 0, and b must not be longer than a")
+            raise ModelError(f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: the first coefficient of a "
+                             "must not be 0, and b must not be longer than a")
         b = np.concatenate([np.zeros(a.size - b.size), b])
         direct = b[0] / a[0]
         if not self.order:
@@ -269,7 +269,8 @@ class StateSpace(Component):
     D = Parameter(t.Real, lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
                   "Matrix D of state space model", shape=None)
     initType = Parameter(t.Init, "NoInit", "Type of initialization")
-    x_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("A")[0]), "Initial or guess values of states", shape=None)
+    x_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("A")[0]), "Initial or guess values of states",
+                        shape=None)
     y_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("C")[0]), "Initial values of outputs", shape=None)
 
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("B")[1],))

@@ -30,7 +30,8 @@ class MatrixGain(Component):
 
     modelica_name = "Blocks.Math.MatrixGain"
 
-    K = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Gain matrix which is multiplied with the input", shape=None, tunable=True)
+    K = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Gain matrix which is multiplied with the input", shape=None,
+                  tunable=True)
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("K")[1],))
     y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("K")[0],))
 
@@ -180,7 +181,7 @@ class Exp(SISO):
 class _WithEvent(SISO):
     """Function that kinks or jumps where its input is zero."""
 
-    generateEvent = Parameter(t.Boolean, False, "Choose whether events shall be generated at zero crossing of the input")
+    generateEvent = Parameter(t.Boolean, False, "= true, if events shall be generated at zero crossings of the input")
 
 
 class Abs(_WithEvent):
@@ -276,12 +277,47 @@ Log10 = _block("Log10", ca.log10, "Output the base 10 logarithm of the input (in
 _UNITS = "Math.UnitConversions"
 To_deg = _block("To_deg", lambda u: u * (180 / math.pi), "Convert from radian to degree.", _UNITS)
 From_deg = _block("From_deg", lambda u: u * (math.pi / 180), "Convert from degree to radian.", _UNITS)
-To_rpm = _block("To_rpm", lambda u: u * (30 / math.pi), "Convert from radian per second to revolutions per minute.", _UNITS)
+To_rpm = _block("To_rpm", lambda u: u * (30 / math.pi), "Convert from radian per second to revolutions per minute.",
+                _UNITS)
 From_rpm = _block("From_rpm", lambda u: u * (math.pi / 30), "Convert from revolutions per minute to radian per second.",
                   _UNITS)
 
 
-__all__ = ["Abs", "Acos", "Add", "Add3", "Asin", "Atan", "Atan2", "Cos", "Cosh", "Division", "Exp", "Feedback", "From_deg",
-           "From_rpm", "Gain", "Log", "Log10", "MatrixGain", "Max", "Min", "MultiProduct", "MultiSum", "PolarToRectangular",
-           "Power", "Product", "RectangularToPolar", "Sign", "Sin", "Sinh", "Sqrt", "Sum", "Tan", "Tanh", "To_deg", "To_rpm",
-           "WrapAngle"]
+__all__ = [
+    "Abs",
+    "Acos",
+    "Add",
+    "Add3",
+    "Asin",
+    "Atan",
+    "Atan2",
+    "Cos",
+    "Cosh",
+    "Division",
+    "Exp",
+    "Feedback",
+    "From_deg",
+    "From_rpm",
+    "Gain",
+    "Log",
+    "Log10",
+    "MatrixGain",
+    "Max",
+    "Min",
+    "MultiProduct",
+    "MultiSum",
+    "PolarToRectangular",
+    "Power",
+    "Product",
+    "RectangularToPolar",
+    "Sign",
+    "Sin",
+    "Sinh",
+    "Sqrt",
+    "Sum",
+    "Tan",
+    "Tanh",
+    "To_deg",
+    "To_rpm",
+    "WrapAngle",
+]

@@ -50,8 +50,8 @@ class ExtractSignal(Component):
     def equations(self) -> None:
         wanted = (self.extract,) if isinstance(self.extract, int) else tuple(self.extract)
         if len(wanted) != self.nout or not all(1 <= i <= self.nin for i in wanted):
-            raise ModelError(f"{self._component.where}.extract = {wanted}: expected nout = {self.nout} numbers from 1 to "
-                             f"nin = {self.nin}")
+            raise ModelError(f"{self._component.where}.extract = {wanted}: expected nout = {self.nout} numbers from "
+                             f"1 to nin = {self.nin}")
         self.y = ca.vertcat(*(self.u[i - 1] for i in wanted))
 
 
@@ -101,7 +101,8 @@ def _multiplex(count: int) -> type[_Multiplex]:
 
 
 def _demultiplex(count: int) -> type[_DeMultiplex]:
-    outputs = {f"y{i}": RealOutput(f"Connector of Real output signals {i}", shape=_part(i)) for i in range(1, count + 1)}
+    outputs = {f"y{i}": RealOutput(f"Connector of Real output signals {i}", shape=_part(i))
+               for i in range(1, count + 1)}
     return type(f"DeMultiplex{count}", (_DeMultiplex,), {
         "__doc__": f"DeMultiplexer block for {count} output connectors.", "__module__": __name__, "count": count,
         "modelica_name": f"Blocks.Routing.DeMultiplex{count}", **_sizes(count, "output"), **outputs,
@@ -112,5 +113,18 @@ Multiplex2, Multiplex3, Multiplex4, Multiplex5, Multiplex6 = (_multiplex(n) for 
 DeMultiplex2, DeMultiplex3, DeMultiplex4, DeMultiplex5, DeMultiplex6 = (_demultiplex(n) for n in range(2, 7))
 
 
-__all__ = ["DeMultiplex2", "DeMultiplex3", "DeMultiplex4", "DeMultiplex5", "DeMultiplex6", "ExtractSignal", "Multiplex2",
-           "Multiplex3", "Multiplex4", "Multiplex5", "Multiplex6", "RealPassThrough", "Replicator"]
+__all__ = [
+    "DeMultiplex2",
+    "DeMultiplex3",
+    "DeMultiplex4",
+    "DeMultiplex5",
+    "DeMultiplex6",
+    "ExtractSignal",
+    "Multiplex2",
+    "Multiplex3",
+    "Multiplex4",
+    "Multiplex5",
+    "Multiplex6",
+    "RealPassThrough",
+    "Replicator",
+]

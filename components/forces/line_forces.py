@@ -72,11 +72,6 @@ class _LineForceWithFlanges(LineForceBase):
         f_b = self.flange_b.f if is_b else -self.flange_a.f if is_a else 0.0
         return f_a, f_b
 
-    def act(self, f_a: Any, f_b: Any) -> None:
-        """Cut forces at the frames [N], resolved in the world frame."""
-        self.frame_a.f = resolve2(self.frame_a.R, f_a)
-        self.frame_b.f = resolve2(self.frame_b.R, f_b)
-
     def inertia(self, m: Any, r: Any) -> tuple[Any, dict[str, Any]]:
         """Acceleration without gravity of a point mass at r, resolved in the world frame, and its energy."""
         v = self.der(r)

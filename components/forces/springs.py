@@ -8,7 +8,7 @@ from mbfmu.components.forces.animation import CoilShape, DamperShape
 from mbfmu.components.interfaces import PartialLineForce
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Parameter, State, Variable, required
+from mbfmu.modeling import Parameter, Start, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -50,13 +50,15 @@ class _SpringDamper(CoilShape, DamperShape, _LossyLineForce):
 
     c = Parameter(t.TranslationalSpringConstant, required, "Spring constant", min=0, tunable=True)
     s_unstretched = Parameter(t.Length, 0.0, "Unstretched spring length", tunable=True)
-    d = Parameter(t.TranslationalDampingConstant, 0.0, "Damping constant", min=0, tunable=True)
 
 
 class SpringDamperParallel(_SpringDamper):
     """Linear spring and linear damper in parallel."""
 
     modelica_name = "MultiBody.Forces.SpringDamperParallel"
+
+    # Where nobody gives d it is open: 0, unless start values ask for another one.
+    d = Parameter(t.TranslationalDampingConstant, Start(0.0, fixed=False), "Damping constant", min=0, tunable=True)
 
     def line_force(self) -> Any:
         stretch, speed = self.s - self.s_unstretched, self.der(self.s)

@@ -144,25 +144,12 @@ class AbsoluteSensor(ArrowAnimation, _AbsoluteSensor):
     )
 
     def measure(self) -> None:
-        r = self.from_world(self.resolveInFrame, self.r_0)
-        w = self.from_world(self.resolveInFrame, self.w_0)
-        if self.get_r:
-            self.r = r
-        if self.get_v:
-            self.v = self.after_differentiation(self.der(r))
-        if self.get_a:
-            self.a = self.after_differentiation(self.der(self.der(r)))
+        v_0, w_0 = self.der(self.r_0), self.w_0
         if self.get_angles:
             self.angles = axes_rotations_angles(self.frame_a.R, self.sequence, self.guessAngle1)
-        if self.get_w:
-            self.w = w
-        if self.get_z:
-            self.z = self.after_differentiation(self.der(w))
-
-    def after_differentiation(self, vector: Any) -> Any:
-        """A derivative, resolved in the frame that is asked for."""
-        before, after = self.resolveInFrame, self.resolveInFrameAfterDifferentiation
-        return vector if before == after else self.from_world(after, self.to_world(before, vector))
+        for name, vector in (("r", self.r_0), ("v", v_0), ("a", self.der(v_0)), ("w", w_0), ("z", self.der(w_0))):
+            if getattr(self, f"get_{name}"):
+                setattr(self, name, self.from_world(self.resolveInFrame, vector))
 
 
 class TransformAbsoluteVector(ResolvesVectors, PartialOneFrame_a):

@@ -54,7 +54,7 @@ class RelativePosition(_RelativeSensor):
 
 
 class RelativeVelocity(_RelativeSensor):
-    """Measure relative velocity vector between the origins of two frame connectors: that of frame_b seen from frame_a."""
+    """Measure relative velocity vector between the origins of two frame connectors, as seen from frame_a."""
 
     modelica_name = "MultiBody.Sensors.RelativeVelocity"
 
