@@ -1,0 +1,195 @@
+"""Initialisation: fixed start values hold, guesses give way, and what cannot be met is said."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from mbfmu.components import Body, BodyShape, PointMass, Prismatic, Revolute, World, rotational, translational
+
+import mbfmu
+from mbfmu.errors import InitializationError, ModelError
+from mbfmu.modeling import Assembly, Start
+
+G = 9.80665
+
+
+class Slider(Assembly):
+    """A body on a vertical slide and a spring; s counts upwards from the spring's foot."""
+
+    def __init__(self, slide: dict[str, Any], body: dict[str, Any] | None = None, **spring: Any) -> None:
+        self.world = World()
+        self.slide = Prismatic(n=(0, 1, 0), useAxisFlange=True, **slide)
+        self.body = PointMass(m=2.0, **(body or {}))
+        self.spring = translational.Spring(**{"c": 100.0, "s_rel0": 0.5, **spring})
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.body.frame_a)
+        self.connect(self.slide.support, self.spring.flange_a)
+        self.connect(self.slide.axis, self.spring.flange_b)
+
+
+def start_of(assembly: Assembly, *names: str, **start_values: float) -> tuple[float, ...]:
+    result = mbfmu.simulate(assembly, 1e-6, outputs=names, start_values=start_values)
+    return tuple(float(result[n][0]) for n in names)
+
+
+def fixed(value: Any = 0.0) -> Start:
+    return Start(value, fixed=True)
+
+
+def test_guesses_stay_where_nothing_contradicts_them() -> None:
+    assembly = Slider({"s": Start(0.7), "v": Start(-0.2)})
+    assert start_of(assembly, "slide.s", "slide.v") == (0.7, -0.2)
+
+
+def test_a_fixed_acceleration_finds_the_position() -> None:
+    """At rest on the spring: s = s_rel0 - m g / c, though the guess says otherwise."""
+    assembly = Slider({"s": Start(3.0), "v": fixed(), "a": fixed()})
+    assert start_of(assembly, "slide.s", "slide.v", "slide.a") == pytest.approx((0.5 - 2 * G / 100, 0, 0), abs=1e-10)
+
+
+def test_a_fixed_start_beats_the_guess_of_another_variable() -> None:
+    """The body's height is fixed; the slide follows."""
+    assembly = Slider({"s": Start(3.0), "v": Start(5.0)}, {"r_0": Start([0, 0.3, 0], [False, True, False])})
+    assert start_of(assembly, "slide.s", "body.r_0[2]") == pytest.approx((0.3, 0.3), abs=1e-10)
+    assert start_of(assembly, "slide.v") == (5.0,)
+
+
+def test_two_fixed_values_that_agree_are_one() -> None:
+    assembly = Slider({"s": fixed(0.3)}, {"r_0": fixed([0, 0.3, 0])})
+    assert start_of(assembly, "slide.s") == (0.3,)
+
+
+@pytest.mark.parametrize("name", ["r_0", "v_0"])
+def test_two_fixed_values_that_disagree_are_both_named(name: str) -> None:
+    assembly = Slider({"s": fixed(0.3), "v": fixed(1.0)}, {name: fixed([0, 0.4, 0])})
+    with pytest.raises(InitializationError, match=rf"body\.{name}\[2\]") as caught:
+        mbfmu.simulate(assembly, 0.1)
+    assert "slide." in str(caught.value)
+
+
+def test_an_impossible_direction_is_named() -> None:
+    """The slide is vertical: the body cannot start beside it."""
+    with pytest.raises(InitializationError, match=r"body\.r_0\[1\]"):
+        mbfmu.simulate(Slider({}, {"r_0": Start([1.0, 0, 0], [True, False, False])}), 0.1)
+
+
+def test_a_free_parameter_is_found_and_is_its_value_from_then_on() -> None:
+    """c (s_rel0 - s) = m g + m a at the start, and the oscillation has that stiffness."""
+    assembly = Slider({"s": fixed(0.3), "v": fixed(), "a": fixed(5.0)}, c=Start(20.0, fixed=False))
+    c = 2 * (G + 5.0) / 0.2
+    result = mbfmu.simulate(assembly, 2.0, tolerance=1e-10)
+    np.testing.assert_allclose(result["spring.c"], c, rtol=1e-9)
+    middle = 0.5 - 2 * G / c
+    expected = middle + (0.3 - middle) * np.cos(math.sqrt(c / 2) * result.time)
+    np.testing.assert_allclose(result["slide.s"], expected, atol=1e-8)
+
+
+def test_a_free_parameter_that_nothing_determines_keeps_its_guess() -> None:
+    assembly = Slider({"s": fixed(0.3), "v": fixed()}, c=Start(20.0, fixed=False))
+    assert start_of(assembly, "spring.c") == (20.0,)
+
+
+def test_more_conditions_than_unknowns() -> None:
+    """Position, speed and acceleration fixed with a spring that does not fit: three values for two unknowns."""
+    with pytest.raises(InitializationError, match=r"over-determine it(.|\n)*slide\.s = 0\.3(.|\n)*slide\.a = 0"):
+        mbfmu.simulate(Slider({"s": fixed(0.3), "v": fixed(), "a": fixed()}), 0.1)
+
+
+def test_start_values_are_set_before_initialisation() -> None:
+    """A fixed one holds its new value; a guess does where nothing contradicts it; either moves the other unknowns."""
+    assembly = Slider({"s": fixed(0.3), "v": Start(1.0)})
+    assert start_of(assembly, "slide.s", "slide.v", **{"slide.s": 0.2, "slide.v": -4.0}) == (0.2, -4.0)
+    at_rest = Slider({"s": Start(3.0), "v": fixed(), "a": fixed()})
+    assert start_of(at_rest, "slide.s", **{"spring.c": 50.0}) == pytest.approx((0.5 - 2 * G / 50,), abs=1e-10)
+
+
+def test_a_start_value_may_follow_parameters() -> None:
+    """The body's angular velocity is resolved in the body; its declaration turns the one that is given."""
+
+    class Turned(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.body = Body(
+                m=1.0,
+                r_CM=(0, 0, 0),
+                angles_start=(0, 0, math.pi / 2),
+                angles_fixed=True,
+                w_0_start=(3.0, 0, 0),
+                w_0_fixed=True,
+            )
+
+    w = [f"body.w_a[{i}]" for i in (1, 2, 3)]
+    assert start_of(Turned(), *w) == pytest.approx((0, -3, 0), abs=1e-12)
+    again = start_of(Turned(), *w, **{"body.angles_start[3]": 0.0})
+    assert again == pytest.approx((3, 0, 0), abs=1e-12)
+
+
+def test_a_fixed_angular_acceleration_is_met() -> None:
+    """z_0_fixed: the spring's angle is found so that the body starts with that acceleration."""
+
+    class Twisted(Assembly):
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.hinge = Revolute(useAxisFlange=True, w=fixed())
+            self.spring = rotational.Spring(c=6.0)
+            self.body = Body(m=1.0, r_CM=(0, 0, 0), I_33=3.0, I_11=2.0, I_22=2.0, z_0_start=(0, 0, -0.5))
+            self.hinge.modify(a=fixed(-0.5))
+            self.connect(self.world.frame_b, self.hinge.frame_a)
+            self.connect(self.hinge.frame_b, self.body.frame_a)
+            self.connect(self.hinge.support, self.spring.flange_a)
+            self.connect(self.hinge.axis, self.spring.flange_b)
+
+    assert start_of(Twisted(), "hinge.phi", "body.z_a[3]") == pytest.approx((0.25, -0.5), abs=1e-10)
+
+
+class Loop(Assembly):
+    """A crank, a rod and a slide; the crank's start is fixed or the slide's."""
+
+    def __init__(self, crank: dict[str, Any], slide: dict[str, Any], rod: float = 0.3) -> None:
+        self.world = World()
+        self.j1 = Revolute(**crank)
+        self.crank = BodyShape(m=1.0, r=(0.1, 0, 0), r_CM=(0.05, 0, 0), I_33=0.01)
+        self.j2 = Revolute()
+        self.rod = BodyShape(m=1.0, r=(rod, 0, 0), r_CM=(rod / 2, 0, 0), I_33=0.01)
+        self.j3 = Revolute()
+        self.slide = Prismatic(**slide)
+        self.connect(self.world.frame_b, self.j1.frame_a)
+        self.connect(self.j1.frame_b, self.crank.frame_a)
+        self.connect(self.crank.frame_b, self.j2.frame_a)
+        self.connect(self.j2.frame_b, self.rod.frame_a)
+        self.connect(self.rod.frame_b, self.j3.frame_a)
+        self.connect(self.j3.frame_b, self.slide.frame_b)
+        self.connect(self.world.frame_b, self.slide.frame_a)
+
+
+@pytest.mark.parametrize(("guess", "turn"), [(0.2, 0.0), (0.35, -1.0), (-0.3, 2.0)])
+def test_a_loop_is_assembled_near_its_guess(guess: float, turn: float) -> None:
+    """s = 0.1 cos(phi) +- sqrt(0.3^2 - (0.1 sin(phi))^2), on the side of the guess."""
+    phi = 0.8
+    assembly = Loop({"phi": fixed(phi), "w": fixed(2.0)}, {"s": Start(guess)})
+    assembly.j2.modify(phi=Start(turn))
+    height = 0.1 * math.sin(phi)
+    branch = math.copysign(math.sqrt(0.3**2 - height**2), guess)
+    s = 0.1 * math.cos(phi) + branch
+    v = -2.0 * (height + height * 0.1 * math.cos(phi) / branch)
+    assert start_of(assembly, "slide.s", "slide.v") == pytest.approx((s, v), abs=1e-9)
+
+
+def test_the_other_end_of_a_loop_can_be_fixed() -> None:
+    assembly = Loop({"phi": Start(1.0)}, {"s": fixed(0.3), "v": fixed()})
+    cosine = (0.1**2 + 0.3**2 - 0.3**2) / (2 * 0.1 * 0.3)
+    assert start_of(assembly, "j1.phi", "j1.w") == pytest.approx((math.acos(cosine), 0), abs=1e-8)
+
+
+def test_a_loop_that_cannot_close_is_named() -> None:
+    with pytest.raises(InitializationError, match=r"cut of (j\d|slide), row \d' is off by") as caught:
+        mbfmu.simulate(Loop({"phi": fixed(math.pi / 2)}, {"s": Start(0.1)}, rod=0.05), 0.1)
+    assert "Loop" in str(caught.value)
+
+
+def test_a_start_of_the_wrong_size() -> None:
+    with pytest.raises(ModelError, match=r"body\.r_0: the start value has 2 elements, expected 3"):
+        mbfmu.System.of(Slider({}, {"r_0": Start([1.0, 2.0])}))
