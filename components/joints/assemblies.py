@@ -147,6 +147,7 @@ class JointUPS(RodAnimation, CylinderAnimation, RodFrame, TotalPower, PartialTwo
         )
         b.f, b.t = resolve_relative(f_b, a.R, b.R) - resolve_relative(ib.f, ib.R, b.R), [0, 0, 0]
         a.f, a.t = -f_b - resolve1(R_ia, ia.f), -t - cross(rAxis_a, f_b)
+        self.energy()
         self.measure_power(
             "frame_a",
             "frame_b",

@@ -60,6 +60,7 @@ class PartialConstraint(SphereAnimation, PartialTwoFrames):
         torque = self.torque(R_rel)
         a.f, b.f = force, -resolve2(R_rel, force)
         a.t, b.t = cross(self.r_rel_a, force) - resolve1(R_rel, torque), torque
+        self.energy()
         self.P = sum(
             ca.dot(frame.f, resolve2(frame.R, self.der(frame.r_0))) + ca.dot(frame.t, frame.R.w) for frame in (a, b)
         )

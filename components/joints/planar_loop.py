@@ -46,6 +46,7 @@ class RevolutePlanarLoopConstraint(CylinderAnimation, PartialTwoFrames):
         a.f = ex * self.f_c[0] + ey * self.f_c[1]
         b.f = -resolve2(R_rel, a.f)
         a.t, b.t = [0, 0, 0], [0, 0, 0]
+        self.energy()
         for distance in (self.r_rel_a, resolve2(R_rel, ex), resolve2(R_rel, ey)):
             self.require(
                 1e-10 - ca.fabs(ca.dot(self.e, distance)),

@@ -294,6 +294,7 @@ class UniversalSpherical(RodAnimation, CylinderAnimation, RodFrame, TotalPower, 
         f_b = self.f_b_a1 - self.f_rod * self.eRod_a
         b.f, b.t = resolve_relative(f_b, a.R, b.R), [0, 0, 0]
         a.f, a.t = -f_b - f_ia, -t_ia - cross(self.rRod_a, f_b)
+        self.energy()
         self.measure_power("frame_a", "frame_b", "frame_ia")
 
 

@@ -3,6 +3,7 @@
 from mbfmu.components.parts.bodies import Body, BodyBox, BodyCylinder, BodyShape, PointMass
 from mbfmu.components.parts.drive import BevelGear1D, Mounting1D, Rotor1D
 from mbfmu.components.parts.fixed import Fixed, FixedRotation, FixedTranslation
+from mbfmu.components.parts.wheels import RollingWheel, RollingWheelSet
 
 __all__ = [
     "BevelGear1D",
@@ -15,5 +16,7 @@ __all__ = [
     "FixedTranslation",
     "Mounting1D",
     "PointMass",
+    "RollingWheel",
+    "RollingWheelSet",
     "Rotor1D",
 ]
