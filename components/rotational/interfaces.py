@@ -18,7 +18,8 @@ def need_nonzero(component: Component, *names: str) -> None:
         ModelError: one of the named parameters has the value 0.
     """
     for name in names:
-        if component.value(name) == 0.0:
+        value = component.value(name)
+        if isinstance(value, float) and value == 0.0:  # a composite passes its own parameter on as a symbol
             raise ModelError(
                 f"{component.where}.{name} = 0: a ratio of {type(component).__name__} must not be 0; give "
                 "the quotient of the two speeds"
