@@ -10,6 +10,7 @@ from mbfmu.components.rotational.components import (
     Spring,
     SpringDamper,
 )
+from mbfmu.components.rotational.friction import BearingFriction, Brake, Clutch
 from mbfmu.components.rotational.gears import IdealGear, IdealGearR2T, IdealPlanetary, IdealRollingWheel
 from mbfmu.components.rotational.sensors import (
     AccSensor,
@@ -39,6 +40,9 @@ __all__ = [
     "AccSensor",
     "Accelerate",
     "AngleSensor",
+    "BearingFriction",
+    "Brake",
+    "Clutch",
     "ConstantSpeed",
     "ConstantTorque",
     "Damper",

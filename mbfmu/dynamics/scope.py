@@ -394,9 +394,14 @@ class Scope:
         self._record.checks.append((column(expression), message))
 
     def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
-        """`then` while expression >= 0, else `otherwise`: the crossing is located, the integrator restarts there."""
+        """`then` while expression >= 0, else `otherwise`: the crossing is located, the integrator restarts there.
+
+        A switch with hysteresis gives a function for the expression: it gets the switch's present mode, 1 or 0.
+        """
         index = len(self._record.switches)
         mode = self._leaf(("mode", index))
+        if callable(expression) and not hasattr(expression, "is_symbolic"):
+            expression = expression(mode)
         self._record.switches.append(column(expression))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
 
