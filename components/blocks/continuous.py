@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
-from mbfmu.components.blocks.interfaces import SISO, common_shape, size_of
+from mbfmu.components.blocks.interfaces import SISO, common_shape
 from mbfmu.components.blocks.math import Add, Add3, Gain
 from mbfmu.components.blocks.nonlinear import Limiter
 from mbfmu.components.blocks.sources import Constant
@@ -31,21 +30,25 @@ class _Dynamic(SISO):
 
 
 class _OutputIsState(_Dynamic):
-    """Block whose output is its state: start values of `y` are those of the state."""
+    """Block with a state x that is its output: start values of `y` are those of the state."""
 
     y_start = Parameter(t.Real, 0.0, "Initial or guess value of output (= state)", shape=None)
     x = State(t.Real, "State of block (= y)", shape=common_shape, start=lambda self: self.y_start,
               fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
 
     def modify(self, **modifiers: Any) -> None:
-        """Modifiers of `y` go to the state."""
-        if isinstance(modifiers.get("y"), Mapping) or hasattr(modifiers.get("y"), "fixed"):
+        """Take values; start values of `y` go to the state."""
+        if "y" in modifiers:
             modifiers["x"] = modifiers.pop("y")
         super().modify(**modifiers)
 
+
+class _Rate(_OutputIsState):
+    """Block whose output has a time derivative of its own: a subclass defines `rate`."""
+
     def equations(self) -> None:
         rate = self.rate()
-        self.der.x = rate * ca.SX.ones(size_of(common_shape(self._component)))
+        self.der.x = rate
         self.y = self.x
         if self.starts_with("SteadyState"):
             self.initially(rate, "steady state")
@@ -55,7 +58,7 @@ class _OutputIsState(_Dynamic):
         raise NotImplementedError(f"{type(self).__name__} must define rate()")
 
 
-class Integrator(_OutputIsState):
+class Integrator(_Rate):
     """Output the integral of the input signal."""
 
     modelica_name = "Blocks.Continuous.Integrator"
@@ -67,7 +70,7 @@ class Integrator(_OutputIsState):
         return self.k * self.u
 
 
-class LimIntegrator(_OutputIsState):
+class LimIntegrator(_Rate):
     """Integrator with limited value of the output."""
 
     modelica_name = "Blocks.Continuous.LimIntegrator"
@@ -108,7 +111,7 @@ class Derivative(_Dynamic):
             self.initially(ca.if_else(self.k == 0, self.x - self.u, self.y - self.y_start), "y_start")
 
 
-class FirstOrder(_OutputIsState):
+class FirstOrder(_Rate):
     """First order transfer function block (= 1 pole)."""
 
     modelica_name = "Blocks.Continuous.FirstOrder"
@@ -120,7 +123,7 @@ class FirstOrder(_OutputIsState):
         return (self.k * self.u - self.x) / self.T
 
 
-class SecondOrder(_Dynamic):
+class SecondOrder(_OutputIsState):
     """Second order transfer function block (= 2 poles)."""
 
     modelica_name = "Blocks.Continuous.SecondOrder"
@@ -128,14 +131,9 @@ class SecondOrder(_Dynamic):
     k = Parameter(t.Real, 1.0, "Gain", shape=None, tunable=True)
     w = Parameter(t.Real, required, "Angular frequency", shape=None)
     D = Parameter(t.Real, required, "Damping", shape=None)
-    y_start = Parameter(t.Real, 0.0, "Initial or guess value of output (= state)", shape=None)
     yd_start = Parameter(t.Real, 0.0, "Initial or guess value of derivative of output (= state)", shape=None)
-    x = State(t.Real, "State of block (= y)", shape=common_shape, start=lambda self: self.y_start,
-              fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
     yd = State(t.Real, "Derivative of y", shape=common_shape, start=lambda self: self.yd_start,
                fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
-
-    modify = _OutputIsState.modify
 
     def equations(self) -> None:
         bending = self.w * (self.w * (self.k * self.u - self.x) - 2 * self.D * self.yd)

@@ -321,7 +321,7 @@ class Interface:
         full = ".".join(filter(None, (path, name)))
         if declaration.structural:
             value = component.value(name)
-            flat = np.ravel(value) if isinstance(value, np.ndarray | tuple | list) else [value]
+            flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
             base = declaration.type.base
             if base == "String" and isinstance(value, str):
                 flat = [value]

@@ -105,16 +105,20 @@ class Topology:
 
 
 def connected_ports(flat: Flat, path: str, component: Component) -> set[str]:
-    """Names of the component's connectors that meet another component or the outside."""
+    """Names of the component's connectors that meet another component or the outside; own parts do not count."""
     names = set()
     for name, port in component.ports().items():
         key = (path, name)
-        if isinstance(port, Frame | Flange):
+        if _is_signal(port):
+            if key in flat.connected:
+                names.add(name)
+        elif path in flat.components and path not in flat.elementary:
+            if flat.outside.get(key):
+                names.add(name)
+        else:
             node = flat.nodes[key]
             if len(flat.members[node]) > 1 or flat.nodes.get(("", name)) == node or _is_exposed(flat, node):
                 names.add(name)
-        elif key in flat.connected:
-            names.add(name)
     return names
 
 
