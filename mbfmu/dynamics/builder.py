@@ -220,9 +220,10 @@ class Builder:
 
     def _solve_form(self, residual: ca.SX) -> None:
         """A w = b from the residuals of motion and constraints, which must be linear in w; or w itself for a tree."""
+        self.blocks: tuple[tuple[int, ...], ...] = (tuple(range(self.w.numel())),)
         self.recursive = self._recursive()
         if self.recursive is not None:
-            self.A, self.b, self.blocks = ca.SX(0, 0), self.recursive, (tuple(range(self.w.numel())),)
+            self.A, self.b = ca.SX(0, 0), self.recursive
             return
         residual = self._without_dropped([residual])[0]
         A = ca.jacobian(residual, self.w)
@@ -419,7 +420,9 @@ class Builder:
         symbols = [self.q, self.v, self.z, _stack(self.parameters.symbols[i] for i in self.parameters.free)]
         if with_w:
             symbols.append(self.w)
-        return [str(s) for column in symbols if column.numel() for s in ca.vertsplit(column)]
+        elements = [s for column in symbols if column.numel() for s in ca.vertsplit(column)]
+        owners = [self.starts.owner.get(s.element_hash()) for s in elements]
+        return [str(s) if owner is None else owner.label for s, owner in zip(elements, owners, strict=True)]
 
 
 def _quaternion_rate(q: ca.SX, w: ca.SX) -> ca.SX:

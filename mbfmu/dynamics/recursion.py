@@ -245,10 +245,11 @@ class _Recursion:
         linear, angular = (ca.SX.sym(n, 3) if parent != GROUND else ca.SX.zeros(3) for n in ("linear", "angular"))
         motion = self.sweeps.child_acceleration(edge, linear, angular, self.base.frame(edge.a, "w"))
         S, rest = _affine(motion, a)
-        if parent == GROUND:
-            return ca.SX(6, 6), S, rest
-        X, c = _affine(rest, ca.vertcat(linear, angular))
-        return X, S, c
+        X, c = ca.SX(6, 6), rest
+        if parent != GROUND:
+            X, c = _affine(rest, ca.vertcat(linear, angular))
+        self._refuse(X, S, c)  # a frame that follows from several others
+        return X, S, self._turned(c)
 
     def _upward(self, edge: Edge, tie: ca.SX) -> ca.SX:
         passed = ca.vertcat(*(self.sweeps.tie(edge, edge.reversed, name) for name in ("f", "t")))

@@ -39,7 +39,7 @@ def column(value: Any) -> ca.SX:
     if isinstance(value, ca.SX):
         return value
     if isinstance(value, list | tuple) and any(isinstance(v, ca.SX) for v in value):
-        return ca.vertcat(*value)
+        return ca.vertcat(ca.SX(0, 1), *value)
     return ca.SX(np.asarray(value, dtype=float))
 
 

@@ -155,7 +155,7 @@ class Starts:
         p = ca.DM(self.parameters.defaults)
         derived = ca.Function("derived", [self.parameters.independent], [_column(self.parameters.expressions)])
         known = [builder.sweeps.symbols.time, builder.u, self.parameters.all, builder.m]
-        values = [
+        values: list[Any] = [
             builder.assembly.start_time,
             ca.DM(builder.interface.input_starts),
             ca.vertcat(p, derived(p)),
@@ -176,11 +176,14 @@ class Starts:
             return np.array(r).ravel(), np.array(J)[:, movable]
 
         origin = X[movable].copy()
-        found = scipy.optimize.least_squares(
-            lambda y: np.concatenate([evaluate(y)[0], HINT * (y - origin)]),
-            origin,
-            jac=lambda y: np.vstack([evaluate(y)[1], HINT * np.eye(y.size)]),
-        )
+
+        def weighed(y: np.ndarray) -> np.ndarray:
+            return np.concatenate([evaluate(y)[0], HINT * (y - origin)])
+
+        def slope(y: np.ndarray) -> np.ndarray:
+            return np.vstack([evaluate(y)[1], HINT * np.eye(y.size)])
+
+        found = scipy.optimize.least_squares(weighed, origin, jac=slope)
         for i, value in zip(movable, found.x, strict=True):
             self._move(positions[i], owners[i], float(value))
 
