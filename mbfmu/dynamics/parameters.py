@@ -20,13 +20,19 @@ from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Parameter, Start
 
 
+#: Resistance of a parameter that is open by its class only: it moves where nothing else can meet the start values.
+OPEN = 1e3
+
+
 @dataclasses.dataclass
 class Parameters:
     """Places of all parameter scalars. Build it with `add...`, then `close`."""
 
     symbols: list[ca.SX] = dataclasses.field(default_factory=list)
     defaults: list[float] = dataclasses.field(default_factory=list)
+    #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
     free: list[int] = dataclasses.field(default_factory=list)
+    free_weights: list[float] = dataclasses.field(default_factory=list)
     derived: list[ca.SX] = dataclasses.field(default_factory=list)
     expressions: list[ca.SX] = dataclasses.field(default_factory=list)
     _aliases: dict[int, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
@@ -58,6 +64,8 @@ class Parameters:
         bound = not isinstance(value, int | float | np.ndarray)
         for element, given in zip(elements, ca.vertsplit(expression), strict=True):
             self.add(element, given, is_free, bound)
+            if is_free:
+                self.free_weights.append(1.0 if component.is_given(name) else OPEN)
 
     def add(self, symbol: ca.SX, given: ca.SX, is_free: bool = False, bound: bool = False) -> None:
         """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""

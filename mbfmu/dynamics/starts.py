@@ -237,7 +237,8 @@ class Starts:
     def _problem(
         self, builder: Builder, unknowns: ca.SX, rows: ca.SX, names: list[str], with_w: bool
     ) -> InitialProblem:
-        free = {self.parameters.symbols[i].element_hash() for i in self.parameters.free}
+        p = self.parameters
+        free = {p.symbols[i].element_hash(): w for i, w in zip(p.free, p.free_weights, strict=True)}
         guess, fixed, weights = [], [], []
         quaternion = {
             e.element_hash(): i
@@ -251,7 +252,7 @@ class Starts:
             if key in free:
                 guess.append(symbol)
                 fixed.append(False)
-                weights.append(1.0)
+                weights.append(free[key])
             elif owner is None:
                 guess.append(ca.SX(self.moved.get(key, 1.0 if quaternion.get(key) == 3 else 0.0)))
                 fixed.append(False)
