@@ -153,7 +153,9 @@ class _Master:
         ahead = np.array(
             [[order[i.start_element] < order[i.end_element]] * len(names) for i in self.connections], dtype=bool
         )
-        factor = loops.growth(jacobian, ahead if self.sequential else None, self.inputs == "secant")
+        # One after the other, slopes that an FMU tells stem from the line that its inputs were given.
+        secant = self.inputs == "secant" or (self.sequential and self.inputs == "tangent")
+        factor = loops.growth(jacobian, ahead if self.sequential else None, secant)
         if factor >= 1:
             raise SimulationError(
                 f"{names[loop[0]]}: the coupling would grow by a factor of {factor:.3g} per step, however short the "

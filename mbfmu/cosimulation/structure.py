@@ -124,7 +124,7 @@ class _Wiring:
         elements = list(self.flanges)
         for i, a in enumerate(elements):
             for b in elements[i + 1 :]:
-                for name in self.flanges[a].keys() & self.flanges[b].keys():
+                for name in filter(self.flanges[b].__contains__, self.flanges[a]):
                     self.join(f"{a}.{name}", f"{b}.{name}")
         if not self.connections:
             listed = "; ".join(f"{element}: {', '.join(found) or 'none'}" for element, found in self.flanges.items())
