@@ -34,6 +34,8 @@ from mbfmu.modeling.types import (
 
 #: Normal of the road.
 E_N = (0.0, 0.0, 1.0)
+#: Keeps a quotient of zeros from being no number.
+TINY = 1e-30
 
 
 def _select(self: Component) -> str:
@@ -117,18 +119,20 @@ class RollingWheel(PartialOneFrame_a):
         self.energy()
 
     def _rates_of_angles(self) -> None:
-        """The angles follow the frame: their rates from its angular velocity, their start from its orientation."""
-        R, w = self.frame_a.R, self.frame_a.R.w
-        _, middle, last = ca.vertsplit(self.angles)
-        first_rate = (ca.sin(last) * w[1] + ca.cos(last) * w[2]) / ca.cos(middle)
-        self.der_angles = ca.vertcat(
-            first_rate,
-            ca.cos(last) * w[1] - ca.sin(last) * w[2],
-            w[0] + ca.sin(middle) * first_rate,
-        )
+        """The angles follow the frame: their rates from its angular velocity, their start from its orientation.
+
+        The rates are written with elements of T (sin and cos of the last angle times cos of the middle one), not with
+        the angles themselves: near the singular middle angle, which every upright wheel passes twice a turn, these
+        would amplify their own rounding errors.
+        """
+        T, w = self.frame_a.R.T, self.frame_a.R.w
+        last = self.angles[2]
+        first_rate = (T[1, 2] * w[1] + T[2, 2] * w[2]) / (T[1, 2] ** 2 + T[2, 2] ** 2 + TINY)
+        self.der_angles = ca.vertcat(first_rate, ca.cos(last) * w[1] - ca.sin(last) * w[2], w[0] - T[0, 2] * first_rate)
         self.der.angles = self.der_angles
         self.initially(
-            equality_constraint(axes_rotations((3, 2, 1), self.angles, ca.SX.zeros(3)), R), "orientation by angles"
+            equality_constraint(axes_rotations((3, 2, 1), self.angles, ca.SX.zeros(3)), self.frame_a.R),
+            "orientation by angles",
         )
 
 
