@@ -195,6 +195,57 @@ def test_a_brake_holds_releases_and_passes_its_torque_to_the_support():
     assert np.all(result["shaft.w"][:first] > -1e-9)
 
 
+def test_a_brake_pressed_at_rest_holds_from_the_first_moment():
+    """Released and unloaded at first, which leaves open whether it sticks; then pressed while the load sets in."""
+
+    class Parked(Shaft):
+        def __init__(self) -> None:
+            brake = rotational.Brake(fn_max=100.0)
+            super().__init__(brake, signal=Wave(amplitude=3.0, omega=1.0))
+            self.press = Wave(amplitude=1.0, omega=1.0)
+            self.connect(self.press.y, brake.f_normalized)
+
+    result = simulate(Parked(), 1.5, step=0.005, tolerance=1e-9)
+    np.testing.assert_allclose(result["brakes[1].tau"], 3.0 * np.sin(result.time), atol=1e-9)
+    np.testing.assert_allclose(result["inertia.w"], 0.0, atol=1e-11)
+
+
+def test_what_has_stopped_comes_to_rest():
+    """Coasting: w falls by 2/s to zero at 0.5 s, and what rounding leaves of it dies away."""
+    friction = rotational.BearingFriction(tau_pos=((0.0, 2.0),))
+    result = simulate(Shaft(friction, signal=Wave(amplitude=0.0, omega=1.0), w=1.0), 30.0, step=0.1, tolerance=1e-9)
+    np.testing.assert_allclose(result["inertia.w"], np.maximum(1.0 - 2.0 * result.time, 0.0), atol=2e-9)
+    assert abs(result["inertia.w"][-1]) < 1e-18
+
+
+def test_clutches_in_a_row_lock_one_after_the_other():
+    """Three shafts of 1 kg.m2, of which one turns: the clutches of 5 and 2 N.m lock after 1.25 s and 5/12 s more."""
+
+    class Row(Assembly):
+        def __init__(self) -> None:
+            self.signal = Wave(amplitude=0.0, omega=1.0, offset=1.0)
+            self.shafts = [
+                rotational.Inertia(J=1.0, phi=Start(0.0, fixed=True), w=Start(w, fixed=True)) for w in (10.0, 0.0, 0.0)
+            ]
+            self.clutches = [rotational.Clutch(mu_pos=((0.0, 1.0),), fn_max=f) for f in (5.0, 2.0)]
+            for clutch, left, right in zip(self.clutches, self.shafts, self.shafts[1:], strict=False):
+                self.connect(left.flange_b, clutch.flange_a)
+                self.connect(clutch.flange_b, right.flange_a)
+                self.connect(self.signal.y, clutch.f_normalized)
+
+    result = simulate(Row(), 2.0, step=0.01, tolerance=1e-9)
+    t, first, second = result.time, 1.25, 1.25 + 5.0 / 12.0
+    corners = [0.0, first, second, 2.0]
+    for i, speeds in enumerate(
+        ([10, 3.75, 10 / 3, 10 / 3], [0, 3.75, 10 / 3, 10 / 3], [0, 2.5, 10 / 3, 10 / 3]), start=1
+    ):
+        np.testing.assert_allclose(result[f"shafts[{i}].w"], np.interp(t, corners, speeds), atol=1e-8)
+    np.testing.assert_array_equal(result["clutches[1].mode"], np.where(t < first, -1.0, 0.0))
+    np.testing.assert_array_equal(result["clutches[2].mode"], np.where(t < second, -1.0, 0.0))
+    between = (t > first) & (t < second)
+    np.testing.assert_allclose(result["clutches[1].tau"][between], -1.0, atol=1e-8)
+
+
 def test_two_brakes_on_one_shaft_share_its_torque():
     """Both stick, which leaves their shares open; neither may make the equations singular."""
     brakes = [rotational.BearingFriction(tau_pos=((0.0, limit),)) for limit in (1.0, 1.5)]

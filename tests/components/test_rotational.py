@@ -7,6 +7,7 @@ import math
 
 import numpy as np
 import pytest
+import scipy.linalg
 from drive_blocks import Wave
 from mbfmu.components import rotational, translational
 from scipy.integrate import solve_ivp
@@ -48,6 +49,46 @@ def test_two_inertias_swing_at_their_eigenfrequency():
     np.testing.assert_allclose(result["spring.phi_rel"], twist * np.cos(omega * result.time), atol=1e-9)
     mean = (J1 * result["a.phi"] + J2 * result["b.phi"]) / (J1 + J2)
     np.testing.assert_allclose(mean, twist * J2 / (J1 + J2), atol=1e-9)
+
+
+def test_a_long_shaft_swings_in_its_modes():
+    """Seven inertias and six springs against the eigenvectors of their matrices."""
+    n, c = 7, 20.0
+    parts: dict[str, Component] = {}
+    for i in range(n):
+        parts[f"inertia{i}"] = rotational.Inertia(J=1.0 + 0.1 * i, **at_rest(0.1 if i == 0 else 0.0))
+        if i < n - 1:
+            parts[f"spring{i}"] = rotational.Spring(c=c)
+    result = simulate(Chain(**parts), 3.0, tolerance=1e-11)
+    M, K = np.diag(1.0 + 0.1 * np.arange(n)), np.zeros((n, n))
+    for i in range(n - 1):
+        K[i : i + 2, i : i + 2] += c * np.array([[1, -1], [-1, 1]])
+    squares, modes = scipy.linalg.eigh(K, M)
+    swing = (modes[0] * M[0, 0] * 0.1)[:, None] * np.cos(np.sqrt(np.abs(squares))[:, None] * result.time)
+    for i, expected in enumerate(modes @ swing):
+        np.testing.assert_allclose(result[f"inertia{i}.phi"], expected, atol=1e-9)
+
+
+def test_a_spring_and_a_damper_in_series():
+    """Between them there is no inertia: their torques are equal, and the damper gives way to the spring."""
+    c, d, J = 20.0, 2.0, 1.0
+    chain = Chain(
+        fixed=rotational.Fixed(),
+        spring=rotational.Spring(c=c, phi_rel=Start(0.3, fixed=True)),
+        damper=rotational.Damper(d=d),
+        load=rotational.Inertia(J=J, **at_rest(0.5)),
+    )
+    result = simulate(chain, 2.0, tolerance=1e-10)
+    exact = solve_ivp(
+        lambda t, y: (y[1], -c * y[2] / J, y[1] - c * y[2] / d),
+        (0, 2),
+        (0.5, 0.0, 0.3),
+        t_eval=result.time,
+        rtol=1e-11,
+        atol=1e-12,
+    )
+    np.testing.assert_allclose(result["load.phi"], exact.y[0], atol=1e-8)
+    np.testing.assert_allclose(result["damper.tau"], c * exact.y[2], atol=1e-7)
 
 
 @pytest.mark.parametrize("ratio", [3.0, -2.5, 0.1])
@@ -322,10 +363,12 @@ def test_filtered_position_is_a_bessel_filter_of_second_order(with_support):
 
 def test_filtered_speed_is_a_filter_of_first_order():
     f_crit, omega = 2.0, 8.0
-    result = simulate(driven(rotational.Speed(f_crit=f_crit), Wave(omega=omega)), 4.0, tolerance=1e-10)
+    wave = Wave(omega=omega, offset=0.7)
+    result = simulate(driven(rotational.Speed(f_crit=f_crit), wave), 4.0, tolerance=1e-10)
+    assert result["load.w"][0] == pytest.approx(0.7, abs=1e-12)
     s, w = 1j * omega, 2 * math.pi * f_crit
     late = result.time > 3.0
-    expected = np.imag(w / (s + w) * np.exp(s * result.time[late]))
+    expected = 0.7 + np.imag(w / (s + w) * np.exp(s * result.time[late]))
     np.testing.assert_allclose(result["load.w"][late], expected, atol=1e-8)
 
 
