@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import Any
 
@@ -33,8 +34,13 @@ class _OutputIsState(_Dynamic):
     """Block with a state x that is its output: start values of `y` are those of the state."""
 
     y_start = Parameter(t.Real, 0.0, "Initial or guess value of output (= state)", shape=None)
-    x = State(t.Real, "State of block (= y)", shape=common_shape, start=lambda self: self.y_start,
-              fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
+    x = State(
+        t.Real,
+        "State of block (= y)",
+        shape=common_shape,
+        start=lambda self: self.y_start,
+        fixed=lambda self: self.starts_with("InitialState", "InitialOutput"),
+    )
 
     def modify(self, **modifiers: Any) -> None:
         """Take values; start values of `y` go to the state."""
@@ -98,8 +104,13 @@ class Derivative(_Dynamic):
     T = Parameter(t.Time, 0.01, "Time constants (T>0 required; T=0 is ideal derivative block)", shape=None, min=1e-60)
     x_start = Parameter(t.Real, 0.0, "Initial or guess value of state", shape=None)
     y_start = Parameter(t.Real, 0.0, "Initial value of output (= state)", shape=None)
-    x = State(t.Real, "State of block", shape=common_shape, start=lambda self: self.x_start,
-              fixed=lambda self: self.starts_with("InitialState"))
+    x = State(
+        t.Real,
+        "State of block",
+        shape=common_shape,
+        start=lambda self: self.x_start,
+        fixed=lambda self: self.starts_with("InitialState"),
+    )
 
     def equations(self) -> None:
         rate = (self.u - self.x) / self.T
@@ -132,8 +143,13 @@ class SecondOrder(_OutputIsState):
     w = Parameter(t.Real, required, "Angular frequency", shape=None)
     D = Parameter(t.Real, required, "Damping", shape=None)
     yd_start = Parameter(t.Real, 0.0, "Initial or guess value of derivative of output (= state)", shape=None)
-    yd = State(t.Real, "Derivative of y", shape=common_shape, start=lambda self: self.yd_start,
-               fixed=lambda self: self.starts_with("InitialState", "InitialOutput"))
+    yd = State(
+        t.Real,
+        "Derivative of y",
+        shape=common_shape,
+        start=lambda self: self.yd_start,
+        fixed=lambda self: self.starts_with("InitialState", "InitialOutput"),
+    )
 
     def equations(self) -> None:
         bending = self.w * (self.w * (self.k * self.u - self.x) - 2 * self.D * self.yd)
@@ -152,8 +168,13 @@ class PI(_Dynamic):
     T = Parameter(t.Time, required, "Time Constant (T>0 required)", shape=None, min=1e-60)
     x_start = Parameter(t.Real, 0.0, "Initial or guess value of state", shape=None)
     y_start = Parameter(t.Real, 0.0, "Initial value of output", shape=None)
-    x = State(t.Real, "State of block", shape=common_shape, start=lambda self: self.x_start,
-              fixed=lambda self: self.starts_with("InitialState"))
+    x = State(
+        t.Real,
+        "State of block",
+        shape=common_shape,
+        start=lambda self: self.x_start,
+        fixed=lambda self: self.starts_with("InitialState"),
+    )
 
     def equations(self) -> None:
         self.der.x = self.u / self.T
@@ -190,18 +211,26 @@ class CriticalDamping(Component):
 
     u = RealInput("Connector of Real input signal")
     y = RealOutput("Connector of Real output signal")
-    x = State(t.Real, "Filter states", shape=lambda self: (self.n,), start=lambda self: self.x_start,
-              fixed=lambda self: self.initType == "InitialState")
+    x = State(
+        t.Real,
+        "Filter states",
+        shape=lambda self: (self.n,),
+        start=lambda self: self.x_start,
+        fixed=lambda self: self.initType == "InitialState",
+    )
 
     def equations(self) -> None:
         alpha = math.sqrt(2 ** (1 / self.n) - 1) if self.normalized else 1.0
-        rates = (ca.vertcat(self.u, self.x[:-1]) - self.x) * (2 * math.pi * self.f / alpha)
+        x = ca.vertsplit(self.x)
+        rates = ca.vertcat(*(before - own for before, own in itertools.pairwise([self.u, *x]))) * (
+            2 * math.pi * self.f / alpha
+        )
         self.der.x = rates
-        self.y = self.x[-1]
+        self.y = x[-1]
         if self.initType == "SteadyState":
             self.initially(rates, "steady state")
         elif self.initType == "InitialOutput":
-            self.initially(ca.vertcat(self.y - self.y_start, rates[:-1]), "y_start")
+            self.initially(ca.vertcat(self.y - self.y_start, *ca.vertsplit(rates)[:-1]), "y_start")
 
 
 class TransferFunction(Component):
@@ -209,20 +238,40 @@ class TransferFunction(Component):
 
     modelica_name = "Blocks.Continuous.TransferFunction"
 
-    b = Parameter(t.Real, (1.0,), "Numerator coefficients of transfer function (e.g., 2*s+3 is specified as {2,3})",
-                  shape=None, structural=True)
-    a = Parameter(t.Real, (1.0,), "Denominator coefficients of transfer function (e.g., 5*s+6 is specified as {5,6})",
-                  shape=None, structural=True)
+    b = Parameter(
+        t.Real,
+        (1.0,),
+        "Numerator coefficients of transfer function (e.g., 2*s+3 is specified as {2,3})",
+        shape=None,
+        structural=True,
+    )
+    a = Parameter(
+        t.Real,
+        (1.0,),
+        "Denominator coefficients of transfer function (e.g., 5*s+6 is specified as {5,6})",
+        shape=None,
+        structural=True,
+    )
     initType = Parameter(t.Init, "NoInit", "Type of initialization")
     x_start = Parameter(t.Real, lambda self: np.zeros(self.order), "Initial or guess values of states", shape=None)
     y_start = Parameter(t.Real, 0.0, "Initial value of output (derivatives of y are zero up to nx-1-th derivative)")
 
     u = RealInput("Connector of Real input signal")
     y = RealOutput("Connector of Real output signal")
-    x_scaled = State(t.Real, "Scaled vector x", shape=lambda self: (self.order,), when=lambda self: self.order > 0,
-                     start=lambda self: self.x_start * self.scale, fixed=lambda self: self.initType == "InitialState")
-    x = Variable(t.Real, "State of transfer function from controller canonical form", shape=lambda self: (self.order,),
-                 when=lambda self: self.order > 0)
+    x_scaled = State(
+        t.Real,
+        "Scaled vector x",
+        shape=lambda self: (self.order,),
+        when=lambda self: self.order > 0,
+        start=lambda self: self.x_start * self.scale,
+        fixed=lambda self: self.initType == "InitialState",
+    )
+    x = Variable(
+        t.Real,
+        "State of transfer function from controller canonical form",
+        shape=lambda self: (self.order,),
+        when=lambda self: self.order > 0,
+    )
 
     @property
     def order(self) -> int:
@@ -238,22 +287,24 @@ class TransferFunction(Component):
     def equations(self) -> None:
         a, b = np.atleast_1d(self.a).astype(float), np.atleast_1d(self.b).astype(float)
         if a[0] == 0 or b.size > a.size:
-            raise ModelError(f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: the first coefficient of a "
-                             "must not be 0, and b must not be longer than a")
+            raise ModelError(
+                f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: the first coefficient of a "
+                "must not be 0, and b must not be longer than a"
+            )
         b = np.concatenate([np.zeros(a.size - b.size), b])
         direct = b[0] / a[0]
         if not self.order:
             self.y = direct * self.u
             return
         x, scale = self.x_scaled, self.scale
-        rates = ca.vertcat((scale * self.u - ca.dot(ca.SX(a[1:]), x)) / a[0], x[:-1])
+        rates = ca.vertcat((scale * self.u - ca.dot(ca.SX(a[1:]), x)) / a[0], *ca.vertsplit(x)[:-1])
         self.der.x_scaled = rates
         self.x = x / scale
         self.y = ca.dot(ca.SX(b[1:] - direct * a[1:]), x) / scale + direct * self.u
         if self.initType == "SteadyState":
             self.initially(rates, "steady state")
         elif self.initType == "InitialOutput":
-            self.initially(ca.vertcat(self.y - self.y_start, rates[1:]), "y_start")
+            self.initially(ca.vertcat(self.y - self.y_start, *ca.vertsplit(rates)[1:]), "y_start")
 
 
 class StateSpace(Component):
@@ -264,17 +315,27 @@ class StateSpace(Component):
     A = Parameter(t.Real, required, "Matrix A of state space model (e.g., A=[1, 0; 0, 1])", shape=None)
     B = Parameter(t.Real, required, "Matrix B of state space model (e.g., B=[1; 1])", shape=None)
     C = Parameter(t.Real, required, "Matrix C of state space model (e.g., C=[1, 1])", shape=None)
-    D = Parameter(t.Real, lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
-                  "Matrix D of state space model", shape=None)
+    D = Parameter(
+        t.Real,
+        lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
+        "Matrix D of state space model",
+        shape=None,
+    )
     initType = Parameter(t.Init, "NoInit", "Type of initialization")
-    x_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("A")[0]), "Initial or guess values of states",
-                        shape=None)
+    x_start = Parameter(
+        t.Real, lambda self: np.zeros(self.shape_of("A")[0]), "Initial or guess values of states", shape=None
+    )
     y_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("C")[0]), "Initial values of outputs", shape=None)
 
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("B")[1],))
     y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("C")[0],))
-    x = State(t.Real, "State vector", shape=lambda self: (self.shape_of("A")[0],), start=lambda self: self.x_start,
-              fixed=lambda self: self.initType == "InitialState")
+    x = State(
+        t.Real,
+        "State vector",
+        shape=lambda self: (self.shape_of("A")[0],),
+        start=lambda self: self.x_start,
+        fixed=lambda self: self.initType == "InitialState",
+    )
 
     def modify(self, **modifiers: Any) -> None:
         """Take values, and check what the matrices' sizes say of each other."""
@@ -319,10 +380,13 @@ class PID(Component):
 
     def build(self) -> None:
         self.P = Gain(k=1.0)
-        self.I = Integrator(k=1 / self.Ti, y_start=self.xi_start,
-                            initType=_part_init(self.initType, output="NoInit"))
-        self.D = Derivative(k=self.Td, T=ca.fmax(self.Td / self.Nd, 1e-13), x_start=self.xd_start,
-                            initType=_part_init(self.initType, output="SteadyState"))
+        self.I = Integrator(k=1 / self.Ti, y_start=self.xi_start, initType=_part_init(self.initType, output="NoInit"))
+        self.D = Derivative(
+            k=self.Td,
+            T=ca.fmax(self.Td / self.Nd, 1e-13),
+            x_start=self.xd_start,
+            initType=_part_init(self.initType, output="SteadyState"),
+        )
         self.Gain = Gain(k=self.k)
         self.Add = Add3()
         for i, part in enumerate((self.P, self.I, self.D), start=1):
@@ -393,8 +457,12 @@ class LimPID(Component):
             self.connect(self.Dzero.y, self.addPID.u2)
             return
         self.addD = Add(k1=self.wd, k2=-1.0)
-        self.D = Derivative(k=self.Td, T=ca.fmax(self.Td / self.Nd, 1e-14), x_start=self.xd_start,
-                            initType=_part_init(self.initType, output="SteadyState"))
+        self.D = Derivative(
+            k=self.Td,
+            T=ca.fmax(self.Td / self.Nd, 1e-14),
+            x_start=self.xd_start,
+            initType=_part_init(self.initType, output="SteadyState"),
+        )
         self.connect(self.u_s, self.addD.u1)
         self.connect(self.u_m, self.addD.u2)
         self.connect(self.addD.y, self.D.u)
@@ -407,8 +475,7 @@ class LimPID(Component):
             return
         self.addI, self.addSat = Add3(k2=-1.0), Add(k1=1.0, k2=-1.0)
         self.gainTrack = Gain(k=1 / (self.k * self.Ni))
-        self.I = Integrator(k=1 / self.Ti, y_start=self.xi_start,
-                            initType=_part_init(self.initType, output="NoInit"))
+        self.I = Integrator(k=1 / self.Ti, y_start=self.xi_start, initType=_part_init(self.initType, output="NoInit"))
         self.connect(self.u_s, self.addI.u1)
         self.connect(self.u_m, self.addI.u2)
         self.connect(self.limiter.y, self.addSat.u1)

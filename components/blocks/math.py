@@ -30,8 +30,9 @@ class MatrixGain(Component):
 
     modelica_name = "Blocks.Math.MatrixGain"
 
-    K = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Gain matrix which is multiplied with the input", shape=None,
-                  tunable=True)
+    K = Parameter(
+        t.Real, ((1.0, 0.0), (0.0, 1.0)), "Gain matrix which is multiplied with the input", shape=None, tunable=True
+    )
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("K")[1],))
     y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("K")[0],))
 
@@ -257,8 +258,16 @@ class _Function(SISO):
 
 def _block(name: str, function: Callable[[Any], Any], doc: str, package: str = "Math") -> type[_Function]:
     """Block of a function, which is all that it consists of."""
-    return type(name, (_Function,), {"__doc__": doc, "__module__": __name__, "function": staticmethod(function),
-                                     "modelica_name": f"Blocks.{package}.{name}"})
+    return type(
+        name,
+        (_Function,),
+        {
+            "__doc__": doc,
+            "__module__": __name__,
+            "function": staticmethod(function),
+            "modelica_name": f"Blocks.{package}.{name}",
+        },
+    )
 
 
 Sqrt = _block("Sqrt", ca.sqrt, "Output the square root of the input (input >= 0 required).")
@@ -277,10 +286,12 @@ Log10 = _block("Log10", ca.log10, "Output the base 10 logarithm of the input (in
 _UNITS = "Math.UnitConversions"
 To_deg = _block("To_deg", lambda u: u * (180 / math.pi), "Convert from radian to degree.", _UNITS)
 From_deg = _block("From_deg", lambda u: u * (math.pi / 180), "Convert from degree to radian.", _UNITS)
-To_rpm = _block("To_rpm", lambda u: u * (30 / math.pi), "Convert from radian per second to revolutions per minute.",
-                _UNITS)
-From_rpm = _block("From_rpm", lambda u: u * (math.pi / 30), "Convert from revolutions per minute to radian per second.",
-                  _UNITS)
+To_rpm = _block(
+    "To_rpm", lambda u: u * (30 / math.pi), "Convert from radian per second to revolutions per minute.", _UNITS
+)
+From_rpm = _block(
+    "From_rpm", lambda u: u * (math.pi / 30), "Convert from revolutions per minute to radian per second.", _UNITS
+)
 
 
 __all__ = [

@@ -84,8 +84,12 @@ class SlewRateLimiter(Component):
 
     u = RealInput("Connector of Real input signal")
     y = RealOutput("Connector of Real output signal")
-    x = State(t.Real, "State of block (= y)", start=lambda self: self.y_start,
-              fixed=lambda self: self.initType in ("InitialState", "InitialOutput"))
+    x = State(
+        t.Real,
+        "State of block (= y)",
+        start=lambda self: self.y_start,
+        fixed=lambda self: self.initType in ("InitialState", "InitialOutput"),
+    )
 
     def equations(self) -> None:
         rate = (self.u - self.x) / self.Td

@@ -50,8 +50,10 @@ class ExtractSignal(Component):
     def equations(self) -> None:
         wanted = (self.extract,) if isinstance(self.extract, int) else tuple(self.extract)
         if len(wanted) != self.nout or not all(1 <= i <= self.nin for i in wanted):
-            raise ModelError(f"{self._component.where}.extract = {wanted}: expected nout = {self.nout} numbers from "
-                             f"1 to nin = {self.nin}")
+            raise ModelError(
+                f"{self._component.where}.extract = {wanted}: expected nout = {self.nout} numbers from "
+                f"1 to nin = {self.nin}"
+            )
         self.y = ca.vertcat(*(self.u[i - 1] for i in wanted))
 
 
@@ -75,13 +77,15 @@ class _DeMultiplex(Component):
         at = 0
         for i in range(1, self.count + 1):
             size = getattr(self, f"n{i}")
-            setattr(self, f"y{i}", self.u[at:at + size])
+            setattr(self, f"y{i}", self.u[at : at + size])
             at += size
 
 
 def _sizes(count: int, what: str) -> dict[str, Any]:
-    return {f"n{i}": Parameter(t.Integer, 1, f"Dimension of {what} signal connector {i}", min=1)
-            for i in range(1, count + 1)}
+    return {
+        f"n{i}": Parameter(t.Integer, 1, f"Dimension of {what} signal connector {i}", min=1)
+        for i in range(1, count + 1)
+    }
 
 
 def _total(count: int) -> Any:
@@ -94,19 +98,38 @@ def _part(i: int) -> Any:
 
 def _multiplex(count: int) -> type[_Multiplex]:
     inputs = {f"u{i}": RealInput(f"Connector of Real input signals {i}", shape=_part(i)) for i in range(1, count + 1)}
-    return type(f"Multiplex{count}", (_Multiplex,), {
-        "__doc__": f"Multiplexer block for {count} input connectors.", "__module__": __name__, "count": count,
-        "modelica_name": f"Blocks.Routing.Multiplex{count}", **_sizes(count, "input"), **inputs,
-        "y": RealOutput("Connector of Real output signals", shape=_total(count))})
+    return type(
+        f"Multiplex{count}",
+        (_Multiplex,),
+        {
+            "__doc__": f"Multiplexer block for {count} input connectors.",
+            "__module__": __name__,
+            "count": count,
+            "modelica_name": f"Blocks.Routing.Multiplex{count}",
+            **_sizes(count, "input"),
+            **inputs,
+            "y": RealOutput("Connector of Real output signals", shape=_total(count)),
+        },
+    )
 
 
 def _demultiplex(count: int) -> type[_DeMultiplex]:
-    outputs = {f"y{i}": RealOutput(f"Connector of Real output signals {i}", shape=_part(i))
-               for i in range(1, count + 1)}
-    return type(f"DeMultiplex{count}", (_DeMultiplex,), {
-        "__doc__": f"DeMultiplexer block for {count} output connectors.", "__module__": __name__, "count": count,
-        "modelica_name": f"Blocks.Routing.DeMultiplex{count}", **_sizes(count, "output"), **outputs,
-        "u": RealInput("Connector of Real input signals", shape=_total(count))})
+    outputs = {
+        f"y{i}": RealOutput(f"Connector of Real output signals {i}", shape=_part(i)) for i in range(1, count + 1)
+    }
+    return type(
+        f"DeMultiplex{count}",
+        (_DeMultiplex,),
+        {
+            "__doc__": f"DeMultiplexer block for {count} output connectors.",
+            "__module__": __name__,
+            "count": count,
+            "modelica_name": f"Blocks.Routing.DeMultiplex{count}",
+            **_sizes(count, "output"),
+            **outputs,
+            "u": RealInput("Connector of Real input signals", shape=_total(count)),
+        },
+    )
 
 
 Multiplex2, Multiplex3, Multiplex4, Multiplex5, Multiplex6 = (_multiplex(n) for n in range(2, 7))

@@ -94,9 +94,14 @@ class Derivative:
     def __setattr__(self, name: str, value: Any) -> None:
         """Give the state `name` its derivative."""
         scope = self._scope
-        if not isinstance(scope._component.declarations.get(name), State):
+        declaration = scope._component.declarations.get(name)
+        if not isinstance(declaration, State):
             raise ModelError(f"{scope._component.where}: der.{name} = ... needs a declared State {name!r}")
-        scope._assign(("state'", name), value)
+        size, given = declaration.size(scope._component), scope._assign(("state'", name), value).numel()
+        if given != size:
+            raise ModelError(
+                f"{scope._component.where}: the equations give der.{name} {given} elements, declared are {size}"
+            )
 
 
 class FrameView:
@@ -160,9 +165,9 @@ class PartView:
         declaration = self._part.declarations.get(name)
         if isinstance(declaration, Parameter):
             return self._part._read(declaration)
-        if not isinstance(declaration, Variable):
+        if not isinstance(declaration, Variable | RealOutput):
             raise AttributeError(f"{self._part.where} ({type(self._part).__name__}) has no variable {name!r}")
-        return self._scope._part_leaf(self._name, name, declaration.size(self._part))
+        return self._scope._part_leaf(self._name, name, int(np.prod(declaration.shape(self._part))))
 
 
 class Scope:
