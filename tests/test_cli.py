@@ -13,7 +13,8 @@ import fmpy
 import numpy as np
 import pytest
 
-from mbfmu import cli, demo, sources
+from mbfmu import cli, sources
+from mbfmu.demos import double_pendulum
 from mbfmu.errors import ModelError
 
 PENDULUM = '''
@@ -90,7 +91,7 @@ def without_compiler(monkeypatch: pytest.MonkeyPatch, folder: pathlib.Path) -> N
     monkeypatch.setitem(sys.modules, "ziglang", None)
 
 
-@pytest.mark.parametrize("command", ["", "build", "simulate", "validate", "info", "list", "demo"])
+@pytest.mark.parametrize("command", ["", "build", "simulate", "validate", "info", "list", "demo", "ssp"])
 def test_help_ends_with_an_example(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main([*command.split(), "--help"]) == 0
     assert f"Example: mbfmu {command or 'demo'}" in capsys.readouterr().out
@@ -331,7 +332,7 @@ def test_demo_without_compiler_runs_the_python_target_and_says_so(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without_compiler(monkeypatch, folder)
-    monkeypatch.setattr(demo, "STOP_TIME", 0.1)
+    monkeypatch.setattr(double_pendulum, "STOP_TIME", 0.1)
     assert cli.main(["demo", "-o", "shown"]) == 0
     assert "No C compiler" in capsys.readouterr().out
     assert [path.name for path in (folder / "shown").glob("*.fmu")] == ["DoublePendulum_python.fmu"]

@@ -37,6 +37,13 @@ Settings = Annotated[
         help="Parameter of the assembly's constructor, or parameter or start value of a component. Repeatable.",
     ),
 ]
+Target = Annotated[
+    str, typer.Option(metavar="auto|native|python", help="auto is native where a C compiler is found, else python.")
+]
+Platform = Annotated[
+    str | None,
+    typer.Option(metavar="NAMES", help="linux64, win64, darwin64 (comma-separated) or all; default: this machine."),
+]
 Tolerance = Annotated[float | None, typer.Option(metavar="REL", help="Relative tolerance; default: the assembly's.")]
 
 
@@ -70,13 +77,8 @@ def build(
     output: Annotated[
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.fmu.")
     ] = None,
-    target: Annotated[
-        str, typer.Option(metavar="auto|native|python", help="auto is native where a C compiler is found, else python.")
-    ] = "auto",
-    platform: Annotated[
-        str | None,
-        typer.Option(metavar="NAMES", help="linux64, win64, darwin64 (comma-separated) or all; default: this machine."),
-    ] = None,
+    target: Target = "auto",
+    platform: Platform = None,
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Annotated[
         str | None,
@@ -130,6 +132,52 @@ def simulate(
     report.series(result, every_row=table)
 
 
+@app.command(epilog=example("mbfmu ssp powertrain car --connect powertrain.axis1=car.axis1 -o small_car.ssp"))
+def ssp(
+    elements: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[NAME=]SOURCE...",
+            help="Elements of the system: FMUs, and what mbfmu build takes; or one system.toml with a table elements.",
+        ),
+    ],
+    connect: Annotated[
+        list[str],
+        typer.Option(
+            "--connect",
+            "-c",
+            metavar="A.FLANGE=B.FLANGE",
+            help="Connect two flanges, or an output and an input. Repeatable; default: flanges of equal name.",
+        ),
+    ] = (),  # type: ignore[assignment]
+    output: Annotated[
+        pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.ssp.")
+    ] = None,
+    target: Target = "auto",
+    platform: Platform = None,
+) -> None:
+    """Write a System Structure package: several FMUs and their connections (SSP 1.0)."""
+    from mbfmu.cli.systems import read_elements
+
+    with report.working("Reading the system") as progress:
+        system = read_elements(elements, connect)
+        progress("Loading the exporter")
+        from mbfmu.export.ssp import build_ssp
+
+        file, connections = build_ssp(
+            system.elements,
+            output or pathlib.Path(f"{system.name}.ssp"),
+            connect=system.connect,
+            name=system.name,
+            stop_time=system.stop_time,
+            target=target,
+            platforms=platform,
+            progress=progress,
+        )
+    report.connections(connections)
+    report.built(file)
+
+
 @app.command(epilog=example("mbfmu validate double_pendulum.fmu"))
 def validate(
     file: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="An FMU, from mbfmu or any other tool.")],
@@ -181,18 +229,24 @@ def list_() -> None:
     report.library(gallery, classes)
 
 
-@app.command(epilog=example("mbfmu demo"))
+@app.command(epilog=example("mbfmu demo drivetrain"))
 def demo(
-    name: Annotated[str, typer.Argument(metavar="[NAME]", help="Which demonstration.")] = "double_pendulum",
+    name: Annotated[
+        str, typer.Argument(metavar="[NAME]", help="double_pendulum (default) or drivetrain.")
+    ] = "double_pendulum",
     output: Annotated[
         pathlib.Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the FMUs and the picture go.")
     ] = pathlib.Path("demo"),
 ) -> None:
-    """Build a double pendulum for every target of this machine, validate it, run it in FMPy, compare and draw."""
-    with report.working("Loading"):
-        from mbfmu import demo as demonstrations
+    """Show what mbfmu does.
 
-    demonstrations.run(name, output, report.console)
+    double_pendulum: one mechanism for every target of this machine, validated, run in FMPy, compared and drawn.
+    drivetrain: a drivetrain and a car as two FMUs, stepped together, against the same in one.
+    """
+    with report.working("Loading"):
+        from mbfmu import demos
+
+    demos.run(name, output, report.console)
 
 
 def shown_names(system: System, patterns: str | None) -> list[str]:

@@ -89,6 +89,14 @@ def built(file: pathlib.Path) -> None:
     console.print(f"{escape(str(file))}  {size(file.stat().st_size)}")
 
 
+def connections(found: Iterable[Any]) -> None:
+    """Print which outputs drive which inputs; a row has `start` and `end`."""
+    shown = table("", "output", "input")
+    for connection in found:
+        shown.add_row(escape(connection.start), escape(connection.end))
+    console.print(shown)
+
+
 def series(result: Result, every_row: bool) -> None:
     """Print time series as a table, thinned to a few rows unless every one is wanted."""
     names = ["time", *result]

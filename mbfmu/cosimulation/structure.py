@@ -132,7 +132,7 @@ class _Wiring:
 
     def __str__(self) -> str:
         ends = [f"{element}.{next(iter(found), 'axis')}" for element, found in self.flanges.items()]
-        return f"--connect {' '.join(ends[:2])}"
+        return f"--connect {'='.join(ends[:2])}"
 
     def join(self, a: str, b: str) -> None:
         """Connect two ends, `element.flange` or `element.variable` each."""

@@ -1,0 +1,82 @@
+"""System files: which assemblies or FMUs make up a system, written as TOML.
+
+name = "SmallCar"                 name of the system (default: that of the file)
+[elements]                        element name = gallery name, file.py, file.py:Class, assembly.toml or file.fmu
+powertrain = "powertrain"
+car = "models/car.py:Car"         relative to the system file
+[[connect]]                       two flanges or two variables; without any, flanges of equal name are connected
+a = "powertrain.axis1"
+b = "car.axis1"
+[experiment]
+stop = 4.0                        s
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import tomllib
+from typing import Any
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.component import near
+
+_KEYS = {"name", "elements", "connect", "experiment"}
+
+
+@dataclasses.dataclass(frozen=True)
+class SystemFile:
+    """What a system file says; sources as `mbfmu.sources.load` takes them, or paths of FMUs."""
+
+    name: str
+    elements: dict[str, str]
+    connect: list[tuple[str, str]] | None
+    stop_time: float | None
+
+
+def read_system(path: pathlib.Path) -> SystemFile | None:
+    """Read a system file; None where the TOML has no table `elements` and so describes a single assembly.
+
+    Raises
+    ------
+    ModelError
+        No such file, no TOML, or an entry that is not as it should be; the message names file and entry.
+    """
+    try:
+        record = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror}); give the path of a system file") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ModelError(f"{path}: is no valid TOML: {error}") from error
+    if "elements" not in record:
+        return None
+    for key in record:
+        if key not in _KEYS:
+            raise ModelError(f"{path}: {key} is no entry of a system file; {near(key, _KEYS)}")
+    elements = record["elements"]
+    if not isinstance(elements, dict) or not all(isinstance(source, str) for source in elements.values()):
+        raise ModelError(f'{path}: elements: write name = "source" for each, for example car = "car"')
+    stop = record.get("experiment", {}).get("stop")
+    if stop is not None and not isinstance(stop, int | float):
+        raise ModelError(f"{path}: experiment.stop = {stop!r}: give seconds, for example stop = 4.0")
+    return SystemFile(
+        name=str(record.get("name", path.stem)),
+        elements={name: _from_folder(source, path.parent) for name, source in elements.items()},
+        connect=_pairs(record["connect"], path) if "connect" in record else None,
+        stop_time=None if stop is None else float(stop),
+    )
+
+
+def _pairs(entries: Any, path: pathlib.Path) -> list[tuple[str, str]]:
+    pairs = []
+    for count, entry in enumerate(entries if isinstance(entries, list) else [entries], start=1):
+        if not isinstance(entry, dict) or set(entry) != {"a", "b"}:
+            raise ModelError(f'{path}: connect, entry {count}: write a = "element.flange" and b = "element.flange"')
+        pairs.append((str(entry["a"]), str(entry["b"])))
+    return pairs
+
+
+def _from_folder(source: str, folder: pathlib.Path) -> str:
+    """Return a source that names a file as seen from here; other sources stay as they are."""
+    file = source.partition(".py:")[0] + ".py" if ".py:" in source else source
+    return str(folder / source) if file.endswith((".py", ".toml", ".fmu")) else source

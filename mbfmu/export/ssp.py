@@ -1,0 +1,242 @@
+"""System Structure packages (SSP 1.0): FMUs with their connections in one file, which SSP tools open as a model.
+
+An archive with SystemStructure.ssd and, in resources/, the FMUs. Inputs and outputs that are not connected become
+connectors of the system, under the names `element_variable`: with a dot, they would be those of the elements' own
+connectors, as FMPy writes them.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import math
+import pathlib
+import shutil
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from lxml import etree
+
+import mbfmu
+from mbfmu.cosimulation.structure import Connection, SystemStructure
+from mbfmu.dynamics.system import System
+from mbfmu.errors import BuildError
+from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
+from mbfmu.export.build import build
+from mbfmu.modeling import Assembly
+
+DESCRIPTION = "http://ssp-standard.org/SSP1/SystemStructureDescription"
+COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
+
+#: Types of SSP that a connector of an FMU can have without more information.
+_TYPES = ("Real", "Integer", "Boolean", "String")
+_BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
+
+#: Width of an element in a diagram, height of one of its connectors, and the space between elements.
+_WIDTH, _ROW, _GAP = 30.0, 5.0, 30.0
+
+
+def build_ssp(
+    elements: Mapping[str, Assembly | System | pathlib.Path | str],
+    path: str | pathlib.Path,
+    *,
+    connect: Iterable[tuple[str, str]] | None = None,
+    name: str | None = None,
+    stop_time: float | None = None,
+    target: str = "auto",
+    platforms: str | Sequence[str] | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> tuple[pathlib.Path, tuple[Connection, ...]]:
+    """Build the FMUs of a system and pack them with their connections.
+
+    Parameters
+    ----------
+    elements
+        By name: an Assembly (or System), of which an FMU is built, or the path of an FMU.
+    path
+        File to write. It is there when it is complete, and not before.
+    connect
+        Pairs of flanges or variables, `element.axis1` each; None connects flanges of equal name.
+    name
+        Name of the system; that of the file where None.
+    stop_time
+        s; that of the longest default experiment where None.
+    target, platforms, progress
+        As `mbfmu.build` takes them.
+
+    Returns
+    -------
+    tuple
+        The file, and the connections of variables.
+
+    Raises
+    ------
+    ModelError
+        An assembly is wrong, or a connection is not possible.
+    BuildError
+        An FMU cannot be built, or the file cannot be written.
+    ValidationError
+        A file is not an FMU.
+    """
+    file = pathlib.Path(path)
+    with replacing(file) as part, temporary_folder() as folder:
+        files = {}
+        for element, source in elements.items():
+            if isinstance(source, Assembly | System):
+                files[element] = folder / f"{element}.fmu"
+                told = (lambda text, element=element: progress(f"{element}: {text}")) if progress else None
+                build(source, files[element], target=target, platforms=platforms, progress=told)
+            else:
+                files[element] = pathlib.Path(source)
+        structure = SystemStructure.of(files, connect, name or file.stem)
+        _pack(structure, part, stop_time)
+    return file, structure.connections
+
+
+def write_ssp(structure: SystemStructure, path: str | pathlib.Path, stop_time: float | None = None) -> pathlib.Path:
+    """Pack FMUs that are built already; arguments and errors as those of `build_ssp`."""
+    file = pathlib.Path(path)
+    with replacing(file) as part:
+        _pack(structure, part, stop_time)
+    return file
+
+
+def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | None) -> None:
+    date = build_date()
+    with temporary_folder() as folder:
+        (folder / "resources").mkdir()
+        for element, path in structure.files.items():
+            with contextlib.suppress(shutil.SameFileError):
+                shutil.copyfile(path, folder / "resources" / f"{element}.fmu")
+        (folder / "SystemStructure.ssd").write_bytes(system_structure(structure, date, stop_time))
+        write_archive(folder, file, date)
+
+
+def system_structure(structure: SystemStructure, date: datetime.datetime, stop_time: float | None = None) -> bytes:
+    """Write SystemStructure.ssd (SSP 1.0, section 5): elements in resources/NAME.fmu, and their connections.
+
+    Raises
+    ------
+    BuildError
+        The stop time is not after the start.
+    """
+    root = etree.Element(
+        _ssd("SystemStructureDescription"),
+        nsmap={"ssd": DESCRIPTION, "ssc": COMMON},
+        version="1.0",
+        name=structure.name,
+        generationTool=f"mbfmu {mbfmu.__version__}",
+        generationDateAndTime=f"{date:%Y-%m-%dT%H:%M:%SZ}",
+    )
+    system = etree.SubElement(root, _ssd("System"), name=structure.name)
+    ports = {
+        element: [v for v in description.modelVariables if v.causality in ("input", "output")]
+        for element, description in structure.descriptions.items()
+    }
+    connected = {end for c in structure.connections for end in (c.start, c.end)}
+    open_ends = [(e, v) for e, variables in ports.items() for v in variables if f"{e}.{v.name}" not in connected]
+    _connectors(system, [(f"{element}_{v.name}", v) for element, v in open_ends])
+    left = 0.0
+    elements = etree.SubElement(system, _ssd("Elements"))
+    for element, variables in ports.items():
+        description = structure.descriptions[element]
+        component = etree.SubElement(
+            elements,
+            _ssd("Component"),
+            name=element,
+            type="application/x-fmu-sharedlibrary",
+            source=f"resources/{element}.fmu",
+            implementation="CoSimulation",
+        )
+        if description.description:
+            component.set("description", description.description)
+        _connectors(component, [(v.name, v) for v in variables])
+        height = _ROW * (1 + max(1, sum(v.causality == "input" for v in variables)))
+        sides = {"x1": left, "y1": 0.0, "x2": left + _WIDTH, "y2": height}
+        etree.SubElement(component, _ssd("ElementGeometry"), {key: f"{value:g}" for key, value in sides.items()})
+        left += _WIDTH + _GAP
+    wires = [
+        *((c.start_element, c.start_connector, c.end_element, c.end_connector) for c in structure.connections),
+        *(
+            (None, f"{e}_{v.name}", e, v.name) if v.causality == "input" else (e, v.name, None, f"{e}_{v.name}")
+            for e, v in open_ends
+        ),
+    ]
+    if wires:
+        connections = etree.SubElement(system, _ssd("Connections"))
+    for start_element, start, end_element, end in wires:
+        connection = etree.SubElement(connections, _ssd("Connection"), startConnector=start, endConnector=end)
+        if start_element is not None:
+            connection.set("startElement", start_element)
+        if end_element is not None:
+            connection.set("endElement", end_element)
+    _units(root, structure, {_unit(v) for variables in ports.values() for v in variables} - {None})
+    _experiment(root, structure, stop_time)
+    etree.indent(root, " ")
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _ssd(tag: str) -> str:
+    return f"{{{DESCRIPTION}}}{tag}"
+
+
+def _ssc(tag: str) -> str:
+    return f"{{{COMMON}}}{tag}"
+
+
+def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]]) -> None:
+    """Inputs stand on the left edge, outputs on the right one, evenly."""
+    if not variables:
+        return
+    group = etree.SubElement(parent, _ssd("Connectors"))
+    count = {kind: sum(v.causality == kind for _, v in variables) for kind in ("input", "output")}
+    placed = dict.fromkeys(count, 0)
+    for name, variable in variables:
+        kind = variable.causality
+        connector = etree.SubElement(group, _ssd("Connector"), name=name, kind=kind)
+        if variable.description:
+            connector.set("description", variable.description)
+        if variable.type in _TYPES:
+            type_ = etree.SubElement(connector, _ssc(variable.type))
+            unit = _unit(variable)
+            if unit is not None:
+                type_.set("unit", unit)
+        placed[kind] += 1
+        x, y = float(kind == "output"), 1 - placed[kind] / (count[kind] + 1)
+        etree.SubElement(connector, _ssd("ConnectorGeometry"), x=f"{x:g}", y=f"{y:.4g}")
+
+
+def _unit(variable: Any) -> str | None:
+    if variable.type != "Real":
+        return None
+    return variable.unit or (variable.declaredType.unit if variable.declaredType else None) or None
+
+
+def _units(root: etree._Element, structure: SystemStructure, used: set[str]) -> None:
+    """Definitions of the units that connectors have, as the first FMU that knows them has them."""
+    if not used:
+        return
+    known = {u.name: u for d in reversed(structure.descriptions.values()) for u in d.unitDefinitions or ()}
+    group = etree.SubElement(root, _ssd("Units"))
+    for name in sorted(used):
+        unit = etree.SubElement(group, _ssc("Unit"), name=name)
+        base = known[name].baseUnit if name in known else None
+        element = etree.SubElement(unit, _ssc("BaseUnit"))
+        if base is None:
+            continue
+        for exponent in _BASE_UNITS:
+            if getattr(base, exponent):
+                element.set(exponent, str(getattr(base, exponent)))
+        for key, neutral in (("factor", 1.0), ("offset", 0.0)):
+            if float(getattr(base, key)) != neutral:
+                element.set(key, repr(float(getattr(base, key))))
+
+
+def _experiment(root: etree._Element, structure: SystemStructure, stop_time: float | None) -> None:
+    experiments = [d.defaultExperiment for d in structure.descriptions.values() if d.defaultExperiment is not None]
+    start = min((float(e.startTime or 0.0) for e in experiments), default=0.0)
+    if stop_time is None:
+        stop_time = max((float(e.stopTime) for e in experiments if e.stopTime is not None), default=start + 1.0)
+    if not start < stop_time < math.inf:
+        raise BuildError(f"stop time {stop_time:g} s: must be after the start at {start:g} s.")
+    etree.SubElement(root, _ssd("DefaultExperiment"), startTime=repr(start), stopTime=repr(float(stop_time)))
