@@ -1,0 +1,45 @@
+"""The n-link chain in mbfmu's terms: masses and lengths stay parameters, as in every FMU."""
+
+from __future__ import annotations
+
+import numpy as np
+from mbfmu.components import BodyBox, Revolute, World
+
+from benchmarks.mechanisms import AXES
+from mbfmu.dynamics import System
+from mbfmu.modeling import Assembly, Start
+
+
+class Chain(Assembly):
+    """Boxes on hinges with axes x, y, z in turn."""
+
+    stop_time = 1.0
+
+    def __init__(self, n: int) -> None:
+        self.world = World()
+        self.joints = [
+            Revolute(n=AXES[i % 3], phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True)) for i in range(n)
+        ]
+        self.links = [BodyBox(r=(0.5, 0, 0), width=0.06) for _ in range(n)]
+        at = self.world.frame_b
+        for joint, link in zip(self.joints, self.links, strict=True):
+            self.connect(at, joint.frame_a)
+            self.connect(joint.frame_b, link.frame_a)
+            at = link.frame_b
+        for joint in self.joints:
+            self.output(joint.phi)
+
+
+def state(system: System, n: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+    """The state x with these angles and speeds of the joints, wherever the system keeps them."""
+    x = np.zeros(system.equations.nx)
+    places = {variable.name: variable.index for variable in system.variables if variable.store == "x"}
+    for i in range(n):
+        x[places[f"joints[{i + 1}].phi"]], x[places[f"joints[{i + 1}].w"]] = q[i], v[i]
+    return x
+
+
+def accelerations_in_order(system: System, n: int) -> np.ndarray:
+    """Places in w of the joints' accelerations, from the first joint to the last."""
+    places = {variable.name: variable.index for variable in system.variables if variable.store == "w"}
+    return np.array([places[f"joints[{i + 1}].a"] for i in range(n)])

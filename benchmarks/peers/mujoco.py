@@ -1,0 +1,109 @@
+"""MuJoCo: forward dynamics by mj_forward; runs by its Runge-Kutta method, loops by its hardest equality constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import mujoco
+import numpy as np
+
+from benchmarks.mechanisms import GRAVITY, Link, Mechanism
+
+#: Step sizes, s.
+SETTINGS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5)
+
+
+def model(mechanism: Mechanism, step: float = 1e-3) -> Any:
+    """Return the mechanism as a MuJoCo model.
+
+    A constraint is as hard as MuJoCo lets it be: impedance 0.9999 throughout, and a time constant of two steps, the
+    least that it takes (MuJoCo, "Solver parameters").
+    """
+    sites: dict[int, list[str]] = {}
+    closures = []
+    for number, closure in enumerate(mechanism.closures):
+        names = [f"closure{number}_{side}" for side in range(2)]
+        for name, link, point in zip(names, closure.links, closure.points, strict=True):
+            sites.setdefault(link, []).append(f"<site name={quoteattr(name)} pos={_vector(point)}/>")
+        closures.append(
+            f'<connect site1="{names[0]}" site2="{names[1]}" solref="{2 * step} 1" solimp="0.9999 0.9999 0.001"/>'
+        )
+    xml = f"""
+    <mujoco>
+      <compiler angle="radian" autolimits="false"/>
+      <option timestep="{step}" gravity={_vector(GRAVITY)} integrator="RK4" solver="Newton" tolerance="1e-14"
+              iterations="100"><flag contact="disable"/></option>
+      <worldbody>{_bodies(mechanism.links, -1, (0.0, 0.0, 0.0), sites)}</worldbody>
+      <equality>{"".join(closures)}</equality>
+    </mujoco>"""
+    return mujoco.MjModel.from_xml_string(xml)
+
+
+def _bodies(links: tuple[Link, ...], parent: int, at: tuple[float, ...], sites: dict[int, list[str]]) -> str:
+    """Bodies below a link, as nested elements; joints without mass join those of the next body, as MuJoCo wants."""
+    text = ""
+    for index, link in enumerate(links):
+        if link.parent != parent:
+            continue
+        joints = [(link, tuple(np.subtract(link.origin, link.origin)))]
+        origin, last = link.origin, index
+        while links[last].mass == 0:
+            last = next(i for i, follower in enumerate(links) if follower.parent == last)
+            joints.append((links[last], links[last].origin))
+        body = links[last]
+        elements = [
+            f'<joint name="{joint.name}" type="{"slide" if joint.prismatic else "hinge"}" axis={_vector(joint.axis)} '
+            f'pos={_vector(place)} damping="{joint.damping}"/>'
+            for joint, place in joints
+        ]
+        inertia = body.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
+        elements.append(
+            f'<inertial pos={_vector(body.center)} mass="{body.mass!r}" fullinertia={_vector(inertia)}/>'
+        )
+        inner = "".join([*elements, *sites.get(last, []), _bodies(links, last, (0.0, 0.0, 0.0), sites)])
+        text += f"<body pos={_vector(origin)}>{inner}</body>"
+    return text
+
+
+def _vector(values: Any) -> str:
+    return quoteattr(" ".join(repr(float(value)) for value in values))
+
+
+def _addresses(compiled: Any, mechanism: Mechanism) -> np.ndarray:
+    """Places of the links' coordinates in MuJoCo's state."""
+    return np.array([compiled.joint(link.name).qposadr[0] for link in mechanism.links])
+
+
+def forward_dynamics(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[], np.ndarray]:
+    """Return a call of mj_forward at (q, v), which leaves accelerations in the links' order."""
+    compiled = model(mechanism)
+    data, forward = mujoco.MjData(compiled), mujoco.mj_forward
+    order = _addresses(compiled, mechanism)
+    data.qpos[order], data.qvel[order] = q, v
+    result = data.qacc
+
+    def call() -> np.ndarray:
+        forward(compiled, data)
+        return result
+
+    return call
+
+
+def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float], Callable[[], np.ndarray]]:
+    """Return, for a step size, a run that ends with the coordinates at the stop time."""
+
+    def run(step: float) -> Callable[[], np.ndarray]:
+        compiled = model(mechanism, step)
+        data = mujoco.MjData(compiled)
+        order = _addresses(compiled, mechanism)
+        data.qpos[order], data.qvel[order] = q, v
+
+        def integrate() -> np.ndarray:
+            mujoco.mj_step(compiled, data, nstep=round(mechanism.stop_time / step))
+            return data.qpos[order]
+
+        return integrate
+
+    return run
