@@ -1,0 +1,60 @@
+"""Expected outputs of the gallery: `python -m mbfmu.fmus.expected [NAME ...]` computes and writes them.
+
+Each assembly has its own beside it: rows of all outputs at eleven instants of its experiment, from a run in this
+process at a tolerance far below any that a user would choose.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import pathlib
+import sys
+
+from mbfmu.modeling import Assembly
+from mbfmu.modeling.registry import assemblies
+from mbfmu.simulate import Result, simulate
+
+TOLERANCE = 1e-11
+INTERVALS = 10
+
+
+def path_of(name: str, cls: type[Assembly]) -> pathlib.Path:
+    """File with the expected outputs of a gallery assembly; one of several in a folder has its name in it."""
+    folder = pathlib.Path(inspect.getfile(cls)).parent
+    return folder / ("expected.csv" if folder.name == name else f"expected_{name}.csv")
+
+
+def outputs_of(cls: type[Assembly], tolerance: float) -> Result:
+    """Outputs of a gallery assembly over its experiment, at the instants of the file."""
+    from mbfmu.dynamics.system import System
+
+    system = System.of(cls())
+    names = [v.name for v in system.variables if v.causality == "output"]
+    span = system.equations.stop_time - system.equations.start_time
+    return simulate(system, tolerance=tolerance, step=span / INTERVALS, outputs=names)
+
+
+def read(path: pathlib.Path) -> dict[str, list[float]]:
+    """Columns of a file by name, `time` among them."""
+    with path.open(encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return {name: [float(row[i]) for row in rows] for i, name in enumerate(header)}
+
+
+def main(names: list[str]) -> int:
+    """Compute and write the expected outputs of the named assemblies, or of all."""
+    gallery = assemblies()
+    for name in names or sorted(gallery):
+        target = path_of(name, gallery[name])
+        columns = outputs_of(gallery[name], TOLERANCE).to_dict()
+        with target.open("w", newline="", encoding="utf-8") as file:
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(columns)
+            writer.writerows([f"{value:.12g}" for value in row] for row in zip(*columns.values(), strict=True))
+        print(target)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,89 @@
+"""Every assembly of the gallery: its expected outputs in this process, a sample of them through FMUs."""
+
+from __future__ import annotations
+
+import fmpy
+import numpy as np
+import pytest
+from mbfmu.fmus import expected
+
+import mbfmu
+from mbfmu.modeling.registry import assemblies
+
+GALLERY = assemblies()
+
+#: Assemblies that also run as FMUs, one of each kind: switches, wheels, a loop, a gravity function.
+AS_FMU = ("engine_1b", "wheel_set_driving", "four_bar", "user_defined_gravity_field")
+
+#: Error allowed relative to a signal's range, by the tolerance of the runs compared.
+ALLOWED = 1e-5
+
+#: Pairs of outputs that one mechanism written in two ways gives.
+TWINS = {
+    "gyroscopic_effects": [("w_with_body", "w_with_rotor"), ("revolute.w", "rotor1D.w")],
+    "actuated_drive": [("revolute.phi", "rotor1D.phi")],
+    "moving_actuated_drive": [
+        ("with_body.swivel.phi", "with_rotor.swivel.phi"),
+        ("with_body.tilt.phi", "with_rotor.tilt.phi"),
+        ("with_body.drive.revolute.w", "with_rotor.drive.rotor1D.w"),
+    ],
+    "spring_mass_system": [("p1.s", "p2.s")],
+}
+
+
+def compare(found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
+    for name, values in wanted.items():
+        scale = max(float(np.ptp(values)), 1e-3 * float(np.abs(values).max()), 1e-6)
+        np.testing.assert_allclose(found[name], values, rtol=0, atol=ALLOWED * scale, err_msg=name)
+
+
+def expectation(name: str) -> dict[str, np.ndarray]:
+    return {column: np.array(values) for column, values in expected.read(expected.path_of(name, GALLERY[name])).items()}
+
+
+@pytest.mark.parametrize("name", sorted(GALLERY))
+def test_in_this_process(name: str) -> None:
+    compare(expected.outputs_of(GALLERY[name], 1e-9).to_dict(), expectation(name))
+
+
+@pytest.mark.parametrize("target", ["native", "python"])
+@pytest.mark.parametrize("name", AS_FMU)
+def test_as_fmu(name: str, target: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+    wanted = expectation(name)
+    path = mbfmu.build(GALLERY[name](), tmp_path_factory.mktemp(name) / f"{name}.fmu", target=target)
+    rows = fmpy.simulate_fmu(
+        str(path),
+        start_time=wanted["time"][0],
+        stop_time=wanted["time"][-1],
+        output_interval=wanted["time"][1] - wanted["time"][0],
+        relative_tolerance=1e-9,
+        output=[n for n in wanted if n != "time"],
+    )
+    compare({n: rows[n] for n in wanted}, wanted)
+
+
+@pytest.mark.parametrize("name", sorted(TWINS))
+def test_twins_move_alike(name: str) -> None:
+    wanted = expectation(name)
+    for one, other in TWINS[name]:
+        columns = [n for n in wanted if n == one or n.startswith(f"{one}[")]
+        for column in columns:
+            twin = other + column[len(one) :]
+            np.testing.assert_allclose(wanted[column], wanted[twin], rtol=1e-7, atol=1e-7, err_msg=column)
+        assert columns
+
+
+def test_both_engines_are_one() -> None:
+    """The aggregated joint of engine_1b_analytic is another way to write the loop of engine_1b."""
+    loop, aggregated = expectation("engine_1b"), expectation("engine_1b_analytic")
+    for name in ("inertia.phi", "inertia.w", "gasForce.press"):
+        np.testing.assert_allclose(loop[name], aggregated[name], rtol=1e-6, err_msg=name)
+
+
+@pytest.mark.parametrize("name", sorted(GALLERY))
+def test_each_is_described(name: str) -> None:
+    """A readme that names the outputs and how to build it, and a first line of its own."""
+    readme = (expected.path_of(name, GALLERY[name]).parent / "README.md").read_text("utf-8")
+    assert f"mbfmu build {name}" in readme
+    assert GALLERY[name].__doc__
+    assert GALLERY[name].__doc__ != GALLERY[name].__base__.__doc__
