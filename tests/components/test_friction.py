@@ -240,9 +240,11 @@ def test_clutches_in_a_row_lock_one_after_the_other():
         ([10, 3.75, 10 / 3, 10 / 3], [0, 3.75, 10 / 3, 10 / 3], [0, 2.5, 10 / 3, 10 / 3]), start=1
     ):
         np.testing.assert_allclose(result[f"shafts[{i}].w"], np.interp(t, corners, speeds), atol=1e-8)
-    np.testing.assert_array_equal(result["clutches[1].mode"], np.where(t < first, -1.0, 0.0))
-    np.testing.assert_array_equal(result["clutches[2].mode"], np.where(t < second, -1.0, 0.0))
-    between = (t > first) & (t < second)
+    for i, locks in ((1, first), (2, second)):
+        before, after = t < locks - 1e-6, t > locks + 1e-6
+        np.testing.assert_array_equal(result[f"clutches[{i}].mode"][before], -1.0)
+        np.testing.assert_array_equal(result[f"clutches[{i}].mode"][after], 0.0)
+    between = (t > first + 1e-6) & (t < second - 1e-6)
     np.testing.assert_allclose(result["clutches[1].tau"][between], -1.0, atol=1e-8)
 
 
