@@ -17,6 +17,7 @@ from mbfmu.export.compilers import PLATFORMS, find_compiler, host_platform, requ
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
+from mbfmu.export.model_exchange import obstacle
 from mbfmu.export.references import value_references
 from mbfmu.modeling import Assembly
 
@@ -42,7 +43,7 @@ def build(
     sources: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> pathlib.Path:
-    """Build an FMI 2.0 co-simulation FMU.
+    """Build an FMI 2.0 FMU, for co-simulation and, of native ones where it is sound, model exchange.
 
     Parameters
     ----------
@@ -106,6 +107,7 @@ def fill(
     identifier = model_identifier(system.name)
     equations, references = system.equations, value_references(variables)
     guid = fingerprint(equations, variables, references, target)
+    exchange = target == "native" and obstacle(equations) is None
     report("Describing the model")
     description = model_description(
         equations,
@@ -114,13 +116,14 @@ def fill(
         identifier=identifier,
         guid=guid,
         capabilities=CAPABILITIES[target],
+        model_exchange=exchange,
         date=build_date(),
         description=system.description,
         source_files=native.SOURCE_FILES if sources else (),
     )
     (folder / "modelDescription.xml").write_bytes(description)
     facts = {
-        "Interface": "FMI 2.0, co-simulation",
+        "Interface": "FMI 2.0, co-simulation" + (" and model exchange" if exchange else ""),
         "Target": f"native: {', '.join(platforms)}" if target == "native" else "python (with numpy, scipy and casadi)",
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
@@ -141,7 +144,8 @@ def fill(
 def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tuple[ScalarVariable, ...]:
     """Return the variables of the interface and those whose names match one of the patterns (`*` and `?`).
 
-    Without patterns that is all of them.
+    The interface is whatever can be set, outputs, and the states with their derivatives. Without patterns, all
+    variables are returned.
 
     Raises
     ------
@@ -154,16 +158,23 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
     for pattern, expression in expressions.items():
         if not any(expression.fullmatch(variable.name) for variable in variables):
             raise BuildError(f'variables "{pattern}": no variable has such a name; `mbfmu info` lists them.')
+    states = {variable.derivative_of for variable in variables if variable.derivative_of}
     return tuple(
         variable
         for variable in variables
-        if _belongs_to_interface(variable) or any(e.fullmatch(variable.name) for e in expressions.values())
+        if _belongs_to_interface(variable)
+        or variable.name in states
+        or any(expression.fullmatch(variable.name) for expression in expressions.values())
     )
 
 
 def _belongs_to_interface(variable: ScalarVariable) -> bool:
     settable = variable.start_index is not None
-    return settable or variable.causality in ("parameter", "input", "output", "independent")
+    return (
+        settable
+        or variable.derivative_of is not None
+        or variable.causality in ("parameter", "input", "output", "independent")
+    )
 
 
 def _expression(pattern: str) -> re.Pattern[str]:

@@ -15,6 +15,7 @@ from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export import units
 from mbfmu.export.initial_dependencies import initial_dependencies
+from mbfmu.export.model_exchange import drifts, needs_completed_steps
 from mbfmu.simulation.equations import Equations
 
 Value = str | float | int | bool
@@ -32,7 +33,10 @@ LOG_CATEGORIES = {
 
 @dataclasses.dataclass(frozen=True)
 class Capabilities:
-    """What a target offers: the attributes of the element CoSimulation, by their names (FMI 2.0.4, section 4.3.1)."""
+    """What a target offers: the attributes of the element CoSimulation, by their names (FMI 2.0.4, section 4.3.1).
+
+    Those of `SHARED` go for the element ModelExchange, too (section 3.3.1).
+    """
 
     needsExecutionTool: bool = False
     canHandleVariableCommunicationStepSize: bool = True
@@ -44,6 +48,17 @@ class Capabilities:
     canGetAndSetFMUstate: bool = True
     canSerializeFMUstate: bool = True
     providesDirectionalDerivative: bool = False
+
+
+#: Attributes that the elements CoSimulation and ModelExchange have in common.
+SHARED = (
+    "needsExecutionTool",
+    "canBeInstantiatedOnlyOncePerProcess",
+    "canNotUseMemoryManagementFunctions",
+    "canGetAndSetFMUstate",
+    "canSerializeFMUstate",
+    "providesDirectionalDerivative",
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,10 +85,11 @@ def model_description(
     guid: str,
     capabilities: Capabilities,
     date: datetime.datetime,
+    model_exchange: bool = False,
     description: str = "",
     source_files: Iterable[str] = (),
 ) -> bytes:
-    """Write the modelDescription.xml of a co-simulation FMU.
+    """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
 
     Parameters
     ----------
@@ -87,6 +103,8 @@ def model_description(
         Fingerprint that the binary compares when it is instantiated.
     capabilities
         What the target offers.
+    model_exchange
+        Whether the same binary is offered for model exchange.
     date
         Date of generation, aware of its time zone.
     description
@@ -109,12 +127,20 @@ def model_description(
         generationTool=f"mbfmu {mbfmu.__version__}",
         generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         variableNamingConvention="structured",
+        numberOfEventIndicators=equations.time_switches.count(False) if model_exchange else None,
     )
-    simulation = _add(root, "CoSimulation", modelIdentifier=identifier, **dataclasses.asdict(capabilities))
-    if files := tuple(source_files):
-        listing = _add(simulation, "SourceFiles")
-        for file in files:
-            _add(listing, "File", name=file)
+    offered = dataclasses.asdict(capabilities)
+    files = tuple(source_files)
+    if model_exchange:
+        _add_interface(
+            root,
+            "ModelExchange",
+            files,
+            modelIdentifier=identifier,
+            completedIntegratorStepNotNeeded=not needs_completed_steps(equations),
+            **{name: offered[name] for name in SHARED},
+        )
+    _add_interface(root, "CoSimulation", files, modelIdentifier=identifier, **offered)
     _unit_definitions(root, variables)
     categories = _add(root, "LogCategories")
     for name, text in LOG_CATEGORIES.items():
@@ -127,7 +153,7 @@ def model_description(
         tolerance=equations.tolerance,
         stepSize=step_size(equations.start_time, equations.stop_time),
     )
-    _model_variables(root, variables, references)
+    _model_variables(root, variables, references, model_exchange and drifts(equations))
     _model_structure(root, equations, variables)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
@@ -187,6 +213,15 @@ def _add(parent: etree._Element, tag: str, **attributes: Value | None) -> etree.
     return element
 
 
+def _add_interface(root: etree._Element, tag: str, files: Sequence[str], **attributes: Value | None) -> None:
+    """Add one of the elements CoSimulation and ModelExchange."""
+    interface = _add(root, tag, **attributes)
+    if files:
+        listing = _add(interface, "SourceFiles")
+        for file in files:
+            _add(listing, "File", name=file)
+
+
 def _unit_definitions(root: etree._Element, variables: Sequence[ScalarVariable]) -> None:
     used: dict[tuple[str, str], str] = {}
     for variable in variables:
@@ -215,7 +250,11 @@ def _unless(default: float, value: float) -> float | None:
     return None if value == default else value
 
 
-def _model_variables(root: etree._Element, variables: Sequence[ScalarVariable], references: Sequence[int]) -> None:
+def _model_variables(
+    root: etree._Element, variables: Sequence[ScalarVariable], references: Sequence[int], reinit: bool
+) -> None:
+    """Add all variables; with `reinit`, states are marked as such that events may change."""
+    states = {variable.derivative_of for variable in variables} if reinit else set()
     position = {variable.name: i + 1 for i, variable in enumerate(variables)}
     parent = _add(root, "ModelVariables")
     for variable, reference in zip(variables, references, strict=True):
@@ -230,7 +269,8 @@ def _model_variables(root: etree._Element, variables: Sequence[ScalarVariable], 
             # Inputs and the independent variable must not have this attribute.
             initial=None if variable.causality in ("input", "independent") else variable.initial,
         )
-        _add(element, variable.type, **_type_attributes(variable, position))
+        attributes = _type_attributes(variable, position)
+        _add(element, variable.type, **attributes, reinit=True if variable.name in states else None)
 
 
 def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:

@@ -22,10 +22,11 @@ from mbfmu.errors import BuildError
 from mbfmu.export.compilers import Compiler, host_platform, library_name, require_compiler
 from mbfmu.export.model_description import Capabilities
 from mbfmu.export.references import value_references
-from mbfmu.simulation.equations import FUNCTIONS, Equations
+from mbfmu.export.tangents import tangents
+from mbfmu.simulation.equations import FUNCTIONS, SOLVERS, Equations
 
 #: What the C runtime offers, for modelDescription.xml.
-CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=1)
+CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=1, providesDirectionalDerivative=True)
 
 #: The file that a compiler is given, as SourceFiles of modelDescription.xml names it.
 SOURCE_FILES = ("fmu.c",)
@@ -93,8 +94,9 @@ def write_sources(
     A source-code FMU holds them in `sources/`; `SOURCE_FILES` names the one to compile (FMI 2.0.4, section 2.3).
     """
     files = {part.name: part.read_bytes() for part in _templates().iterdir() if part.name.endswith((".c", ".h"))}
-    files["model.h"] = _model_header(equations, variables, guid).encode()
-    files["equations.c"] = _equations_code(equations).encode()
+    functions = _functions(equations, variables)
+    files["model.h"] = _model_header(equations, functions, variables, guid).encode()
+    files["equations.c"] = _equations_code(functions).encode()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return tuple(folder / name for name in sorted(files))
@@ -156,22 +158,34 @@ def _checked(equations: Equations, name: str) -> ca.Function:
     return function
 
 
-def _equations_code(equations: Equations) -> str:
+def _functions(equations: Equations, variables: Sequence[ScalarVariable]) -> dict[str, ca.Function]:
+    """All functions that the C code calls, by name."""
+    functions = {name: _checked(equations, name) for name in FUNCTIONS}
+    return functions | tangents(equations, _exposed(variables))
+
+
+def _exposed(variables: Sequence[ScalarVariable]) -> list[int]:
+    """Indices in y of outputs and state derivatives: what directional derivatives are asked of."""
+    return sorted({v.index for v in variables if v.store == "y" and (v.causality == "output" or v.derivative_of)})
+
+
+def _equations_code(functions: Mapping[str, ca.Function]) -> str:
     options: dict[str, Any] = {"with_header": False, "main": False, "mex": False, "casadi_int": "int"}
     generator = ca.CodeGenerator("equations", options)
-    for name in FUNCTIONS:
-        generator.add(_checked(equations, name))
+    for function in functions.values():
+        generator.add(function)
     return str(generator.dump())
 
 
-def _model_header(equations: Equations, variables: Sequence[ScalarVariable], guid: str) -> str:
+def _model_header(
+    equations: Equations, functions: Mapping[str, ca.Function], variables: Sequence[ScalarVariable], guid: str
+) -> str:
     environment = jinja2.Environment(
         keep_trailing_newline=True,
         undefined=jinja2.StrictUndefined,
     )
     environment.filters.update(c_string=_c_string, c_double=_c_double, comment=_comment)
     template = environment.from_string((_templates() / "model.h.jinja").read_text(encoding="utf-8"))
-    functions = [equations.functions[name] for name in FUNCTIONS]
     constants: list[str] = []
     strings: list[str] = []
     kinds = _kinds(variables, constants, strings)
@@ -181,12 +195,13 @@ def _model_header(equations: Equations, variables: Sequence[ScalarVariable], gui
         start_time=equations.start_time,
         stop_time=equations.stop_time,
         tolerance=equations.tolerance,
-        sizes=_sizes(equations, functions, kinds),
+        step_length=equations.fixed_step,
+        sizes=_sizes(equations, list(functions.values()), kinds) | {"NEXPOSED": len(_exposed(variables))},
         functions=[
             {"label": name.upper(), "symbol": f.name(), "arguments": f.sz_arg(), "results": f.sz_res()}
-            for name, f in zip(FUNCTIONS, functions, strict=True)
+            for name, f in functions.items()
         ],
-        tables=_tables(equations, constants, strings),
+        tables=_tables(equations, variables, constants, strings),
         kinds=kinds,
     )
 
@@ -216,6 +231,9 @@ def _sizes(
         "NFREE": len(e.free),
         "NQUATERNIONS": len(e.quaternions),
         "TIME_SWITCHES": int(any(e.time_switches)),
+        "NINDICATORS": e.time_switches.count(False),
+        "SOLVER": SOLVERS.index(e.solver),
+        "FIXED_STEP": int(e.fixed_step > 0),
         "NBLOCKS": len(lengths),
         "EXPLICIT": int(e.explicit),
         "ONE_BLOCK": int(e.blocks == (whole,)),
@@ -229,7 +247,9 @@ def _sizes(
     return sizes
 
 
-def _tables(equations: Equations, constants: Sequence[str], strings: Sequence[str]) -> list[dict[str, Any]]:
+def _tables(
+    equations: Equations, variables: Sequence[ScalarVariable], constants: Sequence[str], strings: Sequence[str]
+) -> list[dict[str, Any]]:
     e = equations
     starts = [sum(len(block) for block in e.blocks[:i]) for i in range(len(e.blocks) + 1)]
     integers = {
@@ -239,9 +259,12 @@ def _tables(equations: Equations, constants: Sequence[str], strings: Sequence[st
         "time_switches": [int(switch) for switch in e.time_switches],
         "block_starts": starts,
         "block_rows": [row for block in e.blocks for row in block],
+        "indicators": [i for i, in_time in enumerate(e.time_switches) if not in_time],
+        "exposed_variables": _exposed(variables),
     }
     doubles = {
         "weights": map(_c_double, e.weights),
+        "nominals": map(_c_double, _nominals(equations, variables)),
         "default_parameters": map(_c_double, e.parameters),
         "default_inputs": map(_c_double, e.inputs),
         "constants": constants,
@@ -257,6 +280,12 @@ def _tables(equations: Equations, constants: Sequence[str], strings: Sequence[st
         for type_, empty, group in (("int", "0", integers), ("double", "0", doubles), ("char *const", '""', texts))
         for name, entries in group.items()
     ]
+
+
+def _nominals(equations: Equations, variables: Sequence[ScalarVariable]) -> list[float]:
+    """Nominal values of the states, 1 where no variable gives one."""
+    found = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
+    return [found.get(i, 1.0) for i in range(equations.nx)]
 
 
 def _kinds(variables: Sequence[ScalarVariable], constants: list[str], strings: list[str]) -> list[dict[str, Any]]:

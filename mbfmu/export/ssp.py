@@ -170,7 +170,7 @@ def system_structure(structure: SystemStructure, date: datetime.datetime, stop_t
             connection.set("startElement", start_element)
         if end_element is not None:
             connection.set("endElement", end_element)
-    _units(root, structure, {_unit(v) for variables in ports.values() for v in variables} - {None})
+    _units(root, structure, {unit for variables in ports.values() for v in variables if (unit := _unit(v))})
     _experiment(root, structure, stop_time)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
@@ -216,7 +216,7 @@ def _units(root: etree._Element, structure: SystemStructure, used: set[str]) -> 
     """Definitions of the units that connectors have, as the first FMU that knows them has them."""
     if not used:
         return
-    known = {u.name: u for d in reversed(structure.descriptions.values()) for u in d.unitDefinitions or ()}
+    known = {u.name: u for d in reversed(list(structure.descriptions.values())) for u in d.unitDefinitions or ()}
     group = etree.SubElement(root, _ssd("Units"))
     for name in sorted(used):
         unit = etree.SubElement(group, _ssc("Unit"), name=name)

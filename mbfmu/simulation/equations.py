@@ -27,6 +27,9 @@ FUNCTIONS = (
     "assertions",
 )
 
+#: Ways of integration: by the explicit method until a model turns out to be stiff, or by one method throughout.
+SOLVERS = ("auto", "explicit", "implicit")
+
 
 @dataclasses.dataclass(frozen=True)
 class Equations:
@@ -82,6 +85,10 @@ class Equations:
     functions: Mapping[str, ca.Function] = dataclasses.field(compare=False)
     #: True where `dynamics` gives w itself in place of b, and A is empty: the recursion for trees.
     explicit: bool = False
+    #: How runtimes integrate: one of `SOLVERS`.
+    solver: str = "auto"
+    #: Length of the steps of a runtime without error control, s; 0 where the tolerance decides.
+    fixed_step: float = 0.0
 
     @property
     def nx(self) -> int:

@@ -1,8 +1,8 @@
 /* FMI 2.0.4, section 2.1.7: getting and setting variables. A call that refuses one value changes none. */
 
 enum {
-    MAY_GET = INITIALIZATION | STEP_COMPLETE | STEP_FAILED | TERMINATED,
-    MAY_SET = INSTANTIATED | INITIALIZATION | STEP_COMPLETE
+    MAY_GET = INITIALIZATION | STEP_COMPLETE | STEP_FAILED | TERMINATED | EVENT_MODE | CONTINUOUS_TIME,
+    MAY_SET = INSTANTIATED | INITIALIZATION | STEP_COMPLETE | EVENT_MODE | CONTINUOUS_TIME
 };
 
 static fmi2Status check_references(const Instance *s, const char *function, unsigned allowed,
@@ -107,14 +107,4 @@ fmi2Status fmi2SetString(fmi2Component c, const fmi2ValueReference vr[], size_t 
     for (size_t i = 0; !status && i < nvr; ++i)
         status = check_settable(s, "fmi2SetString", find_settable(string_settables, NSTRING_SETTABLES, vr[i]), vr[i]);
     return status;
-}
-
-fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
-                                        const fmi2ValueReference vKnown_ref[], size_t nKnown, const fmi2Real dvKnown[],
-                                        fmi2Real dvUnknown[])
-{
-    Instance *s = c;
-    (void)vUnknown_ref, (void)nUnknown, (void)vKnown_ref, (void)nKnown, (void)dvKnown, (void)dvUnknown;
-    return s ? say(s, fmi2Error, "fmi2GetDirectionalDerivative: not provided (see providesDirectionalDerivative)")
-             : fmi2Error;
 }

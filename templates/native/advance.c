@@ -66,6 +66,15 @@ static Outcome advance(Instance *s, double target)
         }
         now->touched = 0;
     }
+#if FIXED_STEP
+    s->fallback = *head;
+    Outcome outcome = fixed_steps(s, target);
+    if (outcome) {
+        *head = s->fallback;
+        latch_at(s, head->end);
+        return outcome;
+    }
+#endif
     while (head->end < target) {
         s->fallback = *head;
         Outcome outcome = step(s, ahead ? now->stop_time : target);

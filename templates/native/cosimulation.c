@@ -1,11 +1,15 @@
 /* FMI 2.0.4, section 4.2: steps, input and output derivatives, status. */
 
+enum { MAY_ASK = STEP_COMPLETE | STEP_FAILED | TERMINATED };
+
 fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
                                        const fmi2Integer order[], const fmi2Real value[])
 {
     Instance *s = c;
     const char *name = "fmi2SetRealInputDerivatives";
-    if (check_references(s, name, MAY_SET, vr, nvr, value, NREALS)) return fmi2Error;
+    if (check_interface(s, name, fmi2CoSimulation, MAY_SET)
+        || check_references(s, name, MAY_SET, vr, nvr, value, NREALS))
+        return fmi2Error;
     if (nvr && !order) return say(s, fmi2Error, "%s: no orders", name);
     for (size_t i = 0; i < nvr; ++i) {
         const Settable *variable = find_settable(real_settables, NREAL_SETTABLES, vr[i]);
@@ -47,7 +51,9 @@ fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReferenc
 {
     Instance *s = c;
     const char *name = "fmi2GetRealOutputDerivatives";
-    if (check_references(s, name, STEP_COMPLETE | STEP_FAILED | TERMINATED, vr, nvr, value, NREALS)) return fmi2Error;
+    if (check_interface(s, name, fmi2CoSimulation, MAY_ASK)
+        || check_references(s, name, MAY_ASK, vr, nvr, value, NREALS))
+        return fmi2Error;
     if (nvr && !order) return say(s, fmi2Error, "%s: no orders", name);
     for (size_t i = 0; i < nvr; ++i)
         if (order[i] != 1) return say(s, fmi2Error, "%s: order %d, order 1 is provided", name, order[i]);
@@ -76,7 +82,7 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
     Instance *s = c;
     double h = communicationStepSize, target = currentCommunicationPoint + h;
     (void)noSetFMUStatePriorToCurrentPoint;
-    if (check_phase(s, "fmi2DoStep", STEP_COMPLETE)) return fmi2Error;
+    if (check_interface(s, "fmi2DoStep", fmi2CoSimulation, STEP_COMPLETE)) return fmi2Error;
     double t = s->now.latch.t;
     if (!(h > 0) || !(target <= 1e300))
         return say(s, fmi2Error, "fmi2DoStep: a step from %.9g of length %g", currentCommunicationPoint, h);
@@ -101,10 +107,9 @@ fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2R
 fmi2Status fmi2CancelStep(fmi2Component c)
 {
     Instance *s = c;
-    return s ? say(s, fmi2Error, "fmi2CancelStep: steps are not asynchronous, there is none to cancel") : fmi2Error;
+    if (check_interface(s, "fmi2CancelStep", fmi2CoSimulation, ~0u)) return fmi2Error;
+    return say(s, fmi2Error, "fmi2CancelStep: steps are not asynchronous, there is none to cancel");
 }
-
-enum { MAY_ASK = STEP_COMPLETE | STEP_FAILED | TERMINATED };
 
 static fmi2Status no_status(const Instance *s, const char *function)
 {
@@ -114,7 +119,7 @@ static fmi2Status no_status(const Instance *s, const char *function)
 fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status *value)
 {
     Instance *s = c;
-    if (check_phase(s, "fmi2GetStatus", MAY_ASK) || !value) return fmi2Error;
+    if (check_interface(s, "fmi2GetStatus", fmi2CoSimulation, MAY_ASK) || !value) return fmi2Error;
     if (kind != fmi2DoStepStatus) return no_status(s, "fmi2GetStatus");
     *value = s->now.phase == STEP_FAILED ? fmi2Discard : fmi2OK;
     return fmi2OK;
@@ -123,7 +128,7 @@ fmi2Status fmi2GetStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Status 
 fmi2Status fmi2GetRealStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Real *value)
 {
     Instance *s = c;
-    if (check_phase(s, "fmi2GetRealStatus", MAY_ASK) || !value) return fmi2Error;
+    if (check_interface(s, "fmi2GetRealStatus", fmi2CoSimulation, MAY_ASK) || !value) return fmi2Error;
     if (kind != fmi2LastSuccessfulTime) return no_status(s, "fmi2GetRealStatus");
     *value = s->now.latch.t;
     return fmi2OK;
@@ -133,7 +138,7 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
 {
     Instance *s = c;
     (void)kind;
-    if (check_phase(s, "fmi2GetIntegerStatus", MAY_ASK) || !value) return fmi2Error;
+    if (check_interface(s, "fmi2GetIntegerStatus", fmi2CoSimulation, MAY_ASK) || !value) return fmi2Error;
     return no_status(s, "fmi2GetIntegerStatus");
 }
 
@@ -141,7 +146,7 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
 {
     Instance *s = c;
-    if (check_phase(s, "fmi2GetBooleanStatus", MAY_ASK) || !value) return fmi2Error;
+    if (check_interface(s, "fmi2GetBooleanStatus", fmi2CoSimulation, MAY_ASK) || !value) return fmi2Error;
     if (kind != fmi2Terminated) return no_status(s, "fmi2GetBooleanStatus");
     *value = s->now.phase == STEP_FAILED ? fmi2True : fmi2False;
     return fmi2OK;
@@ -150,7 +155,7 @@ fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
 fmi2Status fmi2GetStringStatus(fmi2Component c, const fmi2StatusKind kind, fmi2String *value)
 {
     Instance *s = c;
-    if (check_phase(s, "fmi2GetStringStatus", MAY_ASK) || !value) return fmi2Error;
+    if (check_interface(s, "fmi2GetStringStatus", fmi2CoSimulation, MAY_ASK) || !value) return fmi2Error;
     if (kind != fmi2PendingStatus) return no_status(s, "fmi2GetStringStatus");
     *value = "";
     return fmi2OK;

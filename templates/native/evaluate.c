@@ -1,4 +1,5 @@
-/* Calls of the model's functions, and the right-hand side made from them. Each returns 0 where CasADi reports success. */
+/* Calls of the model's functions, and what is made from them: accelerations, the right-hand side, directional
+   derivatives. Each call returns 0 where CasADi reports success. */
 
 static int eval_derived(Instance *s)
 {
@@ -104,32 +105,78 @@ static const double *inputs_at(Instance *s, double t)
     return s->u_now;
 }
 
-/* Solve A w = b, block by block. */
+/* Solve for w with the factors of A, block by block: w holds the right side before. */
+static void substitute_blocks(Instance *s, double *w)
+{
+#if NV + NL == 0 || EXPLICIT
+    /* Nothing to solve, or the recursion for trees has solved it already. */
+    (void)s, (void)w;
+#elif ONE_BLOCK
+    lu_substitute(NW, s->A, s->pivots, w);
+#else
+    const double *factors = s->factors;
+    for (int block = 0; block < NBLOCKS; ++block) {
+        const int *rows = block_rows + block_starts[block];
+        int n = block_starts[block + 1] - block_starts[block];
+        for (int i = 0; i < n; ++i) s->block[i] = w[rows[i]];
+        lu_substitute(n, factors, s->pivots + block_starts[block], s->block);
+        for (int i = 0; i < n; ++i) w[rows[i]] = s->block[i];
+        factors += n * n;
+    }
+#endif
+}
+
+/* Solve A w = b. The factors of A stay until the next call. */
 static Outcome accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
 {
 #if NV + NL > 0
     if (eval_dynamics(s, t, x, u, m, s->A, w)) return NOT_FINITE;
 #if EXPLICIT
-    /* The recursion for trees has solved it already. */
+    /* w it is. */
 #elif ONE_BLOCK
-    if (!lu_solve(NW, s->A, w)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
+    if (!lu_factorise(NW, s->A, s->pivots)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
 #else
+    double *factors = s->factors;
     for (int block = 0; block < NBLOCKS; ++block) {
         const int *rows = block_rows + block_starts[block];
         int n = block_starts[block + 1] - block_starts[block];
-        for (int j = 0; j < n; ++j) {
-            for (int i = 0; i < n; ++i) s->block[i + j * n] = s->A[rows[i] + rows[j] * NW];
-            s->block_b[j] = w[rows[j]];
-        }
-        if (!lu_solve(n, s->block, s->block_b)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
-        for (int j = 0; j < n; ++j) w[rows[j]] = s->block_b[j];
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) factors[i + j * n] = s->A[rows[i] + rows[j] * NW];
+        if (!lu_factorise(n, factors, s->pivots + block_starts[block]))
+            return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
+        factors += n * n;
     }
 #endif
+    substitute_blocks(s, w);
     if (!finite_all(w, NW)) return NOT_FINITE;
 #else
     (void)s, (void)t, (void)x, (void)u, (void)m, (void)w;
 #endif
     return DONE;
+}
+
+/* Change of w and of dx/dt with (t, x, u) in a direction, where `accelerations` was called last for this point. */
+static int direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                     const Direction *along, double *dw, double *change)
+{
+    if (NW) {
+        const double *arg[ARG_DYNAMICS_TANGENT] = {&t, x, u, s->now.P, m, w, &along->t, along->x, along->u};
+        double *res[RES_DYNAMICS_TANGENT] = {dw};
+        if (CALL_DYNAMICS_TANGENT(arg, res, s->iw, s->work, 0)) return 1;
+        substitute_blocks(s, dw);
+    }
+    const double *arg[ARG_DERIVATIVES_TANGENT] = {&t, x, u, s->now.P, m, w, &along->t, along->x, along->u, dw};
+    double *res[RES_DERIVATIVES_TANGENT] = {change};
+    return NX && CALL_DERIVATIVES_TANGENT(arg, res, s->iw, s->work, 0);
+}
+
+/* The same for the exposed variables; dw is that of `direction`. */
+static int exposed_direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                             const Direction *along, const double *dw, double *dy)
+{
+    const double *arg[ARG_EXPOSED_TANGENT] = {&t, x, u, s->now.P, m, w, &along->t, along->x, along->u, dw};
+    double *res[RES_EXPOSED_TANGENT] = {dy};
+    return NEXPOSED && CALL_EXPOSED_TANGENT(arg, res, s->iw, s->work, 0);
 }
 
 static Outcome right_hand_side(Instance *s, double t, const double *x, const double *m, double *w, double *dx)

@@ -63,7 +63,8 @@ static int damped_step(Instance *s, double mu)
         s->JJ[i + i * NEQUATIONS] += mu * (trace / LENGTH(NEQUATIONS) + 1e-30);
         s->s[i] = -s->r[i];
     }
-    if (!lu_solve(NEQUATIONS, s->JJ, s->s)) return 0;
+    if (!lu_factorise(NEQUATIONS, s->JJ, s->JJ_pivots)) return 0;
+    lu_substitute(NEQUATIONS, s->JJ, s->JJ_pivots, s->s);
     for (int j = 0; j < NUNKNOWNS; ++j) {
         s->dX[j] = 0;
         for (int i = 0; i < NEQUATIONS; ++i) s->dX[j] += s->J[i + j * NEQUATIONS] * s->s[i];

@@ -7,6 +7,8 @@ static const char *phase_name(Phase phase)
     case INITIALIZATION: return "in initialisation mode";
     case STEP_COMPLETE: return "between steps";
     case STEP_FAILED: return "after a discarded step";
+    case EVENT_MODE: return "in event mode";
+    case CONTINUOUS_TIME: return "in continuous-time mode";
     default: return "after termination";
     }
 }
@@ -19,16 +21,28 @@ static fmi2Status check_phase(const Instance *s, const char *function, unsigned 
     return say(s, fmi2Error, "%s is not allowed %s", function, phase_name(s->now.phase));
 }
 
+/* The same for a function of one interface only. */
+static fmi2Status check_interface(const Instance *s, const char *function, fmi2Type type, unsigned allowed)
+{
+    if (s && s->now.type != type)
+        return say(s, fmi2Error, "%s: this instance is for %s", function,
+                   s->now.type == fmi2CoSimulation ? "co-simulation" : "model exchange");
+    return check_phase(s, function, allowed);
+}
+
 /* The values that an instance starts with. */
 static void set_defaults(Instance *s)
 {
     State *now = &s->now;
+    fmi2Type type = now->type;
     memset(now, 0, sizeof *now);
+    now->type = type;
     now->phase = INSTANTIATED;
     now->start_stale = 1;
     now->start_time = START_TIME;
     now->stop_time = INFINITY;
     now->tolerance = TOLERANCE;
+    now->head.implicit = SOLVER == SOLVER_IMPLICIT;
     COPY(now->start, default_parameters, NPAR);
     COPY(now->u, default_inputs, NU);
     COPY(now->P, default_parameters, NPAR);
@@ -48,11 +62,10 @@ static void refuse(const fmi2CallbackFunctions *callbacks, const char *name, con
     va_end(arguments);
 }
 
+/* Zeroed, by the importer's own function too (FMI 2.0.4, section 2.1.5). */
 static void *allocate(const fmi2CallbackFunctions *callbacks, size_t size)
 {
-    void *memory = callbacks->allocateMemory ? callbacks->allocateMemory(1, size) : calloc(1, size);
-    if (memory) memset(memory, 0, size);
-    return memory;
+    return callbacks->allocateMemory ? callbacks->allocateMemory(1, size) : calloc(1, size);
 }
 
 static void release(const fmi2CallbackFunctions *callbacks, void *memory)
@@ -71,8 +84,8 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
         refuse(functions, "", "fmi2Instantiate: the instance has no name");
         return NULL;
     }
-    if (fmuType != fmi2CoSimulation) {
-        refuse(functions, instanceName, "fmi2Instantiate: this FMU is for co-simulation only");
+    if (fmuType != fmi2CoSimulation && fmuType != fmi2ModelExchange) {
+        refuse(functions, instanceName, "fmi2Instantiate: this FMU has no interface of the type %d", (int)fmuType);
         return NULL;
     }
     if (!fmuGUID || strcmp(fmuGUID, MODEL_GUID) != 0) {
@@ -93,6 +106,7 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
     s->categories = loggingOn ? LOG_ALL : LOG_ALL & ~(unsigned)LOG_EVENTS;
     least_norm_setup(&s->projection, NL, NV, s->projection_pivots, s->projection_data);
     least_norm_setup(&s->start, NEQUATIONS, NUNKNOWNS, s->start_pivots, s->start_data);
+    s->now.type = fmuType;
     set_defaults(s);
     return s;
 }
@@ -156,16 +170,18 @@ fmi2Status fmi2ExitInitializationMode(fmi2Component c)
     place_head(s);
     s->now.head.h = 0;
     s->now.touched = 0;
-    s->now.phase = STEP_COMPLETE;
+    s->now.phase = s->now.type == fmi2CoSimulation ? STEP_COMPLETE : EVENT_MODE;
     return fmi2OK;
 }
 
 fmi2Status fmi2Terminate(fmi2Component c)
 {
     Instance *s = c;
-    if (check_phase(s, "fmi2Terminate", STEP_COMPLETE | STEP_FAILED)) return fmi2Error;
-    say(s, fmi2OK, "%lu steps, %lu rejected, %lu events, %lu evaluations of the right-hand side", s->now.steps,
-        s->now.rejections, s->now.events, s->now.evaluations);
+    if (check_phase(s, "fmi2Terminate", STEP_COMPLETE | STEP_FAILED | EVENT_MODE | CONTINUOUS_TIME)) return fmi2Error;
+    const State *now = &s->now;
+    say(s, fmi2OK, "%lu steps, %lu rejected, %lu events, %lu evaluations of the right-hand side; %lu implicit steps, "
+        "%lu Jacobians", now->steps, now->rejections, now->events, now->evaluations, now->implicit_steps,
+        now->jacobians);
     s->now.phase = TERMINATED;
     return fmi2OK;
 }

@@ -1,78 +1,6 @@
-/* One accepted step of Dormand and Prince's 5(4) pair with dense output. Coefficients: Dormand and Prince (1980);
-   step control, starting step and dense output: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I,
-   sections II.4 to II.6. The error norm is the root mean square of error / (atol + rtol |x|), atol = rtol. */
-
-static double error_weight(const Instance *s, double a, double b)
-{
-    return s->now.tolerance * (1 + fmax(fabs(a), fabs(b)));
-}
-
-/* States on the last step, by its dense output. */
-static void interpolate(const Head *head, double t, double *x)
-{
-    double theta = (t - head->begin) / head->length, rest = 1 - theta;
-    const double *d = head->dense;
-    for (int i = 0; i < NX; ++i)
-        x[i] = d[i] + theta * (d[NX + i] + rest * (d[2 * NX + i] + theta * (d[3 * NX + i] + rest * d[4 * NX + i])));
-}
-
-/* The six further stages of a step of length h from (t, x) with derivatives s->stage[0]. The result is next_x, its
-   derivatives s->stage[6], its accelerations s->stage_w, and the error relative to the tolerance. */
-static Outcome stages(Instance *s, double t, double h, double end, const double *x, const double *m, double *error)
-{
-    const double *k1 = s->stage[0], *k2 = s->stage[1], *k3 = s->stage[2], *k4 = s->stage[3], *k5 = s->stage[4],
-                 *k6 = s->stage[5], *k7 = s->stage[6];
-    double *y = s->stage_x;
-    Outcome outcome;
-
-    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (1.0 / 5 * k1[i]);
-    if ((outcome = right_hand_side(s, t + h / 5, y, m, s->stage_w, s->stage[1]))) return outcome;
-    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (3.0 / 40 * k1[i] + 9.0 / 40 * k2[i]);
-    if ((outcome = right_hand_side(s, t + h * 3 / 10, y, m, s->stage_w, s->stage[2]))) return outcome;
-    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (44.0 / 45 * k1[i] - 56.0 / 15 * k2[i] + 32.0 / 9 * k3[i]);
-    if ((outcome = right_hand_side(s, t + h * 4 / 5, y, m, s->stage_w, s->stage[3]))) return outcome;
-    for (int i = 0; i < NX; ++i)
-        y[i] = x[i] + h * (19372.0 / 6561 * k1[i] - 25360.0 / 2187 * k2[i] + 64448.0 / 6561 * k3[i]
-                           - 212.0 / 729 * k4[i]);
-    if ((outcome = right_hand_side(s, t + h * 8 / 9, y, m, s->stage_w, s->stage[4]))) return outcome;
-    for (int i = 0; i < NX; ++i)
-        y[i] = x[i] + h * (9017.0 / 3168 * k1[i] - 355.0 / 33 * k2[i] + 46732.0 / 5247 * k3[i] + 49.0 / 176 * k4[i]
-                           - 5103.0 / 18656 * k5[i]);
-    if ((outcome = right_hand_side(s, end, y, m, s->stage_w, s->stage[5]))) return outcome;
-    y = s->next_x;
-    for (int i = 0; i < NX; ++i)
-        y[i] = x[i] + h * (35.0 / 384 * k1[i] + 500.0 / 1113 * k3[i] + 125.0 / 192 * k4[i] - 2187.0 / 6784 * k5[i]
-                           + 11.0 / 84 * k6[i]);
-    if ((outcome = right_hand_side(s, end, y, m, s->stage_w, s->stage[6]))) return outcome;
-
-    double sum = 0;
-    for (int i = 0; i < NX; ++i) {
-        double e = h * (71.0 / 57600 * k1[i] - 71.0 / 16695 * k3[i] + 71.0 / 1920 * k4[i] - 17253.0 / 339200 * k5[i]
-                        + 22.0 / 525 * k6[i] - 1.0 / 40 * k7[i]) / error_weight(s, x[i], y[i]);
-        sum += e * e;
-    }
-    *error = sqrt(sum / LENGTH(NX));
-    return *error <= 1e300 ? DONE : NOT_FINITE;
-}
-
-/* Coefficients of the dense output of the step just made, with its projected end. */
-static void keep_dense(Instance *s, const double *x)
-{
-    Head *head = &s->now.head;
-    double h = head->length, *d = head->dense;
-    const double *k1 = s->stage[0], *k3 = s->stage[2], *k4 = s->stage[3], *k5 = s->stage[4], *k6 = s->stage[5],
-                 *k7 = s->stage[6];
-    for (int i = 0; i < NX; ++i) {
-        double change = s->next_x[i] - x[i], bend = h * k1[i] - change;
-        d[i] = x[i];
-        d[NX + i] = change;
-        d[2 * NX + i] = bend;
-        d[3 * NX + i] = change - h * k7[i] - bend;
-        d[4 * NX + i] = h * (-12715105075.0 / 11282082432 * k1[i] + 87487479700.0 / 32700410799 * k3[i]
-                             - 10690763975.0 / 1880347072 * k4[i] + 701980252875.0 / 199316789632 * k5[i]
-                             - 1453857185.0 / 822651844 * k6[i] + 69997945.0 / 29380423 * k7[i]);
-    }
-}
+/* Steps of the adaptive integration: control of their size, events in them, and the choice of the method. Step control
+   and starting step: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4. The error norm
+   is the root mean square of error / (atol + rtol |x|), atol = rtol. */
 
 /* A first step size from the sizes of the first two derivatives. */
 static double first_step(Instance *s, double t, const double *x, const double *m)
@@ -159,6 +87,73 @@ static Outcome finish_event(Instance *s)
     return head->chatter < 1000 ? DONE : CHATTERING;
 }
 
+/* One trial step of length h from the head: next_x, projected, with its derivatives s->stage[6] and its accelerations
+   s->stage_w, and the error relative to the tolerance. */
+static Outcome try_step(Instance *s, double h, double end, double *error)
+{
+    const Head *head = &s->now.head;
+    Outcome outcome;
+#if SOLVER != SOLVER_EXPLICIT
+    if (head->implicit) {
+        outcome = implicit_step(s, head->end, h, end, head->x, head->m, error);
+        if (!outcome && *error <= 1) outcome = project(s, end, s->next_x, head->m);
+        if (!outcome && *error <= 1) outcome = right_hand_side(s, end, s->next_x, head->m, s->stage_w, s->stage[6]);
+        return outcome;
+    }
+#endif
+    outcome = explicit_step(s, head->end, h, end, head->x, head->m, error);
+    if (!outcome && *error <= 1) outcome = project(s, end, s->next_x, head->m);
+    return outcome;
+}
+
+static void keep_dense(Instance *s, const double *x)
+{
+#if SOLVER != SOLVER_EXPLICIT
+    if (s->now.head.implicit) {
+        implicit_dense(s, x);
+        return;
+    }
+#endif
+    explicit_dense(s, x);
+}
+
+/* Change the method where steps in a row say that the other one is quicker: the explicit one where stability keeps its
+   steps short, the implicit one where its steps would be stable for the explicit one too. */
+static void choose_method(Instance *s, double h)
+{
+#if SOLVER == SOLVER_AUTO
+    enum { DOUBTS = 15, RELIEF = 6 };
+    Head *head = &s->now.head;
+    int doubtful = head->implicit ? h * spectral_radius(s) < 1 : s->stiffness > 3.25;
+    if (doubtful) {
+        head->doubts += 1;
+        head->relief = 0;
+    } else if (++head->relief == RELIEF) {
+        head->doubts = 0;
+    }
+    if (head->doubts < DOUBTS) return;
+    head->doubts = head->relief = 0;
+    head->implicit = !head->implicit;
+    say(s, fmi2OK, "the %s method goes on at time %.9g", head->implicit ? "implicit" : "explicit", head->begin + h);
+#else
+    (void)s, (void)h;
+#endif
+}
+
+/* Derivatives at the head, for the step that begins there. */
+static Outcome begin_step(Instance *s)
+{
+    Head *head = &s->now.head;
+    s->linearised = 0;
+    if (!head->k_known) {
+        Outcome outcome = right_hand_side(s, head->end, head->x, head->m, s->stage_w, head->k);
+        if (outcome) return outcome;
+        head->k_known = 1;
+    }
+    COPY(s->stage[0], head->k, NX);
+    return DONE;
+}
+
 /* Advance the head by one accepted step, to `limit` at most. */
 static Outcome step(Instance *s, double limit)
 {
@@ -168,14 +163,8 @@ static Outcome step(Instance *s, double limit)
     int rejected = 0;
     Outcome cause = INACCURATE;
     limit = fmin(limit, instant);
-    if (head->k_known) {
-        COPY(s->stage[0], head->k, NX);
-    } else {
-        Outcome outcome = right_hand_side(s, begin, head->x, head->m, s->stage_w, s->stage[0]);
-        if (outcome) return outcome;
-        COPY(head->k, s->stage[0], NX);
-        head->k_known = 1;
-    }
+    Outcome begun = begin_step(s);
+    if (begun) return begun;
     if (!(head->h > 0)) {
         head->h = first_step(s, begin, head->x, head->m);
         head->error = 1e-4;
@@ -194,8 +183,7 @@ static Outcome step(Instance *s, double limit)
         end = h == remaining ? limit : begin + h;
         if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return cause;
 
-        Outcome outcome = stages(s, begin, h, end, head->x, head->m, &error);
-        if (!outcome && error <= 1) outcome = project(s, end, s->next_x, head->m);
+        Outcome outcome = try_step(s, h, end, &error);
         if (outcome || error > 1) {
             now->rejections += 1;
             if (outcome) cause = outcome;
@@ -212,6 +200,7 @@ static Outcome step(Instance *s, double limit)
         head->h = cut && !rejected ? fmax(head->h, next) : next;
         head->error = fmax(error, 1e-4);
         now->steps += 1;
+        now->implicit_steps += head->implicit;
 
         double x[LENGTH(NX)];
         COPY(x, head->x, NX);
@@ -219,6 +208,7 @@ static Outcome step(Instance *s, double limit)
         head->length = h;
         COPY(head->inside, head->m, NM);
         keep_dense(s, x);
+        choose_method(s, h);
         forget_flips(s);
 
         int event = end == instant;

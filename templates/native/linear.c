@@ -1,7 +1,7 @@
 /* Dense linear algebra, column-major: LU with partial pivoting, and least-norm least-squares solutions. */
 
-/* Solve A x = b in place: x replaces b, A is destroyed. Returns 0 where A is singular to working precision. */
-static int lu_solve(int n, double *A, double *b)
+/* Factorise A in place, P A = L U. Returns 0 where A is singular to working precision. */
+static int lu_factorise(int n, double *A, int *pivots)
 {
     for (int k = 0; k < n; ++k) {
         double *column = A + (size_t)k * n;
@@ -21,6 +21,7 @@ static int lu_solve(int n, double *A, double *b)
                 pivot = i;
             }
         if (!(most > 1e-15 * before) || !(most <= 1e300)) return 0;
+        pivots[k] = pivot;
         if (pivot != k) {
             /* Rows of all columns, so that later columns are already in pivoted order. */
             for (int j = 0; j < n; ++j) {
@@ -28,12 +29,23 @@ static int lu_solve(int n, double *A, double *b)
                 A[k + (size_t)j * n] = A[pivot + (size_t)j * n];
                 A[pivot + (size_t)j * n] = swap;
             }
-            double swap = b[k];
-            b[k] = b[pivot];
-            b[pivot] = swap;
         }
         double reciprocal = 1 / column[k];
         for (int i = k + 1; i < n; ++i) column[i] *= reciprocal;
+    }
+    return 1;
+}
+
+/* Solve A x = b with the factors of A: x replaces b. */
+static void lu_substitute(int n, const double *A, const int *pivots, double *b)
+{
+    for (int k = 0; k < n; ++k) {
+        double swap = b[k];
+        b[k] = b[pivots[k]];
+        b[pivots[k]] = swap;
+    }
+    for (int k = 0; k < n; ++k) {
+        const double *column = A + (size_t)k * n;
         for (int i = k + 1; i < n; ++i) b[i] -= column[i] * b[k];
     }
     for (int k = n - 1; k >= 0; --k) {
@@ -41,7 +53,6 @@ static int lu_solve(int n, double *A, double *b)
         b[k] /= column[k];
         for (int i = 0; i < k; ++i) b[i] -= column[i] * b[k];
     }
-    return 1;
 }
 
 /* One Householder reflection that maps column[0..n) to a multiple of the first unit vector. The vector is kept in

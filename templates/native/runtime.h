@@ -8,19 +8,28 @@
 #define NW (NV + NL)
 #define NP (NPAR + ND)
 
+/* How steps are made: the values of SOLVER. */
+#define SOLVER_AUTO 0
+#define SOLVER_EXPLICIT 1
+#define SOLVER_IMPLICIT 2
+#define NIMPLICIT (SOLVER == SOLVER_EXPLICIT ? 0 : NX)
+
 /* C has no arrays of length 0, models have. */
 #define LENGTH(n) ((n) > 0 ? (n) : 1)
 #define LARGER(a, b) ((a) > (b) ? (a) : (b))
 
 #define COPY(to, from, n) memcpy((to), (from), (size_t)(n) * sizeof *(to))
 
-/* States of the FMI 2.0.4 co-simulation state machine (figure 11) that a slave without asynchronous steps can be in. */
+/* States of FMI 2.0.4's state machines: of co-simulation (figure 11), as far as a slave without asynchronous steps can
+   be in them, and of model exchange (figure 7). */
 typedef enum {
     INSTANTIATED = 1,
     INITIALIZATION = 2,
     STEP_COMPLETE = 4,
     STEP_FAILED = 8,
-    TERMINATED = 16
+    TERMINATED = 16,
+    EVENT_MODE = 32,
+    CONTINUOUS_TIME = 64
 } Phase;
 
 typedef enum {
@@ -33,7 +42,7 @@ typedef enum {
     ASSERTION
 } Outcome;
 
-/* Where values are read: the end of the last communication step. */
+/* Where values are read: the end of the last communication step; in model exchange, what the importer has set. */
 typedef struct {
     double t;
     double x[LENGTH(NX)];
@@ -55,10 +64,13 @@ typedef struct {
     double error;                   /* of the last accepted step, for the PI control */
     int k_known;
     int chatter;                    /* events in a row that came at once */
+    int implicit;                   /* by which method the next step is made */
+    int doubts, relief;             /* steps in a row that speak against that method, and for it */
 } Head;
 
 /* All that changes while a model runs. It holds no pointers: a saved FMU state is a copy of it. */
 typedef struct {
+    fmi2Type type;
     Phase phase;
     int start_stale;                /* initialisation must be solved (again) before values are read */
     int touched;                    /* inputs or parameters changed since the latch */
@@ -72,8 +84,15 @@ typedef struct {
     double u_time;                  /* time at which u holds; du continues it */
     Latch latch;
     Head head;
-    unsigned long steps, rejections, evaluations, events;
+    unsigned long steps, implicit_steps, rejections, evaluations, jacobians, events;
 } State;
+
+/* A direction of change of what the equations depend on. */
+typedef struct {
+    double t;
+    double x[LENGTH(NX)];
+    double u[LENGTH(NU)];
+} Direction;
 
 /* A matrix factorised for least-norm solutions (linear.c). */
 typedef struct {
@@ -98,13 +117,22 @@ typedef struct {
     /* Scratch. */
     int iw[LENGTH(SZ_IW)];
     double work[LENGTH(SZ_W)];
-    double A[LENGTH(NW * NW)], block[LENGTH(LARGEST_BLOCK * LARGEST_BLOCK)], block_b[LENGTH(LARGEST_BLOCK)];
+    double A[LENGTH(EXPLICIT ? 0 : NW * NW)], factors[LENGTH(ONE_BLOCK || EXPLICIT ? 0 : NW * NW)];
+    double block[LENGTH(LARGEST_BLOCK)];
+    int pivots[LENGTH(NW)];
     double stage[7][LENGTH(NX)], stage_x[LENGTH(NX)], stage_w[LENGTH(NW)], u_now[LENGTH(NU)];
     double next_x[LENGTH(NX)], c_next[LENGTH(NM)], c_trial[LENGTH(NM)];
     double g[LENGTH(NG)], c[LENGTH(NL)], G[LENGTH(NL * NV)], dv[LENGTH(NV)], dq[LENGTH(NQ)];
     double e[LENGTH(NE)], h[LENGTH(NH)];
     int flipped[LENGTH(NM)];
+    Direction along;
+    double dw[LENGTH(NW)], dy[LENGTH(NEXPOSED)];
     Head fallback;                  /* the head before a step that may fail */
+    double stiffness;               /* of the last explicit step: its length times the largest eigenvalue, about */
+    int linearised;                 /* jacobian and drift belong to the present step */
+    double jacobian[LENGTH(NIMPLICIT * NIMPLICIT)], system[LENGTH(NIMPLICIT * NIMPLICIT)];
+    double drift[LENGTH(NIMPLICIT)], increment[8][LENGTH(NIMPLICIT)];
+    int system_pivots[LENGTH(NIMPLICIT)];
     LeastNorm projection;
     int projection_pivots[LENGTH(NL)];
     double projection_data[LENGTH(LEAST_NORM_DOUBLES(NL, NV))];
@@ -113,6 +141,8 @@ typedef struct {
     double X[LENGTH(NUNKNOWNS)], X_trial[LENGTH(NUNKNOWNS)], dX[LENGTH(NUNKNOWNS)];
     double r[LENGTH(NEQUATIONS)], r_trial[LENGTH(NEQUATIONS)], r_scale[LENGTH(NEQUATIONS)], s[LENGTH(NEQUATIONS)];
     double J[LENGTH(NEQUATIONS * NUNKNOWNS)], JJ[LENGTH(NEQUATIONS * NEQUATIONS)];
+    int JJ_pivots[LENGTH(NEQUATIONS)];
+    double start_kept[LENGTH(NPAR)], u_kept[LENGTH(NU)];
     LeastNorm start;
     int start_pivots[LENGTH(NEQUATIONS)];
     double start_data[LENGTH(LEAST_NORM_DOUBLES(NEQUATIONS, NUNKNOWNS))];

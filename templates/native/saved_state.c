@@ -6,7 +6,9 @@ typedef struct {
     unsigned long long size, checksum;
 } Header;
 
-enum { ANY_PHASE = INSTANTIATED | INITIALIZATION | STEP_COMPLETE | STEP_FAILED | TERMINATED };
+enum { 
+    ANY_PHASE = INSTANTIATED | INITIALIZATION | STEP_COMPLETE | STEP_FAILED | TERMINATED | EVENT_MODE | CONTINUOUS_TIME
+};
 
 /* FNV-1a, 64 bits. */
 static unsigned long long checksum(const void *data, size_t size)
@@ -14,6 +16,15 @@ static unsigned long long checksum(const void *data, size_t size)
     unsigned long long hash = 14695981039346656037ULL;
     for (size_t i = 0; i < size; ++i) hash = (hash ^ ((const unsigned char *)data)[i]) * 1099511628211ULL;
     return hash;
+}
+
+/* What stands in front of a state; padding is zero. */
+static void make_header(Header *header, const void *state)
+{
+    memset(header, 0, sizeof *header);
+    memcpy(header->guid, MODEL_GUID, sizeof MODEL_GUID);
+    header->size = sizeof(State);
+    header->checksum = checksum(state, sizeof(State));
 }
 
 fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
@@ -32,6 +43,9 @@ fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
     Instance *s = c;
     if (check_phase(s, "fmi2SetFMUstate", ANY_PHASE)) return fmi2Error;
     if (!FMUstate) return say(s, fmi2Error, "fmi2SetFMUstate: no state given");
+    if (((const State *)FMUstate)->type != s->now.type)
+        return say(s, fmi2Error, "fmi2SetFMUstate: the state belongs to the other interface: co-simulation and model "
+                   "exchange have states of their own");
     memcpy(&s->now, FMUstate, sizeof(State));
     s->w_fresh = s->y_fresh = 0;
     return fmi2OK;
@@ -60,16 +74,13 @@ fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, si
 fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[], size_t size)
 {
     Instance *s = c;
-    Header header;
     if (check_phase(s, "fmi2SerializeFMUstate", ANY_PHASE)) return fmi2Error;
     if (!FMUstate || !serializedState) return say(s, fmi2Error, "fmi2SerializeFMUstate: no state or no buffer");
-    if (size < sizeof header + sizeof(State))
+    if (size < sizeof(Header) + sizeof(State))
         return say(s, fmi2Error, "fmi2SerializeFMUstate: the buffer has %lu bytes, the state needs %lu",
-                   (unsigned long)size, (unsigned long)(sizeof header + sizeof(State)));
-    memset(&header, 0, sizeof header);
-    memcpy(header.guid, MODEL_GUID, sizeof MODEL_GUID);
-    header.size = sizeof(State);
-    header.checksum = checksum(FMUstate, sizeof(State));
+                   (unsigned long)size, (unsigned long)(sizeof(Header) + sizeof(State)));
+    Header header;
+    make_header(&header, FMUstate);
     memcpy(serializedState, &header, sizeof header);
     memcpy(serializedState + sizeof header, FMUstate, sizeof(State));
     return fmi2OK;
@@ -79,16 +90,17 @@ fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedSta
                                    fmi2FMUstate *FMUstate)
 {
     Instance *s = c;
-    Header header;
     if (check_phase(s, "fmi2DeSerializeFMUstate", ANY_PHASE)) return fmi2Error;
     if (!serializedState || !FMUstate) return say(s, fmi2Error, "fmi2DeSerializeFMUstate: no buffer or no place");
-    if (size < sizeof header + sizeof(State))
+    if (size < sizeof(Header) + sizeof(State))
         return say(s, fmi2Error, "fmi2DeSerializeFMUstate: %lu bytes are too few, a state of this model has %lu",
-                   (unsigned long)size, (unsigned long)(sizeof header + sizeof(State)));
+                   (unsigned long)size, (unsigned long)(sizeof(Header) + sizeof(State)));
+    Header header, intact;
     memcpy(&header, serializedState, sizeof header);
+    make_header(&intact, serializedState + sizeof header);
     if (memcmp(header.guid, MODEL_GUID, sizeof MODEL_GUID) != 0 || header.size != sizeof(State))
         return say(s, fmi2Error, "fmi2DeSerializeFMUstate: the state belongs to another model or build");
-    if (header.checksum != checksum(serializedState + sizeof header, sizeof(State)))
+    if (memcmp(&header, &intact, sizeof header) != 0)
         return say(s, fmi2Error, "fmi2DeSerializeFMUstate: the state is damaged");
     if (!*FMUstate) *FMUstate = allocate(&s->callbacks, sizeof(State));
     if (!*FMUstate) return say(s, fmi2Error, "fmi2DeSerializeFMUstate: no memory");

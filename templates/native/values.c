@@ -78,20 +78,23 @@ static fmi2Status check_settable(const Instance *s, const char *function, const 
     if (variable->kind == SET_STRUCTURE)
         return say(s, fmi2Error, "%s: %s is part of the model's structure: rebuild the FMU with the value wanted",
                    function, variable->name);
-    if (s->now.phase == STEP_COMPLETE && variable->kind != SET_INPUT && variable->kind != SET_TUNABLE)
+    if (s->now.phase == CONTINUOUS_TIME && variable->kind != SET_INPUT)
+        return say(s, fmi2Error, "%s: %s cannot be set in continuous-time mode: enter event mode first", function,
+                   variable->name);
+    if ((s->now.phase & (STEP_COMPLETE | EVENT_MODE)) && variable->kind != SET_INPUT && variable->kind != SET_TUNABLE)
         return say(s, fmi2Error, "%s: %s can be set until initialisation ends only: reset the instance first", function,
                    variable->name);
     return fmi2OK;
 }
 
-/* Inputs act from the next step on; parameters, where tunable, at once. */
+/* Inputs act from the next step on, in model exchange at once; so do tunable parameters. */
 static void set_value(Instance *s, const Settable *variable, double value)
 {
     State *now = &s->now;
     double *to = (variable->kind == SET_INPUT ? now->u : now->start) + variable->index;
     if (memcmp(to, &value, sizeof value) == 0) return;
     *to = value;
-    if (now->phase != STEP_COMPLETE) {
+    if (now->phase & (INSTANTIATED | INITIALIZATION)) {
         now->start_stale = 1;
         return;
     }
@@ -99,6 +102,10 @@ static void set_value(Instance *s, const Settable *variable, double value)
     if (variable->kind == SET_TUNABLE) {
         now->P[variable->index] = value;
         derive(s);
-        s->w_fresh = s->y_fresh = 0;
+    } else if (now->type == fmi2ModelExchange) {
+        now->latch.u[variable->index] = value;
+    } else {
+        return;
     }
+    s->w_fresh = s->y_fresh = 0;
 }

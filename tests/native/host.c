@@ -1,6 +1,7 @@
-/* Drives every FMI function of a model in random order, legal and illegal, and compares each status with the table of
-   FMI 2.0.4, section 4.2.4. Linked with the FMU's own sources, so that sanitizers see both. Prints nothing and returns
-   0 where all is well. Arguments: GUID, number of sequences, references of a Real input and of a tunable Real. */
+/* Drives every FMI function of a model in random order, legal and illegal, and compares each status with the tables of
+   FMI 2.0.4, sections 3.2.3 and 4.2.4; sequences of co-simulation and of model exchange take turns. Linked with the
+   FMU's own sources, so that sanitizers see both. Prints nothing and returns 0 where all is well. Arguments: GUID,
+   number of sequences, references of a Real input and of a tunable Real, numbers of states and event indicators. */
 
 #include <math.h>
 #include <stdarg.h>
@@ -10,7 +11,8 @@
 
 #include "fmi2Functions.h"
 
-enum { INSTANTIATED = 1, INITIALIZATION = 2, COMPLETE = 4, TERMINATED = 8, ANY = 15 };
+enum { INSTANTIATED = 1, INITIALIZATION = 2, COMPLETE = 4, TERMINATED = 8, EVENT = 16, CONTINUOUS = 32 };
+enum { LARGEST = 100 };
 
 static unsigned long long seed = 1;
 static int lines, blocks;
@@ -47,7 +49,8 @@ static void release(void *memory)
 }
 
 static fmi2Component c;
-static int state;
+static int state, exchange;
+static size_t nx, ni;
 static double now, saved_now;
 static fmi2FMUstate saved;
 static int saved_state;
@@ -59,6 +62,54 @@ static void expect(const char *name, fmi2Status status, int legal)
     exit(1);
 }
 
+enum { CALLS = 24, EXCHANGE_CALLS = 9 };
+
+/* The functions of model exchange. */
+static void exchange_call(unsigned which)
+{
+    static double x[LARGEST], values[LARGEST];
+    int reading = exchange && (state & (INITIALIZATION | EVENT | CONTINUOUS | TERMINATED));
+    fmi2EventInfo info;
+    fmi2Boolean event = fmi2False, end = fmi2False;
+
+    switch (which) {
+    case 0:
+        expect("EnterEventMode", fmi2EnterEventMode(c), state & (EVENT | CONTINUOUS));
+        if (state & CONTINUOUS) state = EVENT;
+        break;
+    case 1:
+        expect("NewDiscreteStates", fmi2NewDiscreteStates(c, &info), state == EVENT);
+        if (state == EVENT && (info.newDiscreteStatesNeeded || info.terminateSimulation)) exit(10);
+        if (state == EVENT && info.nextEventTimeDefined && !(info.nextEventTime > now)) exit(11);
+        break;
+    case 2:
+        expect("EnterContinuousTimeMode", fmi2EnterContinuousTimeMode(c), state == EVENT);
+        if (state == EVENT) state = CONTINUOUS;
+        break;
+    case 3:
+        expect("CompletedIntegratorStep", fmi2CompletedIntegratorStep(c, fmi2True, &event, &end), state == CONTINUOUS);
+        if (end) exit(12);
+        break;
+    case 4:
+        expect("SetTime", fmi2SetTime(c, now + 0.001), state & (EVENT | CONTINUOUS));
+        if (state & (EVENT | CONTINUOUS)) now += 0.001;
+        break;
+    case 5:
+        expect("GetDerivatives", fmi2GetDerivatives(c, values, nx), reading);
+        expect("GetDerivatives, too many", fmi2GetDerivatives(c, values, nx + 1), 0);
+        break;
+    case 6: expect("GetEventIndicators", fmi2GetEventIndicators(c, values, ni), reading); break;
+    case 7:
+        expect("GetContinuousStates", fmi2GetContinuousStates(c, x, nx), reading);
+        if (!reading) break;
+        for (size_t i = 0; i < nx; ++i) x[i] += 1e-4 * ((double)random_below(100) / 50 - 1);
+        expect("SetContinuousStates", fmi2SetContinuousStates(c, x, nx), state == CONTINUOUS);
+        break;
+    default:
+        expect("GetNominals", fmi2GetNominalsOfContinuousStates(c, values, nx), reading || (exchange && state));
+    }
+}
+
 static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tunable)
 {
     fmi2ValueReference all[] = {0, 1, input, tunable};
@@ -67,11 +118,9 @@ static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tu
     fmi2Boolean boolean;
     fmi2String string;
     fmi2Status status;
-    fmi2EventInfo info;
     fmi2Real value = (double)random_below(100) / 50 - 1, positive = 1 + (double)random_below(100) / 10;
-    int getting = state & (INITIALIZATION | COMPLETE | TERMINATED), setting = state & ~TERMINATED;
-    int done = state & (COMPLETE | TERMINATED);
-    int lines_before = lines;
+    int getting = state & ~INSTANTIATED, setting = state & ~TERMINATED, tuning = setting & ~CONTINUOUS;
+    int slave = !exchange && setting, done = !exchange && (state & (COMPLETE | TERMINATED));
 
     switch (which) {
     case 0: {
@@ -85,12 +134,12 @@ static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tu
         break;
     case 2:
         expect("ExitInitializationMode", fmi2ExitInitializationMode(c), state == INITIALIZATION);
-        if (state == INITIALIZATION) state = COMPLETE;
+        if (state == INITIALIZATION) state = exchange ? EVENT : COMPLETE;
         break;
     case 3:
         if (random_below(4)) break;
-        expect("Terminate", fmi2Terminate(c), state == COMPLETE);
-        if (state == COMPLETE) state = TERMINATED;
+        expect("Terminate", fmi2Terminate(c), state & (COMPLETE | EVENT | CONTINUOUS));
+        if (state & (COMPLETE | EVENT | CONTINUOUS)) state = TERMINATED;
         break;
     case 4:
         if (random_below(4)) break;
@@ -100,7 +149,7 @@ static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tu
         break;
     case 5: expect("GetReal", fmi2GetReal(c, all, 4, reals), getting); break;
     case 6: expect("SetReal input", fmi2SetReal(c, &input, 1, &value), setting); break;
-    case 7: expect("SetReal tunable", fmi2SetReal(c, &tunable, 1, &positive), setting); break;
+    case 7: expect("SetReal tunable", fmi2SetReal(c, &tunable, 1, &positive), tuning); break;
     case 8: {
         double h = (double)(1 + random_below(100)) / 1000;
         expect("DoStep", fmi2DoStep(c, now, h, fmi2True), state == COMPLETE);
@@ -138,7 +187,7 @@ static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tu
         free(bytes);
         break;
     }
-    case 12: expect("SetRealInputDerivatives", fmi2SetRealInputDerivatives(c, &input, 1, &one, &value), setting); break;
+    case 12: expect("SetRealInputDerivatives", fmi2SetRealInputDerivatives(c, &input, 1, &one, &value), slave); break;
     case 13: expect("GetRealOutputDerivatives", fmi2GetRealOutputDerivatives(c, all, 1, &one, reals), done); break;
     case 14: expect("GetRealStatus", fmi2GetRealStatus(c, fmi2LastSuccessfulTime, reals), done); break;
     case 15: expect("GetStatus", fmi2GetStatus(c, fmi2DoStepStatus, &status), done); break;
@@ -167,44 +216,39 @@ static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tu
         expect("DeSerializeFMUstate, nothing", fmi2DeSerializeFMUstate(c, NULL, 0, NULL), 0);
         expect("SetFMUstate, nothing", fmi2SetFMUstate(c, NULL), 0);
         break;
-    case 21:
-        expect("EnterEventMode", fmi2EnterEventMode(c), 0);
-        expect("NewDiscreteStates", fmi2NewDiscreteStates(c, &info), 0);
-        expect("EnterContinuousTimeMode", fmi2EnterContinuousTimeMode(c), 0);
-        expect("CompletedIntegratorStep", fmi2CompletedIntegratorStep(c, fmi2True, &boolean, &boolean), 0);
-        expect("SetTime", fmi2SetTime(c, 0), 0);
-        expect("SetContinuousStates", fmi2SetContinuousStates(c, reals, 0), 0);
-        expect("GetDerivatives", fmi2GetDerivatives(c, reals, 0), 0);
-        expect("GetEventIndicators", fmi2GetEventIndicators(c, reals, 0), 0);
-        expect("GetContinuousStates", fmi2GetContinuousStates(c, reals, 0), 0);
-        expect("GetNominalsOfContinuousStates", fmi2GetNominalsOfContinuousStates(c, reals, 0), 0);
-        expect("CancelStep", fmi2CancelStep(c), 0);
-        expect("GetDirectionalDerivative", fmi2GetDirectionalDerivative(c, all, 1, all, 1, &value, reals), 0);
-        if (lines == lines_before) exit(3);
-        break;
+    case 21: expect("CancelStep", fmi2CancelStep(c), 0); break;
     case 22: {
         fmi2String categories[] = {"logEvents", "logAll"};
         expect("SetDebugLogging", fmi2SetDebugLogging(c, fmi2True, 2, categories), 1);
         break;
     }
+    case 23:
+        expect("GetDirectionalDerivative", fmi2GetDirectionalDerivative(c, &input, 1, &input, 1, &value, reals), getting);
+        if (getting && fabs(reals[0] - value) > 1e-9) exit(9);
+        break;
+    default: exchange_call(which - CALLS);
     }
 }
 
 int main(int argc, char **argv)
 {
     fmi2CallbackFunctions callbacks = {logger, allocate, release, NULL, NULL};
-    if (argc != 5) return 4;
+    if (argc != 7) return 4;
+    nx = (size_t)atoi(argv[5]);
+    ni = (size_t)atoi(argv[6]);
+    if (nx >= LARGEST || ni >= LARGEST) return 13;
     for (int sequence = 0; sequence < atoi(argv[2]); ++sequence) {
         seed = (unsigned)sequence;
         if (fmi2Instantiate("host", fmi2CoSimulation, "another", "", &callbacks, fmi2False, fmi2False)) return 5;
-        if (fmi2Instantiate("host", fmi2ModelExchange, argv[1], "", &callbacks, fmi2False, fmi2False)) return 6;
-        c = fmi2Instantiate("host", fmi2CoSimulation, argv[1], "", &callbacks, fmi2False, sequence % 2);
+        exchange = sequence % 2;
+        c = fmi2Instantiate("host", exchange ? fmi2ModelExchange : fmi2CoSimulation, argv[1], "", &callbacks, fmi2False,
+                            sequence % 3 == 0);
         if (!c) return 7;
         state = INSTANTIATED;
         now = 0;
         saved = NULL;
         for (int i = 0; i < 100; ++i)
-            call(random_below(23), (fmi2ValueReference)atoi(argv[3]), (fmi2ValueReference)atoi(argv[4]));
+            call(random_below(CALLS + EXCHANGE_CALLS), (fmi2ValueReference)atoi(argv[3]), (fmi2ValueReference)atoi(argv[4]));
         fmi2FreeFMUstate(c, &saved);
         fmi2FreeInstance(c);
         if (blocks) return 8;

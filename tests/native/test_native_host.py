@@ -26,6 +26,11 @@ def host(library, tmp_path_factory):
     write_sources(everything()[0], built.variables, GUID, folder)
     references = dict(zip((v.name for v in built.variables), value_references(built.variables), strict=True))
     compiler = require_compiler().command
+    equations = everything()[0]
+    arguments = [
+        *(str(references[name]) for name in ("u", "damping")),
+        *map(str, (equations.nx, equations.time_switches.count(False))),
+    ]
 
     def run(sequences, *flags, under=()):
         command = [*compiler, "-std=c99", "-g", "-O1", *flags, "-I", str(HEADERS), "-o", str(folder / "host")]
@@ -35,7 +40,7 @@ def host(library, tmp_path_factory):
         if made.returncode:
             pytest.skip(f"the compiler has no {' '.join(flags)}: {made.stderr[:200]}")
         return subprocess.run(
-            [*under, str(folder / "host"), GUID, str(sequences), str(references["u"]), str(references["damping"])],
+            [*under, str(folder / "host"), GUID, str(sequences), *arguments],
             capture_output=True,
             text=True,
             check=False,

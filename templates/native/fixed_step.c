@@ -1,0 +1,44 @@
+/* Steps of one length, for real-time targets: every step costs the same, memory is never allocated, and nothing is
+   located. Switches and instants act from the end of the step in which they are passed. */
+
+#if FIXED_STEP
+
+static Outcome fixed_step(Instance *s, double h, double end)
+{
+    Head *head = &s->now.head;
+    double error;
+    Outcome outcome = begin_step(s);
+    if (outcome) return outcome;
+#if SOLVER == SOLVER_IMPLICIT
+    outcome = implicit_step(s, head->end, h, end, head->x, head->m, &error);
+#else
+    outcome = explicit_step(s, head->end, h, end, head->x, head->m, &error);
+#endif
+    if (!outcome) outcome = project(s, end, s->next_x, head->m);
+    if (outcome) return outcome;
+    COPY(head->x, s->next_x, NX);
+    head->begin = head->end = end;
+    head->k_known = 0;
+    s->now.steps += 1;
+    s->now.implicit_steps += SOLVER == SOLVER_IMPLICIT;
+    forget_flips(s);
+    outcome = update_modes(s, end, head->x, head->m, head->c);
+    if (outcome) return outcome;
+    for (int i = 0; i < NM; ++i) s->now.events += s->flipped[i] != 0;
+    if (NH) outcome = accelerations(s, end, head->x, inputs_at(s, end), head->m, s->stage_w);
+    return outcome ? outcome : check_assertions(s, end, head->x, head->m, s->stage_w);
+}
+
+/* Integrate to the target in equal steps of about the length asked for. */
+static Outcome fixed_steps(Instance *s, double target)
+{
+    const double begin = s->now.head.end, length = target - begin;
+    const long n = lround(fmax(1, ceil(length / STEP_LENGTH - 1e-6)));
+    for (long i = 1; i <= n; ++i) {
+        Outcome outcome = fixed_step(s, length / n, i == n ? target : begin + length * i / n);
+        if (outcome) return outcome;
+    }
+    return DONE;
+}
+
+#endif

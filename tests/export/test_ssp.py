@@ -1,0 +1,239 @@
+"""System Structure packages: the schema, FMPy's own reader and master, and the command that writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+import zipfile
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.ssp.simulation import simulate_ssp
+from fmpy.ssp.ssd import find_components, get_connections, read_ssd
+from lxml import etree
+from mbfmu.components import blocks, rotational
+from mbfmu.components.interfaces import Flange_a
+
+import mbfmu
+from mbfmu import Assembly, Start, cli
+from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.errors import BuildError, ModelError, ValidationError
+from mbfmu.export.ssp import build_ssp, write_ssp
+
+SOURCE = '''
+from mbfmu import Assembly
+from mbfmu.components import rotational
+from mbfmu.components.interfaces import Flange_a
+
+
+class Spring(Assembly):
+    """A spring on a wall."""
+
+    def __init__(self):
+        self.axis = Flange_a("Far end", motion=True)
+        self.wall = rotational.Fixed()
+        self.spring = rotational.SpringDamper(c=50.0, d=1.0)
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.axis)
+'''
+
+
+class Wheel(Assembly):
+    """An inertia with a motor that an input drives."""
+
+    stop_time = 2.0
+
+    def __init__(self):
+        self.axis = Flange_a("Shaft")
+        self.inertia = rotational.Inertia(J=2.0, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
+        self.gain = blocks.Gain(k=3.0)
+        self.motor = rotational.Torque()
+        self.connect(self.gain.y, self.motor.tau)
+        self.connect(self.motor.flange, self.inertia.flange_b)
+        self.connect(self.inertia.flange_a, self.axis)
+        self.input(self.gain.u, "throttle")
+        self.output(self.inertia.w, "speed")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Return a folder with spring.py, spring.fmu, wheel.fmu, a system file and a package of the two FMUs."""
+    place = tmp_path_factory.mktemp("ssp")
+    (place / "spring.py").write_text(SOURCE, encoding="utf-8")
+    assert cli.main(["build", str(place / "spring.py"), "-o", str(place / "spring.fmu")]) == 0
+    mbfmu.build(Wheel(), place / "wheel.fmu")
+    structure = SystemStructure.of({"spring": place / "spring.fmu", "wheel": place / "wheel.fmu"}, name="Swing")
+    write_ssp(structure, place / "swing.ssp")
+    (place / "system.toml").write_text(
+        'name = "FromFile"\n[elements]\nspring = "spring.py:Spring"\nwheel = "wheel.fmu"\n'
+        '[[connect]]\na = "wheel.axis"\nb = "spring.axis"\n[experiment]\nstop = 0.7\n',
+        encoding="utf-8",
+    )
+    return place
+
+
+def description(package: pathlib.Path) -> etree._Element:
+    with zipfile.ZipFile(package) as archive:
+        return etree.fromstring(archive.read("SystemStructure.ssd"))
+
+
+def test_the_description_obeys_the_schema_of_ssp(folder: pathlib.Path) -> None:
+    schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
+    root = description(folder / "swing.ssp")
+    assert schema.validate(root), schema.error_log
+    assert (root.get("name"), root.get("version")) == ("Swing", "1.0")
+
+
+def test_fmpy_reads_elements_connectors_and_connections(folder: pathlib.Path) -> None:
+    system = read_ssd(str(folder / "swing.ssp"), validate=True).system
+    assert [(c.name, c.source) for c in find_components(system)] == [
+        ("spring", "resources/spring.fmu"),
+        ("wheel", "resources/wheel.fmu"),
+    ]
+    assert {(c.name, c.kind) for c in system.connectors} == {("wheel_throttle", "input"), ("wheel_speed", "output")}
+    wires = {(f"{a.parent.name}.{a.name}", f"{b.parent.name}.{b.name}") for a, b in get_connections(system)}
+    assert wires == {
+        ("wheel.axis.phi", "spring.axis.phi"),
+        ("wheel.axis.w", "spring.axis.w"),
+        ("wheel.axis.a", "spring.axis.a"),
+        ("spring.axis.tau", "wheel.axis.tau"),
+        ("Swing.wheel_throttle", "wheel.throttle"),
+        ("wheel.speed", "Swing.wheel_speed"),
+    }
+
+
+def test_units_and_experiment_are_those_of_the_fmus(folder: pathlib.Path) -> None:
+    ssd = read_ssd(str(folder / "swing.ssp"))
+    units = {unit.name: unit for unit in ssd.units}
+    assert (units["N.m"].kg, units["N.m"].m, units["N.m"].s) == (1, 2, -2)
+    assert (units["rad/s"].rad, units["rad/s"].s) == (1, -1)
+    namespaces = {"ssd": "http://ssp-standard.org/SSP1/SystemStructureDescription"}
+    (experiment,) = description(folder / "swing.ssp").findall("ssd:DefaultExperiment", namespaces)
+    assert (float(experiment.get("startTime")), float(experiment.get("stopTime"))) == (0.0, 2.0)
+
+
+def test_the_fmus_inside_are_those_that_were_given(folder: pathlib.Path) -> None:
+    with zipfile.ZipFile(folder / "swing.ssp") as archive:
+        for name in ("spring", "wheel"):
+            assert archive.read(f"resources/{name}.fmu") == (folder / f"{name}.fmu").read_bytes()
+
+
+def test_fmpy_simulates_the_package_as_our_master_does(folder: pathlib.Path) -> None:
+    """FMPy's master is one of Jacobi with held inputs; it begins with zeros on all connections."""
+    step, stop = 1e-3, 0.5
+    theirs = simulate_ssp(
+        str(folder / "swing.ssp"), stop_time=stop, step_size=step, input={"wheel_throttle": lambda time: 0.5}
+    )
+    structure = SystemStructure.of({"spring": folder / "spring.fmu", "wheel": folder / "wheel.fmu"})
+    ours = cosimulate(structure, step=step, stop_time=stop, start_values={"wheel.throttle": 0.5})
+    # FMPy notes values at the end of a step with the time of its start.
+    expected = np.interp(theirs["time"] + step, ours.time, ours["wheel.speed"])
+    swing = np.abs(expected).max()
+    assert swing > 0.1
+    assert np.abs(theirs["wheel.speed"] - expected).max() < 0.02 * swing
+
+
+def test_assemblies_are_built_into_the_package(tmp_path: pathlib.Path, folder: pathlib.Path) -> None:
+    said: list[str] = []
+    file, connections = build_ssp(
+        {"wheel": Wheel(), "spring": folder / "spring.fmu"},
+        tmp_path / "built.ssp",
+        connect=[("wheel.axis", "spring.axis")],
+        stop_time=0.3,
+        progress=said.append,
+    )
+    assert len(connections) == 4
+    assert any(text.startswith("wheel: ") for text in said)
+    assert [c.name for c in find_components(read_ssd(str(file)).system)] == ["wheel", "spring"]
+
+
+def test_the_same_content_gives_the_same_bytes(
+    tmp_path: pathlib.Path, folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    structure = SystemStructure.of({"spring": folder / "spring.fmu", "wheel": folder / "wheel.fmu"})
+    files = [write_ssp(structure, tmp_path / f"{name}.ssp") for name in "ab"]
+    assert len({hashlib.sha256(file.read_bytes()).hexdigest() for file in files}) == 1
+
+
+def test_nothing_is_left_of_a_package_that_cannot_be_written(tmp_path: pathlib.Path, folder: pathlib.Path) -> None:
+    structure = SystemStructure.of({"spring": folder / "spring.fmu", "wheel": folder / "wheel.fmu"})
+    with pytest.raises(BuildError, match=r"stop time -1 s: must be after the start at 0 s"):
+        write_ssp(structure, tmp_path / "x.ssp", stop_time=-1.0)
+    with pytest.raises(ModelError, match=r"wheel has no flange 'shaft'"):
+        build_ssp({"wheel": folder / "wheel.fmu"}, tmp_path / "x.ssp", connect=[("wheel.shaft", "wheel.axis")])
+    with pytest.raises(ValidationError, match=r"absent.fmu: no such file"):
+        build_ssp({"wheel": tmp_path / "absent.fmu"}, tmp_path / "x.ssp")
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- the command
+
+
+def test_the_command_writes_a_package_of_sources_and_fmus(
+    folder: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "swing.ssp"
+    sources = [f"coil={folder / 'spring.py'}", str(folder / "wheel.fmu")]
+    assert cli.main(["ssp", *sources, "--connect", "coil.axis=wheel.axis", "-o", str(file)]) == 0
+    shown = capsys.readouterr().out
+    assert "coil.axis.tau" in shown
+    assert "swing.ssp" in shown
+    assert [c.name for c in find_components(read_ssd(str(file)).system)] == ["coil", "wheel"]
+
+
+def test_the_command_reads_system_files(
+    folder: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["ssp", str(folder / "system.toml")]) == 0
+    root = description(tmp_path / "FromFile.ssp")
+    assert root.get("name") == "FromFile"
+    assert "0.7" in etree.tostring(root).decode()
+    assert len(get_connections(read_ssd(str(tmp_path / "FromFile.ssp")).system)) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["spring.fmu", "wheel.fmu", "--connect", "spring.axis"], ["--connect spring.axis", "A.FLANGE=B.FLANGE"]),
+        (["spring.fmu", "wheel.fmu", "--connect", "spring.axes=wheel.axis"], ["spring.axes", "did you mean axis"]),
+        (["spring.fmu", "wheel.fmu", "--connect", "coil.axis=wheel.axis"], ["no element 'coil'"]),
+        (["wheel.fmu", "wheel.fmu"], ["wheel: two elements have this name", "left=wheel right=wheel"]),
+        (["a=wheel.fmu", "b=wheel.fmu"], ["a.axis and b.axis", "both flanges take torque", "motion=True"]),
+        (["a=spring.fmu", "b=spring.fmu"], ["both flanges take motion", "motion=False"]),
+        (["wheel.fmu"], ["no two flanges have the same name"]),
+        (["absent.fmu", "wheel.fmu"], ["absent.fmu: no such file"]),
+        (["nothing", "wheel.fmu"], ["nothing: not in the gallery"]),
+        (["absent.toml"], ["absent.toml: cannot be read"]),
+        (["broken.toml"], ["broken.toml", "no valid TOML"]),
+        (["unknown.toml"], ["unknown.toml: element is no entry", "did you mean elements"]),
+        (["numbers.toml"], ["numbers.toml: elements", 'name = "source"']),
+        (["pairs.toml"], ["pairs.toml: connect, entry 1", 'a = "element.flange"']),
+        (["late.toml"], ["late.toml: experiment.stop = 'soon'"]),
+    ],
+)
+def test_bad_input_ends_in_one_message(
+    arguments: list[str],
+    words: list[str],
+    folder: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(folder)
+    elements = '[elements]\na = "wheel.fmu"\nb = "spring.fmu"\n'
+    for name, text in {
+        "broken": "[elements",
+        "unknown": f"element = 1\n{elements}",
+        "numbers": "[elements]\na = 1\n",
+        "pairs": f'{elements}[[connect]]\nfrom = "a.axis"\nto = "b.axis"\n',
+        "late": f'{elements}[experiment]\nstop = "soon"\n',
+    }.items():
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    assert cli.main(["ssp", *arguments, "-o", "never.ssp"]) == 2
+    message = capsys.readouterr().err.strip()
+    assert message.count("\n") == 0
+    for word in words:
+        assert word in message
+    assert not (folder / "never.ssp").exists()
