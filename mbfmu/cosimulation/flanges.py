@@ -43,10 +43,10 @@ def exposed_flanges(variables: Iterable[Any]) -> dict[str, ExposedFlange]:
     for name in dict.fromkeys(full.rpartition(".")[0] for full in causality):
         for port in _KINDS:
             members = [port.position, *(short for short, _ in port.derivatives)]
-            ends = (causality.get(f"{name}.{port.flow}"), causality.get(f"{name}.{port.position}"))
-            if name and ends in (("input", "output"), ("output", "input")):
-                motion = tuple(short for short in members if causality.get(f"{name}.{short}") == ends[1])
-                found[name] = ExposedFlange(name, port.kind, ends[1] == "input", port.flow, motion)
+            flow, position = causality.get(f"{name}.{port.flow}"), causality.get(f"{name}.{port.position}")
+            if name and {flow, position} == {"input", "output"}:
+                motion = tuple(short for short in members if causality.get(f"{name}.{short}") == position)
+                found[name] = ExposedFlange(name, port.kind, position == "input", port.flow, motion)
     return found
 
 

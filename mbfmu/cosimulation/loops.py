@@ -18,6 +18,8 @@ from mbfmu.errors import SimulationError
 
 #: Newton steps that a start may take, and the residual that is left, relative to the inputs.
 ITERATIONS, ACCURACY = 20, 1e-10
+#: A loop whose gain is that near to 1 has no solution, or any.
+SINGULAR = 1e-8
 #: Change of an input, relative to its size, by which its effect is measured; residuals are linear in torque and
 #: acceleration, the inputs that loops are made of.
 PERTURBATION = 1e-4
@@ -79,10 +81,10 @@ def consistent_inputs(
             return u, _jacobian(outputs_of, u, y, loop)
         if np.any(np.abs(residual[loop]) > ACCURACY * (1 + np.abs(u[loop]))):
             jacobian = _jacobian(outputs_of, u, y, loop)
-        try:
-            u = u + np.linalg.solve(np.eye(u.size) - jacobian, residual)
-        except np.linalg.LinAlgError:
+        # Eigenvalues, unlike condition numbers, do not depend on the units of the inputs.
+        if np.abs(1 - np.linalg.eigvals(jacobian)).min(initial=1.0) < SINGULAR:
             break
+        u = u + np.linalg.solve(np.eye(u.size) - jacobian, residual)
         y = outputs_of(u)
     worst = int(np.argmax(np.abs(y - u)))
     raise SimulationError(

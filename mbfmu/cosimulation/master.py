@@ -269,7 +269,8 @@ class _Recorder:
 
     def record(self) -> None:
         """Append the values of now."""
-        self._rows.append(np.concatenate([slave.get(references) for slave, references in self._groups] or [[]]))
+        values = [slave.get(references) for slave, references in self._groups]
+        self._rows.append(np.concatenate(values) if values else np.empty(0))
 
     def result(self, times: np.ndarray) -> Result:
         """Time series of everything recorded."""

@@ -150,5 +150,5 @@ def draw(structure: Any, whole: np.ndarray, studies: list[Study], path: pathlib.
     falling.set_xticks(steps, [f"{value:g}" for value in steps])
     falling.minorticks_off()
     falling.grid(alpha=0.3)
-    falling.legend(fontsize="small", loc="center right")
+    falling.legend(fontsize="small", loc="center left")
     picture.savefig(path)

@@ -1,0 +1,311 @@
+"""Co-simulation of FMUs that are coupled at flanges, against closed forms that share no code with it."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import numpy as np
+import pytest
+import scipy.linalg
+from mbfmu.components import rotational, translational
+from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
+
+import mbfmu
+from mbfmu import Assembly, Start
+from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loops
+from mbfmu.errors import ModelError, SimulationError
+
+J1, J2, C, D = 2.0, 3.0, 100.0, 1.0  # kg.m2, N.m/rad, N.m.s/rad
+TWIST = 1.0  # rad, of the second inertia at the start
+
+
+class Driver(Assembly):
+    """An inertia and a spring; the far end of the spring is moved."""
+
+    def __init__(self):
+        self.axis = Flange_a("Far end of the spring", motion=True)
+        self.inertia = rotational.Inertia(J=J1, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+        self.spring = rotational.SpringDamper(c=C, d=D)
+        self.connect(self.inertia.flange_b, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.axis)
+
+
+class Load(Assembly):
+    """An inertia that takes torque."""
+
+    def __init__(self, step=0.0):
+        self.axis = Flange_a("Shaft")
+        self.inertia = rotational.Inertia(J=J2, phi=Start(TWIST, fixed=True), w=Start(0.0, fixed=True))
+        self.torque = rotational.TorqueStep(stepTorque=step, startTime=0.055)
+        self.connect(self.torque.flange, self.inertia.flange_b)
+        self.connect(self.inertia.flange_a, self.axis)
+
+
+class Rotor(Assembly):
+    """A rigid inertia that is moved: its torque depends on the acceleration directly."""
+
+    def __init__(self):
+        self.axis = Flange_a("Shaft", motion=True)
+        self.inertia = rotational.Inertia(J=1.0)
+        self.connect(self.inertia.flange_a, self.axis)
+
+
+class Slider(Assembly):
+    """A mass that takes force."""
+
+    def __init__(self):
+        self.axis = TranslationalFlange_a("Rod")
+        self.mass = translational.Mass(m=1.0)
+        self.connect(self.mass.flange_a, self.axis)
+
+
+class Silent(Assembly):
+    """Nothing to be connected to."""
+
+    def __init__(self):
+        self.inertia = rotational.Inertia(J=1.0)
+        self.torque = rotational.ConstantTorque(tau_constant=1.0)
+        self.connect(self.torque.flange, self.inertia.flange_a)
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+    """Build each assembly once, native."""
+    folder = tmp_path_factory.mktemp("fmus")
+    assemblies = {"driver": Driver(), "load": Load(), "stepped": Load(step=1.0), "rotor": Rotor(), "slider": Slider()}
+    return {
+        name: mbfmu.build(assembly, folder / f"{name}.fmu", target="native") for name, assembly in assemblies.items()
+    }
+
+
+def oscillator(times: np.ndarray) -> np.ndarray:
+    """Angles of two inertias with spring and damper between them, [n, 2], by the matrix exponential."""
+    system = np.array(
+        [[0, 0, 1, 0], [0, 0, 0, 1], [-C / J1, C / J1, -D / J1, D / J1], [C / J2, -C / J2, D / J2, -D / J2]]
+    )
+    return np.array([(scipy.linalg.expm(system * t) @ [0, TWIST, 0, 0])[:2] for t in times])
+
+
+def oscillator_error(structure: SystemStructure, step: float, **options: str) -> float:
+    names = ["driver.inertia.phi", "load.inertia.phi"]
+    result = cosimulate(structure, step=step, stop_time=0.8, tolerance=1e-10, outputs=names, **options)
+    return float(np.abs(np.column_stack([result[n] for n in names]) - oscillator(result.time)).max())
+
+
+# -- the two kinds of flange
+
+
+def test_positive_torque_accelerates_and_an_inertia_resists_acceleration() -> None:
+    pushed = mbfmu.simulate(Load(), 0.01, start_values={"axis.tau": 1.5})
+    assert pushed["axis.a"][0] == pytest.approx(1.5 / J2)
+    moved = mbfmu.simulate(Rotor(), 0.01, start_values={"axis.a": 2.0})
+    assert moved["axis.tau"][0] == pytest.approx(-2.0)
+    twisted = mbfmu.simulate(Driver(), 0.01, start_values={"axis.phi": 0.5, "axis.w": 0.3})
+    assert twisted["axis.tau"][0] == pytest.approx(-C * 0.5 - D * 0.3)
+
+
+def test_flanges_are_found_with_their_direction(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"a": fmus["driver"], "b": fmus["slider"]}, connect=[])
+    driver, slider = (exposed_flanges(d.modelVariables) for d in structure.descriptions.values())
+    assert driver["axis"].takes == "motion"
+    assert driver["axis"].motion == ("phi", "w", "a")
+    assert (slider["axis"].takes, slider["axis"].flow, slider["axis"].motion) == ("force", "f", ("s", "v", "a"))
+    assert len(driver) == len(slider) == 1
+
+
+@pytest.mark.parametrize("connect", [None, [("driver.axis", "load.axis")], [("load.axis", "driver.axis")]])
+def test_flanges_are_connected_name_by_name_in_either_order(
+    connect: list[tuple[str, str]] | None, fmus: dict[str, pathlib.Path]
+) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]}, connect)
+    assert {(c.start, c.end) for c in structure.connections} == {
+        ("load.axis.phi", "driver.axis.phi"),
+        ("load.axis.w", "driver.axis.w"),
+        ("load.axis.a", "driver.axis.a"),
+        ("driver.axis.tau", "load.axis.tau"),
+    }
+
+
+# -- accuracy
+
+
+@pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
+@pytest.mark.parametrize(("inputs", "order"), [("hold", 1), ("secant", 2), ("tangent", 2)])
+def test_error_falls_with_the_order_of_the_inputs(
+    scheme: str, inputs: str, order: int, fmus: dict[str, pathlib.Path]
+) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    errors = [oscillator_error(structure, step, scheme=scheme, inputs=inputs) for step in (0.008, 0.004, 0.002)]
+    orders = np.log2(np.array(errors[:-1]) / errors[1:])
+    assert orders == pytest.approx(order, abs=0.1)
+
+
+def test_newer_inputs_and_better_slopes_are_more_accurate(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    error = {
+        (scheme, inputs): oscillator_error(structure, 0.004, scheme=scheme, inputs=inputs)
+        for scheme in ("jacobi", "gauss-seidel")
+        for inputs in ("hold", "secant", "tangent")
+    }
+    for scheme in ("jacobi", "gauss-seidel"):
+        assert error[scheme, "tangent"] < error[scheme, "secant"] < error[scheme, "hold"] / 10
+    for inputs in ("hold", "secant", "tangent"):
+        assert error["gauss-seidel", inputs] < error["jacobi", inputs]
+
+
+def test_the_last_step_ends_at_the_stop_time(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    result = cosimulate(structure, step=0.03, stop_time=0.1, inputs="tangent", outputs=["load.axis.w"])
+    assert result.time == pytest.approx([0.0, 0.03, 0.06, 0.09, 0.1])
+    assert result.units == {"load.axis.w": "rad/s"}
+
+
+def test_python_fmus_are_stepped_with_held_inputs(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
+    file = mbfmu.build(Load(), tmp_path / "load.fmu", target="python")
+    mixed = SystemStructure.of({"driver": fmus["driver"], "load": file})
+    native = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    options = {"step": 0.01, "stop_time": 0.2, "tolerance": 1e-9, "outputs": ["driver.axis.tau"]}
+    expected = cosimulate(native, **options)["driver.axis.tau"]
+    assert cosimulate(mixed, **options)["driver.axis.tau"] == pytest.approx(expected, abs=1e-5)
+    with pytest.raises(SimulationError, match=r"load: takes no input derivatives .*native target or .*hold"):
+        cosimulate(mixed, inputs="secant", **options)
+
+
+# -- rigid couplings: tau = -J a on one side, a = tau/J2 on the other
+
+
+def test_a_rigid_coupling_starts_consistently_and_settles(fmus: dict[str, pathlib.Path]) -> None:
+    """Held, each step inserts a[n] = (1 - J a[n-1]) / J2: the torque step rings with the ratio of the inertias."""
+    ratio = 0.6
+    structure = SystemStructure.of({"rotor": fmus["rotor"], "load": fmus["stepped"]})
+    result = cosimulate(
+        structure,
+        step=0.01,
+        stop_time=0.4,
+        scheme="gauss-seidel",
+        start_values={"rotor.inertia.J": ratio * J2, "load.axis.tau": 5.0},
+        outputs=["load.axis.a"],
+    )
+    after = result["load.axis.a"][result.time > 0.055]
+    expected = [0.0]
+    for _ in after:
+        expected.append((1.0 / J2) - ratio * expected[-1])
+    assert result["load.axis.a"][result.time < 0.055] == pytest.approx(0.0, abs=1e-12)
+    assert after == pytest.approx(expected[1:], abs=1e-9)
+    assert after[-1] == pytest.approx(1 / (J2 * (1 + ratio)), rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "inputs", "limit"),
+    [
+        ("jacobi", "hold", 1.0),
+        ("jacobi", "secant", 2 / math.sqrt(3) - 1),
+        ("jacobi", "tangent", 1.0),
+        ("gauss-seidel", "hold", 1.0),
+        ("gauss-seidel", "secant", 1 / 3),
+        ("gauss-seidel", "tangent", 1 / 3),
+    ],
+)
+def test_couplings_that_would_diverge_for_any_step_are_refused(
+    scheme: str, inputs: str, limit: float, fmus: dict[str, pathlib.Path]
+) -> None:
+    structure = SystemStructure.of({"rotor": fmus["rotor"], "load": fmus["stepped"]})
+
+    def last(ratio: float) -> float:
+        values = {"rotor.inertia.J": ratio * J2}
+        options = {"step": 0.01, "stop_time": 3.0, "scheme": scheme, "inputs": inputs}
+        return float(cosimulate(structure, start_values=values, outputs=["load.axis.a"], **options)["load.axis.a"][-1])
+
+    below = 0.9 * limit
+    assert last(below) == pytest.approx(1 / (J2 * (1 + below)), rel=1e-3)
+    with pytest.raises(SimulationError, match=r"rotor.axis.a: .*however short the steps.*larger inertia"):
+        last(1.01 * limit)
+
+
+def test_inputs_on_loops_leaves_out_what_leads_to_a_loop_or_out_of_it() -> None:
+    assert loops.inputs_on_loops([{1}, {0}, {0}, set()]) == [0, 1]
+    assert loops.inputs_on_loops([{1}, {2}, set()]) == []
+
+
+def test_consistent_inputs_solve_a_loop_that_iteration_does_not() -> None:
+    u, jacobian = loops.consistent_inputs(
+        lambda u: np.array([6.0 - 4.0 * u[1], u[0] / 2, u[0]]), np.zeros(3), [0, 1], ["a", "b", "c"]
+    )
+    assert u == pytest.approx([2.0, 1.0, 2.0])
+    assert jacobian == pytest.approx(np.array([[0, -4, 0], [0.5, 0, 0], [1, 0, 0]]))
+
+
+def test_a_loop_without_solution_is_named() -> None:
+    with pytest.raises(SimulationError, match=r"shaft: no start in which the coupled FMUs agree"):
+        loops.consistent_inputs(lambda u: u + 1.0, np.zeros(1), [0], ["shaft"])
+
+
+# -- what can go wrong
+
+
+@pytest.mark.parametrize(
+    ("files", "connect", "message"),
+    [
+        (["driver", "driver"], [("a.axis", "b.axis")], "both flanges take motion; .*takes torque"),
+        (["load", "load"], [("a.axis", "b.axis")], "both flanges take torque; .*takes motion"),
+        (["slider", "driver"], [("a.axis", "b.axis")], "a translational flange .* a rotational one"),
+        (["driver", "load"], [("a.axes", "b.axis")], "a has no flange 'axes'.*did you mean axis"),
+        (["driver", "load"], [("c.axis", "b.axis")], "no element 'c'; known: a, b"),
+        (["driver", "load"], [("a.axis", "b.axis"), ("a.axis", "b.axis")], "is connected to b.axis.phi already"),
+        (["driver", "load"], [("a.axis.phi", "b.axis.tau")], "both are inputs"),
+        (["driver", "load"], [("a.axis.phi", "b.axis.w")], "units rad and rad/s differ"),
+        (["driver", "load"], [("a.axis", "b.axis.w")], "one is a flange, the other a variable"),
+        (["driver", "driver"], [("a.inertia.phi", "b.axis.phi")], "no flange 'inertia.phi', and no such input"),
+    ],
+)
+def test_connections_that_cannot_be_are_refused(
+    files: list[str], connect: list[tuple[str, str]], message: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    with pytest.raises(ModelError, match=message):
+        SystemStructure.of(dict(zip("ab", (fmus[name] for name in files), strict=True)), connect)
+
+
+def test_elements_without_flanges_and_without_equal_names(
+    tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]
+) -> None:
+    silent = mbfmu.build(Silent(), tmp_path / "silent.fmu", target="native")
+    with pytest.raises(ModelError, match=r"silent exposes no flange; .*self.axis = Flange_a"):
+        SystemStructure.of({"silent": silent, "load": fmus["load"]}, [("silent.axis", "load.axis")])
+    with pytest.raises(ModelError, match=r"no two flanges have the same name \(silent: none; load: axis\)"):
+        SystemStructure.of({"silent": silent, "load": fmus["load"]})
+    with pytest.raises(ModelError, match="element 'my load': is not a name"):
+        SystemStructure.of({"my load": fmus["load"]})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": 0.0}, "step must be positive"),
+        ({"step": 0.1, "stop_time": -1.0}, "stop after the start"),
+        ({"step": 0.1, "scheme": "jakobi"}, "scheme 'jakobi': is unknown; did you mean jacobi"),
+        ({"step": 0.1, "inputs": "cubic"}, "inputs 'cubic': is unknown; known: hold, secant, tangent"),
+        ({"step": 0.1, "start_values": {"motor.J": 1.0}}, "there is no element 'motor'"),
+        ({"step": 0.1, "start_values": {"load.inertia.K": 1.0}}, "load.inertia.K: no such variable"),
+        ({"step": 0.1, "start_values": {"load.inertia.J": math.nan}}, r"load at t = 0 s: cannot set inertia.J = nan"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(
+    options: dict[str, object], message: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    with pytest.raises(SimulationError, match=message):
+        cosimulate(structure, **options)
+
+
+def test_an_unknown_output_is_named(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    with pytest.raises(ModelError, match=r"load.axis.x: load has no such variable"):
+        cosimulate(structure, step=0.1, outputs=["load.axis.x"])
+
+
+def test_a_run_that_diverges_stops_with_fmu_and_time(fmus: dict[str, pathlib.Path]) -> None:
+    """Steps longer than the shaft's period: an explicit coupling cannot be stable."""
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    with pytest.raises(SimulationError, match=r"(driver|load) at t = \d+(\.\d+)? s: "):
+        cosimulate(structure, step=3.0, stop_time=5000.0)
