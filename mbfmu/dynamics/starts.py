@@ -152,15 +152,7 @@ class Starts:
         rows = _column(r for r in _elements(rows) if not ca.depends_on(r, accelerations))
         if not movable or not rows.numel():
             return
-        p = ca.DM(self.parameters.defaults)
-        derived = ca.Function("derived", [self.parameters.independent], [_column(self.parameters.expressions)])
-        known = [builder.sweeps.symbols.time, builder.u, self.parameters.all, builder.m]
-        values: list[Any] = [
-            builder.assembly.start_time,
-            ca.DM(builder.interface.input_starts),
-            ca.vertcat(p, derived(p)),
-            ca.DM.zeros(builder.m.numel()),
-        ]
+        known, values = self._defaults(builder)
         residual = ca.Function("hints", [_column(positions), *known], [rows, ca.jacobian(rows, _column(positions))])
         starts = [ca.SX(0) if o is None else o.start for o in owners]
         start = ca.Function("start", [self.parameters.all], [resolve([_column(starts)])[0]])
@@ -186,6 +178,29 @@ class Starts:
         found = scipy.optimize.least_squares(weighed, origin, jac=slope)
         for i, value in zip(movable, found.x, strict=True):
             self._move(positions[i], owners[i], float(value))
+
+    def _defaults(self, builder: Builder) -> tuple[list[ca.SX], list[Any]]:
+        """Time, inputs, P and modes as symbols, and the values that they have by default."""
+        p = ca.DM(self.parameters.defaults)
+        derived = ca.Function("derived", [self.parameters.independent], [_column(self.parameters.expressions)])
+        return [builder.sweeps.symbols.time, builder.u, self.parameters.all, builder.m], [
+            builder.assembly.start_time,
+            ca.DM(builder.interface.input_starts),
+            ca.vertcat(p, derived(p)),
+            ca.DM.zeros(builder.m.numel()),
+        ]
+
+    def _sizes(self, builder: Builder, unknowns: ca.SX, guess: ca.SX, rows: ca.SX) -> ca.DM:
+        """Size of each row's derivatives at the guesses, with default parameters; at least 1.
+
+        Equations of motion are divided by theirs. A stiff force would otherwise drown the constraints beside it when
+        the rank of all is found, and the loops would stay open.
+        """
+        known, values = self._defaults(builder)
+        start = ca.Function("start", [self.parameters.all], [guess])
+        slope = ca.Function("slope", [unknowns, *known], [ca.jacobian(rows, unknowns)])
+        size = np.linalg.norm(np.array(slope(start(values[2]), *values)), axis=1)
+        return ca.DM(np.where(np.isfinite(size), np.maximum(size, 1.0), 1.0))
 
     def _move(self, symbol: ca.SX, owner: StartValue | None, value: float) -> None:
         place = None if owner is None else self.parameters.place(owner.start)
@@ -262,6 +277,10 @@ class Starts:
                 fixed.append(owner.fixed)
                 weights.append(WEIGHTS[owner.strength] * (GIVEN if owner.given else 1.0))
         guess_column = self.parameters.resolve([_column(guess)])[0]
+        if with_w:
+            kinematic = rows.numel() - builder.w.numel()
+            motion = rows[kinematic:]
+            rows = ca.vertcat(rows[:kinematic], motion / self._sizes(builder, unknowns, guess_column, motion))
         if free:  # derived parameters follow the free ones while these are being found
             derived = _column(self.parameters.derived)
             if derived.numel():
