@@ -223,7 +223,6 @@ class Builder:
         self.blocks: tuple[tuple[int, ...], ...] = (tuple(range(self.w.numel())),)
         self.recursive = self._recursive()
         if self.recursive is not None:
-            self.A, self.b = ca.SX(0, 0), self.recursive
             return
         residual = self._without_dropped([residual])[0]
         A = ca.jacobian(residual, self.w)
@@ -233,14 +232,31 @@ class Builder:
         self.blocks = _blocks(A)
         self.A, self.b = ca.cse([ca.densify(A), ca.densify(b)]) if self.w.numel() else (A, b)
 
-    def _recursive(self) -> ca.SX | None:
+    def _recursive(self) -> ca.Function | None:
         """Accelerations by the recursion for trees, where it applies and pays."""
         if self.v.numel() < RECURSIVE_FROM or self.rows:
             return None
-        found = accelerations(self.topology, self.sweeps)
-        if found is None:
-            return None
-        return ca.cse(self.parameters.resolve([found])[0])
+        return accelerations(self.topology, self.sweeps, self._standard, self.parameters.resolve)
+
+    @property
+    def _standard(self) -> list[ca.SX]:
+        """The arguments (t, x, u, P, m) that most functions have."""
+        return [self.sweeps.symbols.time, self.x, self.u, self.P, self.m]
+
+    @property
+    def motion_residual(self) -> ca.SX:
+        """What is zero for the right w."""
+        if self.recursive is not None:
+            return self.w - self.recursive(*self._standard)
+        return self.A @ self.w - self.b
+
+    def _dynamics(self) -> ca.Function:
+        """`dynamics(t, x, u, P, m)`: A and b, or nothing and w."""
+        if self.recursive is None:
+            return ca.Function("dynamics", self._standard, [self.A, self.b])
+        inputs = self.recursive.mx_in() if self.recursive.is_a("MXFunction") else self._standard
+        empty = ca.MX(0, 0) if self.recursive.is_a("MXFunction") else ca.SX(0, 0)
+        return ca.Function("dynamics", inputs, [empty, *self.recursive.call(inputs)])
 
     def rates(self) -> list[ca.SX]:
         """dx/dt, one expression per state."""
@@ -285,7 +301,7 @@ class Builder:
     def _record(self, keep: list[int] | None) -> Equations:
         """The record of the equations; without `keep` a preliminary one with all constraint rows, at rest."""
         t, x, u, P, m, w = self.sweeps.symbols.time, self.x, self.u, self.P, self.m, self.w
-        parameters, standard = self.parameters, [t, x, u, P, m]
+        parameters, standard = self.parameters, self._standard
         is_final = keep is not None
         keep = list(range(self.c_all.numel())) if keep is None else keep
         kept_positions = [i for i in keep if i < self.g_all.numel()]
@@ -305,10 +321,6 @@ class Builder:
         results: dict[str, tuple[list[ca.SX], list[ca.SX]]] = {
             "derived": ([parameters.independent], [_stack(parameters.expressions)]),
             "guess": ([P], [initial.guess]),
-            "dynamics": (
-                standard,
-                [self.A, self.b] if is_final else [ca.SX.eye(w.numel()), ca.SX.zeros(w.numel())],
-            ),
             "derivatives": ([*standard, w], [rates]),
             "displacement": ([t, x, P, dv], [ca.substitute(self.qdot, self.v, dv)]),
             "constraints": (standard, [_rows(self.g_all, kept_positions), velocity, ca.jacobian(velocity, self.v)]),
@@ -323,6 +335,10 @@ class Builder:
             for name, (arguments, values) in results.items()
         }
         functions["initial"] = initial.function(t, u, P, m)
+        at_rest = ca.Function(
+            "dynamics", standard, [ca.SX.zeros(w.numel(), w.numel()) + ca.SX.eye(w.numel()), ca.SX.zeros(w.numel())]
+        )
+        functions["dynamics"] = self._dynamics() if is_final else at_rest
         return Equations(
             name=self.assembly.name,
             nq=self.q.numel(),

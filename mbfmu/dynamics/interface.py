@@ -246,7 +246,11 @@ class Interface:
 
         through_w: list[set[int]] = [set() for _ in range(builder.w.numel())]
         if builder.recursive is not None:
-            through_w = pattern(builder.b, knowns)
+            nq = builder.q.numel() + builder.v.numel() + builder.z.numel()
+            for argument, offset in ((1, 0), (2, nq)):
+                rows, columns = builder.recursive.jac_sparsity(0, argument).get_triplet()
+                for i, j in zip(rows, columns, strict=True):
+                    through_w[i].add(offset + j)
         elif builder.w.numel():
             by_a, by_b = pattern(ca.vec(builder.A), knowns), pattern(builder.b, knowns)
             size = builder.w.numel()

@@ -19,7 +19,6 @@ from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Parameter, Start
 
-
 #: Resistance of a parameter that is open by its class only: it moves where nothing else can meet the start values.
 OPEN = 1e3
 

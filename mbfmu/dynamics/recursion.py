@@ -1,21 +1,26 @@
 """Accelerations of a tree in linear time: the articulated-body recursion (Featherstone), derived from the sweeps.
 
-No component knows of it. At every frame node the spatial acceleration alpha = (acceleration of the origin, angular
-acceleration), resolved in the frame itself, is a placeholder, and so is the tie of every edge at its child. The sweeps,
-evaluated with placeholders, are linear in them; their Jacobians are the maps of the recursion:
+No component knows of it. The spatial acceleration of a frame, alpha = (acceleration of the origin, angular
+acceleration) resolved in the frame itself, and the tie of an edge at its child are placeholders; the sweeps, evaluated
+with placeholders, are linear in them, and their Jacobians are the maps of the recursion:
 
-    alpha_child = X alpha_parent + S a + c          motion of an edge
-    load        = I alpha_child + p                 everything at a node but its edges
-    tie_parent  = Y tie_child                       what an edge passes on
+    alpha_child = X alpha_parent + S a + c                   motion of an edge
+    load        = I alpha_child + p                          everything at a node but its edges
+    tie_parent  = Y tie_child                                what an edge passes on
     0           = R tie_child + Q alpha_child + E a + r      balance along the edge's speeds
 
-Where loads or rows know other accelerations than these, the recursion does not apply and the dense form is used.
+A *group* is a joint with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
+articulated inertias; out: accelerations) work on placeholders of its neighbours, so that equal groups share one leaf
+function: the code of a chain grows with the kinds of its links, not with their number. Where loads or rows know other
+accelerations than those above, the recursion does not apply and the dense form is used.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import functools
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -24,25 +29,41 @@ from mbfmu.dynamics.sweeps import Sweeps, relative_acceleration
 from mbfmu.dynamics.topology import GROUND, Edge, ScalarNode, Topology
 from mbfmu.frames import cross
 
+#: Number of groups up to which leaf functions are written out in place: quicker while the code fits the cache.
+INLINE_GROUPS = 24
+
+
+#: Motions of a frame by what they depend on.
+_LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
+
+
+class NotLocal(Exception):
+    """The recursion does not apply to this system."""
+
 
 class LocalSweeps(Sweeps):
-    """Sweeps that stop at the next node: orientation and acceleration of frames and ties of edges are placeholders."""
+    """Sweeps that stop at the next node: motions of frames, and ties of edges at their child, are placeholders."""
 
     def __init__(self, topology: Topology, base: Sweeps) -> None:
         super().__init__(topology)
         self.symbols = base.symbols
         self.external, self.exposed, self.driven = base.external, base.exposed, base.driven
-        self.turn = {e.child: ca.SX.sym(f"T{e.child}", 3, 3) for e in topology.order}
-        self.world_acceleration = {e.child: ca.SX.sym(f"a{e.child}", 3) for e in topology.order}
-        self.angular = {e.child: ca.SX.sym(f"z{e.child}", 3) for e in topology.order}
+        nodes = [edge.child for edge in topology.order]
+        shapes = {"r_0": (3, 1), "T": (3, 3), "v_0": (3, 1), "w": (3, 1), "a_0": (3, 1), "z": (3, 1)}
+        self.place = {(n, what): ca.SX.sym(f"{what}{n}", *shape) for n in nodes for what, shape in shapes.items()}
         self.ties = {id(e): ca.SX.sym(f"tie {e.path}", 6) for e in topology.order}
 
     def frame(self, node: int, what: str) -> ca.SX:
-        """Motion of a frame node; orientation and accelerations are placeholders."""
-        places = {"T": self.turn, "a_0": self.world_acceleration, "z": self.angular}
-        if node != GROUND and what in places:
-            return places[what][node]
-        return super().frame(node, what)
+        """Placeholder for the motion of a frame node."""
+        return super().frame(node, what) if node == GROUND else self.place[(node, what)]
+
+    def alpha(self, node: int) -> ca.SX:
+        """Placeholders of the accelerations of a node."""
+        return ca.vertcat(self.place[(node, "a_0")], self.place[(node, "z")])
+
+    def child_motion(self, edge: Edge, what: str) -> ca.SX:
+        """Position, orientation, velocity or angular velocity of an edge's child, from its parent's placeholders."""
+        return self._supported(edge, what)
 
     def tie(self, edge: Edge, at_b: bool, name: str) -> ca.SX:
         """Cut force or torque of an edge; at the child's side a placeholder."""
@@ -59,9 +80,9 @@ class LocalSweeps(Sweeps):
                 total[i] += self._load(path, connector, name, 3)
         return ca.vertcat(*total)
 
-    def child_acceleration(self, edge: Edge, linear: ca.SX, angular: ca.SX, w: ca.SX) -> ca.SX:
-        """alpha of an edge's child from alpha of its parent; `w`: angular velocity of frame a of the edge."""
-        rel = functools.partial(self.motion, edge)
+    def child_acceleration(self, edge: Edge, linear: ca.SX, angular: ca.SX) -> ca.SX:
+        """alpha of an edge's child from alpha of its parent."""
+        rel, w = functools.partial(self.motion, edge), self.frame(edge.a, "w")
         T = rel("T")
         if not edge.reversed:
             return ca.vertcat(
@@ -73,125 +94,213 @@ class LocalSweeps(Sweeps):
 
 
 @dataclasses.dataclass
-class _Step:
-    """One edge: the maps of the module's description, then the solution a = gain (X alpha_parent + c) + offset."""
+class _Group:
+    """A joint (or the ground's own rigid parts) with the rigid edges behind it."""
 
-    edge: Edge
-    keys: list[ScalarNode]
-    X: ca.SX
-    S: ca.SX
-    c: ca.SX
-    gain: ca.SX
-    offset: ca.SX
+    edges: list[Edge]
+    children: list[_Group] = dataclasses.field(default_factory=list)
+    #: Maps X, S, c of each edge, with what is not a constant or a parameter replaced by placeholders, and these.
+    maps: dict[int, tuple[ca.SX, ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
+    places: list[tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=list)
+    keys: dict[int, list[ScalarNode]] = dataclasses.field(default_factory=dict)
+    gains: dict[int, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
+    #: Articulated inertia and force that the group hands to the node that it hangs on, as placeholders.
+    passed: tuple[ca.SX, ca.SX] | None = None
+
+    @property
+    def base(self) -> int:
+        """The node that the group hangs on."""
+        return _parent(self.edges[0])
+
+    def original(self, matrix: ca.SX) -> ca.SX:
+        """A matrix with what the placeholders of maps stand for put back."""
+        if not self.places:
+            return matrix
+        symbols, expressions = zip(*self.places, strict=True)
+        return ca.substitute(matrix, ca.vertcat(*symbols), ca.vertcat(*expressions))
 
 
-class NotLocal(Exception):
-    """The recursion does not apply to this system."""
+class Linker:
+    """Turns local expressions into values: they become a leaf function, called with the values of its symbols."""
+
+    def __init__(self, symbolic: type) -> None:
+        self._symbolic = symbolic
+        self._values: list[Any] = []
+        self._places: dict[int, tuple[int, int]] = {}
+        self._leaves: dict[str, ca.Function] = {}
+
+    def define(self, symbols: Iterable[ca.SX], values: Any) -> None:
+        """From now on the scalar symbols have the elements of a vector as their values."""
+        for i, symbol in enumerate(symbols):
+            self._places[symbol.element_hash()] = (len(self._values), i)
+        self._values.append(values)
+
+    def value(self, expressions: Sequence[ca.SX]) -> Any:
+        """Values of scalar local expressions as one vector."""
+        column = ca.vertcat(ca.SX(0, 1), *expressions)
+        gathered: dict[int, tuple[list[ca.SX], list[int]]] = {}
+        for symbol in ca.symvar(column):
+            source, index = self._places[symbol.element_hash()]
+            symbols, indices = gathered.setdefault(source, ([], []))
+            symbols.append(symbol)
+            indices.append(index)
+        # The latest results first: code is generated depth first, so what a leaf reads is then computed close to it.
+        gathered = dict(sorted(gathered.items(), reverse=True))
+        arguments = [ca.SX.sym(f"i{k}", len(symbols)) for k, (symbols, _) in enumerate(gathered.values())]
+        if gathered:
+            column = ca.substitute(
+                column, ca.vertcat(*(s for symbols, _ in gathered.values() for s in symbols)), ca.vertcat(*arguments)
+            )
+        leaf = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
+        leaf = self._leaves.setdefault(leaf.serialize(), leaf)
+        values = [self._values[source][indices] for source, (_, indices) in gathered.items()]
+        result = leaf.call(values)[0]
+        return result if gathered else self._symbolic(result)
 
 
-def accelerations(topology: Topology, base: Sweeps) -> ca.SX | None:
-    """Accelerations of all speeds, in the order of `Symbols.a`; None where the recursion does not apply."""
+def accelerations(
+    topology: Topology, base: Sweeps, arguments: Sequence[ca.SX], resolve: Any, name: str = "accelerations"
+) -> ca.Function | None:
+    """Function of `arguments` that gives the accelerations of all speeds, in the order of `Symbols.a`.
+
+    `resolve` replaces parameters in a list of expressions as `Parameters.resolve` does. None where the recursion does
+    not apply: there are constraints, or accelerations are coupled otherwise than along the tree.
+    """
     if base.symbols.multipliers or any(edge.role == "cut" for edge in topology.edges):
         return None
     try:
-        return _Recursion(topology, base).solve()
+        recursion = _Recursion(topology, base, resolve)
     except NotLocal:
         return None
+    symbolic = ca.SX if len(recursion.groups) <= INLINE_GROUPS else ca.MX
+    inputs = list(arguments) if symbolic is ca.SX else [ca.MX.sym(f"i{k}", a.numel()) for k, a in enumerate(arguments)]
+    linker = Linker(symbolic)
+    for symbols, value in zip(arguments, inputs, strict=True):
+        linker.define(_scalars(symbols), value)
+    try:
+        result = recursion.link(linker)
+    except NotLocal:
+        return None
+    if symbolic is ca.SX:
+        result = ca.cse(result)
+    return ca.Function(name, inputs, [result])
 
 
 class _Recursion:
-    """The recursion of one system."""
+    """The maps of one system, and how they are linked."""
 
-    def __init__(self, topology: Topology, base: Sweeps) -> None:
-        self.topology, self.base = topology, base
+    def __init__(self, topology: Topology, base: Sweeps, resolve: Any) -> None:
+        self.topology, self.base, self.resolve = topology, base, resolve
         self.sweeps = LocalSweeps(topology, base)
-        self.alpha = {n: ca.vertcat(self.sweeps.world_acceleration[n], z) for n, z in self.sweeps.angular.items()}
-        self.all = ca.vertcat(*self.alpha.values(), *self.sweeps.ties.values(), *base.symbols.a.values())
+        nodes = [edge.child for edge in topology.order]
+        self.unknown = {
+            e.element_hash()
+            for v in (*(self.sweeps.alpha(n) for n in nodes), *self.sweeps.ties.values(), *base.symbols.a.values())
+            for e in ca.vertsplit(v)
+        }
         self.keys_of, self.alone = self._owners()
-        self.inertia = self._loads()
+        self.groups = self._grouped()
+        self.alone_expressions = {key: self._alone(key) for key in self.alone}
+        self.loads = {n: self._load(n) for n in nodes}
+
+    def _refuse(self, *expressions: ca.SX) -> None:
+        """Accelerations and ties must not be left in maps."""
+        if any(s.element_hash() in self.unknown for s in ca.symvar(ca.veccat(*expressions))):
+            raise NotLocal
 
     def _owners(self) -> tuple[dict[str, list[ScalarNode]], list[ScalarNode]]:
         """Speeds by the joint that they belong to, and those that belong to none."""
-        paths = {edge.path for edge in self.topology.order}
-        if len(paths) < len(self.topology.order) and any(
-            key[0] in ("flange", "coordinate") and key[1] in _repeated(self.topology.order)
-            for key in self.base.symbols.a
-        ):
-            raise NotLocal  # one component moves several frames
+        paths = [edge.path for edge in self.topology.order]
         by_joint: dict[str, list[ScalarNode]] = {}
         alone = []
         for key in self.base.symbols.a:
-            joint = (
-                key[1] if key[0] == "coordinate" else key[0] if key[0] != "flange" else self._driven_joint(key, paths)
-            )
-            if joint in paths:
+            joint = key[1] if key[0] == "coordinate" else key[0] if key[0] != "flange" else self._driven_joint(key)
+            if joint in self.topology.records and joint in set(paths):
                 by_joint.setdefault(joint, []).append(key)
             else:
                 alone.append(key)
+        if any(paths.count(joint) > 1 for joint in by_joint):
+            raise NotLocal  # one component moves several frames
         return by_joint, alone
 
-    def _driven_joint(self, node: ScalarNode, paths: set[str]) -> str:
+    @functools.cached_property
+    def _joint_of_node(self) -> dict[ScalarNode, str]:
+        paths = {edge.path for edge in self.topology.order}
+        return {n: r.path for r in reversed(self.topology.relations) if r.path in paths for n in r.nodes}
+
+    def _driven_joint(self, node: ScalarNode) -> str:
         """The joint whose axis flange a node is."""
-        found = (r.path for r in self.topology.relations if r.path in paths and node in r.nodes)
-        return next(found, "")
+        return self._joint_of_node.get(node, "")
 
-    def _loads(self) -> dict[int, tuple[ca.SX, ca.SX]]:
-        """(I, p) of every node, for its acceleration resolved in its own frame."""
-        inertia = {}
-        turns = [ca.vec(t) for t in self.sweeps.turn.values()]
-        actual = [ca.vec(self.base.frame(n, "T")) for n in self.sweeps.turn]
+    def _grouped(self) -> list[_Group]:
+        groups: list[_Group] = []
+        group_of: dict[int, _Group] = {}
         for edge in self.topology.order:
-            node = edge.child
-            matrix, rest = _affine(self.sweeps.load(node), self.alpha[node])
-            self._refuse(rest, matrix)
-            inertia[node] = (_in_frame(matrix, self.sweeps.turn[node]), rest)
-        stacked = ca.vertcat(*(ca.veccat(*both) for both in inertia.values()))
-        stacked = ca.substitute(stacked, ca.vertcat(*turns), ca.vertcat(*actual))
-        return {
-            n: (ca.reshape(stacked[42 * k : 42 * k + 36], 6, 6), stacked[42 * k + 36 : 42 * k + 42])
-            for k, n in enumerate(inertia)
-        }
+            parent = _parent(edge)
+            keys = self.keys_of.get(edge.path, [])
+            if parent == GROUND or keys:
+                group = _Group([edge])
+                groups.append(group)
+                if parent != GROUND:
+                    group_of[parent].children.append(group)
+            else:
+                group = group_of[parent]
+                group.edges.append(edge)
+            group.keys[id(edge)] = keys
+            group_of[edge.child] = group
+        return groups
 
-    def _refuse(self, *expressions: ca.SX) -> None:
-        if ca.depends_on(ca.veccat(*expressions), self.all):
-            raise NotLocal
+    def _load(self, node: int) -> tuple[ca.SX, ca.SX]:
+        """(I, p) of a node, for its acceleration resolved in its own frame."""
+        load = self.resolve([self.sweeps.load(node)])[0]
+        if self.alone:
+            own = ca.vertcat(*(self.base.symbols.a[key] for key in self.alone))
+            load = ca.substitute(load, own, ca.vertcat(*self.alone_expressions.values()))
+        matrix, rest = _affine(load, self.sweeps.alpha(node))
+        self._refuse(rest, matrix)
+        return _in_frame(matrix, self.sweeps.place[(node, "T")]), rest
 
-    def solve(self) -> ca.SX:
-        """From the leaves to the ground, and back."""
-        solved = {key: self._solve_alone(key) for key in self.alone}
-        steps = [self._eliminate(edge) for edge in reversed(self.topology.order)]
-        alphas = {GROUND: ca.SX.zeros(6)}
-        for step in reversed(steps):
-            reached = step.X @ alphas[_parent(step.edge)] + step.c
-            a = step.gain @ reached + step.offset
-            alphas[step.edge.child] = reached + step.S @ a
-            at = 0
-            for key in step.keys:
-                size = self.base.symbols.a[key].numel()
-                solved[key] = a[at : at + size]
-                at += size
-        return ca.vertcat(ca.SX(0, 1), *(solved[key] for key in self.base.symbols.a))
+    # -- linking
 
-    def _solve_alone(self, key: ScalarNode) -> ca.SX:
-        """A speed that no joint carries: an inertia of a drive train."""
-        if key[0] not in ("flange", "coordinate"):
-            raise NotLocal
-        mass, rest = _affine(self.sweeps.balance(key), self.base.symbols.a[key])
-        self._refuse(mass, rest)
-        if not mass.nnz():
-            raise NotLocal
-        return -self._turned(rest) / self._turned(mass)
+    def link(self, linker: Linker) -> Any:
+        """Accelerations as values: out along the tree, in, and out again."""
+        for group in self.groups:
+            self._map(group)
+        inward = [self._inward(group) for group in reversed(self.groups)]
+        needed = self._needed([*(e for _, results in inward for e in results), *self.alone_expressions.values()])
+        for group in self.groups:
+            self._outward(group, needed, linker)
+        for symbols, expressions in inward:
+            linker.define(symbols, linker.value(expressions))
+        solved: dict[ScalarNode, Any] = {}
+        for group in self.groups:
+            self._accelerate(group, needed, linker, solved)
+        for key, expression in self.alone_expressions.items():
+            solved[key] = linker.value([expression])
+        return ca.vertcat(*(solved[key] for key in self.base.symbols.a))
 
-    def _turned(self, expression: ca.SX) -> ca.SX:
-        """`expression` with the orientations that placeholders stand for."""
-        nodes = [n for n, t in self.sweeps.turn.items() if ca.depends_on(expression, t)]
-        if not nodes:
-            return expression
-        return ca.substitute(
-            expression,
-            ca.veccat(*(self.sweeps.turn[n] for n in nodes)),
-            ca.veccat(*(self.base.frame(n, "T") for n in nodes)),
-        )
+    def _map(self, group: _Group) -> None:
+        """Maps of a group's edges. What is worth computing once, in the outward leaf, becomes a placeholder."""
+        for edge in group.edges:
+            maps = self._motion(edge, group.keys[id(edge)])
+            placed, places = _placed(list(maps), f"map {edge.path}")
+            group.maps[id(edge)] = (placed[0], placed[1], placed[2])
+            group.places += places
+
+    def _motion(self, edge: Edge, keys: list[ScalarNode]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        parent = _parent(edge)
+        a = self._accelerations_of(keys)
+        linear, angular = (ca.SX.sym(n, 3) if parent != GROUND else ca.SX.zeros(3) for n in ("linear", "angular"))
+        motion = self.resolve([self.sweeps.child_acceleration(edge, linear, angular)])[0]
+        S, rest = _affine(motion, a)
+        X, c = ca.SX(6, 6), rest
+        if parent != GROUND:
+            X, c = _affine(rest, ca.vertcat(linear, angular))
+        self._refuse(X, S, c)  # a frame that follows from several others
+        return X, S, c
+
+    def _accelerations_of(self, keys: list[ScalarNode]) -> ca.SX:
+        return ca.vertcat(ca.SX(0, 1), *(self.base.symbols.a[key] for key in keys))
 
     def _rows(self, edge: Edge, keys: list[ScalarNode]) -> ca.SX:
         rows = []
@@ -203,69 +312,189 @@ class _Recursion:
                     self.sweeps.drive(edge.path, ("speed", key[1], 0), i)
                     for i in range(self.base.symbols.a[key].numel())
                 ]
-        return ca.vertcat(ca.SX(0, 1), *rows)
+        return self.resolve([ca.vertcat(ca.SX(0, 1), *rows)])[0]
 
-    def _eliminate(self, edge: Edge) -> _Step:
-        """Solve an edge's rows for its accelerations and hand the articulated inertia on to the parent."""
-        keys = self.keys_of.get(edge.path, [])
-        a = ca.vertcat(ca.SX(0, 1), *(self.base.symbols.a[key] for key in keys))
-        X, S, c = self._motion(edge, a)
-        tie, child = self.sweeps.ties[id(edge)], edge.child
+    def _inward(self, group: _Group) -> tuple[list[ca.SX], list[ca.SX]]:
+        """Solve the rows of a group for its accelerations: symbols that hold the results, and their expressions."""
+        inertia = {edge.child: self.loads[edge.child] for edge in group.edges}
+        for child in group.children:
+            I, p = inertia[child.base]  # noqa: E741
+            assert child.passed is not None
+            inertia[child.base] = (I + child.passed[0], p + child.passed[1])
+        results: list[ca.SX] = []
+        symbols: list[ca.SX] = []
+        handed = None
+        for edge in reversed(group.edges):
+            gain, offset, passed = self._eliminate(edge, group, inertia)
+            placed = []
+            for part in (gain, offset):
+                replaced, places = _placed([part], f"gain {edge.path}", keep=False)
+                placed.append(replaced[0])
+                symbols += [s for s, _ in places]
+                results += [e for _, e in places]
+            group.gains[id(edge)] = (placed[0], placed[1])
+            if edge is group.edges[0]:
+                handed = passed
+            elif passed is not None:
+                I, p = inertia[_parent(edge)]  # noqa: E741
+                inertia[_parent(edge)] = (I + passed[0], p + passed[1])
+        if handed is not None:
+            (I, p), places = _placed([handed[0], handed[1]], f"inertia {group.edges[0].path}", keep=False)  # noqa: E741
+            group.passed = (I, p)
+            symbols += [s for s, _ in places]
+            results += [e for _, e in places]
+        return symbols, results
+
+    def _eliminate(
+        self, edge: Edge, group: _Group, inertia: dict[int, tuple[ca.SX, ca.SX]]
+    ) -> tuple[ca.SX, ca.SX, tuple[ca.SX, ca.SX] | None]:
+        """(gain, offset) with a = gain (X alpha_parent + c) + offset, and what the parent gets."""
+        keys, child, parent = group.keys[id(edge)], edge.child, _parent(edge)
+        X, S, c = group.maps[id(edge)]
+        tie = self.sweeps.ties[id(edge)]
         R, rest = _affine(self._rows(edge, keys), tie)
-        Q, rest = _affine(rest, self.alpha[child])
-        E, rest = _affine(rest, a)
+        Q, rest = _affine(rest, self.sweeps.alpha(child))
+        E, rest = _affine(rest, self._accelerations_of(keys))
         self._refuse(R, Q, E, rest)
-        Q, rest = _in_frame(Q, self.sweeps.turn[child]), self._turned(rest)
-        I, p = self.inertia[child]  # noqa: E741
-        upward = self._upward(edge, tie)
-        is_symmetric = _same(upward, -X.T if _parent(edge) != GROUND else upward) and _same(R, -S.T) and not Q.nnz()
+        Q = _in_frame(Q, self.sweeps.place[(child, "T")])
+        I, p = inertia[child]  # noqa: E741
         K = Q - R @ I
-        D = K @ S + E
-        u = rest - R @ p
+        gain, offset = ca.SX(0, 6), ca.SX(0, 1)
         if keys:
-            solution = _solve(D, ca.horzcat(-K, -u))
+            solution = _solve(K @ S + E, ca.horzcat(-K, R @ p - rest))
             gain, offset = solution[:, :6], solution[:, 6]
-        else:
-            gain, offset = ca.SX(0, 6), ca.SX(0, 1)
-        if _parent(edge) != GROUND:
-            moved = I @ S
-            articulated, force = I + moved @ gain, p + moved @ offset
-            if is_symmetric:
-                articulated = _mirrored(articulated)
-            passed = -upward @ (articulated @ X)
-            I_p, p_p = self.inertia[_parent(edge)]
-            self.inertia[_parent(edge)] = (
-                I_p + (_mirrored(passed) if is_symmetric else passed),
-                p_p - upward @ (articulated @ c + force),
-            )
-        return _Step(edge, keys, X, S, c, gain, offset)
-
-    def _motion(self, edge: Edge, a: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        parent = _parent(edge)
-        linear, angular = (ca.SX.sym(n, 3) if parent != GROUND else ca.SX.zeros(3) for n in ("linear", "angular"))
-        motion = self.sweeps.child_acceleration(edge, linear, angular, self.base.frame(edge.a, "w"))
-        S, rest = _affine(motion, a)
-        X, c = ca.SX(6, 6), rest
-        if parent != GROUND:
-            X, c = _affine(rest, ca.vertcat(linear, angular))
-        self._refuse(X, S, c)  # a frame that follows from several others
-        return X, S, self._turned(c)
+        if parent == GROUND:
+            return gain, offset, None
+        upward = self._upward(edge, tie)
+        is_symmetric = not Q.nnz() and _same(upward, -group.original(X).T) and _same(R, -group.original(S).T)
+        if is_symmetric:
+            upward = -X.T  # the same, in terms of what is computed already
+        moved = I @ S
+        articulated, force = I + moved @ gain, p + moved @ offset
+        if is_symmetric:
+            articulated = _mirrored(articulated)
+        passed = -upward @ (articulated @ X)
+        return gain, offset, (_mirrored(passed) if is_symmetric else passed, -upward @ (articulated @ c + force))
 
     def _upward(self, edge: Edge, tie: ca.SX) -> ca.SX:
         passed = ca.vertcat(*(self.sweeps.tie(edge, edge.reversed, name) for name in ("f", "t")))
-        upward, rest = _affine(passed, tie)
-        if rest.nnz() and not rest.is_zero():
+        upward, rest = _affine(self.resolve([passed])[0], tie)
+        if not rest.is_zero():
             raise NotLocal
         return upward
 
+    def _alone(self, key: ScalarNode) -> ca.SX:
+        """A speed that no joint carries: an inertia of a drive train, which may be mounted on a moving frame."""
+        if key[0] not in ("flange", "coordinate"):
+            raise NotLocal
+        mass, rest = _affine(self.resolve([self.sweeps.balance(key)])[0], self.base.symbols.a[key])
+        unsolved = ca.vertcat(*self.base.symbols.a.values(), *self.sweeps.ties.values())
+        if not mass.nnz() or ca.depends_on(ca.vertcat(mass, rest), unsolved):
+            raise NotLocal
+        return -rest / mass
 
-def _repeated(edges: list[Edge]) -> set[str]:
-    paths = [edge.path for edge in edges]
-    return {path for path in paths if paths.count(path) > 1}
+    def _needed(self, readers: list[ca.SX]) -> set[int]:
+        """Placeholders of motions (by hash) that somebody reads, directly or further out along the tree."""
+        readers = [*readers, *(e for group in self.groups for _, e in group.places)]
+        needed = {s.element_hash() for s in ca.symvar(ca.veccat(*readers))}
+        for edge in reversed(self.topology.order):
+            for quantities in (_LINEAR, _ANGULAR):  # a reversed edge's r_0 and v_0 need its own child's T and w
+                wanted = self._wanted(edge, quantities, needed)
+                needed |= {s.element_hash() for s in ca.symvar(ca.vertcat(ca.SX(0, 1), *(e for _, e in wanted)))}
+        return needed
+
+    def _wanted(self, edge: Edge, quantities: tuple[str, ...], needed: set[int]) -> list[tuple[ca.SX, ca.SX]]:
+        """(placeholder, expression) of the motion of an edge's child, as far as it is needed."""
+        wanted = []
+        for what in quantities:
+            places = _scalars(self.sweeps.place[(edge.child, what)])
+            if any(p.element_hash() in needed for p in places):
+                expressions = _scalars(self.resolve([self.sweeps.child_motion(edge, what)])[0])
+                wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if p.element_hash() in needed]
+        return wanted
+
+    def _outward(self, group: _Group, needed: set[int], linker: Linker) -> None:
+        """Motion of a group's frames, and its maps, from the motion of the frame that it hangs on."""
+        symbols: list[ca.SX] = []
+        expressions: list[ca.SX] = []
+
+        def add(pairs: list[tuple[ca.SX, ca.SX]]) -> None:
+            values = [e for _, e in pairs]
+            if symbols and values:
+                values = _scalars(ca.substitute(ca.vertcat(*values), ca.vertcat(*symbols), ca.vertcat(*expressions)))
+            symbols.extend(s for s, _ in pairs)
+            expressions.extend(values)
+
+        for edge in group.edges:
+            for quantities in (_ANGULAR, _LINEAR):
+                add(self._wanted(edge, quantities, needed))
+        add(group.places)
+        if symbols:
+            linker.define(symbols, linker.value(expressions))
+
+    def _accelerate(self, group: _Group, needed: set[int], linker: Linker, solved: dict[ScalarNode, Any]) -> None:
+        """Accelerations of a group's speeds and of the frames that other groups hang on."""
+        alphas = {GROUND: ca.SX.zeros(6)}
+        if group.base != GROUND:
+            alphas[group.base] = self.sweeps.alpha(group.base)
+        results: list[ca.SX] = []
+        keys: list[ScalarNode] = []
+        for edge in group.edges:
+            X, S, c = group.maps[id(edge)]
+            gain, offset = group.gains[id(edge)]
+            reached = X @ alphas[_parent(edge)] + c
+            a = gain @ reached + offset
+            alphas[edge.child] = reached + S @ a
+            keys += group.keys[id(edge)]
+            results += _scalars(ca.densify(a))
+        ports = list(dict.fromkeys(child.base for child in group.children))
+        ports += [
+            edge.child
+            for edge in group.edges
+            if edge.child not in ports
+            and any(s.element_hash() in needed for s in _scalars(self.sweeps.alpha(edge.child)))
+        ]
+        for node in ports:
+            results += _scalars(ca.densify(alphas[node]))
+        if not results:
+            return
+        values = linker.value(results)
+        at = 0
+        for key in keys:
+            size = self.base.symbols.a[key].numel()
+            solved[key] = values[at : at + size]
+            at += size
+        linker.define([s for node in ports for s in _scalars(self.sweeps.alpha(node))], values[at:])
 
 
 def _parent(edge: Edge) -> int:
     return edge.b if edge.reversed else edge.a
+
+
+def _scalars(column: ca.SX) -> list[ca.SX]:
+    return list(ca.vertsplit(ca.vec(column))) if column.numel() else []
+
+
+def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
+    """Matrices with computed elements replaced by placeholders, and the pairs (placeholder, expression).
+
+    Equal elements share one. Constants stay; with `keep`, so do elements that are just a symbol.
+    """
+    places: dict[int, tuple[ca.SX, ca.SX]] = {}
+    replaced = []
+    for matrix in matrices:
+        elements = []
+        for element in matrix.nonzeros():
+            value = ca.SX(element)
+            if value.is_constant() or (keep and value.is_symbolic()):
+                elements.append(value)
+                continue
+            key = value.element_hash()
+            if key not in places:
+                places[key] = (ca.SX.sym(f"{name} {len(places)}"), value)
+            elements.append(places[key][0])
+        replaced.append(ca.SX(matrix.sparsity(), ca.vertcat(ca.SX(0, 1), *elements)))
+    return replaced, list(places.values())
 
 
 def _affine(expression: ca.SX, symbols: ca.SX) -> tuple[ca.SX, ca.SX]:
@@ -293,16 +522,13 @@ def _same(one: ca.SX, other: ca.SX, turn: ca.SX | None = None) -> bool:
         return False
     both = ca.veccat(ca.densify(one), ca.densify(other))
     symbols = ca.symvar(both)
-    if not symbols:
-        values = np.array(ca.evalf(both)).reshape(2, -1)
-        return bool(np.allclose(values[0], values[1], rtol=1e-12, atol=0))
-    function = ca.Function("same", [ca.vertcat(*symbols)], [both])
+    function = ca.Function("same", [ca.vertcat(ca.SX(0, 1), *symbols)], [both])
     random = np.random.default_rng(0)
     for _ in range(2):
         point = random.uniform(0.2, 1.7, len(symbols))
         if turn is not None:
             rotation = np.linalg.qr(random.normal(size=(3, 3)))[0].ravel(order="F")
-            place = {e.element_hash(): v for e, v in zip(ca.vertsplit(ca.vec(turn)), rotation, strict=True)}
+            place = {e.element_hash(): v for e, v in zip(_scalars(turn), rotation, strict=True)}
             point = np.array([place.get(s.element_hash(), v) for s, v in zip(symbols, point, strict=True)])
         values = np.array(function(point)).reshape(2, -1)
         if not np.allclose(values[0], values[1], rtol=1e-9, atol=1e-9 * np.abs(values).max(initial=0.0)):
@@ -333,7 +559,9 @@ def _solve(D: ca.SX, rhs: ca.SX) -> ca.SX:
     solution = ca.SX(n, columns)
     for i in reversed(range(n)):
         for k in range(columns):
-            value = a[i][n + k] - sum((a[i][j] * solution[j, k] for j in range(i + 1, n)), ca.SX(0))
+            value = a[i][n + k]
+            for j in range(i + 1, n):
+                value -= a[i][j] * solution[j, k]
             if not value.is_zero():
                 solution[i, k] = value / a[i][i]
     return solution

@@ -244,7 +244,7 @@ class Starts:
         unknowns = [builder.q, builder.v, builder.z, free]
         if with_w:
             unknowns.append(builder.w)
-            rows.append(builder.w - builder.b if builder.recursive is not None else builder.A @ builder.w - builder.b)
+            rows.append(builder.motion_residual)
             names += [f"motion of {s}" for s in _elements(builder.w)]
         all_unknowns = ca.vertcat(*unknowns)
         return self._problem(builder, all_unknowns, _column(rows), names, with_w)
