@@ -46,8 +46,9 @@ def simulate(
     outputs
         Names of the variables to record; all where None.
     method
-        RK45 (Dormand-Prince, the method of the native FMU), DOP853 (quicker at tight tolerances), or Radau (implicit,
-        for stiff models). None takes DOP853 for tolerances below 1e-7, else RK45.
+        `explicit` (DOP853 for tolerances below 1e-7, else RK45), `implicit` (Radau, for stiff models), `auto` (explicit
+        until the model turns out to be stiff), or one of those names of SciPy's. None takes the
+        model's own.
     progress
         Called after every recorded point with the fraction of the run that is done.
 

@@ -30,12 +30,12 @@ class Instance:
     tolerance
         Relative and absolute tolerance of the integrator; None takes the model's own.
     method
-        One of `integrator.METHODS`; None chooses by the tolerance.
+        One of those that `Integrator` knows; None takes the model's own.
     """
 
     def __init__(self, equations: Equations, tolerance: float | None = None, method: str | None = None) -> None:
         self.equations = equations
-        self._method = method
+        self._method = method or equations.solver
         self._workspace = Workspace(equations)
         self.reset()
         self.set_tolerance(equations.tolerance if tolerance is None else tolerance)

@@ -18,6 +18,11 @@ METHODS = {"RK45": integrate.RK45, "DOP853": integrate.DOP853, "Radau": integrat
 #: Below this tolerance the method of order 8 needs less work than that of order 5.
 TIGHT = 1e-7
 
+#: Product of step size and largest eigenvalue at which the explicit methods are at the edge of stability.
+STABLE = {integrate.RK45: 3.25, integrate.DOP853: 6.1}
+#: So many steps at that edge tell that a model is stiff; so many others in a row take the suspicion away.
+DOUBTS, RELIEF = 15, 6
+
 
 class Integrator:
     """Steps of dx/dt = f(t, x) whose error meets a tolerance.
@@ -30,22 +35,28 @@ class Integrator:
     rhs
         f(t, x), returns a fresh array; NaN rejects a trial step.
     method
-        One of `METHODS`; None takes DOP853 for tolerances below `TIGHT`, else RK45.
+        One of `METHODS`, or a choice: `explicit` takes DOP853 for tolerances below `TIGHT`, else RK45; `implicit`
+        takes Radau; `auto` begins explicitly and goes on implicitly where the model turns out to be stiff, until the
+        next event.
     tolerance
         Relative and absolute tolerance alike.
     """
 
-    def __init__(self, rhs: Callable[[float, Vector], Vector], method: str | None, tolerance: float) -> None:
-        if method is None:
-            method = "DOP853" if tolerance < TIGHT else "RK45"
-        if method not in METHODS:
-            raise StepError(f"the integration method '{method}' is unknown; there are {', '.join(METHODS)}")
+    def __init__(self, rhs: Callable[[float, Vector], Vector], method: str, tolerance: float) -> None:
+        explicit = "DOP853" if tolerance < TIGHT else "RK45"
+        choices = {"auto": explicit, "explicit": explicit, "implicit": "Radau"} | dict(
+            zip(METHODS, METHODS, strict=True)
+        )
+        if method not in choices:
+            raise StepError(f"the integration method '{method}' is unknown; there are {', '.join(choices)}")
         if not 1e-13 <= tolerance < 1.0:
             raise StepError(f"the tolerance {tolerance:g} is out of range; choose one from 1e-13 to 0.1")
         self.t = 0.0
         self.x: Vector = np.zeros(0)
         self._rhs = rhs
-        self._method = METHODS[method]
+        self._method = METHODS[choices[method]]
+        self._may_change = method == "auto"
+        self._doubts = self._relief = 0
         self._tolerance = tolerance
         self._solver: Any = None
 
@@ -71,19 +82,24 @@ class Integrator:
             The derivative is not finite there.
         """
         self.t, self.x = t, x.copy()
+        self._doubts = self._relief = 0
         if x.size == 0:
             return
-        tolerances = {"rtol": self._tolerance, "atol": self._tolerance}
+        self._begin(self._method, h)
+        if f is not None:
+            self._solver.f = f
+
+    def _begin(self, method: Any, h: float | None) -> None:
+        """Make a solver at the present point."""
+        t, tolerances = self.t, {"rtol": self._tolerance, "atol": self._tolerance}
         try:
             with np.errstate(all="ignore"):
-                solver = self._method(self._rhs, t, self.x, np.inf, first_step=h, **tolerances)
+                solver = method(self._rhs, t, self.x, np.inf, first_step=h, **tolerances)
             finite = np.isfinite(solver.f).all()
         except (ValueError, np.linalg.LinAlgError):
             finite = False
         if not finite:
             raise StepError(f"at t = {t:.9g} s the accelerations are not finite: the equations are singular there")
-        if f is not None:
-            solver.f = f
         self._solver = solver
 
     def step(self, bound: float) -> None:
@@ -92,6 +108,9 @@ class Integrator:
         if solver is None:
             self.t = bound
             return
+        if self._may_change and self._doubts == DOUBTS:
+            self._begin(integrate.Radau, solver.h_abs)
+            self._doubts, solver = 0, self._solver
         solver.t_bound, solver.status = bound, "running"
         planned = solver.h_abs
         with np.errstate(all="ignore"):
@@ -99,11 +118,25 @@ class Integrator:
         if solver.status == "failed":
             raise StepError(
                 f"at t = {solver.t:.9g} s the step size became too small: the equations are singular or very stiff "
-                f"there; try another tolerance than {self._tolerance:g} or, where they are stiff, the method Radau"
+                f"there; try another tolerance than {self._tolerance:g} or, where they are stiff, the method implicit"
             )
         if solver.t == bound and solver.step_size < planned and solver.h_abs >= solver.step_size:
             solver.h_abs = max(solver.h_abs, planned)
         self.t, self.x = float(solver.t), solver.y
+        if self._may_change and type(solver) in STABLE:
+            self._judge(solver)
+
+    def _judge(self, solver: Any) -> None:
+        """Count the steps that stability keeps short (Hairer and Wanner, Solving ODEs II, section IV.2)."""
+        last = solver.n_stages - 1
+        before = solver.y_old + solver.step_size * (solver.A[last, :last] @ solver.K[:last])
+        bend, gap = solver.K[last + 1] - solver.K[last], solver.y - before
+        if solver.step_size * np.linalg.norm(bend) > STABLE[type(solver)] * np.linalg.norm(gap):
+            self._doubts, self._relief = self._doubts + 1, 0
+        else:
+            self._relief += 1
+            if self._relief == RELIEF:
+                self._doubts = 0
 
     def dense(self) -> Callable[[float], Vector]:
         """Return the interpolant of the last step."""

@@ -46,7 +46,7 @@ def run(
     outputs
         Names of the variables to record; all numeric ones where None.
     method
-        RK45, DOP853 or Radau; None chooses by the tolerance.
+        One of those that `Integrator` knows; None takes the model's own.
     progress
         Called after every interval with the fraction of the run that is done.
 

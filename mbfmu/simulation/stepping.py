@@ -47,7 +47,7 @@ class Stepper:
         See `Integrator`.
     """
 
-    def __init__(self, workspace: Workspace, method: str | None, tolerance: float) -> None:
+    def __init__(self, workspace: Workspace, method: str, tolerance: float) -> None:
         equations = workspace.equations
         self._workspace = workspace
         self._integrator = Integrator(workspace.rhs, method, tolerance)
