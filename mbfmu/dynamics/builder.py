@@ -296,7 +296,9 @@ class Builder:
         """Constraint rows that do not follow from the others."""
         if not self.c_all.numel():
             return []
-        return independent_rows(self._record(None), self.row_names)
+        rows, start = independent_rows(self._record(None))
+        self.starts.adopt(self, start)
+        return rows
 
     def _record(self, keep: list[int] | None) -> Equations:
         """The record of the equations; without `keep` a preliminary one with all constraint rows, at rest."""

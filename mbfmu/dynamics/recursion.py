@@ -484,8 +484,8 @@ def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[c
     replaced = []
     for matrix in matrices:
         elements = []
-        for element in matrix.nonzeros():
-            value = ca.SX(element)
+        for k in range(matrix.nnz()):
+            value = matrix.nz[k]
             if value.is_constant() or (keep and value.is_symbolic()):
                 elements.append(value)
                 continue

@@ -19,8 +19,8 @@ TOLERANCE = 1e-7
 SAMPLES, PERTURBATION = 2, 0.05
 
 
-def independent_rows(equations: Equations, names: list[str]) -> list[int]:
-    """Indices of a largest independent set of constraint rows, in ascending order.
+def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray]:
+    """Indices of a largest independent set of constraint rows, in ascending order, and a consistent start x.
 
     A mechanism may start in a singular position (a flat parallelogram), so the rank is taken at the start and at
     perturbed positions that satisfy the constraints again; the largest counts.
@@ -44,7 +44,7 @@ def independent_rows(equations: Equations, names: list[str]) -> list[int]:
             found = _rank_rows(workspace.constraints()[2])
             if len(found) > len(best):
                 best = found
-    return best
+    return best, start.x
 
 
 def _assemble(workspace: Workspace) -> bool:

@@ -84,7 +84,7 @@ class Starts:
         for path, record in topology.records.items():
             for name in record.component.variables():
                 self._take(path, name)
-        #: Guesses of unknowns without a start value of their own that hints have moved.
+        #: Guesses that were moved and have no place in p.
         self.moved: dict[int, float] = {}
         #: (path, name, index) -> start value, for the interface.
         self.used = {(s.path, s.name, s.index): s for s in (*self.owner.values(), *self.conditions)}
@@ -202,6 +202,13 @@ class Starts:
         size = np.linalg.norm(np.array(slope(start(values[2]), *values)), axis=1)
         return ca.DM(np.where(np.isfinite(size), np.maximum(size, 1.0), 1.0))
 
+    def adopt(self, builder: Builder, start: np.ndarray) -> None:
+        """Take an assembled position and its speeds as guesses, so that later searches begin where they will end."""
+        for symbol, value in zip(_elements(ca.vertcat(builder.q, builder.v)), start, strict=False):
+            owner = self.owner.get(symbol.element_hash())
+            if owner is None or not owner.fixed:
+                self._move(symbol, owner, float(value))
+
     def _move(self, symbol: ca.SX, owner: StartValue | None, value: float) -> None:
         place = None if owner is None else self.parameters.place(owner.start)
         if place is not None and place < len(self.parameters.defaults):
@@ -273,7 +280,7 @@ class Starts:
                 fixed.append(False)
                 weights.append(WEIGHTS[1])
             else:
-                guess.append(owner.start)
+                guess.append(ca.SX(self.moved[key]) if key in self.moved else owner.start)
                 fixed.append(owner.fixed)
                 weights.append(WEIGHTS[owner.strength] * (GIVEN if owner.given else 1.0))
         guess_column = self.parameters.resolve([_column(guess)])[0]
