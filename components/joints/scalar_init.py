@@ -198,6 +198,10 @@ class FreeMotionScalarInit(ArrowAnimation, PartialElementaryJoint):
         when=_has_quaternion,
     )
 
+    @property
+    def ties_orientation(self) -> bool:
+        return bool(self.use_angle)
+
     def equations(self) -> None:
         R = self._relative_orientation()
         self.relative_motion(self._relative_position(), R)
