@@ -11,6 +11,9 @@ Result = TypeVar("Result")
 #: A batch of calls lasts at least this long, s: well above the clock's resolution and the cost of reading it.
 BATCH = 2e-3
 
+#: Runs are repeated until they took this long in all, s.
+LONG = 1.0
+
 
 def call_time(call: Callable[[], object], repeats: int = 30) -> float:
     """Return the CPU time of one call, s: of `repeats` batches the least, since other programs only ever add to it."""
@@ -20,15 +23,18 @@ def call_time(call: Callable[[], object], repeats: int = 30) -> float:
     return min(_batch(call, count) for _ in range(repeats)) / count
 
 
-def run_time(prepare: Callable[[], Callable[[], Result]], repeats: int = 5) -> tuple[float, Result]:
-    """Return the least CPU time of a run, s, and its result; `prepare` makes every run afresh and is not measured."""
-    least = float("inf")
-    for _ in range(repeats):
+def run_time(prepare: Callable[[], Callable[[], Result]], repeats: int = 7) -> tuple[float, Result]:
+    """Return the least CPU time of a run, s, and its result; `prepare` makes every run afresh and is not measured.
+
+    Long runs, of which there are fewer, also suffer less from the machine's other work.
+    """
+    times: list[float] = []
+    while len(times) < repeats and sum(times) < LONG:
         run = prepare()
         begin = time.process_time()
         result = run()
-        least = min(least, time.process_time() - begin)
-    return least, result
+        times.append(time.process_time() - begin)
+    return min(times), result
 
 
 def _batch(call: Callable[[], object], count: int) -> float:

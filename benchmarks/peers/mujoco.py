@@ -12,7 +12,7 @@ import numpy as np
 from benchmarks.mechanisms import GRAVITY, Link, Mechanism
 
 #: Step sizes, s.
-SETTINGS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5)
+SETTINGS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
 
 
 def model(mechanism: Mechanism, step: float = 1e-3) -> Any:

@@ -1,0 +1,49 @@
+"""The figure of the results: forward dynamics over n, and work-precision curves."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Mapping
+from typing import Any
+
+import matplotlib as mpl
+
+from benchmarks.report import NAMES
+from benchmarks.work_precision import TARGET
+
+STYLES = {
+    "mbfmu": {"color": "#0b62a4", "marker": "o", "linewidth": 2.5, "zorder": 3},
+    "pinocchio": {"color": "#d1495b", "marker": "s"},
+    "mujoco": {"color": "#edae49", "marker": "^"},
+    "exudyn": {"color": "#5f7f5f", "marker": "D"},
+}
+
+
+def draw(results: Mapping[str, Any], path: pathlib.Path) -> None:
+    """Draw one panel for forward dynamics and one for each mechanism."""
+    mpl.use("Agg")
+    from matplotlib import pyplot
+
+    curves = results["work_precision"]
+    figure, panels = pyplot.subplots(1, 1 + len(curves), figsize=(3.6 * (1 + len(curves)), 3.6), layout="constrained")
+    rows = results["forward_dynamics"]["sizes"]
+    sizes = [row["n"] for row in rows]
+    for name, key in (("mbfmu", "c"), ("pinocchio", "pinocchio"), ("mujoco", "mujoco")):
+        panels[0].loglog(sizes, [1e6 * row[key] for row in rows], label=NAMES[name], markersize=4, **STYLES[name])
+    panels[0].set(title="Forward dynamics of an n-link chain", xlabel="n", ylabel="CPU time, µs")
+    panels[0].set_xticks(sizes, [str(n) for n in sizes], minor=False)
+    panels[0].minorticks_off()
+    for panel, result in zip(panels[1:], curves, strict=True):
+        for name, points in result["points"].items():
+            _, spent, errors = zip(*points, strict=True)
+            times = [1e3 * time for time in spent]
+            panel.loglog(errors, times, label=NAMES[name], markersize=4, **STYLES[name])
+        panel.axvline(TARGET, color="0.6", linewidth=1, linestyle=":")
+        panel.set(title=result["title"], xlabel="error at the end, rad", ylabel="CPU time, ms", xlim=(1e-1, 1e-9))
+    for panel in panels:
+        panel.grid(color="0.9")
+        panel.spines[["top", "right"]].set_visible(False)
+    panels[1].legend(frameon=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, dpi=110)
+    pyplot.close(figure)

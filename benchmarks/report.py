@@ -1,0 +1,100 @@
+"""Tables of the results, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from benchmarks.work_precision import TARGET
+
+NAMES = {"mbfmu": "mbfmu", "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "exudyn": "Exudyn"}
+
+
+def show(results: Mapping[str, Any], console: Console) -> None:
+    """Print every section that the results have."""
+    for section, table in (
+        ("forward_dynamics", _forward_dynamics),
+        ("work_precision", _work_precision),
+        ("do_step", _do_step),
+        ("building", _building),
+    ):
+        if section in results:
+            console.print(table(results[section]))
+
+
+def _table(title: str, *columns: str) -> Table:
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for i, column in enumerate(columns):
+        table.add_column(column, justify="right" if i else "left")
+    return table
+
+
+def _forward_dynamics(results: Mapping[str, Any]) -> Table:
+    table = _table(
+        "Forward dynamics of an n-link chain, µs",
+        "n",
+        "mbfmu, C",
+        "mbfmu, Python",
+        "Pinocchio aba",
+        "MuJoCo",
+        "mbfmu : Pinocchio",
+    )
+    for row in results["sizes"]:
+        times = [f"{1e6 * row[key]:.2f}" for key in ("c", "python", "pinocchio", "mujoco")]
+        table.add_row(str(row["n"]), *times, f"{row['c'] / row['pinocchio']:.2f}")
+    table.caption = f"Of Pinocchio's, {1e6 * results['call_overhead']:.2f} µs at most are the call from Python."
+    growth = _growth(results["sizes"], 20, 200)
+    if growth:
+        table.caption += f" mbfmu's time(200) : time(20) = {growth:.1f}."
+    return table
+
+
+def _growth(rows: Sequence[Mapping[str, Any]], small: int, large: int) -> float | None:
+    times = {row["n"]: row["c"] for row in rows}
+    return times[large] / times[small] if small in times and large in times else None
+
+
+def _work_precision(results: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table(f"CPU time to an error of {TARGET:g} rad at the end, ms", "", *NAMES.values(), "best peer : mbfmu")
+    for result in results:
+        times = result["time_at_target"]
+        cells = [f"{1e3 * times[key]:.2f}" if times[key] else "not reached" for key in NAMES]
+        ratio = best_ratio(times)
+        table.add_row(result["title"], *cells, f"{ratio:.1f}" if ratio else "")
+    table.caption = "mbfmu: native FMU through FMPy in steps of 10 ms; the others: one run by their own integrator."
+    return table
+
+
+def best_ratio(times: Mapping[str, float | None]) -> float | None:
+    """Return the time of the best peer over ours, None where one of them does not reach the target."""
+    ours, peers = times["mbfmu"], [time for name, time in times.items() if name != "mbfmu" and time]
+    return min(peers) / ours if ours and peers else None
+
+
+def _do_step(results: Mapping[str, float]) -> Table:
+    table = _table(
+        "doStep of 10 ms and getReal of all outputs through FMPy, double pendulum", "", "µs a step", "above bare, µs"
+    )
+    for label, key in (
+        ("bare FMU, does nothing", "bare"),
+        ("native, hanging at rest: no integrator work", "native_at_rest"),
+        ("native, swinging", "native"),
+        ("python, hanging at rest", "python_at_rest"),
+        ("python, swinging", "python"),
+    ):
+        table.add_row(label, f"{1e6 * results[key]:.2f}", f"{1e6 * (results[key] - results['bare']):.2f}")
+    table.caption = f"python : native, swinging = {results['python'] / results['native']:.0f}"
+    return table
+
+
+def _building(rows: Sequence[Mapping[str, float]]) -> Table:
+    table = _table(
+        "Building the native FMU of an n-link chain", "n", "equations, s", "all else, s", "C, kB", "library, kB", "FMU, kB"
+    )
+    for row in rows:
+        sizes = [f"{row[key] / 1e3:.0f}" for key in ("code", "library", "archive")]
+        table.add_row(f"{row['n']:.0f}", f"{row['derive']:.1f}", f"{row['build']:.1f}", *sizes)
+    return table
