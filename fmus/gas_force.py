@@ -40,6 +40,7 @@ class GasForce(PartialCompliant):
     T = Variable(t.Type("Temperature", unit="K", quantity="ThermodynamicTemperature"), "Temperature")
 
     def force(self) -> ca.SX:
+        """Force of the gas [N], which pushes the flanges apart."""
         self.x = x = 1 - self.s_rel / self.L
         self.v_rel = self.der(self.s_rel)
         compression = self.switch(

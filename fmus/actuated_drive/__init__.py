@@ -15,7 +15,7 @@ class ActuatedDrive(Assembly):
         self.world = World(gravityType="NoGravity")
         self.sine = blocks.Sine(amplitude=(1.0, 0, 0), f=(1.0, 1.0, 1.0))
         self.revolute = Revolute(n=(1, 0, 0), **rest)
-        self.rotor = BodyShape(m=0.0, r=(0.5, 0, 0), r_CM=(0, 0, 0), I_11=2.0, I_22=0.0, I_33=0.0)
+        self.rotor = BodyShape(m=0.0, r=(0.5, 0, 0), r_CM=(0, 0, 0), I_11=2.0, I_22=1.0, I_33=1.0)
         self.torque = forces.Torque(resolveInFrame="frame_b")
         self.fixed = Fixed()
         self.mounting1D = Mounting1D()

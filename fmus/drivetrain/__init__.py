@@ -23,6 +23,7 @@ class Engine(PartialTorque):
     w = Variable(t.AngularVelocity, "Speed of the crankshaft")
 
     def torque(self):
+        """Torque [N.m] that the engine gives at the present throttle and speed."""
         self.w = self.der(self.phi)
         full_load = self.tau_peak * (1 - self.droop * (self.w / self.w_peak - 1) ** 2)
         return self.throttle * full_load - self.drag * self.w
@@ -79,7 +80,9 @@ class Car(Assembly):
         )
         self.to_body = FixedTranslation(r=(0.9, 0, 0.2))
         self.body = Body(m=620.0, r_CM=(0, 0, 0), I_11=150.0, I_22=650.0, I_33=700.0)
-        self.command = blocks.Trapezoid(amplitude=-500.0, rising=0.2, width=0.6, falling=0.2, period=10.0, startTime=2.0)
+        self.command = blocks.Trapezoid(
+            amplitude=-500.0, rising=0.2, width=0.6, falling=0.2, period=10.0, startTime=2.0
+        )
         self.brake = rotational.Torque()
         self.connect(self.axis1, self.wheels.axis1)
         self.connect(self.axis2, self.wheels.axis2)

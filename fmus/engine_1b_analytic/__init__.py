@@ -1,7 +1,7 @@
 """The engine of engine_1b, its loop closed by one aggregated joint instead of three single ones."""
 
 from mbfmu.components import JointRRP
-from mbfmu.fmus.engine_1b import X, CrankDrive
+from mbfmu.fmus.engine_1b import CrankDrive, X
 
 
 class Engine1bAnalytic(CrankDrive):

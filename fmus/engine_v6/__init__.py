@@ -57,9 +57,7 @@ class Cylinder(Assembly):
         self.crank4 = BodyBox(r=(0, -0.1, 0), widthDirection=X, width=0.02, height=0.05)
         self.mid = FixedTranslation(r=(0.05, 0, 0))
         self.b1 = RevolutePlanarLoopConstraint(n=X)
-        self.connectingRod = BodyBox(
-            r=(0, 0.2, 0), r_shape=(0, -0.02, 0), widthDirection=X, width=0.02, height=0.06
-        )
+        self.connectingRod = BodyBox(r=(0, 0.2, 0), r_shape=(0, -0.02, 0), widthDirection=X, width=0.02, height=0.06)
         self.b2 = Revolute(n=X, phi=Start(tilt))
         self.piston = BodyCylinder(r=(0, 0.1, 0), diameter=0.1)
         self.cylinder = Prismatic(n=(0, -1, 0), useAxisFlange=True, s=Start(0.32 - height))
