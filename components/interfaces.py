@@ -107,7 +107,7 @@ class ResolvesVectors(Component):
     """
 
     #: The parameters that name frames.
-    frame_parameters = ("resolveInFrame",)
+    frame_parameters: tuple[str, ...] = ("resolveInFrame",)
 
     frame_resolve = Frame_resolve(
         "Frame in which vectors are resolved, where a parameter says so; it carries no load",

@@ -69,12 +69,13 @@ class RealExpression(Component):
         expression = self._expression if "_expression" in self.__dict__ else 0.0
         value = expression(time) if callable(expression) else expression
         try:
-            return ca.vertcat(*value) if isinstance(value, list | tuple) else ca.SX(value)
+            column: ca.SX = ca.vertcat(ca.SX(0, 1), *value) if isinstance(value, list | tuple) else ca.SX(value)
         except (NotImplementedError, TypeError):
             raise ModelError(
                 f"{self.where}.y = {expression!r}: expected a number, numbers, or a function of time that "
                 "returns either"
             ) from None
+        return column
 
     @property
     def expression_shape(self) -> tuple[int, ...]:

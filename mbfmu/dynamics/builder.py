@@ -419,8 +419,13 @@ class Builder:
         return self.parameters.resolve([_stack(values)])[0]
 
     def _time_switches(self) -> tuple[bool, ...]:
-        changing = ca.vertcat(self.x, self.u, self.m, self.w)
-        return tuple(not ca.depends_on(c, changing) for c in ca.vertsplit(self._crossings())) if self.m.numel() else ()
+        """Switches of time alone, whose instants their component names; the crossings of all others are looked for."""
+        flags: list[bool] = []
+        for record in self.topology.records.values():
+            for expression in record.switches:
+                found = (record.leaf_of.get(symbol.element_hash()) for symbol in ca.symvar(expression))
+                flags += [all(leaf[0] == ("time",) for leaf in found if leaf is not None)] * expression.numel()
+        return tuple(flags)
 
     def _times(self) -> ca.SX:
         values = [self.sweeps.globalise(p, [e])[0] for p, r in self.topology.records.items() for e in r.times]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import casadi as ca
+import fmpy
 import numpy as np
 import pytest
 from mbfmu.components import blocks
@@ -11,6 +12,7 @@ from wiring import run, wired
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
+from mbfmu.export.build import available_targets, build
 from mbfmu.modeling import Start
 from mbfmu.simulate import simulate
 
@@ -135,6 +137,30 @@ def test_a_source_without_end_says_when_its_periods_are_over():
     assert simulate(assembly, 1.996)["s.y"][-1] == 0.0
     with pytest.raises(SimulationError, match="prepared for 200 periods"):
         simulate(assembly, 2.5)
+
+
+@pytest.mark.parametrize("target", [*available_targets()])
+def test_events_in_fmus(tmp_path, target):
+    """Integrals over signals that jump are exact where the runtime stops at their instants, located or known."""
+    assembly = wired(
+        "pulse.y - i.u",
+        "table.y[0] - j.u",
+        "wave.y - abs.u",
+        "abs.y - k.u",
+        pulse=blocks.Pulse(period=0.7, width=30, startTime=0.2),
+        table=blocks.CombiTimeTable(table=((0, 0), (0.5, 1), (0.5, -1), (0.8, 2)), extrapolation="Periodic"),
+        wave=blocks.Sine(f=1),
+        abs=blocks.Abs(generateEvent=True),
+        **{name: blocks.Integrator() for name in "ijk"},
+        stop=3.25,
+    )
+    for name in "ijk":
+        assembly.output(getattr(assembly, name).y, name)
+    path = build(assembly, tmp_path / "events.fmu", target=target)
+    result = fmpy.simulate_fmu(str(path), stop_time=3.25, output_interval=0.05, relative_tolerance=1e-10)
+    assert result["i"][-1] == pytest.approx(4 * 0.21 + 0.21, abs=1e-9)
+    assert result["j"][-1] == pytest.approx(4 * (0.25 + 0.15) + 0.05**2, abs=1e-9)
+    assert result["k"][-1] == pytest.approx(13 / (2 * np.pi), abs=1e-9)
 
 
 TABLE = ((0, 0, 1), (1, 0, 2), (1, 1, 2), (2, 4, 0), (3, 9, 1))
@@ -444,6 +470,13 @@ def test_limits_and_dead_zones(strict):
     np.testing.assert_allclose(result["d.y"], u - np.clip(u, -0.7, 0.7), atol=1e-9)
     clipped = np.linspace(0, 1, 2_000_001)
     assert result["i.y"][-1] == pytest.approx(np.mean(np.clip(2 * np.sin(2 * np.pi * clipped), -0.5, 1.2)), abs=1e-6)
+
+
+def test_limits_of_a_signal_that_depends_on_time_alone():
+    result = run(
+        "s.y - l.u", s=blocks.RealExpression(y=lambda time: 2 * ca.sin(time)), l=blocks.Limiter(uMax=1), stop=6.0
+    )
+    np.testing.assert_allclose(result["l.y"], np.clip(2 * np.sin(result.time), -1, 1), atol=1e-9)
 
 
 def test_limits_must_be_in_order():
