@@ -140,12 +140,12 @@ def draw(structure: Any, whole: np.ndarray, studies: list[Study], path: pathlib.
         falling.loglog(
             steps, np.array(one.differences) / RPM, styles[one.scheme], color=colors[one.inputs], label=one.title
         )
-    for one in (studies[0], best):
+    for one in dict.fromkeys((studies[0], best)):
         line = one.differences[-1] / RPM * (steps / steps[-1]) ** one.expected
         falling.loglog(steps, line, color="0.6", linestyle=":", zorder=0)
-        falling.annotate(
-            f"step$^{one.expected}$", (steps[2], line[2]), xytext=(4, -14), textcoords="offset points", color="0.4"
-        )
+        middle = len(STEPS) // 2
+        place = {"xytext": (4, -14), "textcoords": "offset points"}
+        falling.annotate(f"step$^{one.expected}$", (steps[middle], line[middle]), color="0.4", **place)
     falling.set(title="Largest difference to one FMU", xlabel="communication step in ms", ylabel="rpm")
     falling.set_xticks(steps, [f"{value:g}" for value in steps])
     falling.minorticks_off()
