@@ -65,11 +65,15 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
     problem.write_back(X)
     settle(workspace)
     guess = X
+    changes = np.zeros(equations.nm, dtype=int)
     for _ in range(MODE_ROUNDS):
-        before = workspace.P.copy()
+        before, modes = workspace.P.copy(), workspace.m.copy()
         X = problem.solve(guess)
         problem.write_back(X)
-        if not settle(workspace) and np.allclose(before, workspace.P, rtol=1e-12, atol=0.0, equal_nan=True):
+        # A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right.
+        is_changed = settle(workspace, np.flatnonzero(changes > 1))
+        changes += modes != workspace.m
+        if not is_changed and np.allclose(before, workspace.P, rtol=1e-12, atol=0.0, equal_nan=True):
             break
     else:
         raise InitialisationError(
@@ -83,10 +87,10 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
     return Start(workspace.x.copy(), workspace.P.copy(), workspace.m.copy(), residual, rank, undetermined)
 
 
-def settle(workspace: Workspace, flipped: int | None = None) -> bool:
+def settle(workspace: Workspace, flipped: int | Vector | None = None) -> bool:
     """Set the modes of all switches for the present point; returns whether one changed.
 
-    Each switch flips once at most (`flipped`, an index, has done so already), so that switches that contradict each
+    Each switch flips once at most (`flipped`, an index or some, have done so already), so that switches that contradict each
     other do not go round in circles. Switches of time take their mode for the moment just after t, so that an event at
     t has happened.
     """

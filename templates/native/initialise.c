@@ -199,6 +199,7 @@ static int initialise(Instance *s)
             for (int i = 0; i < NM; ++i) now->latch.m[i] = 0;
     }
     int settled = 0;
+    int changes[LENGTH(NM)] = {0};
     for (int round = 0; round < ROUNDS && !settled; ++round) {
         double before[LENGTH(NM)];
         COPY(now->P, now->start, NPAR);
@@ -207,7 +208,11 @@ static int initialise(Instance *s)
         take_start(s);
         COPY(before, now->latch.m, NM);
         forget_flips(s);
+        /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
+        for (int i = 0; i < NM; ++i)
+            if (changes[i] > 1) s->flipped[i] = 2;
         Outcome outcome = update_modes(s, t, now->latch.x, now->latch.m, now->head.c);
+        for (int i = 0; i < NM; ++i) changes[i] += before[i] != now->latch.m[i];
         if (outcome) {
             explain(s, outcome);
             return 0;
