@@ -132,7 +132,7 @@ def simulate(
     report.series(result, every_row=table)
 
 
-@app.command(epilog=example("mbfmu ssp powertrain car --connect powertrain.axis1=car.axis1 -o small_car.ssp"))
+@app.command(epilog=example("mbfmu ssp powertrain car -c powertrain.axis1=car.axis1 -c powertrain.axis2=car.axis2"))
 def ssp(
     elements: Annotated[
         list[str],
