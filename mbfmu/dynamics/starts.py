@@ -284,10 +284,6 @@ class Starts:
                 fixed.append(owner.fixed)
                 weights.append(WEIGHTS[owner.strength] * (GIVEN if owner.given else 1.0))
         guess_column = self.parameters.resolve([_column(guess)])[0]
-        if with_w:
-            kinematic = rows.numel() - builder.w.numel()
-            motion = rows[kinematic:]
-            rows = ca.vertcat(rows[:kinematic], motion / self._sizes(builder, unknowns, guess_column, motion))
         if free:  # derived parameters follow the free ones while these are being found
             derived = _column(self.parameters.derived)
             if derived.numel():
@@ -296,6 +292,11 @@ class Starts:
             place = ca.SX.sym("free", own.numel())
             rows = ca.substitute(rows, own, place)
             unknowns = ca.substitute(unknowns, own, place)
+        if with_w:
+            kinematic = rows.numel() - builder.w.numel()
+            motion = rows[kinematic:]
+            sizes = self._sizes(builder, unknowns, guess_column, motion)
+            rows = _column([*_elements(rows)[:kinematic], motion / sizes])
         return InitialProblem(unknowns, guess_column, rows, names, fixed, weights, with_w)
 
 

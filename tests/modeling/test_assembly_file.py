@@ -294,7 +294,7 @@ def test_the_same_mechanism_in_python_and_as_file(read: Read) -> None:
     [
         ("[world\n", r"thing\.toml: is no valid TOML: .*line 1"),
         ("[[components]]\n", r"unknown key 'components'; did you mean component"),
-        ('assembly = "double_pendulun"\n', r"'double_pendulun': not in the gallery; did you mean double_pendulum\?"),
+        ('assembly = "double_pendulun"\n', r"'double_pendulun': not in the gallery; did you mean double_pendulum"),
         ('[[component]]\nclass = "MultiBody.World"\n', r'component 1: needs name = "\.\.\."'),
         ('[[component]]\nname = "a"\n', r'component a: needs class = "\.\.\."'),
         (
