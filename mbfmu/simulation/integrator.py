@@ -35,15 +35,20 @@ class Integrator:
     rhs
         f(t, x), returns a fresh array; NaN rejects a trial step.
     method
-        One of `METHODS`, or a choice: `explicit` takes DOP853 for tolerances below `TIGHT`, else RK45; `implicit`
+        One of `METHODS`, or a choice: `explicit` takes DOP853 for tolerances below `TIGHT` (where nothing is projected
+        between steps, which would cost it its order), else RK45; `implicit`
         takes Radau; `auto` begins explicitly and goes on implicitly where the model turns out to be stiff, until the
         next event.
     tolerance
         Relative and absolute tolerance alike.
+    constrained
+        True where states are projected onto constraints after every step.
     """
 
-    def __init__(self, rhs: Callable[[float, Vector], Vector], method: str, tolerance: float) -> None:
-        explicit = "DOP853" if tolerance < TIGHT else "RK45"
+    def __init__(
+        self, rhs: Callable[[float, Vector], Vector], method: str, tolerance: float, constrained: bool = False
+    ) -> None:
+        explicit = "DOP853" if tolerance < TIGHT and not constrained else "RK45"
         choices = {"auto": explicit, "explicit": explicit, "implicit": "Radau"} | dict(
             zip(METHODS, METHODS, strict=True)
         )

@@ -50,7 +50,7 @@ class Stepper:
     def __init__(self, workspace: Workspace, method: str, tolerance: float) -> None:
         equations = workspace.equations
         self._workspace = workspace
-        self._integrator = Integrator(workspace.rhs, method, tolerance)
+        self._integrator = Integrator(workspace.rhs, method, tolerance, constrained=equations.nl > 0)
         self._projects = equations.nl > 0 or bool(equations.quaternions)
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
         self._crossings_need_w = bool(self._switches.size) and _depends_on_last(equations.functions["crossings"])
