@@ -1,7 +1,8 @@
 """Native target: the C sources of an FMU, and the shared library compiled from them.
 
 The runtime in `templates/native` is the same for every model. Written for each model are `model.h`, its sizes and
-tables, and `equations.c`, its functions as C code from CasADi. `fmu.c` includes them all: one translation unit.
+tables, `equations.c`, its functions as C code from CasADi, and `tapes.c`, those of its functions that are tables.
+`fmu.c` includes them all: one translation unit.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from mbfmu.export.compilers import Compiler, host_platform, library_name, requir
 from mbfmu.export.model_description import Capabilities
 from mbfmu.export.references import value_references
 from mbfmu.export.tangents import tangents
+from mbfmu.export.tape import OPERATIONS, Tape, tape
 from mbfmu.simulation.equations import FUNCTIONS, SOLVERS, Equations
 
 #: What the C runtime offers, for modelDescription.xml.
@@ -30,6 +32,12 @@ CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=
 
 #: The file that a compiler is given, as SourceFiles of modelDescription.xml names it.
 SOURCE_FILES = ("fmu.c",)
+
+#: What the integrator calls over and over: always compiled.
+_INNER = ("dynamics", "derivatives", "displacement", "constraints", "crossings", "assertions")
+
+#: Other functions with so many instructions become tables: gcc takes 0.2 ms and more for each.
+_TAPE_FROM = 1500
 
 #: Code of the equations above this length, in characters, is compiled with -O1: quicker to build, as quick to run.
 _LARGE = 500_000
@@ -95,8 +103,11 @@ def write_sources(
     """
     files = {part.name: part.read_bytes() for part in _templates().iterdir() if part.name.endswith((".c", ".h"))}
     functions = _functions(equations, variables)
-    files["model.h"] = _model_header(equations, functions, variables, guid).encode()
-    files["equations.c"] = _equations_code(functions).encode()
+    tapes = _tapes(functions)
+    compiled = [function for name, function in functions.items() if name not in tapes]
+    files["model.h"] = _model_header(equations, functions, tapes, variables, guid).encode()
+    files["equations.c"] = _equations_code(compiled).encode()
+    files["tapes.c"] = _environment().from_string(_template("tapes.c.jinja")).render(tapes=tapes.values()).encode()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return tuple(folder / name for name in sorted(files))
@@ -104,6 +115,16 @@ def write_sources(
 
 def _templates() -> Any:
     return importlib.resources.files("mbfmu.templates") / "native"
+
+
+def _template(name: str) -> str:
+    return str((_templates() / name).read_text(encoding="utf-8"))
+
+
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
+    environment.filters.update(c_string=_c_string, c_double=_c_double, comment=_comment)
+    return environment
 
 
 @contextlib.contextmanager
@@ -169,23 +190,32 @@ def _exposed(variables: Sequence[ScalarVariable]) -> list[int]:
     return sorted({v.index for v in variables if v.store == "y" and (v.causality == "output" or v.derivative_of)})
 
 
-def _equations_code(functions: Mapping[str, ca.Function]) -> str:
+def _tapes(functions: Mapping[str, ca.Function]) -> dict[str, Tape]:
+    """Tables of the functions for which tables are better than code."""
+    found = {
+        name: tape(function)
+        for name, function in functions.items()
+        if name not in _INNER and function.is_a("SXFunction") and function.n_instructions() >= _TAPE_FROM
+    }
+    return {name: table for name, table in found.items() if table is not None}
+
+
+def _equations_code(functions: Sequence[ca.Function]) -> str:
     options: dict[str, Any] = {"with_header": False, "main": False, "mex": False, "casadi_int": "int"}
     generator = ca.CodeGenerator("equations", options)
-    for function in functions.values():
+    for function in functions:
         generator.add(function)
     return str(generator.dump())
 
 
 def _model_header(
-    equations: Equations, functions: Mapping[str, ca.Function], variables: Sequence[ScalarVariable], guid: str
+    equations: Equations,
+    functions: Mapping[str, ca.Function],
+    tapes: Mapping[str, Tape],
+    variables: Sequence[ScalarVariable],
+    guid: str,
 ) -> str:
-    environment = jinja2.Environment(
-        keep_trailing_newline=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters.update(c_string=_c_string, c_double=_c_double, comment=_comment)
-    template = environment.from_string((_templates() / "model.h.jinja").read_text(encoding="utf-8"))
+    template = _environment().from_string(_template("model.h.jinja"))
     constants: list[str] = []
     strings: list[str] = []
     kinds = _kinds(variables, constants, strings)
@@ -198,11 +228,17 @@ def _model_header(
         step_length=equations.fixed_step,
         sizes=_sizes(equations, list(functions.values()), kinds) | {"NEXPOSED": len(_exposed(variables))},
         functions=[
-            {"label": name.upper(), "symbol": f.name(), "arguments": f.sz_arg(), "results": f.sz_res()}
+            {
+                "label": name.upper(),
+                "symbol": f"{f.name()}_tape" if name in tapes else f.name(),
+                "arguments": f.sz_arg(),
+                "results": f.sz_res(),
+            }
             for name, f in functions.items()
         ],
         tables=_tables(equations, variables, constants, strings),
         kinds=kinds,
+        operations=OPERATIONS,
     )
 
 

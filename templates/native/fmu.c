@@ -1,7 +1,7 @@
 /* The one translation unit of a native FMU.
 
    Everything but the FMI functions is static: the library exports fmi2 symbols only, and the compiler sees through all
-   calls. model.h and equations.c are written for each model; the other parts are the same in every FMU. */
+   calls. model.h, equations.c and tapes.c are written for each model; the other parts are the same in every FMU. */
 
 #include <limits.h>
 #include <math.h>
@@ -18,6 +18,9 @@
 #define CODEGEN_PREFIX mbfmu_
 #define CASADI_SYMBOL_EXPORT static
 #include "equations.c"
+
+#include "tape.c"
+#include "tapes.c"
 
 #include "runtime.h"
 
