@@ -4,7 +4,7 @@ Names that occur once in the Modelica library can be imported from here; those o
 repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
 """
 
-from mbfmu.components import blocks, forces, joints, parts, rotational, sensors, translational
+from mbfmu.components import blocks, forces, interfaces, joints, parts, rotational, sensors, translational
 from mbfmu.components.gravity import GravityPool
 from mbfmu.components.joints import *  # noqa: F403
 from mbfmu.components.parts import *  # noqa: F403
@@ -15,6 +15,7 @@ __all__ = [
     "World",
     "blocks",
     "forces",
+    "interfaces",
     "joints",
     "parts",
     "rotational",

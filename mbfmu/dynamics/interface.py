@@ -260,6 +260,7 @@ class Interface:
                     through_w[i] = union
         outputs = ca.vertcat(ca.SX(0, 1), *builder._without_dropped(self.outputs))
         direct, indirect = pattern(outputs, knowns), pattern(outputs, builder.w)
+        by_place: dict[tuple[Store, int], str] = {}
 
         def names(store: Store, index: int, found: dict[str, ScalarVariable]) -> Any:
             if store in ("x", "u"):
@@ -270,9 +271,9 @@ class Interface:
                 known = direct[index].union(*(through_w[k] for k in indirect[index]))
             else:
                 known = set()
-            by_place: dict[tuple[Store, int], str] = {}
-            for variable in found.values():
-                by_place.setdefault((variable.store, variable.index), variable.name)
+            if not by_place:
+                for variable in found.values():
+                    by_place.setdefault((variable.store, variable.index), variable.name)
             keys = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
             return tuple((by_place[key], "dependent") for key in keys if key in by_place)
 
