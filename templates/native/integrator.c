@@ -213,15 +213,19 @@ static Outcome step(Instance *s, double limit)
 
         int event = end == instant;
 #if NM > 0
-        int crossed[NM], any = 0, late = 0;
+        int crossed[NM], any = 0, at_begin = 0;
         if (eval_crossings(s, end, s->next_x, inputs_at(s, end), head->m, s->stage_w, s->c_next)) return NOT_FINITE;
         for (int i = 0; i < NM; ++i) {
             int flips = !time_switches[i] && disagrees(s->c_next[i], head->m[i]);
             crossed[i] = flips && !disagrees(head->c[i], head->m[i]);
             any |= crossed[i];
-            late |= flips;
+            /* Wrong at both ends: the switch began on its crossing and went the other way, so it flips at the begin. */
+            if (flips && !crossed[i]) at_begin = s->flipped[i] = 2;
         }
-        if (any) {
+        if (at_begin) {
+            end = begin;
+            COPY(s->next_x, x, NX);
+        } else if (any) {
             double past = locate_crossing(s, crossed, end);
             if (past < end) {
                 interpolate(head, past, s->next_x);
@@ -230,7 +234,7 @@ static Outcome step(Instance *s, double limit)
                 end = past;
             }
         }
-        event |= any | late;
+        event |= any || at_begin;
         COPY(head->c, s->c_next, NM);
 #endif
         head->end = end;
