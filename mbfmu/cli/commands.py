@@ -84,6 +84,20 @@ def build(
         str | None,
         typer.Option(metavar="PATTERNS", help="Local variables to keep (body.*), comma-separated; default: all."),
     ] = None,
+    solver: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|explicit|implicit",
+            help="Integration; auto is explicit until the model turns out to be stiff.",
+        ),
+    ] = "auto",
+    fixed_step: Annotated[
+        float | None, typer.Option(metavar="S", help="Steps of one length without error control, for real time.")
+    ] = None,
+    source_files: Annotated[
+        bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
+    ] = False,
+    energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
 ) -> None:
     """Build an FMU from an assembly."""
     from mbfmu import sources
@@ -93,7 +107,18 @@ def build(
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
 
-        file = build_fmu(assembly, output, target=target, platforms=platform, variables=variables, progress=progress)
+        file = build_fmu(
+            assembly,
+            output,
+            target=target,
+            platforms=platform,
+            variables=variables,
+            sources=source_files,
+            solver=solver,
+            fixed_step=fixed_step,
+            energy=energy,
+            progress=progress,
+        )
     report.built(file)
 
 

@@ -150,9 +150,15 @@ def unit(row: Any) -> str:
 
 def system(shown: System) -> None:
     """Print the interface and the structure of a System."""
+    from mbfmu.export.model_exchange import obstacle
+
     console.print(f"[bold]{escape(shown.name)}[/bold]  {escape(shown.description)}\n")
     for line in shown.structure:
         console.print(escape(line))
+    hindrance = obstacle(shown.equations)
+    console.print(
+        "model exchange: " + (f"left out, for {escape(hindrance)}" if hindrance else "offered by native FMUs")
+    )
     console.print()
     variables(shown.variables, states(shown), "Interface")
 

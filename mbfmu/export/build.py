@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+import math
 import pathlib
 import re
 import sys
@@ -20,6 +22,7 @@ from mbfmu.export.model_description import Capabilities, model_description, mode
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.export.references import value_references
 from mbfmu.modeling import Assembly
+from mbfmu.simulation.equations import SOLVERS
 
 #: The targets, the preferred one first.
 TARGETS = ("native", "python")
@@ -41,6 +44,9 @@ def build(
     platforms: str | Sequence[str] | None = None,
     variables: str | Sequence[str] | None = None,
     sources: bool = False,
+    solver: str = "auto",
+    fixed_step: float | None = None,
+    energy: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> pathlib.Path:
     """Build an FMI 2.0 FMU, for co-simulation and, of native ones where it is sound, model exchange.
@@ -63,6 +69,14 @@ def build(
         start values, inputs and outputs are always there. By default it shows all.
     sources
         Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
+    solver
+        `explicit` (Dormand-Prince), `implicit` (for stiff models), or `auto`: explicit until the model turns out to be
+        stiff.
+    fixed_step
+        Length of the integrator's steps, s, for real-time targets: no error control, no search for events, every step
+        costs the same. `auto` is `explicit` then. For native FMUs only.
+    energy
+        Add the variables energy and power. For assemblies, not for a System that is made already.
     progress
         Called with a sentence whenever something new begins.
 
@@ -82,12 +96,22 @@ def build(
     target, names = _target(target, platforms)
     if target == "python" and sources:
         raise BuildError("sources: a python FMU has no C sources; choose the native target.")
+    if energy and isinstance(assembly, System):
+        raise BuildError("energy: the system is made already; make it with System.of(assembly, energy=True).")
+    if solver not in SOLVERS:
+        raise BuildError(f'solver "{solver}" is unknown; there are {", ".join(SOLVERS)}.')
+    if fixed_step is not None and not 0 < fixed_step < math.inf:
+        raise BuildError(f"fixed step {fixed_step:g} s: choose a positive number.")
+    if fixed_step is not None and target == "python":
+        raise BuildError("fixed step: a python FMU has an adaptive integrator only; choose the native target.")
     file = pathlib.Path(path) if path is not None else pathlib.Path()
     if file.is_dir():
         file /= f"{model_identifier(assembly.name)}.fmu"
     with replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
-        system = System.of(assembly)
+        system = System.of(assembly, energy=energy)
+        integration = {"solver": solver, "fixed_step": fixed_step or 0.0}
+        system = dataclasses.replace(system, equations=dataclasses.replace(system.equations, **integration))
         fill(folder, system, select(system.variables, _split(variables)), target, names, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())

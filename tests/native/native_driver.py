@@ -48,7 +48,7 @@ class Library:
 
 
 class Slave:
-    """One instance. `log` collects (status, category, message)."""
+    """One instance, for co-simulation unless `kind` is FMPy's FMU2Model. `log` collects (status, category, message)."""
 
     def __init__(
         self,
@@ -59,6 +59,7 @@ class Slave:
         stop: float | None = None,
         logging: bool = False,
         guid: str = GUID,
+        kind: Any = fmi2.FMU2Slave,
     ) -> None:
         self.log: list[tuple[int, str, str]] = []
         self._experiment = {"tolerance": tolerance, "stopTime": stop}
@@ -66,9 +67,7 @@ class Slave:
             zip((v.name for v in library.variables), value_references(library.variables), strict=True)
         )
         self._types = {v.name: v.type for v in library.variables}
-        self.fmi = fmi2.FMU2Slave(
-            guid=guid, unzipDirectory=str(library.folder), modelIdentifier="model", instanceName=name
-        )
+        self.fmi = kind(guid=guid, unzipDirectory=str(library.folder), modelIdentifier="model", instanceName=name)
         self._callbacks = fmi2.fmi2CallbackFunctions()
         self._callbacks.logger = fmi2.fmi2CallbackLoggerTYPE(self._note)
         self._callbacks.allocateMemory = fmi2.defaultCallbacks.allocateMemory

@@ -61,3 +61,22 @@ def everything():
         variable("damping", "P", 4, causality="parameter", variability="tunable", start=0.5, start_index=4),
         variable("free", "P", 5, start=0.0, start_index=5),
     )
+
+
+def stiff_drive():
+    """A motor (1 ms) drives a small rotor (10 us by its shaft's damping) and a large one (10 s by its bearing)."""
+    d = Draft("stiff drive", q=2, v=2, z=1, inputs=[1.0], parameters=[1e-6, 0.1, 1.0, 0.1, 5.0], switches=1, unknowns=5)
+    small, damping, large, friction, stiffness = (d.P[i] for i in range(5))
+    shaft = damping * (d.v[0] - d.v[1]) + stiffness * ca.sin(d.q[0] - d.q[1])
+    brake = d.m[0] * 0.5 * (d.v[1] - 2)
+    return d.equations(
+        A=ca.diag(ca.vertcat(small, large)),
+        b=ca.vertcat(d.z - shaft, shaft - friction * d.v[1] - brake),
+        guess=ca.SX.zeros(5),
+        fixed=(True,) * 5,
+        derivatives=ca.vertcat(d.v, d.w, (d.u * (1 + 0.5 * ca.sin(d.t)) - d.z) / 1e-3),
+        crossings=d.v[1] - 2,
+        blocks=((0,), (1,)),
+        y=ca.vertcat(shaft, d.w[1] * d.v[1]),
+        stop_time=20.0,
+    )
