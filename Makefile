@@ -3,8 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+PEERS := .venv/.peers
 
-.PHONY: demo test lint fmus clean
+.PHONY: demo test lint fmus bench clean
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -19,6 +20,9 @@ lint: $(READY) build/typing/mbfmu
 fmus: $(READY)
 	$(BIN)/python -m mbfmu.fmus
 
+bench: $(PEERS)
+	$(BIN)/python -m benchmarks
+
 clean:
 	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache fmus/*.fmu fmus/*/*.fmu
 
@@ -26,6 +30,11 @@ $(READY): pyproject.toml
 	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(PEERS): $(READY)
+	@echo "Installing the peers of the benchmarks"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
 # Type checkers do not know package-dir: links show them the four folders as the one package that they install as.

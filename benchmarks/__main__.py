@@ -1,86 +1,12 @@
 """Measure everything in one run: `python -m benchmarks [SECTION ...]`, or `make bench`."""
 
-from __future__ import annotations
-
 import os
-
-# One thread each: what is measured is work, not how many processors it is spread over.
-for _library in ("OMP", "OPENBLAS", "MKL"):
-    os.environ.setdefault(f"{_library}_NUM_THREADS", "1")
-
-import argparse
-import datetime
-import importlib.metadata
-import json
-import pathlib
-import platform
 import sys
-import tempfile
-from typing import Any
 
-from rich.console import Console
+# One thread each, told before numpy reads it: what is measured is work, not how many processors it is spread over.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
-from benchmarks import building, do_step, figure, forward_dynamics, report, work_precision
+from benchmarks.run import main  # noqa: E402
 
-SECTIONS = ("do_step", "work_precision", "forward_dynamics", "building")
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "scipy", "numpy")
-
-
-def main() -> int:
-    """Run the sections, print their tables, save the results, and draw the figure where there is all of it."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"some of {', '.join(SECTIONS)}; default: all")
-    parser.add_argument("--results", type=pathlib.Path, default=ROOT / "build" / "benchmarks.json")
-    parser.add_argument("--figure", type=pathlib.Path, default=ROOT / "docs" / "images" / "benchmarks.png")
-    arguments = parser.parse_args()
-    unknown = set(arguments.sections) - set(SECTIONS)
-    if unknown:
-        parser.error(f"no section {', '.join(sorted(unknown))}; there are {', '.join(SECTIONS)}")
-
-    console = Console()
-    console.width = max(console.width, 110)  # room for the tables where the output is a file
-    results: dict[str, Any] = {"machine": machine()}
-    for section in arguments.sections or SECTIONS:
-        results[section] = measured(section, console)
-    report.show(results, console)
-    arguments.results.parent.mkdir(parents=True, exist_ok=True)
-    arguments.results.write_text(json.dumps(results, indent=1), encoding="utf-8")
-    console.print(f"Results: {arguments.results}")
-    if {"forward_dynamics", "work_precision"} <= results.keys():
-        figure.draw(results, arguments.figure)
-        console.print(f"Figure: {arguments.figure}")
-    return 0
-
-
-def measured(section: str, console: Console) -> Any:
-    """Return the results of one section."""
-    with tempfile.TemporaryDirectory(prefix="benchmarks-") as name, console.status(section) as status:
-        folder = pathlib.Path(name)
-        if section == "do_step":
-            return do_step.measure(folder)
-        if section == "work_precision":
-            return [work_precision.measure(mechanism, folder) for mechanism in work_precision.MECHANISMS]
-        rows = []
-        for row in (forward_dynamics if section == "forward_dynamics" else building).measure(folder):
-            rows.append(row)
-            status.update(f"{section}: n = {row['n']} is done")
-        if section == "building":
-            return rows
-        return {"sizes": rows, "call_overhead": forward_dynamics.python_call_overhead()}
-
-
-def machine() -> dict[str, Any]:
-    """What the results hold for."""
-    return {
-        "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
-        "system": platform.platform(),
-        "processors": os.cpu_count(),
-        "load": os.getloadavg() if hasattr(os, "getloadavg") else None,
-        "python": platform.python_version(),
-        "packages": {package: importlib.metadata.version(package) for package in PACKAGES},
-    }
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+sys.exit(main())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pathlib
 import tempfile
-import time
 import zipfile
 from collections.abc import Iterator, Sequence
 

@@ -17,9 +17,7 @@ class Chain(Assembly):
 
     def __init__(self, n: int) -> None:
         self.world = World()
-        self.joints = [
-            Revolute(n=AXES[i % 3], phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True)) for i in range(n)
-        ]
+        self.joints = [Revolute(n=AXES[i % 3], phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True)) for i in range(n)]
         self.links = [BodyBox(r=(0.5, 0, 0), width=0.06) for _ in range(n)]
         at = self.world.frame_b
         for joint, link in zip(self.joints, self.links, strict=True):

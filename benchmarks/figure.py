@@ -8,8 +8,8 @@ from typing import Any
 
 import matplotlib as mpl
 
+from benchmarks.precision import TARGET
 from benchmarks.report import NAMES
-from benchmarks.work_precision import TARGET
 
 STYLES = {
     "mbfmu": {"color": "#0b62a4", "marker": "o", "linewidth": 2.5, "zorder": 3},

@@ -92,9 +92,7 @@ def chain(n: int) -> Mechanism:
     return Mechanism(
         gallery="",
         title=f"chain of {n} links",
-        links=tuple(
-            Link(f"joint{i + 1}", i - 1, AXES[i % 3], (0.5 if i else 0.0, 0.0, 0.0), *box) for i in range(n)
-        ),
+        links=tuple(Link(f"joint{i + 1}", i - 1, AXES[i % 3], (0.5 if i else 0.0, 0.0, 0.0), *box) for i in range(n)),
     )
 
 

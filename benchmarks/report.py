@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.work_precision import TARGET
+from benchmarks.precision import TARGET, best_ratio
 
 NAMES = {"mbfmu": "mbfmu", "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "exudyn": "Exudyn"}
 
@@ -68,12 +68,6 @@ def _work_precision(results: Sequence[Mapping[str, Any]]) -> Table:
     return table
 
 
-def best_ratio(times: Mapping[str, float | None]) -> float | None:
-    """Return the time of the best peer over ours, None where one of them does not reach the target."""
-    ours, peers = times["mbfmu"], [time for name, time in times.items() if name != "mbfmu" and time]
-    return min(peers) / ours if ours and peers else None
-
-
 def _do_step(results: Mapping[str, float]) -> Table:
     table = _table(
         "doStep of 10 ms and getReal of all outputs through FMPy, double pendulum", "", "µs a step", "above bare, µs"
@@ -92,7 +86,13 @@ def _do_step(results: Mapping[str, float]) -> Table:
 
 def _building(rows: Sequence[Mapping[str, float]]) -> Table:
     table = _table(
-        "Building the native FMU of an n-link chain", "n", "equations, s", "all else, s", "C, kB", "library, kB", "FMU, kB"
+        "Building the native FMU of an n-link chain",
+        "n",
+        "equations, s",
+        "all else, s",
+        "C, kB",
+        "library, kB",
+        "FMU, kB",
     )
     for row in rows:
         sizes = [f"{row[key] / 1e3:.0f}" for key in ("code", "library", "archive")]

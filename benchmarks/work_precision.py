@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -16,6 +15,7 @@ from mbfmu.fmus.planar_four_bar import PlanarFourBar
 import mbfmu
 from benchmarks.mechanisms import DOUBLE_PENDULUM, FOUR_BAR, PLANAR_FOUR_BAR, Mechanism
 from benchmarks.peers import exudyn, mujoco, pinocchio
+from benchmarks.precision import TARGET, Point, time_at
 from benchmarks.timing import run_time
 from benchmarks.unit import Unit
 
@@ -33,11 +33,8 @@ STEP = 0.01
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
 FINEST = 1e-12
 
-#: The error at which the tools are compared, rad.
-TARGET = 2e-6
-
-#: Our reference and Pinocchio's run at its finest tolerance agree to this, rad: a hundredth of the target.
-AGREEMENT = 2e-8
+#: Our reference and Pinocchio's run at the same tolerance agree to this, rad.
+AGREEMENT = TARGET / 100
 
 #: A sweep ends where a run is as exact as the reference is known to be, rad.
 EXACT = 1e-9
@@ -95,25 +92,12 @@ def measure(mechanism: Mechanism, folder: pathlib.Path, settings: slice = slice(
 
 def _sweep(
     run: Callable[[float], Callable[[], np.ndarray]], settings: Sequence[float], reference: np.ndarray
-) -> list[tuple[float, float, float]]:
+) -> list[Point]:
     points = []
     for setting in settings:
         spent, end = run_time(functools.partial(run, setting))
         error = float(np.abs(end - reference).max())
-        points.append((setting, spent, error))
+        points.append(Point(setting, spent, error))
         if error < EXACT:
             break
     return points
-
-
-def time_at(points: Sequence[tuple[float, float, float]], target: float) -> float | None:
-    """Return the least CPU time at which the error is at most `target`, None where no run reaches it.
-
-    Between neighbouring settings both are taken as linear in logarithms.
-    """
-    times = [spent for _, spent, error in points if error <= target]
-    for (_, t0, e0), (_, t1, e1) in zip(points, points[1:], strict=False):
-        if e0 > target >= e1:
-            share = math.log(e0 / target) / math.log(e0 / max(e1, 1e-16))
-            times.append(math.exp((1 - share) * math.log(t0) + share * math.log(t1)))
-    return min(times, default=None)

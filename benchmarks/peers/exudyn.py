@@ -74,8 +74,8 @@ def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float]
     def run(setting: float) -> Callable[[], np.ndarray]:
         system, node = assemble(mechanism, q, v)
         options = exu.SimulationSettings()
-        options.solutionSettings.writeSolutionToFile = False
-        options.displayStatistics = False
+        options.solution.file.write = False
+        options.show.statistics = False
         time = options.timeIntegration
         time.endTime, time.verboseMode = mechanism.stop_time, 0
         if mechanism.closures:

@@ -59,9 +59,7 @@ def _bodies(links: tuple[Link, ...], parent: int, at: tuple[float, ...], sites: 
             for joint, place in joints
         ]
         inertia = body.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
-        elements.append(
-            f'<inertial pos={_vector(body.center)} mass="{body.mass!r}" fullinertia={_vector(inertia)}/>'
-        )
+        elements.append(f'<inertial pos={_vector(body.center)} mass="{body.mass!r}" fullinertia={_vector(inertia)}/>')
         inner = "".join([*elements, *sites.get(last, []), _bodies(links, last, (0.0, 0.0, 0.0), sites)])
         text += f"<body pos={_vector(origin)}>{inner}</body>"
     return text

@@ -1,0 +1,126 @@
+"""The benchmarks at their smallest: they run, and the tools agree. How long anything takes is not tested."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import math
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mbfmu.export.compilers import find_compiler
+
+
+@pytest.fixture(autouse=True)
+def _importable(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(root))
+
+
+def module(name: str) -> Any:
+    """Return a module of the benchmarks; skip where it needs what is not installed."""
+    if name in ("forward_dynamics", "work_precision"):
+        for peer in ("pinocchio", "mujoco", "exudyn"):
+            pytest.importorskip(peer, reason=f"no {peer}: the extra mbfmu[bench] has it")
+    if name in ("forward_dynamics", "work_precision", "do_step", "building") and find_compiler() is None:
+        pytest.skip("no C compiler")
+    return importlib.import_module(f"benchmarks.{name}")
+
+
+def test_the_peers_compute_the_same_accelerations(tmp_path: pathlib.Path) -> None:
+    (row,) = module("forward_dynamics").measure(tmp_path, sizes=(5,))
+    assert row["n"] == 5
+    assert all(row[key] > 0 for key in ("c", "python", "pinocchio", "mujoco", "code_size"))
+
+
+def test_accelerations_that_differ_are_reported(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forward_dynamics = module("forward_dynamics")
+    true = forward_dynamics.mechanisms.GRAVITY
+    monkeypatch.setattr(forward_dynamics.pinocchio, "GRAVITY", tuple(1.001 * g for g in true))
+    with pytest.raises(AssertionError, match="Pinocchio differs"):
+        list(forward_dynamics.measure(tmp_path, sizes=(5,)))
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "four_bar"])
+def test_all_tools_converge_to_the_same_end(name: str, tmp_path: pathlib.Path) -> None:
+    work_precision = module("work_precision")
+    mechanism = next(m for m in work_precision.MECHANISMS if m.gallery == name)
+    result = work_precision.measure(mechanism, tmp_path, slice(0, 3, 2))
+    assert set(result["points"]) == {"mbfmu", "pinocchio", "mujoco", "exudyn"}
+    for tool, (coarse, fine) in result["points"].items():
+        assert fine.error < 0.01, tool
+        assert fine.error < 0.3 * coarse.error, tool
+
+
+def test_steps_are_measured_of_all_kinds_of_unit(tmp_path: pathlib.Path) -> None:
+    times = module("do_step").measure(tmp_path, repeats=1)
+    assert set(times) == {"bare", "native", "native_at_rest", "python", "python_at_rest"}
+    assert all(time > 0 for time in times.values())
+
+
+def test_a_pendulum_at_rest_stays_there(tmp_path: pathlib.Path) -> None:
+    """Otherwise the share of the integrator would be counted as that of the calls."""
+    do_step = module("do_step")
+    unit = module("unit").Unit(do_step.mbfmu.build(do_step.DoublePendulum(), tmp_path / "a.fmu"), tmp_path / "a")
+    unit.start(**do_step.AT_REST)
+    unit.advance(do_step.STEPS, do_step.STEP)
+    assert unit.get(["revolute1.phi", "revolute2.phi"]) == pytest.approx([-math.pi / 2, 0.0], abs=1e-12)
+    unit.close()
+
+
+def test_building_is_measured(tmp_path: pathlib.Path) -> None:
+    (row,) = module("building").measure(tmp_path, sizes=(2,))
+    assert row["archive"] == (tmp_path / "chain2.fmu").stat().st_size
+    assert row["code"] > 1000
+    assert row["derive"] > 0
+    assert row["build"] > 0
+
+
+def test_rods_have_the_inertia_of_their_form() -> None:
+    """Against the moments of a slender prism and of a cylinder about their axes, from any table of mechanics."""
+    mechanisms = module("mechanisms")
+    mass, center, inertia = mechanisms.solid((0.0, 3.0, 4.0), 0.2)
+    along = np.array([0.0, 0.6, 0.8])
+    assert mass == pytest.approx(7700 * 0.04 * 5)
+    assert center == (0.0, 1.5, 2.0)
+    assert along @ inertia @ along == pytest.approx(mass * 0.2**2 / 6)
+    assert inertia[0, 0] == pytest.approx(mass * (0.2**2 + 5**2) / 12)
+    mass, _, inertia = mechanisms.solid((2.0, 0.0, 0.0), 0.4, circular=True)
+    assert inertia == pytest.approx(mass * np.diag([0.2**2 / 2, (3 * 0.2**2 + 4) / 12, (3 * 0.2**2 + 4) / 12]))
+
+
+def test_the_time_at_an_error_lies_between_the_runs() -> None:
+    precision = module("precision")
+    points = [precision.Point(1e-4, 1.0, 1e-4), precision.Point(1e-6, 4.0, 1e-6), precision.Point(1e-8, 9.0, 1e-8)]
+    assert precision.time_at(points, 1e-5) == pytest.approx(2.0)
+    assert precision.time_at(points, 1e-3) == 1.0
+    assert precision.time_at(points, 1e-9) is None
+    assert precision.best_ratio({"mbfmu": 2.0, "slow": 30.0, "quick": 8.0, "lost": None}) == 4.0
+    assert precision.best_ratio({"mbfmu": None, "quick": 8.0}) is None
+
+
+def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
+    from rich.console import Console
+
+    points = [(1e-4, 1e-3, 1e-4), (1e-8, 4e-3, 1e-8)]
+    tools = ("mbfmu", "pinocchio", "mujoco", "exudyn")
+    times = {"mbfmu": 2e-3, "pinocchio": 9e-3, "mujoco": 8e-3, "exudyn": None}
+    row = {"c": 1e-6, "python": 1.2e-6, "pinocchio": 4e-6, "mujoco": 3e-6}
+    results = {
+        "forward_dynamics": {
+            "sizes": [{"n": 20, **row}, {"n": 200, **row, "c": 9e-6, "pinocchio": 36e-6}],
+            "call_overhead": 1e-6,
+        },
+        "work_precision": [{"title": "Pendulum", "points": dict.fromkeys(tools, points), "time_at_target": times}],
+        "do_step": {"bare": 3e-6, "native": 4e-6, "native_at_rest": 3.25e-6, "python": 8e-5, "python_at_rest": 7e-5},
+        "building": [{"n": 5, "derive": 0.3, "build": 2.0, "code": 2e5, "library": 1.5e5, "archive": 9e4}],
+    }
+    console = Console(width=120, record=True, file=io.StringIO())
+    module("report").show(results, console)
+    text = " ".join(console.export_text().split())  # captions are wrapped
+    for expected in ("0.25", "time(200) : time(20) = 9.0", "not reached", "4.0", "python : native, swinging = 20"):
+        assert expected in text
+    module("figure").draw(results, tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
