@@ -89,7 +89,7 @@ def find_class(source: str) -> type[Assembly]:
     gallery: Mapping[str, type[Assembly]] = assemblies()
     if source in gallery:
         return gallery[source]
-    raise ModelError(f"{source}: not in the gallery, {near(source, gallery)} SOURCE is {FORMS}")
+    raise ModelError(f"{source}: not in the gallery; {near(source, gallery, 'mbfmu list')}; SOURCE is {FORMS}")
 
 
 def import_file(path: pathlib.Path) -> ModuleType:
@@ -171,15 +171,23 @@ def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> As
         raise ModelError(f"{source}: {cls.__name__} needs a value for {', '.join(missing)}; add -p {missing[0]}=...")
     try:
         return cls(**arguments)
-    except MbfmuError:
-        raise
+    except MbfmuError as error:
+        raise type(error)(f"{source}{_place(error, _file(cls))}: {error}") from error
     except Exception as error:
-        raise failure(f"{source}: {cls.__name__}() fails", error, pathlib.Path(inspect.getfile(cls))) from error
+        raise failure(f"{source}: {cls.__name__}() fails", error, _file(cls)) from error
 
 
 def failure(what: str, error: Exception, path: pathlib.Path | None) -> ModelError:
-    """Describe an exception in a user's code by its type, text and the last line of the user's file that it passed."""
+    """Describe an exception in a user's code by the last line of the user's file that it passed, its type and text."""
+    return ModelError(f"{what}{_place(error, path)}: {type(error).__name__}: {error}")
+
+
+def _file(cls: type) -> pathlib.Path:
+    return pathlib.Path(inspect.getfile(cls))
+
+
+def _place(error: Exception, path: pathlib.Path | None) -> str:
+    """Return the last line of a user's file that an exception passed, as `, line 7 (x = y)`, or nothing."""
     passed = traceback.extract_tb(error.__traceback__)
     frames = [f for f in passed if path and pathlib.Path(f.filename).resolve() == path.resolve()]
-    where = f" (line {frames[-1].lineno}: {frames[-1].line})" if frames else ""
-    return ModelError(f"{what}: {type(error).__name__}: {error}{where}")
+    return f", line {frames[-1].lineno} ({frames[-1].line})" if frames else ""

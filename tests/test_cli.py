@@ -171,6 +171,27 @@ def test_list_shows_gallery_and_classes(capsys: pytest.CaptureFixture[str]) -> N
     assert "MultiBody.Joints.Revolute" in shown
 
 
+def test_list_of_a_class_shows_what_it_declares(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", "Damper"]) == 0
+    shown = capsys.readouterr().out
+    assert "from mbfmu.components.rotational import Damper" in shown
+    assert re.search(r"d +parameter +required +N.m.s/rad +Damping constant", shown)
+    assert cli.main(["list", "Modelica.MultiBody.Joints.Revolute"]) == 0
+    shown = capsys.readouterr().out
+    assert "from mbfmu.components import Revolute" in shown
+    assert re.search(r"n +parameter, fixed +0, 0, 1 ", shown)
+    assert re.search(r"frame_a +Frame_a ", shown)
+    assert re.search(r"w +variable +0 +rad/s ", shown)
+
+
+def test_a_message_of_several_lines_becomes_one(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    held = edited(PENDULUM, "self.output", "self.connect(self.world.frame_b, self.bob.frame_a)\n        self.output")
+    (folder / "held.py").write_text(held, encoding="utf-8")
+    message = complaint(["simulate", "held.py"], capsys)
+    assert "cannot be met; '" in message
+    assert "change it: hinge.phi = 0.1" in message
+
+
 def test_validate_finds_problems_and_exits_with_1(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     import zipfile
 
@@ -217,6 +238,14 @@ BAD_SOURCES = {
     ),
     "negative mass": ("bad.py", edited(PENDULUM, "m=2.0", "m=-2.0"), ["m = -2.0", ">= 0"]),
     "zero axis": ("bad.py", edited(PENDULUM, "Revolute(", "Revolute(n=(0, 0, 0), "), ["n = (0, 0, 0)", "direction"]),
+    "unknown parameter": ("bad.py", edited(PENDULUM, "m=2.0", "mas=2.0"), ["bad.py, line 14", "Body has no", "'mas'"]),
+    "start value as text": ("bad.py", edited(PENDULUM, "Start(angle", "Start('30 deg'"), ["line 13", "phi", "30 deg"]),
+    "component in place of a connector": (
+        "bad.toml",
+        edited(TOML, 'b = "bob.frame_a"', 'b = "bob"'),
+        ["hinge.frame_b", "'bob' is a component", "bob.frame_a"],
+    ),
+    "connection with one end": ("bad.toml", edited(TOML, 'b = "bob.frame_a"', ""), ["hinge.frame_b", 'b = "..."']),
     "wrong shape": ("bad.py", edited(PENDULUM, "(0, -length, 0)", "(0, -length)"), ["r_CM", "3 numbers"]),
     "unknown TOML class": ("bad.toml", edited(TOML, "Joints.Revolute", "Joints.Revolut"), ["bad.toml", "Revolut"]),
     "unknown TOML key": ("bad.toml", edited(TOML, "[experiment]", "[experimnt]"), ["bad.toml", "experimnt"]),
@@ -256,6 +285,8 @@ def test_a_bad_source_ends_in_one_message(
         "unknown parameter": ("bob.mm=1", ["mm", "bob"]),
         "wrong kind": ("bob.m=heavy", ["bob.m", "heavy", "number"]),
         "out of bounds": ("bob.m=-1", ["bob.m", "-1", ">= 0"]),
+        "unit in a value": ("bob.m=2 kg", ["bob.m", "2 kg", "number in kg"]),
+        "unit in a start value": ("hinge.phi=30deg", ["hinge.phi", "30deg", "number", "SI"]),
     }.values(),
 )
 def test_a_bad_setting_ends_in_one_message(
@@ -284,6 +315,7 @@ def test_a_bad_setting_ends_in_one_message(
         "backwards": ("simulate pendulum.py --stop -1", ["-1"]),
         "step of zero": ("simulate pendulum.py --step 0", ["0 s", "positive"]),
         "unknown picture format": ("simulate pendulum.py --plot out.xyz", ["xyz"]),
+        "unknown class": ("list Revolut", ["Revolut", "Revolute"]),
         "unknown demonstration": ("demo triple", ["triple", "double_pendulum"]),
     }.values(),
 )

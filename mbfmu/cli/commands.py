@@ -155,6 +155,8 @@ def simulate(
     if plot:
         write_picture(result, plot)
     report.series(result, every_row=table)
+    for file in filter(None, (csv, plot)):
+        report.built(file)
 
 
 @app.command(epilog=example("mbfmu ssp powertrain car -c powertrain.axis1=car.axis1 -c powertrain.axis2=car.axis2"))
@@ -244,14 +246,23 @@ def info(
     report.system(system)
 
 
-@app.command(name="list", epilog=example("mbfmu list"))
-def list_() -> None:
-    """List the gallery's assemblies and the classes of components."""
+@app.command(name="list", epilog=example("mbfmu list Revolute"))
+def list_(
+    name: Annotated[
+        str | None, typer.Argument(metavar="[CLASS]", help="Show parameters, connectors and variables of this class.")
+    ] = None,
+) -> None:
+    """List the gallery's assemblies and the classes of components, or what one class declares."""
     with report.working("Loading the library"):
         from mbfmu.modeling.registry import assemblies, component_classes
 
         gallery, classes = assemblies(), component_classes()
-    report.library(gallery, classes)
+    if name is None:
+        report.library(gallery, classes)
+        return
+    from mbfmu.cli.classes import show
+
+    show(name, classes)
 
 
 @app.command(epilog=example("mbfmu demo drivetrain"))
@@ -305,7 +316,7 @@ def write_picture(result: Result, path: pathlib.Path) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code; an error is one message, the last line of stderr."""
+    """Run the command line and return its exit code; an error is one message on one line, the last of stderr."""
     try:
         return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
@@ -320,5 +331,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if usage is None:
             traceback.print_exc()
         message = usage() if usage else f"a defect of mbfmu, please report it: {type(error).__name__}: {error}"
-    print(f"mbfmu: {' '.join(message.split())}", file=sys.stderr)
+    print(f"mbfmu: {one_line(message)}", file=sys.stderr)
     return 2
+
+
+def one_line(message: str) -> str:
+    """Join the lines of a message, so that one can tell where each of them ends."""
+    lines = [" ".join(line.split()) for line in message.splitlines() if line.strip()]
+    return "; ".join(lines).replace(":; ", ": ")

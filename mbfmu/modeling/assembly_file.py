@@ -116,8 +116,10 @@ class _Reader:
         for entry in entries:
             where = f"connect {entry.get('a')!r}, {entry.get('b')!r}"
             _known_keys(entry, {"a", "b"}, where)
+            if not all(isinstance(entry.get(key), str) for key in ("a", "b")):
+                raise ModelError(f'{where}: needs two connectors, a = "..." and b = "..."')
             try:
-                a, b = (self._connectors(str(entry.get(key, ""))) for key in ("a", "b"))
+                a, b = (self._connectors(entry[key]) for key in ("a", "b"))
                 if len(a) != len(b):
                     raise ModelError(f"{len(a)} elements on one side, {len(b)} on the other")
                 for one, other in zip(a, b, strict=True):
@@ -148,6 +150,10 @@ class _Reader:
                 return [parts[f"{match['base']}[{k}]"] for k in range(first, last + 1)], rest
             if head in self.arrays:
                 return [parts[f"{head}[{k + 1}]"] for k in range(self.arrays[head])], rest
+        if text in parts:
+            raise ModelError(
+                f"{text!r} is a component; name its connector, such as {text}.{next(iter(parts[text].ports()), 'y')}"
+            )
         raise ModelError(f"no component {pieces[0]!r}; {near(pieces[0], [*parts, *self.arrays])}")
 
     def _elements(self, component: Component, rest: str) -> list[Connector]:

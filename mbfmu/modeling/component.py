@@ -15,21 +15,23 @@ from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
 from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, required
 
 
-def near(name: str, known: Any) -> str:
-    """A hint for a message: the known names that are most like `name`, or all when they are few."""
+def near(name: str, known: Any, see: str = "mbfmu info") -> str:
+    """A hint for a message: the known names that are most like `name`, all when they are few, or a command to `see`."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(close)}?"
-    return f"known: {', '.join(names)}" if len(names) <= 12 else "see `mbfmu info`"
+    return f"known: {', '.join(names)}" if len(names) <= 12 else f"see `{see}`"
 
 
 def as_start(value: Any, where: str) -> Start:
     """A modifier of a variable in its one form."""
     if isinstance(value, Start):
+        if any(isinstance(part, str) for part in np.ravel(np.array(value.value, dtype=object))):
+            raise ModelError(f"{where}: its start value {value.value!r} is text; give a number, in SI units")
         return value
     if isinstance(value, Mapping) and value and set(value) <= {"start", "fixed"}:
-        return Start(value.get("start"), value.get("fixed"))
+        return as_start(Start(value.get("start"), value.get("fixed")), where)
     raise ModelError(
         f"{where} = {value!r}: this is a variable, its start value is given as Start(value, fixed=...) "
         "(in a file: {start = ..., fixed = ...})"
@@ -95,6 +97,17 @@ class Component:
     def where(self) -> str:
         """How messages call this component."""
         return self.path or self._name or type(self).__name__
+
+    @property
+    def title(self) -> str:
+        """How messages call this component where its class matters, too."""
+        name = type(self).__name__
+        return name if self.where == name else f"{self.where} ({name})"
+
+    @property
+    def _help(self) -> str:
+        """The command that shows what the component declares."""
+        return f"mbfmu list {type(self).__name__}" if self.modelica_name else "mbfmu info"
 
     @property
     def parts(self) -> dict[str, Component]:
@@ -210,7 +223,7 @@ class Component:
         if name == "world" and self._outer_world is not None:
             return self._outer_world
         known = [*self._parts, *self._ports, *self.declarations]
-        raise AttributeError(f"{self.where} ({type(self).__name__}) has no {name!r}; {near(name, known)}")
+        raise AttributeError(f"{self.title} has no {name!r}; {near(name, known, self._help)}")
 
     def _read(self, declaration: Declaration) -> Any:
         if isinstance(declaration, Parameter):
@@ -256,8 +269,7 @@ class Component:
             if part is None or not isinstance(value, Mapping):
                 known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
                 raise ModelError(
-                    f"{self.where}: {type(self).__name__} has no parameter {name!r}; "
-                    f"{near(name, [*known, *self._parts])}"
+                    f"{self.title} has no parameter {name!r}; {near(name, [*known, *self._parts], self._help)}"
                 )
             part.modify(**value)
 
@@ -272,7 +284,7 @@ class Component:
         assert isinstance(declaration, Parameter)
         value = self._values.get(name, declaration.default)
         if value is required:
-            raise ModelError(f"{self.where}: {type(self).__name__} needs a value for {name} ({declaration.doc})")
+            raise ModelError(f"{self.title} needs a value for {name} ({declaration.doc})")
         if callable(value) and not hasattr(value, "is_symbolic"):
             value = value(self)
             if declaration.type.name != "Orientation":
@@ -326,9 +338,7 @@ class Component:
         """Connector by name, with a clear error where there is none or its condition switched it off."""
         port = {**{k: d for k, d in self.declarations.items() if isinstance(d, Port)}, **self._ports}.get(name)
         if port is None:
-            raise ModelError(
-                f"{self.where} ({type(self).__name__}) has no connector {name!r}; {near(name, self.ports())}"
-            )
+            raise ModelError(f"{self.title} has no connector {name!r}; {near(name, self.ports(), self._help)}")
         return Connector(self, port)
 
     def size_of(self, connector: Connector) -> int:

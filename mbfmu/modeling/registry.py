@@ -86,7 +86,7 @@ def component_class(name: str) -> type[Component]:
         short = short.removeprefix(prefix)
     classes = component_classes()
     if short not in classes:
-        raise ModelError(f"no component class {name}: {near(short, classes)}")
+        raise ModelError(f"no component class {name}: {near(short, classes, 'mbfmu list')}")
     return classes[short]
 
 

@@ -188,5 +188,5 @@ def test_subclasses_add_to_and_override_declarations() -> None:
 
 
 def test_unknown_attributes_come_with_a_hint() -> None:
-    with pytest.raises(AttributeError, match=r"Gadget\) has no 'fram_a'; did you mean frame_a\?"):
+    with pytest.raises(AttributeError, match=r"Gadget has no 'fram_a'; did you mean frame_a\?"):
         _ = Gadget(m=1.0).fram_a
