@@ -1,0 +1,164 @@
+"""docs/own-components.md: its package, installed, in FMUs of both targets that move as the page's formulas say."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+import fmpy
+import numpy as np
+import pytest
+from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, blocks, rotational
+from scipy.special import ellipj
+
+from mbfmu.export.build import available_targets, build
+from mbfmu.modeling import Assembly, Start
+
+#: Most lines that a component of the page may take, without imports.
+FEW = 20
+
+AT_REST = {"s": Start(0.0, fixed=True), "v": Start(0.0, fixed=True)}
+
+
+@pytest.fixture(params=available_targets())
+def run(request: pytest.FixtureRequest, tmp_path: pathlib.Path):
+    """Return a function that builds an FMU, runs it in FMPy and returns its outputs."""
+
+    def simulated(assembly: Assembly, stop: float, points: int = 50) -> np.ndarray:
+        file = build(assembly, tmp_path / "example.fmu", target=request.param)
+        return fmpy.simulate_fmu(str(file), stop_time=stop, output_interval=stop / points, relative_tolerance=1e-8)
+
+    return simulated
+
+
+@pytest.mark.usefixtures("workshop")
+def test_every_component_is_short():
+    import workshop
+
+    for name in workshop.__all__:
+        path = pathlib.Path(sys.modules[getattr(workshop, name).__module__].__file__)
+        body = path.read_text(encoding="utf-8").partition("\nclass ")[2]
+        assert len([line for line in body.splitlines() if line.strip()]) < FEW, name
+
+
+@pytest.mark.usefixtures("workshop")
+def test_the_spring_swings_as_an_elliptic_function(run):
+    from workshop import HardeningSpring
+
+    m, c, c3, far = 2.0, 8.0, 50.0, 0.6
+
+    class Oscillator(Assembly):
+        def __init__(self):
+            self.world = World(gravityType="NoGravity")
+            self.slide = Prismatic(s=Start(1 + far, fixed=True), v=Start(0.0, fixed=True))
+            self.mass, self.spring = PointMass(m=m), HardeningSpring(c=c, c3=c3, s_unstretched=1.0)
+            self.connect(self.world.frame_b, self.slide.frame_a)
+            self.connect(self.slide.frame_b, self.mass.frame_a)
+            self.connect(self.world.frame_b, self.spring.frame_a)
+            self.connect(self.spring.frame_b, self.mass.frame_a)
+            self.output(self.slide.s)
+
+    result = run(Oscillator(), 5.0)
+    p2 = (c + c3 * far**2) / m
+    cn = ellipj(np.sqrt(p2) * result["time"], c3 * far**2 / (2 * m * p2))[1]
+    np.testing.assert_allclose(result["slide.s"], 1 + far * cn, atol=2e-6)
+
+
+@pytest.mark.usefixtures("workshop")
+def test_drag_leads_to_the_terminal_speed(run):
+    from workshop import Drag
+
+    m, d, g = 0.5, 2.0, 9.81
+
+    class Falling(Assembly):
+        def __init__(self):
+            self.world = World(g=g)
+            self.slide, self.mass, self.drag = Prismatic(n=(0, -1, 0), **AT_REST), PointMass(m=m), Drag(d=d)
+            self.connect(self.world.frame_b, self.slide.frame_a)
+            self.connect(self.slide.frame_b, self.mass.frame_a)
+            self.connect(self.world.frame_b, self.drag.frame_a)
+            self.connect(self.mass.frame_a, self.drag.frame_b)
+            self.output(self.slide.v)
+
+    result = run(Falling(), 1.0)
+    np.testing.assert_allclose(result["slide.v"], m * g / d * (1 - np.exp(-d / m * result["time"])), atol=1e-6)
+
+
+@pytest.mark.usefixtures("workshop")
+def test_the_accelerometer_feels_turn_and_gravity(run):
+    from workshop import Accelerometer
+
+    w, r, g = 4.0, 0.3, 9.81
+
+    class Carousel(Assembly):
+        def __init__(self):
+            self.world = World(g=g)
+            self.hinge = Revolute(n=(0, 1, 0), phi=Start(0.0, fixed=True), w=Start(w, fixed=True))
+            self.arm, self.body = FixedTranslation(r=(r, 0, 0)), Body(m=1.0, r_CM=(0, 0, 0))
+            self.sensor = Accelerometer()
+            self.connect(self.world.frame_b, self.hinge.frame_a)
+            self.connect(self.hinge.frame_b, self.arm.frame_a)
+            self.connect(self.arm.frame_b, self.body.frame_a)
+            self.connect(self.arm.frame_b, self.sensor.frame_a)
+            self.output(self.sensor.y)
+
+    result = run(Carousel(), 1.0)
+    for i, value in enumerate((-(w**2) * r, g, 0.0)):
+        np.testing.assert_allclose(result[f"sensor.y[{i + 1}]"], value, atol=1e-6)
+
+
+@pytest.mark.usefixtures("workshop")
+def test_the_geared_motor_accelerates_load_and_rotor(run):
+    from workshop import GearedMotor
+
+    J, ratio, load, torque = 2e-3, 7.0, 0.4, 0.05
+
+    class Drive(Assembly):
+        def __init__(self):
+            self.motor = GearedMotor(J=J, ratio=ratio)
+            self.load = rotational.Inertia(J=load, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+            self.connect(self.motor.flange, self.load.flange_a)
+            self.input(self.motor.tau, start=torque)
+            self.output(self.load.w)
+
+    result = run(Drive(), 2.0)
+    np.testing.assert_allclose(
+        result["load.w"], ratio * torque / (load + ratio**2 * J) * result["time"], rtol=1e-6, atol=1e-9
+    )
+
+
+@pytest.mark.usefixtures("workshop")
+def test_the_relay_swings_with_the_period_of_the_page(run):
+    from workshop import Relay
+
+    band, k = 0.2, 3.0
+
+    class Level(Assembly):
+        def __init__(self):
+            self.relay, self.level = Relay(band=band), blocks.Integrator(k=k, y=Start(0.0, fixed=True))
+            self.connect(self.relay.y, self.level.u)
+            self.connect(self.level.y, self.relay.u)
+            self.output(self.level.y)
+
+    result = run(Level(), 1.0, points=100)
+    phase = (k * result["time"] / band + 1) % 4 - 2  # off at the start, so x falls first
+    np.testing.assert_allclose(result["level.y"], band * (np.abs(phase) - 1), atol=1e-6)
+
+
+@pytest.mark.parametrize("target", available_targets())
+def test_an_assembly_file_finds_the_package_by_its_entry_point(workshop: pathlib.Path, tmp_path: pathlib.Path, target):
+    installed = next(path for path in sys.path if pathlib.Path(path, "workshop").is_dir())
+    environment = os.environ | {"PYTHONPATH": installed}
+
+    def mbfmu(*arguments: str) -> str:
+        command = [sys.executable, "-m", "mbfmu", *arguments]
+        return subprocess.run(command, env=environment, cwd=workshop, capture_output=True, text=True, check=True).stdout
+
+    assert "Screw joint" in mbfmu("list", "Screw")
+    file = tmp_path / "jack.fmu"
+    mbfmu("build", "jack.toml", "-o", str(file), "--target", target)
+    result = fmpy.simulate_fmu(str(file), stop_time=1.0, output_interval=0.1)
+    m, J, g, h = 2.0, 1e-3, 9.80665, 0.02 / (2 * np.pi)
+    np.testing.assert_allclose(result["screw.w"], -m * g * h / (J + m * h**2) * result["time"], rtol=1e-6, atol=1e-9)
