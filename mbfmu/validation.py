@@ -19,6 +19,8 @@ from typing import Any
 from lxml import etree
 
 from mbfmu.errors import ValidationError
+from mbfmu.export.compilers import PLATFORMS
+from mbfmu.export.symbols import REQUIRED, exported_functions
 
 #: Communication steps of the trial run, and the time that it may take, in s.
 STEPS = 10
@@ -55,6 +57,7 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
     if root.get("fmiVersion") == "2.0":
         problems += description_problems(root)
         problems += _content_problems(root, names)
+        problems += _binary_problems(path, root, names)
         problems += _terminal_problems(path, root, names)
     problems = problems or _fmpy_problems(path)
     if run and not problems:
@@ -200,6 +203,22 @@ def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:
         libraries = [name for name in names if re.fullmatch(rf"binaries/[^/]+/{re.escape(identifier)}\.\w+", name)]
         if not libraries and not sources:
             yield f'There is neither a binary "{identifier}" for any platform nor a list of sources.'
+
+
+def _binary_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:
+    """Functions that the libraries of the known platforms must export."""
+    for interface, required in REQUIRED.items():
+        element = root.find(interface)
+        identifier = "" if element is None else element.get("modelIdentifier", "")
+        for name in (f"binaries/{platform}/{identifier}{suffix}" for platform, suffix in PLATFORMS.items()):
+            if name not in names:
+                continue
+            with zipfile.ZipFile(path) as archive:
+                exported = exported_functions(archive.read(name))
+            if exported is None:
+                yield f'The binary "{name}" is no shared library for its platform.'
+            elif missing := sorted(required - exported):
+                yield f'The binary "{name}" does not export {", ".join(missing)}, which {interface} needs.'
 
 
 def _terminal_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:

@@ -5,6 +5,7 @@ import zipfile
 
 import fmpy
 import pytest
+import pythonfmu
 from lxml import etree
 
 from mbfmu.errors import ValidationError
@@ -50,7 +51,13 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-def pack(path: pathlib.Path, description: str = DESCRIPTION, **entries: str) -> pathlib.Path:
+def host_library() -> bytes:
+    """Return a library for Linux that exports what co-simulation needs: that of pythonfmu."""
+    folder = pathlib.Path(pythonfmu.__file__).parent / "resources" / "binaries" / "linux64"
+    return next(folder.glob("*.so")).read_bytes()
+
+
+def pack(path: pathlib.Path, description: str = DESCRIPTION, **entries: str | bytes) -> pathlib.Path:
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("modelDescription.xml", description)
         archive.writestr("binaries/other64/mass.so", "no library")
@@ -226,9 +233,20 @@ def test_another_version_of_fmi_is_left_to_fmpy(tmp_path: pathlib.Path) -> None:
     assert validate(path)
 
 
+def test_a_binary_must_be_a_library_with_all_functions(tmp_path: pathlib.Path) -> None:
+    path = pack(tmp_path / "mass.fmu", **{"binaries/win64/mass.dll": "no library"})
+    (problem,) = validate(path, run=False)
+    assert problem == 'The binary "binaries/win64/mass.dll" is no shared library for its platform.'
+    library = host_library().replace(b"\0fmi2DoStep\0", b"\0fmi2DoSkip\0")
+    (problem,) = validate(pack(tmp_path / "other.fmu", **{"binaries/linux64/mass.so": library}), run=False)
+    assert problem.endswith("does not export fmi2DoStep, which CoSimulation needs.")
+
+
+@pytest.mark.skipif(fmpy.platform != "linux64", reason="breaks a library for Linux")
 def test_a_library_that_does_not_load_is_a_problem_of_the_run(tmp_path: pathlib.Path) -> None:
-    suffix = {"win64": "dll", "darwin64": "dylib"}.get(fmpy.platform, "so")
-    path = pack(tmp_path / "mass.fmu", **{f"binaries/{fmpy.platform}/mass.{suffix}": "no library"})
+    library = bytearray(host_library())
+    library[18] ^= 0xFF  # the processor
+    path = pack(tmp_path / "mass.fmu", **{"binaries/linux64/mass.so": bytes(library)})
     assert validate(path, run=False) == []
     (problem,) = validate(path)
     assert problem.startswith("The run fails")

@@ -110,8 +110,8 @@ def build(
     with replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
         system = System.of(assembly, energy=energy)
-        integration = {"solver": solver, "fixed_step": fixed_step or 0.0}
-        system = dataclasses.replace(system, equations=dataclasses.replace(system.equations, **integration))
+        equations = dataclasses.replace(system.equations, solver=solver, fixed_step=fixed_step or 0.0)
+        system = dataclasses.replace(system, equations=equations)
         fill(folder, system, select(system.variables, _split(variables)), target, names, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())

@@ -12,6 +12,21 @@
 
 #include "fmi2Functions.h"
 
+/* Newer C libraries have newer versions of these functions; the first ones are in all that are in use. */
+#if defined __linux__ && defined __x86_64__ && defined __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 29)
+__asm__(".symver exp, exp@GLIBC_2.2.5");
+__asm__(".symver log, log@GLIBC_2.2.5");
+__asm__(".symver pow, pow@GLIBC_2.2.5");
+#endif
+#if __GLIBC_PREREQ(2, 35)
+__asm__(".symver hypot, hypot@GLIBC_2.2.5");
+#endif
+#if __GLIBC_PREREQ(2, 38)
+__asm__(".symver fmod, fmod@GLIBC_2.2.5");
+#endif
+#endif
+
 #include "model.h"
 
 #define CASADI_CODEGEN_PREFIX
