@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib.metadata
 import importlib.util
 import os
 import pathlib
@@ -11,9 +12,10 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from mbfmu.errors import BuildError
+from mbfmu.export.cache import cached
 
 #: FMI 2.0 platforms (FMI 2.0.4, section 2.3) and the extension of their libraries.
 PLATFORMS = {"linux64": ".so", "win64": ".dll", "darwin64": ".dylib"}
@@ -49,18 +51,41 @@ class Compiler:
         """Compile one translation unit and return the shared library.
 
         The compiler runs in the folder of the source and sees no other name of it, so that the same sources give the
-        same library wherever they stand. `name` is the library's file name, which some platforms write into it.
+        same library wherever they stand; the library of an earlier build is used where there is one. `name` is the
+        library's file name, which some platforms write into it.
 
         Raises
         ------
         BuildError
             The compiler fails; the message has its first error line and the command.
         """
-        libraries = []
-        for target in self.targets:
-            self._run([*target, *_FLAGS, *_PLATFORM_FLAGS[self.platform], optimize], source, name, include)
-            libraries.append((source.parent / name).read_bytes())
+        libraries = [
+            self._library([*target, *_FLAGS, *_PLATFORM_FLAGS[self.platform], optimize], source, name, include)
+            for target in self.targets
+        ]
         return libraries[0] if len(libraries) == 1 else universal_binary(libraries)
+
+    def _library(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> bytes:
+        def make() -> bytes:
+            self._run(flags, source, name, include)
+            return (source.parent / name).read_bytes()
+
+        return cached(self._origin([*flags, name], [*source.parent.iterdir(), *include.iterdir()]), make)
+
+    def _origin(self, words: Sequence[str], files: Sequence[pathlib.Path]) -> Iterator[bytes]:
+        """Everything that a library depends on: the compiler, told by its file or package, its words, the files."""
+        for word in (*self.command, *words):
+            yield word.encode()
+        program = pathlib.Path(shutil.which(self.command[0]) or self.command[0]).resolve()
+        if program.is_file():
+            status = program.stat()
+            yield f"{program} {status.st_size} {status.st_mtime_ns}".encode()
+        if "ziglang" in self.command:
+            yield importlib.metadata.version("ziglang").encode()
+        for file in sorted(files, key=lambda file: file.name):
+            if file.suffix in (".c", ".h"):
+                yield file.name.encode()
+                yield file.read_bytes()
 
     def _run(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> None:
         command = [*self.command, *flags, "-I", str(include), "-o", name, source.name]

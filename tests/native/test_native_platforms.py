@@ -90,7 +90,8 @@ def test_a_library_for_macos_holds_both_processors(built):
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
-def test_libraries_are_reproducible(built, library, tmp_path, platform):
+def test_libraries_are_reproducible(built, library, tmp_path, monkeypatch, platform):
+    monkeypatch.setenv("MBFMU_CACHE", "")
     again = build_library(bouncing_mass(), library(bouncing_mass).variables, "model", GUID, tmp_path, platform)
     assert again.read_bytes() == built(bouncing_mass, platform).read_bytes()
     assert len(again.read_bytes()) < 400_000

@@ -1,0 +1,66 @@
+"""Compiled libraries of earlier builds, kept so that the same sources are not compiled twice."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import pathlib
+import secrets
+import sys
+from collections.abc import Callable, Iterable
+
+#: Size that the folder may have, in bytes; the entries that were used longest ago go first.
+LIMIT = 100_000_000
+
+
+def folder() -> pathlib.Path | None:
+    """Return the folder of the cache: that of MBFMU_CACHE, else the user's; None where MBFMU_CACHE is empty."""
+    named = os.environ.get("MBFMU_CACHE")
+    if named is not None:
+        return pathlib.Path(named) if named else None
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or "~/AppData/Local"
+    elif sys.platform == "darwin":
+        base = "~/Library/Caches"
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
+    return pathlib.Path(base).expanduser() / "mbfmu"
+
+
+def cached(origin: Iterable[bytes], make: Callable[[], bytes]) -> bytes:
+    """Return what `make` makes of `origin`, or what it made before of the same.
+
+    The cache is a convenience: where it cannot be read or written, everything is made anew.
+    """
+    place = folder()
+    if place is None:
+        return make()
+    digest = hashlib.sha256()
+    for part in origin:
+        digest.update(len(part).to_bytes(8, "little"))
+        digest.update(part)
+    entry = place / digest.hexdigest()
+    with contextlib.suppress(OSError):
+        content = entry.read_bytes()
+        checksum, made = content[:32], content[32:]
+        if hashlib.sha256(made).digest() == checksum:
+            os.utime(entry)
+            return made
+    made = make()
+    with contextlib.suppress(OSError):
+        place.mkdir(parents=True, exist_ok=True)
+        part_file = entry.with_suffix(f".{secrets.token_hex(4)}")
+        part_file.write_bytes(hashlib.sha256(made).digest() + made)
+        part_file.replace(entry)
+        _trim(place)
+    return made
+
+
+def _trim(place: pathlib.Path) -> None:
+    files = sorted(((file.stat(), file) for file in place.iterdir()), key=lambda item: -item[0].st_mtime)
+    total = 0
+    for status, file in files:
+        total += status.st_size
+        if total > LIMIT:
+            file.unlink()
