@@ -31,7 +31,11 @@ _FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidd
 
 #: Position-independent where that is a choice, and without the names that only a debugger reads; for macOS, zig writes
 #: a random identity beside them.
-_PLATFORM_FLAGS = {"linux64": ("-fPIC", "-s", "-Wl,--as-needed"), "win64": ("-s",), "darwin64": ("-fPIC", "-g0")}
+_PLATFORM_FLAGS = {
+    "linux64": ("-fPIC", "-s", "-Wl,--as-needed", "-DPORTABLE"),
+    "win64": ("-s",),
+    "darwin64": ("-fPIC", "-g0"),
+}
 
 _REMEDY = "install a C compiler or `pip install mbfmu[cross]`, or use --target python"
 

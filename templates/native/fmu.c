@@ -12,8 +12,9 @@
 
 #include "fmi2Functions.h"
 
-/* Newer C libraries have newer versions of these functions; the first ones are in all that are in use. */
-#if defined __linux__ && defined __x86_64__ && defined __GLIBC_PREREQ
+/* Newer C libraries have newer versions of these functions; the first ones are in all that are in use. Asking for them
+   takes a linker that is given the math library. */
+#if defined PORTABLE && defined __x86_64__ && defined __GLIBC_PREREQ
 #if __GLIBC_PREREQ(2, 29)
 __asm__(".symver exp, exp@GLIBC_2.2.5");
 __asm__(".symver log, log@GLIBC_2.2.5");

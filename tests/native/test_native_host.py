@@ -1,10 +1,12 @@
-"""Random call sequences from a C host, under the sanitizers of the compiler and, where it is there, valgrind."""
+"""C hosts linked with the FMU's sources: random call sequences under sanitizers and valgrind, memory, real time."""
 
 from __future__ import annotations
 
+import dataclasses
 import pathlib
 import shutil
 import subprocess
+import sys
 
 import pytest
 from native_driver import GUID
@@ -18,47 +20,70 @@ HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = HERE.parent.parent / "templates" / "native" / "include"
 
 
-@pytest.fixture(scope="module")
-def host(library, tmp_path_factory):
-    """Return a function that compiles the host with the model's sources and runs it."""
-    built = library(everything)
-    folder = tmp_path_factory.mktemp("host")
-    write_sources(everything()[0], built.variables, GUID, folder)
-    references = dict(zip((v.name for v in built.variables), value_references(built.variables), strict=True))
-    compiler = require_compiler().command
-    equations = everything()[0]
-    arguments = [
-        *(str(references[name]) for name in ("u", "damping")),
-        *map(str, (equations.nx, equations.time_switches.count(False))),
-    ]
+@pytest.fixture
+def host(library, tmp_path):
+    """Return a function that compiles a host with the sources of the model of everything and runs it."""
+    variables = library(everything).variables
 
-    def run(sequences, *flags, under=()):
-        command = [*compiler, "-std=c99", "-g", "-O1", *flags, "-I", str(HEADERS), "-o", str(folder / "host")]
-        made = subprocess.run(
-            [*command, str(HERE / "host.c"), str(folder / "fmu.c"), "-lm"], capture_output=True, text=True, check=False
-        )
+    def run(program, *arguments, flags=(), under=(), **options):
+        write_sources(dataclasses.replace(everything()[0], **options), variables, GUID, tmp_path)
+        command = [*require_compiler().command, "-std=c99", "-g", "-O1", *flags, "-I", str(HEADERS)]
+        command += ["-o", str(tmp_path / "host"), str(HERE / program), str(tmp_path / "fmu.c"), "-lm"]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
         if made.returncode:
             pytest.skip(f"the compiler has no {' '.join(flags)}: {made.stderr[:200]}")
         return subprocess.run(
-            [*under, str(folder / "host"), GUID, str(sequences), *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
+            [*under, str(tmp_path / "host"), GUID, *map(str, arguments)], capture_output=True, text=True, check=False
         )
 
     return run
 
 
-def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(host):
-    run = host(300, "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+@pytest.fixture
+def sequences(host, library):
+    """Return a function that drives the FMU through random sequences of calls."""
+    variables, equations = library(everything).variables, everything()[0]
+    references = dict(zip((v.name for v in variables), value_references(variables), strict=True))
+
+    def run(count, **options):
+        sizes = equations.nx, equations.time_switches.count(False)
+        return host("host.c", count, references["u"], references["damping"], *sizes, **options)
+
+    return run
+
+
+def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(sequences):
+    run = sequences(1000, flags=("-fsanitize=address,undefined", "-fno-sanitize-recover=all"))
+    assert run.stderr == ""
+    assert run.returncode == 0
+
+
+def test_implicit_steps_have_no_undefined_behaviour(sequences):
+    flags = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+    run = sequences(100, flags=flags, solver="implicit")
     assert run.stderr == ""
     assert run.returncode == 0
 
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not there")
-def test_valgrind_finds_no_use_of_values_that_were_never_set(host):
-    run = host(5, under=("valgrind", "-q", "--error-exitcode=9", "--leak-check=full"))
+def test_valgrind_finds_no_use_of_values_that_were_never_set(sequences):
+    run = sequences(6, under=("valgrind", "-q", "--error-exitcode=9", "--leak-check=full"))
     assert run.stderr == ""
+    assert run.returncode == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ten_thousand_instances_leave_nothing_behind(host):
+    run = host("many_instances.c", 10_000)
+    assert run.returncode == 0
+    assert int(run.stdout) < 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
+@pytest.mark.parametrize("solver", ["explicit", "implicit"])
+def test_fixed_steps_never_allocate(host, solver):
+    flags = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc")]
+    run = host("no_allocation.c", flags=flags, solver=solver, fixed_step=0.005)
     assert run.returncode == 0
 
 

@@ -262,7 +262,7 @@ def test_saved_states_continue_bit_by_bit(library, model):
     slave = library(model).slave(tolerance=1e-7).start()
     names = [name for name in ("s", "v", "energy", "x0", "x1", "w0") if name in slave._references]
     random = np.random.default_rng(1)
-    for _ in range(40):
+    for _ in range(67):
         slave.step(float(random.uniform(0.001, 0.08)))
         if random.random() < 0.3 and "F" in slave._references:
             slave.set("F", float(random.normal()))
@@ -372,7 +372,7 @@ def test_instances_do_not_know_of_each_other(library):
             values += slave.get("x0", "x1")
         return values
 
-    heights = [1 + i / 10 for i in range(16)]
+    heights = [1 + i / 100 for i in range(64)]
     serial = [trajectory(height) for height in heights]
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         assert list(pool.map(trajectory, heights)) == serial
