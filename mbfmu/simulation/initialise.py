@@ -90,9 +90,9 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
 def settle(workspace: Workspace, flipped: int | Vector | None = None) -> bool:
     """Set the modes of all switches for the present point; returns whether one changed.
 
-    Each switch flips once at most (`flipped`, an index or some, have done so already), so that switches that contradict each
-    other do not go round in circles. Switches of time take their mode for the moment just after t, so that an event at
-    t has happened.
+    Each switch flips once at most (`flipped`, an index or some, have done so already), so that switches that contradict
+    each other do not go round in circles. Switches of time take their mode for the moment just after t, so that an
+    event at t has happened.
     """
     m, t = workspace.m, float(workspace.t[0])
     if m.size == 0:
@@ -218,7 +218,7 @@ class _Problem:
         if not np.isfinite(norm):
             return X
         scaled = J * self.scale
-        damping = 1e-3 * max(float((scaled**2).sum(axis=0).max()), 1e-12)
+        damping = 1e-3 * max(float((scaled**2).sum(axis=0).max(initial=0.0)), 1e-12)
         growth = 2.0
         for _ in range(ITERATIONS):
             rows = np.vstack([scaled, np.sqrt(damping) * np.eye(X.size)])

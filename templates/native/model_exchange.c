@@ -147,6 +147,8 @@ fmi2Status fmi2GetDerivatives(fmi2Component c, fmi2Real derivatives[], size_t nx
     return fmi2OK;
 }
 
+/* Indicators are the crossings, moved a little so that the switch's mode is not at its border: importers see a change
+   between positive and not positive values only, but a crossing may begin at zero and go either way. */
 fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], size_t ni)
 {
     Instance *s = c;
@@ -157,7 +159,10 @@ fmi2Status fmi2GetEventIndicators(fmi2Component c, fmi2Real eventIndicators[], s
     const Latch *at = &s->now.latch;
     if (NM && (eval_crossings(s, at->t, at->x, at->u, at->m, s->w, s->c_trial) || !finite_all(s->c_trial, NM)))
         return say(s, fmi2Discard, "%s at time %.9g: the indicators are not finite", name, at->t);
-    for (int i = 0; i < NINDICATORS; ++i) eventIndicators[i] = s->c_trial[indicators[i]];
+    for (int i = 0; i < NINDICATORS; ++i) {
+        int which = indicators[i];
+        eventIndicators[i] = s->c_trial[which] + (at->m[which] > 0.5 ? 1e-10 : -1e-10);
+    }
     return fmi2OK;
 }
 

@@ -126,13 +126,26 @@ def test_modes_change_in_event_mode_only(model):
     slave.fmi.newDiscreteStates()
     slave.fmi.enterContinuousTimeMode()
     put_states(slave, [-0.01, -1.0])
-    assert vector(slave, "getEventIndicators", 1) == [0.01]
+    assert vector(slave, "getEventIndicators", 1) == pytest.approx([0.01], abs=1e-9)
     assert vector(slave, "getDerivatives", 2) == [-1.0, -GRAVITY]
     slave.fmi.enterEventMode()
     needed, terminate, nominals, changed, timed, _ = slave.fmi.newDiscreteStates()
     assert (needed, terminate, nominals, changed, timed) == (0, 0, 0, 0, 0)
     slave.fmi.enterContinuousTimeMode()
     assert vector(slave, "getDerivatives", 2) == [-1.0, pytest.approx(-GRAVITY + 10.0)]
+
+
+def test_a_switch_on_its_border_is_no_event_and_leaving_it_is_one(model):
+    slave = model(bouncing_mass)
+    slave.fmi.newDiscreteStates()
+    slave.fmi.enterContinuousTimeMode()
+    put_states(slave, [0.0, 0.0])
+    slave.fmi.enterEventMode()
+    slave.fmi.newDiscreteStates()
+    slave.fmi.enterContinuousTimeMode()
+    assert vector(slave, "getEventIndicators", 1)[0] > 0
+    put_states(slave, [1e-9, 0.0])
+    assert vector(slave, "getEventIndicators", 1)[0] < 0
 
 
 def test_the_next_instant_is_announced_and_acts_when_it_is_there(model):
