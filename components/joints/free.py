@@ -40,7 +40,8 @@ SINGULAR_DISTANCE = 1e-6
 
 def require_regular(self: Any, middle: Any, sequence: Sequence[int], remedy: str) -> None:
     """Stop where three angles about `sequence` reach their singular middle angle [rad]; `remedy` says what to do."""
-    distance = ca.fabs(ca.sin(middle)) if sequence[0] == sequence[2] else ca.fabs(ca.cos(middle))
+    side = ca.sin(middle) if sequence[0] == sequence[2] else ca.cos(middle)
+    distance = self.switch(side, side, -side)  # so that a step cannot pass over the singular value unseen
     self.require(
         distance - SINGULAR_DISTANCE,
         "the middle one of the three rotation angles has reached its singular value, where the other two are not "

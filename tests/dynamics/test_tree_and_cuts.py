@@ -321,7 +321,6 @@ def test_a_node_may_be_held_twice() -> None:
     np.testing.assert_allclose(result["disc.phi"], 0.5 + np.cos(2 * result.time), atol=1e-7)
 
 
-@pytest.mark.xfail(strict=True, raises=ValueError, reason="initialisation with conditions but no unknowns breaks down")
 def test_a_node_held_at_two_places_is_refused() -> None:
     class Torn(Assembly):
         def __init__(self) -> None:
