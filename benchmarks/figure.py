@@ -11,7 +11,7 @@ import matplotlib as mpl
 from benchmarks.precision import TARGET
 from benchmarks.report import NAMES
 
-STYLES = {
+STYLES: dict[str, dict[str, Any]] = {
     "mbfmu": {"color": "#0b62a4", "marker": "o", "linewidth": 2.5, "zorder": 3},
     "pinocchio": {"color": "#d1495b", "marker": "s"},
     "mujoco": {"color": "#edae49", "marker": "^"},
@@ -25,7 +25,11 @@ def draw(results: Mapping[str, Any], path: pathlib.Path) -> None:
     from matplotlib import pyplot
 
     curves = results["work_precision"]
-    figure, panels = pyplot.subplots(1, 1 + len(curves), figsize=(3.6 * (1 + len(curves)), 3.6), layout="constrained")
+    height = (len(curves) + 2) // 2
+    figure, grid = pyplot.subplots(height, 2, figsize=(8.4, 3.3 * height), layout="constrained", squeeze=False)
+    panels = grid.flat
+    for panel in panels[1 + len(curves) :]:
+        panel.remove()
     rows = results["forward_dynamics"]["sizes"]
     sizes = [row["n"] for row in rows]
     for name, key in (("mbfmu", "c"), ("pinocchio", "pinocchio"), ("mujoco", "mujoco")):
@@ -33,17 +37,17 @@ def draw(results: Mapping[str, Any], path: pathlib.Path) -> None:
     panels[0].set(title="Forward dynamics of an n-link chain", xlabel="n", ylabel="CPU time, µs")
     panels[0].set_xticks(sizes, [str(n) for n in sizes], minor=False)
     panels[0].minorticks_off()
-    for panel, result in zip(panels[1:], curves, strict=True):
+    for panel, result in zip(panels[1:], curves, strict=False):
         for name, points in result["points"].items():
             _, spent, errors = zip(*points, strict=True)
             times = [1e3 * time for time in spent]
             panel.loglog(errors, times, label=NAMES[name], markersize=4, **STYLES[name])
         panel.axvline(TARGET, color="0.6", linewidth=1, linestyle=":")
         panel.set(title=result["title"], xlabel="error at the end, rad", ylabel="CPU time, ms", xlim=(1e-1, 1e-9))
-    for panel in panels:
+    for panel in figure.axes:
         panel.grid(color="0.9")
         panel.spines[["top", "right"]].set_visible(False)
-    panels[1].legend(frameon=False)
+    panels[1].legend(frameon=False, fontsize="small")
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=110)
     pyplot.close(figure)

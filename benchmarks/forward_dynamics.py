@@ -61,8 +61,9 @@ class Compiled:
         self.from_python = self._python_call(library)
 
     def _c_loop(self, function: ca.Function, library: pathlib.Path) -> Callable[[int], object]:
-        arguments = (ctypes.c_void_p * 5)(*(vector.ctypes.data for vector in self._arguments))
-        results = (ctypes.c_void_p * 2)(None, self.w.ctypes.data)
+        # Behind the arguments and results there is room for those of the functions that this one calls.
+        arguments = (ctypes.c_void_p * function.sz_arg())(*(vector.ctypes.data for vector in self._arguments))
+        results = (ctypes.c_void_p * function.sz_res())(None, self.w.ctypes.data)
         iw, work = np.zeros(function.sz_iw() + 1, dtype=np.int64), np.zeros(function.sz_w() + 1)
         repeat = ctypes.CDLL(str(library)).repeat
         repeat.restype, repeat.argtypes = None, (ctypes.c_long, *[ctypes.c_void_p] * 4)
@@ -75,9 +76,11 @@ class Compiled:
     def _python_call(self, library: pathlib.Path) -> Callable[[], object]:
         buffer: Any
         buffer, evaluate = ca.external("dynamics", str(library)).buffer()
+        vector: Any
         for i, vector in enumerate(self._arguments):
             buffer.set_arg(i, memoryview(vector))
-        buffer.set_res(1, memoryview(self.w))
+        vector = self.w
+        buffer.set_res(1, memoryview(vector))
 
         def call(_keep_alive: object = buffer) -> object:
             return evaluate()
