@@ -1,0 +1,133 @@
+"""docs/architecture.md keeps up with the code: folders, imports, the contract, and its two new components."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import pathlib
+import re
+
+import numpy as np
+import pytest
+from mbfmu.components import Body, PointMass, Prismatic, World
+
+from mbfmu.dynamics.system import System
+from mbfmu.modeling import Assembly, Start
+from mbfmu.simulate import simulate
+from mbfmu.simulation.equations import FUNCTIONS, Equations
+
+
+@pytest.fixture(scope="module")
+def page(root: pathlib.Path) -> str:
+    """Return the text of the page."""
+    return (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+def section(page: str, title: str) -> str:
+    """Return the text under a heading."""
+    return page.partition(f"\n## {title}")[2].partition("\n## ")[0]
+
+
+def table(text: str) -> list[list[str]]:
+    """Return the cells of the rows of all tables in a text."""
+    return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line[:1] == "|"]
+
+
+def imported(path: pathlib.Path) -> set[str]:
+    """Return the parts of mbfmu (`dynamics`, `errors` ...) that the modules at a path import."""
+    found = set()
+    for file in [path] if path.is_file() else path.rglob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            else:
+                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            found |= {name.split(".")[1] for name in names if name.startswith("mbfmu.")}
+    return found - {"errors", path.stem}
+
+
+def test_every_part_of_mbfmu_has_its_row_and_imports_what_that_says(page: str, root: pathlib.Path) -> None:
+    rows = {}
+    for places, _, allowed in (row for row in table(section(page, "Folders")) if len(row) == 3):
+        rows |= dict.fromkeys(re.findall(r"`mbfmu/(\w+)", places), allowed)
+    parts = {path.stem for path in (root / "mbfmu").iterdir() if not path.stem.startswith(("_", "."))} - {"py"}
+    assert set(rows) == parts - {"errors"}
+    for part, allowed in rows.items():
+        folder = root / "mbfmu" / part
+        found = imported(folder if folder.is_dir() else folder.with_suffix(".py"))
+        assert "components" not in found, part
+        if allowed != "all of these":
+            assert found <= set(re.findall(r"\w+", allowed)), part
+
+
+def test_the_contract_names_every_field(page: str) -> None:
+    words = set(re.findall(r"\w+", section(page, "The contract between a System and a runtime")))
+    assert {field.name for field in dataclasses.fields(Equations)} - words == set()
+
+
+def test_the_functions_of_the_contract_take_what_the_table_says(page: str) -> None:
+    text = section(page, "The contract between a System and a runtime")
+    shown = {name: arguments.split(", ") for name, arguments in re.findall(r"^\| `(\w+)\((.*?)\)` \|", text, re.M)}
+    assert tuple(shown) == FUNCTIONS
+    equations = System.of(Hanging(PointMass(m=1.0))).equations
+    sizes = {"t": 1, "u": equations.nu, "m": equations.nm, "p": equations.npar, "P": equations.npar + equations.nd}
+    sizes |= {"x": equations.nx, "X": equations.nX, "w": equations.nw, "dv": equations.nv}
+    for name, arguments in shown.items():
+        function = equations.functions[name]
+        assert [function.numel_in(i) for i in range(function.n_in())] == [sizes[a] for a in arguments], name
+
+
+class Hanging(Assembly):
+    """Something on a slide along x, with a part between the ground and it."""
+
+    def __init__(self, mass, between=None):
+        self.world, self.mass = World(gravityType="NoGravity"), mass
+        self.slide = Prismatic(s=Start(0.5, fixed=True), v=Start(0.0, fixed=True))
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.mass.frame_a)
+        if between is not None:
+            self.between = between
+            self.connect(self.world.frame_b, self.between.frame_a)
+            self.connect(self.between.frame_b, self.mass.frame_a)
+
+
+def added(page: str, path: str) -> str:
+    """Return the lines that a diff of the page adds to a file."""
+    diff = page.partition(f"+++ b/{path}\n")[2]
+    lines = re.split(r"^(?:--- |```)", diff, maxsplit=1, flags=re.M)[0].splitlines()
+    return "\n".join(line[1:] for line in lines if line.startswith("+"))
+
+
+def test_the_new_joint_works_as_shown(page: str) -> None:
+    names: dict = {}
+    exec(added(page, "components/joints/screw.py"), names)
+
+    class Jack(Assembly):
+        def __init__(self):
+            self.world = World(n=(0, 0, -1), g=10.0)
+            self.screw = names["Screw"](lead=0.1, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+            self.nut = Body(m=2.0, r_CM=(0, 0, 0), I_11=0.01, I_22=0.01, I_33=0.01)
+            self.connect(self.world.frame_b, self.screw.frame_a)
+            self.connect(self.screw.frame_b, self.nut.frame_a)
+
+    h = 0.1 / (2 * np.pi)
+    result = simulate(Jack(), 0.5)
+    np.testing.assert_allclose(result["screw.w"], -20 * h / (0.01 + 2 * h**2) * result.time, rtol=1e-6, atol=1e-9)
+
+
+def test_the_new_force_works_as_shown(page: str) -> None:
+    names = dict(vars(importlib.import_module("mbfmu.components.forces.springs")))
+    exec(added(page, "components/forces/springs.py"), names)
+    spring = names["HardeningSpring"](c=2.0, c3=40.0)
+    result = simulate(Hanging(PointMass(m=1.0), spring), 0.2, tolerance=1e-9)
+    s, v = result["slide.s"], result["slide.v"]
+    energy = v**2 / 2 + 2.0 * s**2 / 2 + 40.0 * s**4 / 4
+    np.testing.assert_allclose(energy, energy[0], rtol=1e-7)
+    assert v[-1] < -0.5
+
+
+@pytest.mark.parametrize("name", ["Screw", "HardeningSpring"])
+def test_the_diffs_name_what_packages_list(page: str, name: str) -> None:
+    assert f'+    "{name}",' in page
+    assert re.search(rf"^\+from mbfmu\.components\.\w+\.\w+ import .*\b{name}\b", page, re.M)
