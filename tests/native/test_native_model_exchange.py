@@ -15,6 +15,7 @@ from lxml import etree
 from native_driver import Slave
 from native_models import everything
 
+from mbfmu import sources
 from mbfmu.dynamics.system import System
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.export.build import build
@@ -97,6 +98,17 @@ def test_drift_off_the_constraints_is_taken_back(fmu):
         variables = etree.fromstring(archive.read("modelDescription.xml")).find("ModelVariables")
     states = [variable.get("name") for variable in variables if variable[0].get("reinit") == "true"]
     assert states == ["x", "y", "vx", "vy"]
+
+
+@pytest.mark.parametrize("name", ["four_bar", "rolling_wheel", "engine_1b_analytic"])
+def test_mechanisms_of_the_gallery_move_alike_by_both_interfaces(tmp_path, name):
+    """Loops, quaternions with rolling, and a gas force with events."""
+    path = build(sources.load(name, ()), tmp_path / "m.fmu", target="native")
+    stop = 1.0
+    exchanged = integrate(path, stop, tolerance=1e-8)
+    slave = fmpy.simulate_fmu(str(path), stop_time=stop, output_interval=stop / 100, relative_tolerance=1e-9)
+    for column in slave.dtype.names:
+        np.testing.assert_allclose(exchanged[column], slave[column], rtol=2e-5, atol=2e-5, err_msg=column)
 
 
 @pytest.fixture
