@@ -22,7 +22,7 @@ from mbfmu.export.model_description import Capabilities, model_description, mode
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.export.references import value_references
 from mbfmu.modeling import Assembly
-from mbfmu.simulation.equations import SOLVERS
+from mbfmu.simulation.equations import SOLVERS, Equations
 
 #: The targets, the preferred one first.
 TARGETS = ("native", "python")
@@ -131,7 +131,8 @@ def fill(
     identifier = model_identifier(system.name)
     equations, references = system.equations, value_references(variables)
     guid = fingerprint(equations, variables, references, target)
-    exchange = target == "native" and obstacle(equations) is None
+    hindrance = obstacle(equations) if target == "native" else "the python target is for co-simulation only"
+    exchange = hindrance is None
     report("Describing the model")
     description = model_description(
         equations,
@@ -147,9 +148,11 @@ def fill(
     )
     (folder / "modelDescription.xml").write_bytes(description)
     facts = {
-        "Interface": "FMI 2.0, co-simulation" + (" and model exchange" if exchange else ""),
+        "Interface": "FMI 2.0, co-simulation and model exchange" if exchange else "FMI 2.0, co-simulation",
+        **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
         "Target": f"native: {', '.join(platforms)}" if target == "native" else "python (with numpy, scipy and casadi)",
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
+        "Integration": _integration(equations),
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
         "Identity": guid,
     }
@@ -163,6 +166,13 @@ def fill(
     for platform in platforms:
         report(f"Compiling for {platform}")
         native.build_library(equations, variables, identifier, guid, folder, platform=platform)
+
+
+def _integration(equations: Equations) -> str:
+    """Tell how the FMU integrates."""
+    names = {"auto": "explicit, implicit where the model turns out to be stiff"}
+    method = names.get(equations.solver, equations.solver)
+    return f"{method}; fixed steps of {equations.fixed_step:g} s" if equations.fixed_step else method
 
 
 def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tuple[ScalarVariable, ...]:
