@@ -89,6 +89,7 @@ class Stepper:
                     )
                 workspace.m[switch] = 1.0 - workspace.m[switch]
                 self._event(t, x, switch)
+                workspace.t[0], workspace.x[:] = integrator.t, integrator.x
                 check(workspace)
             elif following <= integrator.t + time_margin(integrator.t):
                 self._event(integrator.t, integrator.x, None)
