@@ -89,7 +89,9 @@ def find_class(source: str) -> type[Assembly]:
     gallery: Mapping[str, type[Assembly]] = assemblies()
     if source in gallery:
         return gallery[source]
-    raise ModelError(f"{source}: not in the gallery; {near(source, gallery, 'mbfmu list')}; SOURCE is {FORMS}")
+    if source.endswith(".fmu"):
+        raise ModelError(f"{source}: is an FMU, not {FORMS}; `mbfmu info` and `mbfmu validate` take FMUs")
+    raise ModelError(f"{source}: is not {FORMS}; {near(source, gallery, 'mbfmu list')}")
 
 
 def import_file(path: pathlib.Path) -> ModuleType:

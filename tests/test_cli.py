@@ -188,7 +188,7 @@ def test_a_message_of_several_lines_becomes_one(folder: pathlib.Path, capsys: py
     held = edited(PENDULUM, "self.output", "self.connect(self.world.frame_b, self.bob.frame_a)\n        self.output")
     (folder / "held.py").write_text(held, encoding="utf-8")
     message = complaint(["simulate", "held.py"], capsys)
-    assert "cannot be met; '" in message
+    assert "cannot be met: '" in message
     assert "change it: hinge.phi = 0.1" in message
 
 
@@ -305,6 +305,9 @@ def test_a_bad_setting_ends_in_one_message(
         "missing source": ("build", ["SOURCE"]),
         "unknown target": ("build pendulum.py --target nativ", ["nativ", "native", "python"]),
         "unknown platform": ("build pendulum.py --target native --platform linux65", ["linux65", "linux64"]),
+        "source as output": ("build pendulum.py -o pendulum.py", ["pendulum.py", ".fmu"]),
+        "package of another name": ("ssp powertrain car -o car.fmu", ["car.fmu", "car.ssp"]),
+        "FMU in place of an assembly": ("simulate broken.fmu", ["is an FMU", "mbfmu info"]),
         "missing folder": ("build pendulum.py --target python -o nowhere/out.fmu", ["nowhere"]),
         "file in place of a folder": ("build pendulum.py --target python -o pendulum.py/out.fmu", ["pendulum.py"]),
         "not an FMU": ("validate pendulum.py", ["pendulum.py", "not an FMU"]),
@@ -327,6 +330,7 @@ def test_bad_use_ends_in_one_message(
     message = complaint(arguments.split(), capsys)
     assert [word for word in words if word not in message] == []
     assert sorted(folder.rglob("*.fmu")) == before
+    assert (folder / "pendulum.py").read_text(encoding="utf-8") == PENDULUM
 
 
 def test_native_without_compiler_names_the_remedy(

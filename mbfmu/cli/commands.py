@@ -102,6 +102,7 @@ def build(
     """Build an FMU from an assembly."""
     from mbfmu import sources
 
+    check_suffix(output, ".fmu")
     with report.working("Reading the assembly") as progress:
         assembly = sources.load(source, parameter)
         progress("Loading the exporter")
@@ -186,6 +187,7 @@ def ssp(
     """Write a System Structure package: several FMUs and their connections (SSP 1.0)."""
     from mbfmu.cli.systems import read_elements
 
+    check_suffix(output, ".ssp")
     with report.working("Reading the system") as progress:
         system = read_elements(elements, connect)
         progress("Loading the exporter")
@@ -285,6 +287,12 @@ def demo(
     demos.run(name, output, report.console)
 
 
+def check_suffix(output: pathlib.Path | None, suffix: str) -> None:
+    """Refuse to write a package over a file of another kind, such as the source."""
+    if output is not None and output.suffix != suffix and not output.is_dir():
+        raise MbfmuError(f"--output {output}: what is written is a {suffix} file; choose {output.stem}{suffix}")
+
+
 def shown_names(system: System, patterns: str | None) -> list[str]:
     """Return the variables that comma-separated patterns match; without patterns the outputs, else the states.
 
@@ -336,6 +344,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def one_line(message: str) -> str:
-    """Join the lines of a message, so that one can tell where each of them ends."""
-    lines = [" ".join(line.split()) for line in message.splitlines() if line.strip()]
-    return "; ".join(lines).replace(":; ", ": ")
+    """Join the lines of a message; lines that are indented are a list that belongs to the line before them."""
+    text = ""
+    was_item = False
+    for line in filter(str.strip, message.splitlines()):
+        is_item = line.startswith(" ") and bool(text)
+        separator = (", " if was_item else ": ") if is_item else "; "
+        text = text.rstrip(":") + separator + " ".join(line.split()) if text else " ".join(line.split())
+        was_item = is_item
+    return text

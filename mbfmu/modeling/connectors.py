@@ -176,7 +176,7 @@ class Connector:
         return f"<{type(self.port).__name__} {self.path}>"
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
+@dataclasses.dataclass(frozen=True, eq=False, repr=False)
 class Reference:
     """A variable of a component, named from outside: what `Assembly.output` takes."""
 
@@ -197,3 +197,6 @@ class Reference:
     def path(self) -> str:
         """Dotted name from the outermost assembly."""
         return ".".join(filter(None, (self.owner.path, self.name)))
+
+    def __repr__(self) -> str:
+        return f"<variable {self.path}>"
