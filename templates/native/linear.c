@@ -8,7 +8,7 @@ static int lu_factorise(int n, double *A, int *pivots)
         /* Bring the column up to date (left-looking): what is above the diagonal is U, below it the candidates. */
         double before = 0, most = 0;
         int pivot = k;
-        for (int i = 0; i < n; ++i) before = fmax(before, fabs(column[i]));
+        for (int i = 0; i < n; ++i) before = fabs(column[i]) > before ? fabs(column[i]) : before;
         for (int j = 0; j < k; ++j) {
             const double *done = A + (size_t)j * n;
             double factor = column[j];
