@@ -272,6 +272,7 @@ def _sizes(
         "FIXED_STEP": int(e.fixed_step > 0),
         "NBLOCKS": len(lengths),
         "EXPLICIT": int(e.explicit),
+        "DIFFERENCES": int(not any(f.name() == "dynamics_tangent" for f in functions)),
         "ONE_BLOCK": int(e.blocks == (whole,)),
         "LARGEST_BLOCK": max(lengths, default=0),
         "SZ_IW": max(f.sz_iw() for f in functions),

@@ -2,12 +2,13 @@
 
 Each is a product with one direction (dt, dx, du), which costs two to three times the function itself; Jacobians of
 large systems as code would keep a C compiler busy for minutes. The accelerations are differentiated implicitly: from
-A w = b follows A dw = d(b - A w) with w held.
+A w = b follows A dw = d(b - A w) with w held. Dynamics that call shared functions, those of large trees, are left to
+differences in the runtime: their code would grow threefold.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -29,26 +30,38 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
     -------
     dict
         `dynamics_tangent(t, x, u, P, m, w, dt, dx, du)` -> d(b - A w) with w held [nw]; where the dynamics are
-        explicit, dw itself. `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx].
+        explicit, dw itself; where they call shared functions, this function is left out.
+        `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx].
         `exposed_tangent` of the same arguments -> dy [len(exposed)].
     """
     e, functions = equations, equations.functions
-    symbol: Any = ca.SX if all(function.is_a("SXFunction") for function in functions.values()) else ca.MX
     sizes = {"t": 1, "x": e.nx, "u": e.nu, "P": e.npar + e.nd, "m": e.nm, "w": e.nw}
-    at = {name: symbol.sym(name, size) for name, size in sizes.items()}
-    seeds = {name: symbol.sym(f"d{name}", sizes[name]) for name in ("t", "x", "u", "w")}
 
-    def tangent(name: str, expression: Any, moving: Sequence[str]) -> ca.Function:
-        terms = [ca.jtimes(expression, at[key], seeds[key]) for key in moving]
-        total = sum(terms, symbol.zeros(expression.shape))
-        arguments = [*at.values(), *(seeds[key] for key in moving)]
-        return ca.Function(name, arguments, [ca.densify(ca.cse(total) if total.numel() else total)])
+    def tangent(name: str, of: str, moving: str, make: Callable[..., Any]) -> ca.Function:
+        symbol: Any = ca.SX if functions[of].is_a("SXFunction") else ca.MX
+        at = {key: symbol.sym(key, size) for key, size in sizes.items()}
+        seeds = {key: symbol.sym(f"d{key}", sizes[key]) for key in moving}
+        expression = make(functions[of], *at.values())
+        total = sum((ca.jtimes(expression, at[key], seeds[key]) for key in moving), symbol.zeros(expression.shape))
+        return ca.Function(
+            name, [*at.values(), *seeds.values()], [ca.densify(ca.cse(total) if total.numel() else total)]
+        )
 
-    point = list(at.values())
-    A, b = functions["dynamics"](*point[:5])
-    y = functions["variables"](*point)
-    return {
-        "dynamics_tangent": tangent("dynamics_tangent", b if e.explicit else b - ca.mtimes(A, at["w"]), "txu"),
-        "derivatives_tangent": tangent("derivatives_tangent", functions["derivatives"](*point), "txuw"),
-        "exposed_tangent": tangent("exposed_tangent", ca.vertcat(symbol(0, 1), *(y[i] for i in exposed)), "txuw"),
+    def motion(function: ca.Function, *point: Any) -> Any:
+        A, b = function(*point[:5])
+        return b if e.explicit else b - ca.mtimes(A, point[5])
+
+    def rates(function: ca.Function, *point: Any) -> Any:
+        return function(*point)
+
+    def values(function: ca.Function, *point: Any) -> Any:
+        y = function(*point)
+        return ca.vertcat(type(y)(0, 1), *(y[i] for i in exposed))
+
+    found = {
+        "derivatives_tangent": tangent("derivatives_tangent", "derivatives", "txuw", rates),
+        "exposed_tangent": tangent("exposed_tangent", "variables", "txuw", values),
     }
+    if functions["dynamics"].is_a("SXFunction"):
+        found["dynamics_tangent"] = tangent("dynamics_tangent", "dynamics", "txu", motion)
+    return found

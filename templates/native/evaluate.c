@@ -155,16 +155,40 @@ static Outcome accelerations(Instance *s, double t, const double *x, const doubl
     return DONE;
 }
 
+#if DIFFERENCES
+/* Change of w with (t, x, u) in a direction, by central differences. */
+static Outcome difference(Instance *s, double t, const double *x, const double *u, const double *m,
+                          const Direction *along, double *dw)
+{
+    double size = fmax(1, fmax(largest(x, NX), largest(u, NU)));
+    double far = fmax(fabs(along->t), fmax(largest(along->x, NX), largest(along->u, NU)));
+    for (int i = 0; i < NW; ++i) dw[i] = 0;
+    if (!(far > 0)) return DONE;
+    double distance = 6e-6 * size / far;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        double step = sign * distance;
+        for (int i = 0; i < NX; ++i) s->moved.x[i] = x[i] + step * along->x[i];
+        for (int i = 0; i < NU; ++i) s->moved.u[i] = u[i] + step * along->u[i];
+        Outcome outcome = accelerations(s, t + step * along->t, s->moved.x, s->moved.u, m, s->moved_w);
+        if (outcome) return outcome;
+        for (int i = 0; i < NW; ++i) dw[i] += s->moved_w[i] / (2 * step);
+    }
+    return DONE;
+}
+#endif
+
 /* Change of w and of dx/dt with (t, x, u) in a direction, where `accelerations` was called last for this point. */
 static int direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
                      const Direction *along, double *dw, double *change)
 {
-    if (NW) {
-        const double *arg[ARG_DYNAMICS_TANGENT] = {&t, x, u, s->now.P, m, w, &along->t, along->x, along->u};
-        double *res[RES_DYNAMICS_TANGENT] = {dw};
-        if (CALL_DYNAMICS_TANGENT(arg, res, s->iw, s->work, 0)) return 1;
-        substitute_blocks(s, dw);
-    }
+#if DIFFERENCES
+    if (difference(s, t, x, u, m, along, dw)) return 1;
+#elif NV + NL > 0
+    const double *from[ARG_DYNAMICS_TANGENT] = {&t, x, u, s->now.P, m, w, &along->t, along->x, along->u};
+    double *to[RES_DYNAMICS_TANGENT] = {dw};
+    if (CALL_DYNAMICS_TANGENT(from, to, s->iw, s->work, 0)) return 1;
+    substitute_blocks(s, dw);
+#endif
     const double *arg[ARG_DERIVATIVES_TANGENT] = {&t, x, u, s->now.P, m, w, &along->t, along->x, along->u, dw};
     double *res[RES_DERIVATIVES_TANGENT] = {change};
     return NX && CALL_DERIVATIVES_TANGENT(arg, res, s->iw, s->work, 0);

@@ -127,6 +127,8 @@ typedef struct {
     int flipped[LENGTH(NM)];
     Direction along;
     double dw[LENGTH(NW)], dy[LENGTH(NEXPOSED)];
+    Direction moved;
+    double moved_w[LENGTH(DIFFERENCES ? NW : 0)];
     Head fallback;                  /* the head before a step that may fail */
     double stiffness;               /* of the last explicit step: its length times the largest eigenvalue, about */
     int linearised;                 /* jacobian and drift belong to the present step */

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2Real
@@ -48,7 +50,16 @@ def test_what_is_neither_output_nor_derivative_is_refused(library):
         assert message in slave.messages(fmi2Error)[0]
 
 
-@pytest.mark.parametrize("model", [everything, free_body])
+def calling():
+    """The model of everything, its dynamics a function that calls another one, as those of large trees do."""
+    equations, variables = everything()
+    inner = equations.functions["dynamics"]
+    arguments = [ca.MX.sym(f"a{i}", inner.size1_in(i)) for i in range(inner.n_in())]
+    functions = {**equations.functions, "dynamics": ca.Function("dynamics", arguments, inner.call(arguments))}
+    return dataclasses.replace(equations, functions=functions), variables
+
+
+@pytest.mark.parametrize("model", [everything, free_body, calling])
 def test_derivatives_are_differences_of_derivatives(library, model):
     """The Jacobian of dx/dt by central differences, in model exchange, where states can be set."""
     built = library(model)
