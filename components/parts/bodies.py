@@ -216,7 +216,7 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
     phi_d = Variable(AngularVelocity, "= der(phi)", shape=3)
     phi_dd = Variable(AngularAcceleration, "= der(phi_d)", shape=3)
 
-    def __init__(self, **modifiers):
+    def __init__(self, **modifiers: Any) -> None:
         super().__init__(**modifiers)
         self._check_inertia()
 
@@ -294,7 +294,7 @@ class _BodyWithShape(BodyStart):
     frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque")
     frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque")
 
-    def add_body(self, **inertia) -> None:
+    def add_body(self, **inertia: Any) -> None:
         """Body and rod between the frames, connected."""
         passed = {name: getattr(self, name) for name in _START_PARAMETERS}
         self.body = Body(**inertia, **passed)
@@ -348,7 +348,7 @@ class _SolidBody(ShapeAnimation, _BodyWithShape):
         )
 
 
-def _box_inertia(self: BodyBox):
+def _box_inertia(self: BodyBox) -> ca.SX:
     x, y, z = self.length**2, self.width**2, self.height**2
     inner_y, inner_z = self.innerWidth**2, self.innerHeight**2
     diagonal = (
@@ -404,7 +404,7 @@ class BodyBox(_SolidBody):
         self.require(self.height - self.innerHeight, "innerHeight is greater than height; make it smaller")
 
 
-def _cylinder_inertia(self: BodyCylinder):
+def _cylinder_inertia(self: BodyCylinder) -> ca.SX:
     along = (self.mo * self.radius**2 - self.mi * self.innerRadius**2) / 2
     return resolve_dyade1(self.R, ca.diag(ca.vertcat(along, self.I22, self.I22)))
 

@@ -21,7 +21,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import cross
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.declarations import Quaternion
-from mbfmu.simulation.equations import Equations
+from mbfmu.simulation.equations import SOLVERS, Equations
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
 RECURSIVE_FROM = 5
@@ -377,8 +377,14 @@ class Builder:
             start_time=self.assembly.start_time,
             stop_time=self.assembly.stop_time,
             tolerance=self.assembly.tolerance,
+            solver=self._solver(),
             functions=functions,
         )
+
+    def _solver(self) -> str:
+        if self.assembly.solver not in SOLVERS:
+            raise ModelError(f'{self.assembly.name}: solver "{self.assembly.solver}" is none of {", ".join(SOLVERS)}')
+        return self.assembly.solver
 
     def equations(self) -> Equations:
         """The finished record."""

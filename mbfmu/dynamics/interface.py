@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,16 @@ from mbfmu.modeling.types import AngularVelocity, Dimensionless, Type
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.builder import Builder
+
+#: Attributes of what never changes, and of what follows from other things.
+_CONSTANT: dict[str, Any] = {
+    "causality": "local",
+    "variability": "constant",
+    "initial": "exact",
+    "store": "constant",
+    "index": 0,
+}
+_CALCULATED: dict[str, Any] = {"initial": "calculated", "start": None}
 
 #: A quantity to show: name, type, sentence, shape, column of values.
 Entry = tuple[str, Type, str, tuple[int, ...], ca.SX]
@@ -232,6 +243,8 @@ class Interface:
         rows, _ = ca.jacobian_sparsity(outputs, changing).get_triplet()
         #: Entries of y that depend on parameters only do not change.
         self._changing = set(rows)
+        tunable = ca.vertcat(ca.SX(0, 1), *(builder.P[i] for i in sorted(builder.parameters.tunable)))
+        self._tunable = set(ca.jacobian_sparsity(outputs, tunable).get_triplet()[0])
 
     def dependence(self, builder: Builder) -> Any:
         """Function (store, index, variables) -> inputs and states that a value depends on, with FMI's kind."""
@@ -325,79 +338,40 @@ class Interface:
     ) -> Iterator[ScalarVariable]:
         full = ".".join(filter(None, (path, name)))
         if declaration.structural:
-            value = component.value(name)
-            flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
-            base = declaration.type.base
-            if base == "String" and isinstance(value, str):
-                flat = [value]
-            for suffix, v in zip(_suffixes(np.shape(value) if base != "String" else ()), flat, strict=True):
-                kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
-                yield _scalar(
-                    full + suffix,
-                    declaration.doc,
-                    declaration.type,
-                    causality="local",
-                    variability="constant",
-                    initial="exact",
-                    start=kind(v),
-                    store="constant",
-                    index=0,
-                    structural=True,
-                )
+            yield from self._structural(full, component, name, declaration)
             return
-        symbol = component.symbol(name)
-        shape: tuple[int, ...] = component.shape_of(name)
-        if declaration.type.name == "Orientation":
-            full, symbol = f"{full}.T", symbol.T
-        resolved = [builder.parameters.source(e) for e in ca.vertsplit(ca.vec(symbol))]
-        defaults = builder.parameters.defaults
-        free = set(builder.parameters.free)
-        variability = "tunable" if declaration.tunable else "fixed"
-        for suffix, element in zip(_suffixes(shape), resolved, strict=True):
-            type = Dimensionless if declaration.type.name == "Orientation" else declaration.type
-            bounds = {"min": declaration.min, "max": declaration.max}
-            index = builder.parameters.place(element)
+        symbol, type = component.symbol(name), declaration.type
+        if type.name == "Orientation":
+            full, symbol, type = f"{full}.T", symbol.T, Dimensionless
+        parameters = builder.parameters
+        shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
+        for suffix, scalar in zip(_suffixes(component.shape_of(name)), ca.vertsplit(ca.vec(symbol)), strict=True):
+            element = parameters.source(scalar)
+            index = parameters.place(element)
             if index is None:
-                yield _scalar(
-                    full + suffix,
-                    declaration.doc,
-                    type,
-                    causality="local",
-                    variability="constant",
-                    initial="exact",
-                    start=float(element),
-                    store="constant",
-                    index=0,
-                    **bounds,
-                )
-            elif index >= len(defaults) or not builder.parameters.owns(ca.vec(symbol), index):
-                yield _scalar(
-                    full + suffix,
-                    declaration.doc,
-                    type,
-                    causality="calculatedParameter",
-                    variability=variability,
-                    initial="calculated",
-                    start=None,
-                    store="P",
-                    index=index,
-                    **bounds,
-                )
+                yield _scalar(full + suffix, **shown, **_CONSTANT, start=float(element))
+                continue
+            variability = "tunable" if index in parameters.tunable else "fixed"
+            place: dict[str, Any] = {"store": "P", "index": index, "variability": variability}
+            if index >= len(parameters.defaults) or not parameters.owns(ca.vec(symbol), index):
+                yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", **_CALCULATED)
+                continue
+            place |= {"start": parameters.defaults[index], "start_index": index}
+            if index in parameters.free:
+                place["variability"] = "fixed"
+                yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", initial="approx")
             else:
-                is_free = index in free
-                yield _scalar(
-                    full + suffix,
-                    declaration.doc,
-                    type,
-                    causality="calculatedParameter" if is_free else "parameter",
-                    variability="fixed" if is_free else variability,
-                    initial="approx" if is_free else "exact",
-                    start=defaults[index],
-                    store="P",
-                    index=index,
-                    start_index=index,
-                    **bounds,
-                )
+                yield _scalar(full + suffix, **shown, **place, causality="parameter", initial="exact")
+
+    def _structural(
+        self, full: str, component: Component, name: str, declaration: Parameter
+    ) -> Iterator[ScalarVariable]:
+        """Constants that shaped the equations: numbers, choices, texts."""
+        value, base = component.value(name), declaration.type.base
+        flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
+        kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
+        for suffix, v in zip(_suffixes(np.shape(value) if base != "String" else ()), flat, strict=True):
+            yield _scalar(full + suffix, declaration.doc, declaration.type, **_CONSTANT, start=kind(v), structural=True)
 
     def _values(
         self, builder: Builder, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...], values: ca.SX
@@ -411,49 +385,18 @@ class Interface:
     def _value(
         self, builder: Builder, name: str, type: Type, doc: str, element: ca.SX, start: StartValue | None
     ) -> ScalarVariable:
+        local = functools.partial(_scalar, name, doc, type, causality="local")
         if element.is_constant():
-            return _scalar(
-                name,
-                doc,
-                type,
-                causality="local",
-                variability="constant",
-                initial="exact",
-                start=float(element),
-                store="constant",
-                index=0,
-            )
+            return _scalar(name, doc, type, **_CONSTANT, start=float(element))
         store, index = self._places[element.element_hash()]
         if store == "P" or (store == "y" and index not in self._changing):
-            return _scalar(
-                name,
-                doc,
-                type,
-                causality="local",
-                variability="fixed",
-                initial="calculated",
-                start=None,
-                store=store,
-                index=index,
-            )
+            is_tunable = index in (builder.parameters.tunable if store == "P" else self._tunable)
+            variability = "tunable" if is_tunable else "fixed"
+            return local(variability=variability, store=store, index=index, **_CALCULATED)
         number = None if start is None else builder.parameters.place(start.start)
         if start is None or number is None or number >= len(builder.parameters.defaults):
-            return _scalar(
-                name,
-                doc,
-                type,
-                causality="local",
-                variability="continuous",
-                initial="calculated",
-                start=None,
-                store=store,
-                index=index,
-            )
-        return _scalar(
-            name,
-            doc,
-            type,
-            causality="local",
+            return local(variability="continuous", store=store, index=index, **_CALCULATED)
+        return local(
             variability="continuous",
             initial="exact" if start.fixed else "approx",
             start=builder.parameters.defaults[number],

@@ -32,6 +32,8 @@ class Parameters:
     #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
     free: list[int] = dataclasses.field(default_factory=list)
     free_weights: list[float] = dataclasses.field(default_factory=list)
+    #: Indices in P of what may change while the model runs: tunable parameters, and what is derived from them.
+    tunable: set[int] = dataclasses.field(default_factory=set)
     derived: list[ca.SX] = dataclasses.field(default_factory=list)
     expressions: list[ca.SX] = dataclasses.field(default_factory=list)
     _aliases: dict[int, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
@@ -62,6 +64,8 @@ class Parameters:
             )
         bound = not isinstance(value, int | float | np.ndarray)
         for element, given in zip(elements, ca.vertsplit(expression), strict=True):
+            if declaration.tunable and given.is_constant() and not bound:
+                self.tunable.add(len(self.symbols))
             self.add(element, given, is_free, bound)
             if is_free:
                 self.free_weights.append(1.0 if component.is_given(name) else OPEN)
@@ -124,6 +128,10 @@ class Parameters:
                     ca.vertcat(*(solved[k] for k in needs)),
                 )
             solved[i] = self.expressions[i]
+        changing = {self.symbols[i].element_hash() for i in self.tunable}
+        for i, expression in enumerate(self.expressions):
+            if any(s.element_hash() in changing for s in ca.symvar(expression)):
+                self.tunable.add(len(self.symbols) + i)
 
     def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with passed-on parameters replaced by what they pass on."""

@@ -33,6 +33,8 @@ from mbfmu.frames import cross
 INLINE_GROUPS = 24
 
 
+#: Vectors of up to so many elements are handed to a leaf function whole.
+PASSED_WHOLE = 40
 #: Motions of a frame by what they depend on.
 _LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
 
@@ -129,9 +131,9 @@ class Linker:
         self._places: dict[int, tuple[int, int]] = {}
         self._leaves: dict[str, ca.Function] = {}
 
-    def define(self, symbols: Iterable[ca.SX], values: Any) -> None:
-        """From now on the scalar symbols have the elements of a vector as their values."""
-        for i, symbol in enumerate(symbols):
+    def define(self, symbols: Iterable[ca.SX], values: Any, start: int = 0) -> None:
+        """From now on the scalar symbols have the elements of a vector from `start` on as their values."""
+        for i, symbol in enumerate(symbols, start):
             self._places[symbol.element_hash()] = (len(self._values), i)
         self._values.append(values)
 
@@ -146,14 +148,22 @@ class Linker:
             indices.append(index)
         # The latest results first: code is generated depth first, so what a leaf reads is then computed close to it.
         gathered = dict(sorted(gathered.items(), reverse=True))
-        arguments = [ca.SX.sym(f"i{k}", len(symbols)) for k, (symbols, _) in enumerate(gathered.values())]
+        arguments, values, replacements = [], [], []
+        for k, (source, (_, indices)) in enumerate(gathered.items()):
+            whole = self._values[source]
+            if whole.numel() <= PASSED_WHOLE:  # picking elements inside the leaf costs nothing, copying them does
+                arguments.append(ca.SX.sym(f"i{k}", whole.numel()))
+                values.append(whole)
+                replacements.append(arguments[-1][indices])
+            else:
+                arguments.append(ca.SX.sym(f"i{k}", len(indices)))
+                values.append(whole[indices])
+                replacements.append(arguments[-1])
         if gathered:
-            column = ca.substitute(
-                column, ca.vertcat(*(s for symbols, _ in gathered.values() for s in symbols)), ca.vertcat(*arguments)
-            )
+            symbols = [s for found, _ in gathered.values() for s in found]
+            column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*replacements))
         leaf = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
         leaf = self._leaves.setdefault(leaf.serialize(), leaf)
-        values = [self._values[source][indices] for source, (_, indices) in gathered.items()]
         result = leaf.call(values)[0]
         return result if gathered else self._symbolic(result)
 
@@ -464,7 +474,7 @@ class _Recursion:
             size = self.base.symbols.a[key].numel()
             solved[key] = values[at : at + size]
             at += size
-        linker.define([s for node in ports for s in _scalars(self.sweeps.alpha(node))], values[at:])
+        linker.define([s for node in ports for s in _scalars(self.sweeps.alpha(node))], values, at)
 
 
 def _parent(edge: Edge) -> int:
