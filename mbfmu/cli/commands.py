@@ -85,12 +85,12 @@ def build(
         typer.Option(metavar="PATTERNS", help="Local variables to keep (body.*), comma-separated; default: all."),
     ] = None,
     solver: Annotated[
-        str,
+        str | None,
         typer.Option(
             metavar="auto|explicit|implicit",
-            help="Integration; auto is explicit until the model turns out to be stiff.",
+            help="Integration; auto is explicit until a model turns out stiff. Default: the assembly's, else auto.",
         ),
-    ] = "auto",
+    ] = None,
     fixed_step: Annotated[
         float | None, typer.Option(metavar="S", help="Steps of one length without error control, for real time.")
     ] = None,

@@ -44,7 +44,7 @@ def build(
     platforms: str | Sequence[str] | None = None,
     variables: str | Sequence[str] | None = None,
     sources: bool = False,
-    solver: str = "auto",
+    solver: str | None = None,
     fixed_step: float | None = None,
     energy: bool = False,
     progress: Callable[[str], None] | None = None,
@@ -71,7 +71,7 @@ def build(
         Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
     solver
         `explicit` (Dormand-Prince), `implicit` (for stiff models), or `auto`: explicit until the model turns out to be
-        stiff.
+        stiff; by default what the assembly says.
     fixed_step
         Length of the integrator's steps, s, for real-time targets: no error control, no search for events, every step
         costs the same. `auto` is `explicit` then. For native FMUs only.
@@ -98,7 +98,7 @@ def build(
         raise BuildError("sources: a python FMU has no C sources; choose the native target.")
     if energy and isinstance(assembly, System):
         raise BuildError("energy: the system is made already; make it with System.of(assembly, energy=True).")
-    if solver not in SOLVERS:
+    if solver not in (None, *SOLVERS):
         raise BuildError(f'solver "{solver}" is unknown; there are {", ".join(SOLVERS)}.')
     if fixed_step is not None and not 0 < fixed_step < math.inf:
         raise BuildError(f"fixed step {fixed_step:g} s: choose a positive number.")
@@ -110,7 +110,8 @@ def build(
     with replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
         system = System.of(assembly, energy=energy)
-        equations = dataclasses.replace(system.equations, solver=solver, fixed_step=fixed_step or 0.0)
+        equations = system.equations
+        equations = dataclasses.replace(equations, solver=solver or equations.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=equations)
         fill(folder, system, select(system.variables, _split(variables)), target, names, sources, report)
         report("Writing the archive")

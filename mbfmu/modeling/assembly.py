@@ -25,12 +25,15 @@ class Assembly(Component):
                 self.output(self.revolute.phi)
 
     An assembly is a component: it can be a part of another one, where an outer World takes the place of its own.
-    `experiment` holds start time, stop time and tolerance for simulate() and the FMU's DefaultExperiment.
+    `start_time`, `stop_time` and `tolerance` are those of simulate() and of the FMU's DefaultExperiment; `solver` says
+    how both integrate: `explicit`, `implicit` (for stiff models), or `auto`, explicit until the model turns out to be
+    stiff.
     """
 
     start_time: float = 0.0
     stop_time: float = 1.0
     tolerance: float = 1e-6
+    solver: str = "auto"
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
         """An empty assembly: `__init__` of a subclass need not call this class's."""
@@ -77,6 +80,8 @@ class Assembly(Component):
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("start_time", "stop_time", "tolerance"):
             object.__setattr__(self, name, float(value))
+        elif name == "solver":
+            object.__setattr__(self, name, value)
         else:
             super().__setattr__(name, value)
 

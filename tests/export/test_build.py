@@ -114,6 +114,10 @@ def test_auto_with_a_compiler_is_native(system: System, tmp_path: pathlib.Path) 
         ({"target": "python", "platforms": "linux64"}, "linux64 and win64 at once"),
         ({"target": "native", "platforms": "amiga"}, "amiga"),
         ({"target": "python", "sources": True}, "no C sources"),
+        ({"solver": "Euler"}, 'solver "Euler" is unknown; there are auto, explicit, implicit'),
+        ({"target": "native", "fixed_step": 0.0}, "choose a positive number"),
+        ({"target": "python", "fixed_step": 1e-3}, "an adaptive integrator only"),
+        ({"energy": True}, "the system is made already"),
         ({"target": "python", "variables": "nothing.*"}, r'"nothing\.\*"'),
     ],
 )
@@ -168,6 +172,34 @@ def test_fmpy_compiles_the_sources(system: System, tmp_path: pathlib.Path) -> No
     build_platform_binary(folder)
     result = fmpy.simulate_fmu(str(folder), stop_time=1.0, output_interval=0.1, relative_tolerance=1e-9)
     np.testing.assert_allclose(result["flange.s"], 0.1 * np.cos(2 * result["time"]), atol=1e-7)
+
+
+def last_line(path: pathlib.Path) -> str:
+    """Run an FMU for a second and return the last line of its log."""
+    log: list[str] = []
+
+    def note(_environment: Any, _instance: bytes, _status: int, _category: bytes, message: bytes) -> None:
+        log.append(message.decode())
+
+    fmpy.simulate_fmu(str(path), stop_time=1.0, output_interval=0.1, debug_logging=True, logger=note)
+    return log[-1]
+
+
+@needs_compiler
+def test_a_solver_is_chosen_for_an_fmu(system: System, tmp_path: pathlib.Path) -> None:
+    """The log line at the end tells what was used; documentation tells it beforehand."""
+    implicit = dataclasses.replace(system, equations=dataclasses.replace(system.equations, solver="implicit"))
+    cases: list[tuple[System, dict[str, Any], str, str]] = [
+        (system, {}, " 0 implicit steps", "explicit, implicit where"),
+        (implicit, {}, "; 7 implicit steps, 7 Jacobians", "implicit"),
+        (implicit, {"solver": "explicit"}, " 0 implicit steps", "explicit"),
+        (system, {"fixed_step": 0.01}, "100 steps, 0 rejected", "fixed steps of 0.01 s"),
+    ]
+    for model, options, statistics, documented in cases:
+        path = build(model, tmp_path / "a.fmu", target="native", **options)
+        assert statistics in last_line(path)
+        with zipfile.ZipFile(path) as archive:
+            assert documented in archive.read("documentation/index.html").decode()
 
 
 def test_targets_are_known() -> None:
