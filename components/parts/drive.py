@@ -32,6 +32,7 @@ class _Carried(Component):
     frame_a = Frame_a(
         "Frame in which it is fixed (connector is removed, if world.driveTrainMechanics3D=false)",
         when=_is_3d,
+        fades=True,
     )
 
     def check_connections(self, connected: set[str]) -> None:

@@ -46,5 +46,5 @@ class BevelGear(Assembly):
         self.connect(self.motor.flange, self.inertia1.flange_a)
         self.connect(self.inertia1.flange_b, self.bevelGear.flange_a)
         self.connect(self.bevelGear.flange_b, self.inertia2.flange_a)
-        for joint in (self.revolute1, self.revolute2, self.revolute3, self.inertia2):
-            self.output(joint.phi)
+        for turning in (self.revolute1, self.revolute2, self.revolute3, self.inertia2):
+            self.output(turning.phi)

@@ -7,6 +7,7 @@ from collections import defaultdict
 from typing import Any
 
 from mbfmu.errors import ModelError
+from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Port, RealOutput, Signal
 
@@ -87,9 +88,10 @@ def flatten(root: Component) -> Flat:
             for connector in (a, b):
                 if not any(owner is component for owner in connector.owner._owners()):
                     raise ModelError(
-                        f"{component.where}: connects {connector.path}, which is not part of it; assign the "
-                        "component to an attribute of the assembly first"
+                        f"{component.where}: connects {connector.owner.where}.{connector.port.name}, which is not part "
+                        "of it; assign the component to an attribute of the assembly first"
                     )
+                _refuse_switched_off(component, connector, components)
             if not (_exists(a, components) and _exists(b, components)):
                 continue  # a conditional connector that is switched off takes its connections with it
             keys = [(_path(c), c.port.name) for c in (a, b)]
@@ -153,6 +155,25 @@ def _text(connector: Connector) -> str:
 
 def _exists(connector: Connector, components: dict[str, Component]) -> bool:
     return connector.owner.path in components and connector.port.enabled(connector.owner)
+
+
+def _refuse_switched_off(scope: Component, connector: Connector, components: dict[str, Component]) -> None:
+    """In an assembly, a connection to something that its parameters switch off is a mistake; composites rely on it."""
+    owner = connector.owner
+    if not isinstance(scope, Assembly) or owner.path not in components:
+        return
+    if connector.port.enabled(owner) or connector.port.fades:
+        return
+    off = [
+        n for n, p in owner.parameters().items() if p.type.base == "Boolean" and not p.animation and not owner.value(n)
+    ]
+    remedy = (
+        f"set {' or '.join(f'{name}=True' for name in off)}" if off else "change the parameter that switches it off"
+    )
+    raise ModelError(
+        f"{scope.where}: connects {_text(connector)}, which {owner.where} does not have with its present parameters; "
+        f"{remedy}, or remove the connection"
+    )
 
 
 def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any]) -> None:

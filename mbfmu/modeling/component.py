@@ -157,11 +157,14 @@ class Component:
         """The joint between ground and the component's frame where it moves freely. `alone`: no other part holds on."""
         raise ModelError(f"{self.where}: {type(self).__name__} cannot move freely")
 
-    def connect(self, a: Connector, b: Connector) -> None:
-        """Connect two connectors of one kind and size."""
-        for connector in (a, b):
-            if not isinstance(connector, Connector):
-                raise ModelError(f"{self.where}: connect takes two connectors, got {connector!r}")
+    def connect(self, a: Connector | Port, b: Connector | Port) -> None:
+        """Connect two connectors of one kind and size.
+
+        (A Port is what type checkers take an assembly's own connector for, which is one when it is read.)
+        """
+        if not isinstance(a, Connector) or not isinstance(b, Connector):
+            wrong = b if isinstance(a, Connector) else a
+            raise ModelError(f"{self.where}: connect takes two connectors, got {wrong!r}")
         if a.port.kind != b.port.kind:
             raise ModelError(f"{self.where}: cannot connect {a.path} ({a.port.kind}) with {b.path} ({b.port.kind})")
         self._connections.append((a, b))

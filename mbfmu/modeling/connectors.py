@@ -43,8 +43,9 @@ class Port(Declaration):
     potentials: tuple[Quantity, ...] = ()
     flows: tuple[Quantity, ...] = ()
 
-    def __init__(self, doc: str = "", *, when: Callable[[Any], bool] | None = None) -> None:
-        self.doc, self.when = doc or (self.__class__.__doc__ or ""), when
+    def __init__(self, doc: str = "", *, when: Callable[[Any], bool] | None = None, fades: bool = False) -> None:
+        """`fades`: an assembly may connect to it although `when` switches it off; the connection goes with it."""
+        self.doc, self.when, self.fades = doc or (self.__class__.__doc__ or ""), when, fades
 
 
 class Frame(Port):
