@@ -458,7 +458,10 @@ class Interface:
                 variable = found[name]
                 if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
                     raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
-                if variable.variability == "fixed":  # FMI knows outputs that are constant or vary, nothing in between
+                if variable.variability in (
+                    "fixed",
+                    "tunable",
+                ):  # FMI knows outputs that are constant or vary, nothing in between
                     variable = _with(variable, variability="continuous")
                 if shown != name and variable.variability != "constant":
                     variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)

@@ -139,13 +139,18 @@ class Starts:
     def follow_hints(self, builder: Builder) -> None:
         """Move guesses that nobody gave to where guesses of dependent variables are met best, with default parameters.
 
+        Fixed start values and constraints take part, so that guesses which suit them are met exactly.
+
         So `lineForce(r_rel_0(start = ...))` says where a coordinate beyond the spring starts looking.
         """
         positions = _elements(ca.vertcat(builder.q, builder.v))
         owners = [self.owner.get(s.element_hash()) for s in positions]
         movable = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
         resolve = self.parameters.resolve
-        rows = _column(resolve([_column(h.value - h.start for h in self.hints)]))
+        wanted = [entry.value - entry.start for entry in (*self.hints, *self.conditions)]
+        wanted += [ca.dot(q, q) - 1 for q in self.sweeps.symbols.q.values() if q.numel() == 4]
+        wanted += [r for row in builder.rows for r in (row.position, row.velocity) if r is not None]
+        rows = _column(resolve([_column(wanted)]))
         accelerations = ca.vertcat(
             builder.a, *self.sweeps.symbols.multipliers.values(), *self.sweeps.symbols.z.values()
         )
