@@ -4,18 +4,11 @@ from __future__ import annotations
 
 import importlib
 import pathlib
-import re
 import subprocess
 import sys
 
 import pytest
-
-BLOCK = re.compile(r"^```(?:python|toml)\n(.*?)^```", re.DOTALL | re.MULTILINE)
-
-
-def code_blocks(page: pathlib.Path) -> list[str]:
-    """Return the Python and TOML blocks of a page."""
-    return BLOCK.findall(page.read_text(encoding="utf-8"))
+from code_blocks import code_blocks
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import re
 import fmpy
 import numpy as np
 import pytest
-from conftest import code_blocks
+from code_blocks import code_blocks
 from scipy.integrate import solve_ivp
 
 import mbfmu

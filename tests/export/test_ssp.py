@@ -205,7 +205,7 @@ def test_the_command_reads_system_files(
         (["a=spring.fmu", "b=spring.fmu"], ["both flanges take motion", "motion=False"]),
         (["wheel.fmu"], ["no two flanges have the same name"]),
         (["absent.fmu", "wheel.fmu"], ["absent.fmu: no such file"]),
-        (["nothing", "wheel.fmu"], ["nothing: not in the gallery"]),
+        (["nothing", "wheel.fmu"], ["nothing: is not a gallery name"]),
         (["absent.toml"], ["absent.toml: cannot be read"]),
         (["broken.toml"], ["broken.toml", "no valid TOML"]),
         (["unknown.toml"], ["unknown.toml: element is no entry", "did you mean elements"]),
