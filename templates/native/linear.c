@@ -1,29 +1,38 @@
 /* Dense linear algebra, column-major: LU with partial pivoting, and least-norm least-squares solutions. */
 
-/* Factorise A in place, P A = L U. Returns 0 where A is singular to working precision. */
-static int lu_factorise(int n, double *A, int *pivots)
+/* Half of the time and more goes into these loops where a mechanism has loops: gcc is to vectorise them, which it does
+   not do by itself at the level that long equations are compiled with. */
+#if defined __GNUC__ && !defined __clang__
+#define INNERMOST __attribute__((optimize("O3")))
+#else
+#define INNERMOST
+#endif
+
+/* Unknowns of the largest system that is solved by LU: accelerations, an implicit step, initialisation. */
+#define LARGEST_SYSTEM LARGER(LARGER(NW, NX), NEQUATIONS)
+
+/* Factorise A in place, P A = L U, right-looking. Returns 0 where A is singular to working precision: a pivot is
+   nothing beside what its column held at first. */
+INNERMOST static int lu_factorise(int n, double *A, int *pivots)
 {
+    double before[LENGTH(LARGEST_SYSTEM)];
     for (int k = 0; k < n; ++k) {
-        double *column = A + (size_t)k * n;
-        /* Bring the column up to date (left-looking): what is above the diagonal is U, below it the candidates. */
-        double before = 0, most = 0;
+        const double *column = A + (size_t)k * n;
+        before[k] = 0;
+        for (int i = 0; i < n; ++i) before[k] = fabs(column[i]) > before[k] ? fabs(column[i]) : before[k];
+    }
+    for (int k = 0; k < n; ++k) {
+        double *restrict column = A + (size_t)k * n, most = 0;
         int pivot = k;
-        for (int i = 0; i < n; ++i) before = fabs(column[i]) > before ? fabs(column[i]) : before;
-        for (int j = 0; j < k; ++j) {
-            const double *done = A + (size_t)j * n;
-            double factor = column[j];
-            if (factor != 0)
-                for (int i = j + 1; i < n; ++i) column[i] -= done[i] * factor;
-        }
         for (int i = k; i < n; ++i)
             if (fabs(column[i]) > most) {
                 most = fabs(column[i]);
                 pivot = i;
             }
-        if (!(most > 1e-15 * before) || !(most <= 1e300)) return 0;
+        if (!(most > 1e-15 * before[k]) || !(most <= 1e300)) return 0;
         pivots[k] = pivot;
         if (pivot != k) {
-            /* Rows of all columns, so that later columns are already in pivoted order. */
+            /* Rows of all columns, so that the factors are in pivoted order. */
             for (int j = 0; j < n; ++j) {
                 double swap = A[k + (size_t)j * n];
                 A[k + (size_t)j * n] = A[pivot + (size_t)j * n];
@@ -32,12 +41,17 @@ static int lu_factorise(int n, double *A, int *pivots)
         }
         double reciprocal = 1 / column[k];
         for (int i = k + 1; i < n; ++i) column[i] *= reciprocal;
+        for (int j = k + 1; j < n; ++j) {
+            double *restrict other = A + (size_t)j * n, factor = other[k];
+            if (factor != 0)
+                for (int i = k + 1; i < n; ++i) other[i] -= column[i] * factor;
+        }
     }
     return 1;
 }
 
 /* Solve A x = b with the factors of A: x replaces b. */
-static void lu_substitute(int n, const double *A, const int *pivots, double *b)
+INNERMOST static void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
 {
     for (int k = 0; k < n; ++k) {
         double swap = b[k];
@@ -46,12 +60,13 @@ static void lu_substitute(int n, const double *A, const int *pivots, double *b)
     }
     for (int k = 0; k < n; ++k) {
         const double *column = A + (size_t)k * n;
-        for (int i = k + 1; i < n; ++i) b[i] -= column[i] * b[k];
+        double factor = b[k];
+        for (int i = k + 1; i < n; ++i) b[i] -= column[i] * factor;
     }
     for (int k = n - 1; k >= 0; --k) {
         const double *column = A + (size_t)k * n;
-        b[k] /= column[k];
-        for (int i = 0; i < k; ++i) b[i] -= column[i] * b[k];
+        double factor = b[k] /= column[k];
+        for (int i = 0; i < k; ++i) b[i] -= column[i] * factor;
     }
 }
 
