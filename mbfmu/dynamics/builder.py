@@ -61,7 +61,7 @@ class Builder:
         self.starts = Starts(self.topology, self.sweeps, self.parameters)
         self.interface.collect_values()
         self.parameters.close()
-        if self.starts.hints:
+        if self.starts.hints or self.rows:
             self.starts.follow_hints(self)
         self._place_rows()
         self._make()

@@ -180,7 +180,14 @@ class Starts:
         def slope(y: np.ndarray) -> np.ndarray:
             return np.vstack([evaluate(y)[1], HINT * np.eye(y.size)])
 
-        found = scipy.optimize.least_squares(weighed, origin, jac=slope)
+        begin, random = origin, np.random.default_rng(0)
+        for _ in range(10):
+            if np.isfinite(weighed(begin)).all():
+                break
+            begin = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector
+        else:
+            return
+        found = scipy.optimize.least_squares(weighed, begin, jac=slope)
         for i, value in zip(movable, found.x, strict=True):
             self._move(positions[i], owners[i], float(value))
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import fmpy
 import numpy as np
 import pytest
+from mbfmu.components import Revolute
+from mbfmu.fmus import engine_v6
 from mbfmu.fmus.four_bar import FourBar
 
 import mbfmu
@@ -30,6 +32,19 @@ def test_every_cut_gives_the_same_motion() -> None:
     first = next(iter(motions.values()))
     for joint, motion in motions.items():
         np.testing.assert_allclose(motion, first, atol=1e-9, err_msg=joint)
+
+
+def test_an_engine_of_plain_hinges_runs_without_hints(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Redundant constraints of its six planar loops are found, and the motion is that with planar cut joints."""
+    outputs = ["load.w", "load.phi"]
+    planar = mbfmu.simulate(engine_v6.EngineV6(), 0.02, tolerance=1e-8, step=0.005, outputs=outputs)
+    monkeypatch.setattr(engine_v6, "RevolutePlanarLoopConstraint", Revolute)
+    system = System.of(engine_v6.EngineV6())
+    assert system.equations.nv - system.equations.nl == 1
+    assert sum("redundant" in line for line in system.structure) == 6
+    plain = mbfmu.simulate(system, 0.02, tolerance=1e-8, step=0.005, outputs=outputs)
+    for name in outputs:
+        np.testing.assert_allclose(plain[name], planar[name], rtol=1e-6)
 
 
 def test_only_joints_can_be_cut() -> None:
