@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections import defaultdict
 from typing import Any
 
@@ -170,10 +171,13 @@ def _refuse_switched_off(scope: Component, connector: Connector, components: dic
     remedy = (
         f"set {' or '.join(f'{name}=True' for name in off)}" if off else "change the parameter that switches it off"
     )
-    raise ModelError(
+    message = (
         f"{scope.where}: connects {_text(connector)}, which {owner.where} does not have with its present parameters; "
         f"{remedy}, or remove the connection"
     )
+    if not scope.drops_connections:
+        raise ModelError(message)
+    warnings.warn(f"{message} (it is left out)", stacklevel=2)
 
 
 def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any]) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
@@ -30,6 +30,8 @@ class Assembly(Component):
     stiff.
     """
 
+    #: True where connections to what parameters switch off are left out with a warning, as Modelica does in silence.
+    drops_connections: ClassVar[bool] = False
     start_time: float = 0.0
     stop_time: float = 1.0
     tolerance: float = 1e-6

@@ -73,9 +73,8 @@ class _Reader:
             self.assembly = gallery[record["assembly"]]()
         else:
             shown = str(record.get("name", name))
-            cls = type(
-                re.sub(r"\W", "_", shown), (Assembly,), {"__doc__": record.get("description", record.get("notes"))}
-            )
+            attributes = {"__doc__": record.get("description", record.get("notes")), "drops_connections": True}
+            cls = type(re.sub(r"\W", "_", shown), (Assembly,), attributes)
             self.assembly = cls()
             self._components(record)
             self._connections(record.get("connect", []))

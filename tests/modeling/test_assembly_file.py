@@ -370,3 +370,35 @@ def test_a_file_that_is_none(tmp_path: pathlib.Path) -> None:
 def test_what_shows_when_the_system_is_made(read: Read, text: str, expected: str) -> None:
     with pytest.raises(ModelError, match=expected):
         mbfmu.System.of(read(text))
+
+
+def test_connections_to_what_is_switched_off_are_left_out_with_a_warning(read: Read) -> None:
+    """Modelica leaves them out, so files made from Modelica models may have them."""
+    assembly = read(
+        """
+        [world]
+        [[component]]
+        name = "hinge"
+        class = "MultiBody.Joints.Revolute"
+        [[component]]
+        name = "body"
+        class = "MultiBody.Parts.Body"
+        parameters = { m = 1.0, r_CM = [1.0, 0.0, 0.0] }
+        [[component]]
+        name = "damper"
+        class = "Rotational.Components.Damper"
+        parameters = { d = 1.0 }
+        [[connect]]
+        a = "world.frame_b"
+        b = "hinge.frame_a"
+        [[connect]]
+        a = "hinge.frame_b"
+        b = "body.frame_a"
+        [[connect]]
+        a = "damper.flange_b"
+        b = "hinge.axis"
+        """
+    )
+    with pytest.warns(UserWarning, match=r"hinge\.axis.*useAxisFlange=True.*left out"):
+        system = mbfmu.System.of(assembly)
+    assert system.equations.nv >= 1
