@@ -5,7 +5,7 @@ from __future__ import annotations
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.fmus import expected
+from mbfmu.fmus import expected, pictures
 
 import mbfmu
 from mbfmu.modeling.registry import assemblies
@@ -91,3 +91,9 @@ def test_each_is_described(name: str) -> None:
     assert f"mbfmu build {name}" in readme
     assert GALLERY[name].__doc__
     assert GALLERY[name].__doc__ != GALLERY[name].__base__.__doc__
+
+
+def test_the_page_of_pictures_is_whole() -> None:
+    """docs/gallery.md says what the classes say, and each has its picture."""
+    assert (pictures.DOCS / "gallery.md").read_text(encoding="utf-8") == pictures.page(assemblies())
+    assert {path.stem for path in pictures.PICTURES.glob("*.png")} == set(assemblies())
