@@ -52,7 +52,9 @@ static double locate_crossing(Instance *s, const int *crossed, double end)
             t = fmin(fmax(t, low + 0.25 * resolution), high - 0.25 * resolution);
         }
         interpolate(head, t, s->stage_x);
-        if (accelerations(s, t, s->stage_x, inputs_at(s, t), head->inside, s->stage_w)
+        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. */
+        if (project(s, t, s->stage_x, head->inside)
+            || accelerations(s, t, s->stage_x, inputs_at(s, t), head->inside, s->stage_w)
             || eval_crossings(s, t, s->stage_x, inputs_at(s, t), head->inside, s->stage_w, s->c_trial))
             break;
         int flips = 0;
@@ -70,7 +72,7 @@ static double locate_crossing(Instance *s, const int *crossed, double end)
     return high;
 }
 
-/* Modes changed at the end of the step: the next one starts afresh. */
+/* Modes changed at the end of the step. */
 static Outcome finish_event(Instance *s)
 {
     Head *head = &s->now.head;
@@ -81,8 +83,10 @@ static Outcome finish_event(Instance *s)
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) say(s, fmi2OK, "switch %d becomes %d at time %.9g", i, head->m[i] > 0.5, head->end);
     s->now.events += 1;
-    head->k_known = 0;
-    head->h = 0;
+    /* Where there are modes, their update leaves the accelerations at the end. */
+    head->k_known = NM > 0 && NX > 0
+        && !eval_derivatives(s, head->end, head->x, inputs_at(s, head->end), head->m, s->stage_w, head->k)
+        && finite_all(head->k, NX);
     head->chatter = head->end - head->begin < 1e-10 * s->now.longest_step ? head->chatter + 1 : 0;
     return head->chatter < 1000 ? DONE : CHATTERING;
 }
@@ -154,6 +158,20 @@ static Outcome begin_step(Instance *s)
     return DONE;
 }
 
+/* A size for the step from the head, where there is none yet or modes changed after it was proposed. Most events change
+   little: what was proposed stands unless it is far from a first step's size, as where a stiff contact closes. */
+static void propose_step(Instance *s)
+{
+    Head *head = &s->now.head;
+    int changed = 0;
+    for (int i = 0; i < NM; ++i) changed |= head->inside[i] != head->m[i];
+    if (head->h > 0 && !changed) return;
+    double first = first_step(s, head->end, head->x, head->m);
+    if (head->h >= first && head->h <= 4 * first) return;
+    head->h = first;
+    head->error = 1e-4;
+}
+
 /* Advance the head by one accepted step, to `limit` at most. */
 static Outcome step(Instance *s, double limit)
 {
@@ -165,10 +183,7 @@ static Outcome step(Instance *s, double limit)
     limit = fmin(limit, instant);
     Outcome begun = begin_step(s);
     if (begun) return begun;
-    if (!(head->h > 0)) {
-        head->h = first_step(s, begin, head->x, head->m);
-        head->error = 1e-4;
-    }
+    propose_step(s);
     for (;;) {
         double remaining = limit - begin, h = fmin(head->h, now->longest_step), end, error = 0;
         int cut = 0;
