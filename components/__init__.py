@@ -1,10 +1,10 @@
-"""The component library: world, parts, joints, forces, sensors, rotational, translational, blocks.
+"""The component library: world, parts, joints, forces, sensors, rotational, translational, blocks, visualizers.
 
 Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics and of blocks, which
 repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
 """
 
-from mbfmu.components import blocks, forces, interfaces, joints, parts, rotational, sensors, translational
+from mbfmu.components import blocks, forces, interfaces, joints, parts, rotational, sensors, translational, visualizers
 from mbfmu.components.gravity import GravityPool
 from mbfmu.components.joints import *  # noqa: F403
 from mbfmu.components.parts import *  # noqa: F403
@@ -21,6 +21,7 @@ __all__ = [
     "rotational",
     "sensors",
     "translational",
+    "visualizers",
     *joints.__all__,
     *parts.__all__,
 ]

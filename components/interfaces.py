@@ -5,7 +5,8 @@ A force, a joint or a sensor of one's own subclasses one of these and adds decla
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import casadi as ca
 
@@ -51,6 +52,27 @@ def need_connected(component: Component, connected: set[str], *connectors: str) 
                 f"{component.where}.{name}: this connector of {type(component).__name__} is not connected; "
                 "connect it, or remove the component"
             )
+
+
+class Renamed(Component):
+    """Component whose parameters may be given by the names of the library's newer versions, too."""
+
+    #: Newer name -> name here.
+    newer_names: ClassVar[Mapping[str, str]] = {}
+
+    def modify(self, **modifiers: Any) -> None:
+        """As Component.modify, with newer names as well.
+
+        Raises:
+            ModelError: one parameter is given by two names.
+        """
+        known: dict[str, Any] = {}
+        for given, value in modifiers.items():
+            name = self.newer_names.get(given, given)
+            if name in known:
+                raise ModelError(f"{self.where}: {given} and {name} are one parameter; give it once")
+            known[name] = value
+        super().modify(**known)
 
 
 class PartialTwoFrames(Component):
@@ -394,6 +416,7 @@ __all__ = [
     "PartialTwoFrames",
     "PartialTwoFramesDoubleSize",
     "PartialVisualizer",
+    "Renamed",
     "ResolvesVectors",
     "TranslationalFlange_a",
     "TranslationalFlange_b",

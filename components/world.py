@@ -11,7 +11,23 @@ import numpy as np
 from mbfmu.frames import null_rotation
 from mbfmu.modeling import Component, Frame_b
 from mbfmu.modeling.declarations import Parameter
-from mbfmu.modeling.types import Acceleration, Axis, Boolean, GravitationalParameter, GravityTypes, Length, Real, String
+from mbfmu.modeling.types import (
+    Acceleration,
+    Axis,
+    Boolean,
+    Color,
+    Diameter,
+    GravitationalParameter,
+    GravityTypes,
+    Length,
+    Position,
+    Real,
+    String,
+)
+
+BLACK = (0, 0, 0)
+ARROW_COLOR = (0, 180, 0)
+GROUND_COLOR = (200, 200, 200)
 
 
 class World(Component):
@@ -42,8 +58,52 @@ class World(Component):
     animateGround = Parameter(Boolean, False, "= true, if ground plane shall be visualized", animation=True)
     label1 = Parameter(String, "x", "Label of horizontal axis in icon", animation=True)
     label2 = Parameter(String, "y", "Label of vertical axis in icon", animation=True)
+    axisShowLabels = Parameter(Boolean, True, "= true, if labels shall be shown", animation=True)
+    axisColor_x = Parameter(Color, BLACK, "Color of x-arrow", shape=3, animation=True)
+    axisColor_y = Parameter(Color, lambda self: self.axisColor_x, "Color of y-arrow", shape=3, animation=True)
+    axisColor_z = Parameter(Color, lambda self: self.axisColor_x, "Color of z-arrow", shape=3, animation=True)
+    gravityArrowTail = Parameter(
+        Position,
+        (0, 0, 0),
+        "Position vector from origin of world frame to arrow tail, resolved in world frame",
+        shape=3,
+        animation=True,
+    )
+    gravityArrowLength = Parameter(Length, lambda self: self.axisLength / 2, "Length of gravity arrow", animation=True)
+    gravityArrowDiameter = Parameter(
+        Diameter,
+        lambda self: self.gravityArrowLength / self.defaultWidthFraction,
+        "Diameter of gravity arrow",
+        animation=True,
+    )
+    gravityArrowColor = Parameter(Color, ARROW_COLOR, "Color of gravity arrow", shape=3, animation=True)
+    gravitySphereDiameter = Parameter(
+        Diameter,
+        12742000.0,
+        "Diameter of sphere representing gravity center (default = mean diameter of earth)",
+        animation=True,
+    )
+    gravitySphereColor = Parameter(Color, ARROW_COLOR, "Color of gravity sphere", shape=3, animation=True)
+    groundAxis_u = Parameter(
+        Axis,
+        lambda self: (0, 1, 0) if abs(self.n[0]) >= 0.99 else (1, 0, 0),
+        "Vector along 1st axis (called u) of ground plane, resolved in world frame (should be perpendicular to n)",
+        shape=3,
+        animation=True,
+    )
+    groundLength_u = Parameter(Length, 2.0, "Length of ground plane along groundAxis_u", animation=True)
+    groundLength_v = Parameter(
+        Length, lambda self: self.groundLength_u, "Length of ground plane perpendicular to groundAxis_u", animation=True
+    )
+    groundColor = Parameter(Color, GROUND_COLOR, "Color of ground plane", shape=3, animation=True)
     nominalLength = Parameter(Length, 1.0, "Nominal length of multi-body system", animation=True)
     axisLength = Parameter(Length, lambda self: self.nominalLength / 2, "Length of world axes arrows", animation=True)
+    axisDiameter = Parameter(
+        Diameter,
+        lambda self: self.axisLength / self.defaultFrameDiameterFraction,
+        "Diameter of world axes arrows",
+        animation=True,
+    )
     defaultAxisLength = Parameter(
         Length, lambda self: self.nominalLength / 5, "Default for length of a frame axis", animation=True
     )

@@ -3,8 +3,9 @@
 Names that Modelica keeps in subpackages stand side by side here: Modelica.Blocks.Sources.Sine is blocks.Sine.
 """
 
-from mbfmu.components.blocks import continuous, math, nonlinear, routing, sources, tables
+from mbfmu.components.blocks import continuous, logical, math, nonlinear, routing, sources, tables
 from mbfmu.components.blocks.continuous import *  # noqa: F403
+from mbfmu.components.blocks.logical import *  # noqa: F403
 from mbfmu.components.blocks.math import *  # noqa: F403
 from mbfmu.components.blocks.nonlinear import *  # noqa: F403
 from mbfmu.components.blocks.routing import *  # noqa: F403
@@ -13,6 +14,7 @@ from mbfmu.components.blocks.tables import *  # noqa: F403
 
 __all__ = [
     *continuous.__all__,
+    *logical.__all__,
     *math.__all__,
     *nonlinear.__all__,
     *routing.__all__,

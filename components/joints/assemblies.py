@@ -11,7 +11,7 @@ from math import pi
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.animation import ROD_COLOR, SENSOR_COLOR, BoxAnimation, CylinderAnimation
+from mbfmu.components.animation import JOINT_COLOR, ROD_COLOR, SENSOR_COLOR, BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import (
     Flange_a,
     Flange_b,
@@ -157,7 +157,19 @@ class JointUPS(RodAnimation, CylinderAnimation, RodFrame, TotalPower, PartialTwo
         )
 
 
-class DrivenByRevolute(TotalPower):
+class RevoluteAnimation(Component):
+    """Cylinder along the axis of the revolute joint."""
+
+    revoluteDiameter = Parameter(
+        Diameter, lambda self: self.world.defaultJointWidth, "Diameter of revolute joint", animation=True
+    )
+    revoluteLength = Parameter(
+        Distance, lambda self: self.world.defaultJointLength, "Length of revolute joint", animation=True
+    )
+    revoluteColor = Parameter(Color, JOINT_COLOR, "Color of revolute joint", shape=3, animation=True)
+
+
+class DrivenByRevolute(RevoluteAnimation, TotalPower):
     """The right side of an aggregation with a driven revolute joint at frame_b."""
 
     frame_ib = Frame_b("Coordinate system at origin of frame_b fixed at connecting rod 2")

@@ -9,11 +9,12 @@ the angles are states beside them, so that they count full turns as the seed's d
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
-from mbfmu.components.interfaces import PartialOneFrame_a
+from mbfmu.components.interfaces import PartialOneFrame_a, Renamed
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.drive import Mounting1D
@@ -65,10 +66,11 @@ class Contact:
         self.e_lat = cross(self.e_long, E_N)
 
 
-class RollingWheel(PartialOneFrame_a):
+class RollingWheel(Renamed, PartialOneFrame_a):
     """Joint (no mass, no inertia) that describes an ideal rolling wheel (rolling on the plane z=0)."""
 
     modelica_name = "MultiBody.Joints.RollingWheel"
+    newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
 
     frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis")
 

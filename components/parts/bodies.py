@@ -27,7 +27,7 @@ from mbfmu.frames import (
     resolve_dyade1,
     to_Q,
 )
-from mbfmu.modeling import Component, Frame_a, Frame_b, required
+from mbfmu.modeling import Component, Frame_a, Frame_b, Start, required
 from mbfmu.modeling.declarations import Final, Parameter, Variable
 from mbfmu.modeling.types import (
     Acceleration,
@@ -342,10 +342,26 @@ class _SolidBody(ShapeAnimation, _BodyWithShape):
     color = Parameter(Color, BODY_COLOR, "Color of shape", shape=3, animation=True)
 
     def build(self) -> None:
+        self._check_length()
         i = self.I
         self.add_body(
             r_CM=self.r_CM, m=self.m, I_11=i[0, 0], I_22=i[1, 1], I_33=i[2, 2], I_21=i[1, 0], I_31=i[2, 0], I_32=i[2, 1]
         )
+
+    def _check_length(self) -> None:
+        """Refuse a body without length, where the numbers are known: it would have no mass."""
+        r, r_shape, given = self.value("r"), self.value("r_shape"), self.is_given("length")
+        values = [self.value("length")] if given else [r, r_shape]
+        if any(hasattr(value, "is_symbolic") or isinstance(value, Start) for value in values):
+            return
+        if not (values[0] if given else np.linalg.norm(np.subtract(r, r_shape))) > 0:
+            what = (
+                "length is zero" if given else "r has length zero" if not np.any(r) else "r - r_shape has length zero"
+            )
+            raise ModelError(
+                f"{self.where}: {what}, and so this {type(self).__name__} has no mass; give r, or length and "
+                "lengthDirection"
+            )
 
 
 def _box_inertia(self: BodyBox) -> ca.SX:

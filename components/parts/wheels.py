@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from mbfmu.components.animation import Animated
+from mbfmu.components.interfaces import Renamed
 from mbfmu.components.joints import wheels as joints  # the module: joints contain parts, too
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.bodies import Body
@@ -25,13 +27,31 @@ from mbfmu.modeling.types import (
 )
 
 WHEEL_COLOR = (30, 30, 30)
+#: What the library calls the parameters of a wheel from version 4.0 on.
+NEWER_NAMES = {
+    "radius": "wheelRadius",
+    "m": "wheelMass",
+    "I_axis": "wheel_I_axis",
+    "I_long": "wheel_I_long",
+    "color": "wheelColor",
+}
+#: The part RollingWheelSet has names of its own; those of the part RollingWheel do as well.
+NEWER_NAMES_OF_SET = NEWER_NAMES | {
+    "R_wheel": "wheelRadius",
+    "m_wheel": "wheelMass",
+    "I_wheelAxis": "wheel_I_axis",
+    "I_wheelLong": "wheel_I_long",
+    "track": "wheelDistance",
+    "width": "wheelWidth",
+    "width_wheel": "wheelWidth",
+}
 
 
 def _select(self: Component) -> str:
     return self.stateSelect
 
 
-class WheelBody(Animated):
+class WheelBody(Animated, Renamed):
     """Mass and inertia of a wheel, and what it looks like."""
 
     wheelMass = Parameter(Mass, required, "Mass of wheel")
@@ -57,6 +77,7 @@ class RollingWheel(WheelBody):
     """Ideal rolling wheel on flat surface z=0 (5 positional, 3 velocity degrees of freedom)."""
 
     modelica_name = "MultiBody.Parts.RollingWheel"
+    newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES
 
     frame_a = Frame_a("Frame fixed in wheel center point. y-axis: along wheel axis, z-Axis: upwards")
 
@@ -90,6 +111,7 @@ class RollingWheelSet(WheelBody, WheelSetConnectors):
     """Ideal rolling wheel set consisting of two ideal rolling wheels connected together by an axis."""
 
     modelica_name = "MultiBody.Parts.RollingWheelSet"
+    newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES_OF_SET
 
     wheelWidth = Parameter(Distance, 0.01, "Width of one wheel", animation=True)
 

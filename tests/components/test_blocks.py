@@ -670,3 +670,47 @@ def test_feed_forward():
         pid=blocks.LimPID(yMax=2, withFeedForward=True, kFF=1.5),
     )
     np.testing.assert_allclose(result["pid.y"], 1.5 * result["f.y"], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (blocks.GreaterThreshold, lambda u: u > 0.5),
+        (blocks.GreaterEqualThreshold, lambda u: u >= 0.5),
+        (blocks.LessThreshold, lambda u: u < 0.5),
+        (blocks.LessEqualThreshold, lambda u: u <= 0.5),
+    ],
+)
+@pytest.mark.parametrize("constant", [False, True])
+def test_thresholds_at_above_and_below(cls, expected, constant):
+    """A ramp through the threshold, and a signal that stays on it."""
+    source = blocks.Constant(k=0.5) if constant else blocks.Ramp(height=1.0, duration=1.0)
+    result = run("source.y - block.u", source=source, block=cls(threshold=0.5), step=0.04)
+    np.testing.assert_array_equal(result["block.y"], expected(result["source.y"]).astype(float))
+
+
+@pytest.mark.parametrize(
+    ("cls", "expected"),
+    [
+        (blocks.Greater, lambda a, b: a > b),
+        (blocks.GreaterEqual, lambda a, b: a >= b),
+        (blocks.Less, lambda a, b: a < b),
+        (blocks.LessEqual, lambda a, b: a <= b),
+    ],
+)
+def test_comparisons_switch_between_signals(cls, expected):
+    result = run(
+        "a.y - compare.u1",
+        "b.y - compare.u2",
+        "compare.y - switch.u2",
+        "a.y - switch.u1",
+        "b.y - switch.u3",
+        a=blocks.Sine(amplitude=1.0, f=1.0),
+        b=blocks.Constant(k=0.3),
+        compare=cls(),
+        switch=blocks.Switch(),
+        step=0.04,
+    )
+    a, b = result["a.y"], result["b.y"]
+    np.testing.assert_array_equal(result["compare.y"], expected(a, b).astype(float))
+    np.testing.assert_array_equal(result["switch.y"], np.where(expected(a, b), a, b))

@@ -230,3 +230,27 @@ def test_gravity_that_lifts_is_warned_about():
 
     with pytest.warns(UserWarning, match=r"wheel.*does not press"):
         System.of(Ceiling())
+
+
+@pytest.mark.parametrize(
+    ("cls", "names", "newer"),
+    [
+        (
+            RollingWheel,
+            {"wheelRadius": R, "wheelMass": M, "wheel_I_axis": AXIS, "wheel_I_long": LONG},
+            {"radius": R, "m": M, "I_axis": AXIS, "I_long": LONG},
+        ),
+        (
+            RollingWheelSet,
+            {"wheelRadius": R, "wheelMass": M, "wheel_I_axis": AXIS, "wheel_I_long": LONG, "wheelDistance": 0.5},
+            {"R_wheel": R, "m_wheel": M, "I_wheelAxis": AXIS, "I_wheelLong": LONG, "track": 0.5},
+        ),
+        (joints.RollingWheel, {"wheelRadius": R}, {"radius": R}),
+        (joints.RollingWheelSet, {"wheelRadius": R, "wheelDistance": 0.5}, {"radius": R, "track": 0.5}),
+    ],
+)
+def test_wheels_take_the_names_of_newer_versions(cls, names, newer):
+    part = cls(**newer)
+    assert {name: part.value(name) for name in names} == names
+    with pytest.raises(ModelError, match="are one parameter; give it once"):
+        cls(**names, radius=R)

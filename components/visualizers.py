@@ -1,0 +1,126 @@
+"""Visualizers that models of the library carry (Modelica.Mechanics.MultiBody.Visualizers 4.0).
+
+They take no load and nothing is drawn from them: they are here so that a model can be taken over as it is.
+"""
+
+from __future__ import annotations
+
+import math
+
+from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
+from mbfmu.components.interfaces import PartialVisualizer
+from mbfmu.components.parts.fixed import FixedTranslation
+
+from mbfmu.modeling import Parameter, RealInput
+from mbfmu.modeling import types as t
+
+ARROW_COLOR = (0, 0, 255)
+BLACK = (0, 0, 0)
+SURFACE_COLOR = (0, 128, 255)
+TYRE_COLOR = (30, 30, 30)
+
+
+class FixedShape(ShapeAnimation, PartialVisualizer):
+    """Elementary shape with dynamically constant size and orientation, fixed to a frame."""
+
+    modelica_name = "MultiBody.Visualizers.FixedShape"
+
+    shapeType = Parameter(t.ShapeType, "box", "Type of shape", animation=True)
+    lengthDirection = Parameter(
+        t.Axis, (1, 0, 0), "Vector in length direction of shape, resolved in frame_a", shape=3, animation=True
+    )
+    length = Parameter(t.Length, 1.0, "Length of shape", animation=True)
+    width = Parameter(t.Distance, 0.1, "Width of shape", animation=True)
+    color = Parameter(t.Color, SURFACE_COLOR, "Color of shape", shape=3, animation=True)
+
+
+class FixedShape2(FixedTranslation):
+    """Elementary shape with two frames: a massless rod along r."""
+
+    modelica_name = "MultiBody.Visualizers.FixedShape2"
+
+    r = Parameter(t.Position, (1, 0, 0), "Vector from frame_a to frame_b resolved in frame_a", shape=3)
+
+
+class FixedFrame(Animated, PartialVisualizer):
+    """Coordinate system at a frame."""
+
+    modelica_name = "MultiBody.Visualizers.FixedFrame"
+
+    showLabels = Parameter(t.Boolean, True, "= true, if labels shall be shown", animation=True)
+    length = Parameter(t.Distance, 0.5, "Length of axes arrows", animation=True)
+    diameter = Parameter(
+        t.Distance,
+        lambda self: self.length / self.world.defaultFrameDiameterFraction,
+        "Diameter of axes arrows",
+        animation=True,
+    )
+    color_x = Parameter(t.Color, BLACK, "Color of x-arrow", shape=3, animation=True)
+    color_y = Parameter(t.Color, lambda self: self.color_x, "Color of y-arrow", shape=3, animation=True)
+    color_z = Parameter(t.Color, lambda self: self.color_x, "Color of z-arrow", shape=3, animation=True)
+
+
+class _Arrow(Animated, PartialVisualizer):
+    """Arrow that starts at r_tail."""
+
+    r_tail = Parameter(
+        t.Position, (0, 0, 0), "Vector from frame_a to arrow tail, resolved in frame_a", shape=3, animation=True
+    )
+    diameter = Parameter(
+        t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow line", animation=True
+    )
+    color = Parameter(t.Color, ARROW_COLOR, "Color of arrow", shape=3, animation=True)
+
+
+class FixedArrow(_Arrow):
+    """Arrow of constant size and direction, fixed to a frame."""
+
+    modelica_name = "MultiBody.Visualizers.FixedArrow"
+
+    n = Parameter(t.Axis, (1, 0, 0), "Vector in arrow direction, resolved in frame_a", shape=3, animation=True)
+    length = Parameter(t.Length, 0.1, "Length of complete arrow", animation=True)
+
+
+class SignalArrow(_Arrow):
+    """Arrow whose direction and length a signal gives."""
+
+    modelica_name = "MultiBody.Visualizers.SignalArrow"
+
+    r_head = RealInput("Position vector from origin of frame_a to head of arrow, resolved in frame_a", shape=3)
+
+
+class Torus(Animated, PartialVisualizer):
+    """Torus about the y-axis of a frame."""
+
+    modelica_name = "MultiBody.Visualizers.Torus"
+
+    ri = Parameter(t.Radius, 0.5, "Inner radius of torus", animation=True)
+    ro = Parameter(t.Radius, 0.1, "Outer radius of torus (= width/2)", animation=True)
+    opening = Parameter(t.Angle, 0.0, "Opening angle of torus", animation=True)
+    startAngle = Parameter(t.Angle, -math.pi, "Start angle of torus slice", animation=True)
+    stopAngle = Parameter(t.Angle, math.pi, "End angle of torus slice", animation=True)
+    color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
+
+
+class VoluminousWheel(Animated, PartialVisualizer):
+    """Wheel with rounded tyre about the y-axis of a frame."""
+
+    modelica_name = "MultiBody.Visualizers.VoluminousWheel"
+
+    rTire = Parameter(t.Radius, 0.25, "Radius of tire", animation=True)
+    rRim = Parameter(t.Radius, 0.14, "Radius of rim", animation=True)
+    width = Parameter(t.Distance, 0.25, "Width of tire", animation=True)
+    rCurvature = Parameter(t.Radius, 0.30, "Radius of the curve of the cross section", animation=True)
+    color = Parameter(t.Color, TYRE_COLOR, "Color of tire", shape=3, animation=True)
+    rimColor = Parameter(t.Color, JOINT_COLOR, "Color of rim", shape=3, animation=True)
+
+
+__all__ = [
+    "FixedArrow",
+    "FixedFrame",
+    "FixedShape",
+    "FixedShape2",
+    "SignalArrow",
+    "Torus",
+    "VoluminousWheel",
+]

@@ -1,0 +1,56 @@
+"""Visualizers carry no load, whatever frame they hang on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
+from wiring import run
+
+from mbfmu.modeling import Component, Start
+
+PENDULUM = ("world.frame_b - joint.frame_a", "joint.frame_b - box.frame_a")
+
+
+def pendulum() -> dict[str, Component]:
+    return {
+        "world": World(),
+        "joint": Revolute(phi=Start(0.3, fixed=True), w=Start(0.0, fixed=True)),
+        "box": BodyBox(r=(0.5, 0, 0), width=0.06),
+    }
+
+
+@pytest.mark.parametrize("name", [n for n in visualizers.__all__ if n != "SignalArrow"])
+def test_a_visualizer_leaves_the_motion_alone(name):
+    plain = run(*PENDULUM, **pendulum())
+    shape = getattr(visualizers, name)()
+    seen = run(*PENDULUM, "shape.frame_a - box.frame_b", shape=shape, **pendulum())
+    np.testing.assert_allclose(seen["joint.phi"], plain["joint.phi"], atol=1e-9)
+    np.testing.assert_array_equal(seen["shape.frame_a.f[1]"], 0.0)
+
+
+def test_signal_arrow_takes_a_signal():
+    plain = run(*PENDULUM, **pendulum())
+    seen = run(
+        *PENDULUM,
+        "arrow.frame_a - box.frame_b",
+        "head.y - arrow.r_head",
+        arrow=visualizers.SignalArrow(),
+        head=blocks.Constant(k=(1, 2, 3)),
+        **pendulum(),
+    )
+    np.testing.assert_allclose(seen["joint.phi"], plain["joint.phi"], atol=1e-9)
+    np.testing.assert_allclose(seen["arrow.r_head[2]"], 2.0)
+
+
+def test_fixed_shape_2_carries_what_hangs_on_its_second_frame():
+    """A rod of length 1 and a box beyond it: the box's frame_a is 1 m away."""
+    result = run(
+        "world.frame_b - joint.frame_a",
+        "joint.frame_b - rod.frame_a",
+        "rod.frame_b - box.frame_a",
+        rod=visualizers.FixedShape2(),
+        **pendulum(),
+    )
+    r = np.stack([result[f"box.frame_a.r_0[{i}]"] for i in (1, 2, 3)])
+    np.testing.assert_allclose(np.linalg.norm(r, axis=0), 1.0, rtol=1e-9)
