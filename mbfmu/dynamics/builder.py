@@ -18,9 +18,7 @@ from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.topology import Edge, analyse
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import ModelError
-from mbfmu.frames import cross
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.modeling.declarations import Quaternion
 from mbfmu.simulation.equations import SOLVERS, Equations
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
@@ -160,17 +158,11 @@ class Builder:
     def _motion(self) -> None:
         """Balances along all speeds, and the rates of positions and states."""
         sweeps, symbols, topology = self.sweeps, self.sweeps.symbols, self.topology
-        forces, rate = [sweeps.balance(node) for node in topology.independent], []
+        forces = [sweeps.balance(node) for node in topology.independent]
         for key, speed in symbols.v.items():
             if key[0] in topology.records:  # speeds of their own; the others belong to scalar nodes
                 forces += [sweeps.drive(key[0], ("speed", key[1], 0), i) for i in range(speed.numel())]
-        for key, q in symbols.q.items():
-            if q.numel() == 4:
-                declaration = topology.records[key[0]].component.declarations[key[1]]
-                assert isinstance(declaration, Quaternion)
-                rate.append(_quaternion_rate(q, symbols.v[(key[0], declaration.speed)]))
-            else:
-                rate.append(symbols.v[key])
+        rate = [sweeps.position_rate(key) for key in symbols.q]
         states = [sweeps.target(path, ("state'", name)) for path, name in self._states()]
         self.forces, self.qdot, self.zdot = _stack(forces), _stack(rate), _stack(states)
         self._add_massless()
@@ -452,11 +444,6 @@ class Builder:
         elements = [s for column in symbols if column.numel() for s in ca.vertsplit(column)]
         owners = [self.starts.owner.get(s.element_hash()) for s in elements]
         return [str(s) if owner is None else owner.label for s, owner in zip(elements, owners, strict=True)]
-
-
-def _quaternion_rate(q: ca.SX, w: ca.SX) -> ca.SX:
-    """dQ/dt for the angular velocity w resolved in the rotated frame (seed 004, Quaternions.angularVelocity2)."""
-    return 0.5 * ca.vertcat(q[3] * w + cross(q[:3], w), -ca.dot(q[:3], w))
 
 
 def _stack(columns: Any) -> ca.SX:

@@ -413,8 +413,8 @@ class Interface:
         names = [str(e) for e in ca.vertsplit(builder.x)] if builder.x.numel() else []
         for i, rate in enumerate(self._rates):
             states = [v for v in by_place.get(("x", i), []) if v.store == "x"]
-            if states:
-                state = states[0]
+            if states:  # rather the one that says where it starts
+                state = next((v for v in states if v.start_index is not None), states[0])
             else:
                 state = ScalarVariable(names[i], "State", "Real", "local", "continuous", "calculated", None, "x", i)
                 found.setdefault(state.name, state)
@@ -431,9 +431,14 @@ class Interface:
                 found[known[0].name] = _with(known[0], derivative_of=state.name)
                 by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
                 continue
-            unit = f"{state.unit}/s" if state.unit and "/" not in state.unit else None
-            found[f"der({state.name})"] = ScalarVariable(
-                f"der({state.name})",
+            unit = None
+            if state.unit:
+                unit = f"{state.unit}2" if state.unit.endswith("/s") else f"{state.unit}/s"
+            name = f"der({state.name})"
+            if state.derivative_of is not None and state.name == f"der({state.derivative_of})":
+                name = f"der({state.derivative_of},2)"
+            found[name] = ScalarVariable(
+                name,
                 f"Time derivative of {state.name}",
                 "Real",
                 "local",
@@ -445,6 +450,7 @@ class Interface:
                 unit=unit,
                 derivative_of=state.name,
             )
+            by_place.setdefault(place, []).append(found[name])
 
     def _add_outputs(self, builder: Builder, found: dict[str, ScalarVariable]) -> None:
         depends = builder.dependence()

@@ -219,8 +219,13 @@ class Scope:
             lambda: None if order == 2 else self._part_leaf(part, name, size, order + 1),
         )
 
-    def _flow(self, connector: str, name: str, size: int) -> ca.SX:
-        return self._leaf(("flow", connector, name), (size,))
+    def _flow(self, connector: str, name: str, size: int, order: int = 0) -> ca.SX:
+        """Leaf of a flow; whether the system can give its derivatives shows when they are asked for."""
+        return self._leaf(
+            ("flow", connector, name, *([order] if order else [])),
+            (size,),
+            lambda: None if order == 2 else self._flow(connector, name, size, order + 1),
+        )
 
     def _read(self, declaration: Declaration) -> Any:
         name = declaration.name

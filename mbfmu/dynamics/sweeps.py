@@ -178,9 +178,41 @@ class Sweeps:
         if kind == "part":
             return self.variable(f"{path}.{key[1]}", key[2], key[3])
         assert kind == "flow", key
-        flow = self.outer_flow((path, key[1]), key[2])
-        assert flow is not None
-        return flow
+        return self.flow_rate(path, *key[1:])
+
+    def flow_rate(self, path: str, connector: str, name: str, order: int = 0) -> ca.SX:
+        """Flow into a component, or its time derivative of some order, which exists where no acceleration enters."""
+
+        def make() -> ca.SX:
+            if not order:
+                flow = self.outer_flow((path, connector), name)
+                assert flow is not None
+                return flow
+            s, flow = self.symbols, self.flow_rate(path, connector, name, order - 1)
+            if ca.depends_on(flow, ca.veccat(*s.a.values(), *s.multipliers.values(), *s.inputs.values())):
+                raise ModelError(
+                    f"{path}.{connector}.{name}: the equations need the derivative of this load, which depends on "
+                    "accelerations or on inputs of the FMU; use a Derivative or a filter block in place of Der"
+                )
+            states = ca.veccat(s.time, *s.q.values(), *s.v.values(), *s.z.values())
+            rates = ca.veccat(
+                1,
+                *(self.position_rate(key) for key in s.q),
+                *s.a.values(),
+                *(self.target(owner, ("state'", state)) for owner, state in s.z),
+            )
+            return ca.jtimes(flow, states, rates)
+
+        return self._once(("flow rate", path, connector, name, order), make)
+
+    def position_rate(self, key: Key) -> ca.SX:
+        """Time derivative of the coordinate or quaternion `key` of `symbols.q`."""
+        q = self.symbols.q[key]
+        if q.numel() != 4:
+            return self.symbols.v[key]
+        declaration = self.records[key[0]].component.declarations[key[1]]
+        assert isinstance(declaration, Quaternion)
+        return _quaternion_rate(q, self.symbols.v[(key[0], declaration.speed)])
 
     def variable(self, path: str, name: str, order: int = 0) -> ca.SX:
         """A declared variable of a component (a column), or its time derivative of some order."""
@@ -496,6 +528,11 @@ class Sweeps:
         for edge in reversed(self.topology.order):
             for name in ("f", "t"):
                 self.tie(edge, not edge.reversed, name)
+
+
+def _quaternion_rate(q: ca.SX, w: ca.SX) -> ca.SX:
+    """dQ/dt for the angular velocity w resolved in the rotated frame (seed 004, Quaternions.angularVelocity2)."""
+    return 0.5 * ca.vertcat(q[3] * w + cross(q[:3], w), -ca.dot(q[:3], w))
 
 
 def relative_acceleration(rel: Callable[[str], ca.SX], w: ca.SX, z: ca.SX) -> ca.SX:
