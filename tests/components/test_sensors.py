@@ -14,6 +14,7 @@ from mbfmu.components import (
     Revolute,
     World,
     blocks,
+    forces,
     rotational,
     sensors,
 )
@@ -380,3 +381,52 @@ def test_switched_off_signals_are_not_there():
     names = {v.name for v in System.of(assembly).variables}
     assert "sensor.r[1]" in names
     assert not any(name.startswith(("sensor.v[", "sensor.a[", "sensor.angles[")) for name in names)
+
+
+# -- derivatives of cut forces
+
+
+def loaded_pendulum(between: tuple[str, str], *measured: str, **parts: Component) -> tuple[tuple[str, ...], dict]:
+    """A pendulum with a force (fixed to the world) behind a cut force sensor, whose output two Der follow."""
+    given: dict[str, Component] = {
+        "world": World(),
+        "hinge": Revolute(phi=Start(0.3, fixed=True), w=Start(0.5, fixed=True)),
+        "body": Body(m=2.0, r_CM=(0.5, 0, 0)),
+        "rod": FixedTranslation(r=(1, 0, 0)),
+        "source": blocks.Sine(amplitude=(3.0, 4.0, 5.0), f=(1.0, 0.5, 0.7), phase=0.3),
+        "force": forces.WorldForce(resolveInFrame="world"),
+        "cut": sensors.CutForce(),
+        "der1": blocks.Der(),
+        "der2": blocks.Der(),
+    }
+    connections = (
+        "hinge.frame_b - body.frame_a",
+        "hinge.frame_b - rod.frame_a",
+        "source.y - force.force",
+        "cut.force[0] - der1.u",
+        f"{between[0]} - cut.frame_a",
+        f"cut.frame_b - {between[1]}",
+    )
+    return connections + measured, given | parts
+
+
+def test_der_of_a_cut_force_that_signals_give():
+    """At the force alone: f = -T(phi) F(t), so that its second derivative knows the hinge's acceleration."""
+    connections, parts = loaded_pendulum(
+        ("rod.frame_b", "force.frame_b"), "world.frame_b - hinge.frame_a", "der1.y - der2.u"
+    )
+    result = run(*connections, step=1e-3, **parts)
+    phi, force, t = result["hinge.phi"], result["cut.force[1]"], result.time
+    turned = np.cos(phi) * result["source.y[1]"] + np.sin(phi) * result["source.y[2]"]
+    np.testing.assert_allclose(force, -turned, atol=1e-8)
+    for name, curve in (("der1.y", force), ("der2.y", result["der1.y"])):
+        slope = (curve[2:] - curve[:-2]) / (t[2:] - t[:-2])
+        np.testing.assert_allclose(result[name][1:-1], slope, atol=2e-4 * np.max(np.abs(slope)))
+
+
+def test_der_of_a_cut_force_that_depends_on_accelerations_is_refused():
+    connections, parts = loaded_pendulum(
+        ("world.frame_b", "hinge.frame_a"), "rod.frame_b - force.frame_b", "der1.y - der2.u"
+    )
+    with pytest.raises(ModelError, match="derivative of this load, which depends on accelerations"):
+        System.of(wired(*connections, **parts))
