@@ -1,7 +1,7 @@
 /* Dense linear algebra, column-major: LU with partial pivoting, and least-norm least-squares solutions. */
 
-/* Half of the time and more goes into these loops where a mechanism has loops: gcc is to vectorise them, which it does
-   not do by itself at the level that long equations are compiled with. */
+/* The factorisation is most of the time where a mechanism has loops: gcc is to vectorise it, which it does not do by
+   itself at the levels that equations are compiled with. */
 #if defined __GNUC__ && !defined __clang__
 #define INNERMOST __attribute__((optimize("O3")))
 #else
@@ -11,8 +11,8 @@
 /* Unknowns of the largest system that is solved by LU: accelerations, an implicit step, initialisation. */
 #define LARGEST_SYSTEM LARGER(LARGER(NW, NX), NEQUATIONS)
 
-/* Factorise A in place, P A = L U, right-looking. Returns 0 where A is singular to working precision: a pivot is
-   nothing beside what its column held at first. */
+/* Factorise A in place, P A = L U, right-looking; the diagonal of U is kept as reciprocals. Returns 0 where A is
+   singular to working precision: a pivot is nothing beside what its column held at first. */
 INNERMOST static int lu_factorise(int n, double *A, int *pivots)
 {
     double before[LENGTH(LARGEST_SYSTEM)];
@@ -39,7 +39,7 @@ INNERMOST static int lu_factorise(int n, double *A, int *pivots)
                 A[pivot + (size_t)j * n] = swap;
             }
         }
-        double reciprocal = 1 / column[k];
+        double reciprocal = column[k] = 1 / column[k];
         for (int i = k + 1; i < n; ++i) column[i] *= reciprocal;
         for (int j = k + 1; j < n; ++j) {
             double *restrict other = A + (size_t)j * n, factor = other[k];
@@ -51,7 +51,7 @@ INNERMOST static int lu_factorise(int n, double *A, int *pivots)
 }
 
 /* Solve A x = b with the factors of A: x replaces b. */
-INNERMOST static void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
+static void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
 {
     for (int k = 0; k < n; ++k) {
         double swap = b[k];
@@ -65,7 +65,7 @@ INNERMOST static void lu_substitute(int n, const double *restrict A, const int *
     }
     for (int k = n - 1; k >= 0; --k) {
         const double *column = A + (size_t)k * n;
-        double factor = b[k] /= column[k];
+        double factor = b[k] *= column[k];
         for (int i = 0; i < k; ++i) b[i] -= column[i] * factor;
     }
 }
