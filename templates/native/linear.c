@@ -22,7 +22,7 @@ INNERMOST static int lu_factorise(int n, double *A, int *pivots)
         for (int i = 0; i < n; ++i) before[k] = fabs(column[i]) > before[k] ? fabs(column[i]) : before[k];
     }
     for (int k = 0; k < n; ++k) {
-        double *restrict column = A + (size_t)k * n, most = 0;
+        double *column = A + (size_t)k * n, most = 0;
         int pivot = k;
         for (int i = k; i < n; ++i)
             if (fabs(column[i]) > most) {
