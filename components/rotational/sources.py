@@ -219,6 +219,24 @@ class Accelerate(PartialPrescribedMotion):
         self.der.phi, self.der.w = self.w, self.a
 
 
+class Move(PartialPrescribedMotion):
+    """Forced movement of a flange according to angle, angular velocity and angular acceleration signals.
+
+    The first signal is not differentiated: the second is its derivative, and the third that of the second.
+    """
+
+    modelica_name = "Rotational.Sources.Move"
+
+    u = RealInput(
+        "Angle, angular velocity and angular acceleration of flange with respect to support as input signals", shape=3
+    )
+
+    def motion(self) -> None:
+        phi, w, a = ca.vertsplit(self.u)
+        self.w, self.a = self.with_rate(w, a), a
+        self.phi = self.with_rate(phi, self.w)
+
+
 class ConstantSpeed(PartialPrescribedMotion):
     """Constant speed, not dependent on torque."""
 
@@ -237,6 +255,7 @@ __all__ = [
     "ConstantSpeed",
     "ConstantTorque",
     "LinearSpeedDependentTorque",
+    "Move",
     "PartialPrescribedMotion",
     "Position",
     "QuadraticSpeedDependentTorque",

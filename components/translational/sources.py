@@ -187,6 +187,22 @@ class Accelerate(PartialPrescribedMotion):
         self.der.s, self.der.v = self.v, self.a
 
 
+class Move(PartialPrescribedMotion):
+    """Forced movement of a flange according to position, velocity and acceleration signals.
+
+    The first signal is not differentiated: the second is its derivative, and the third that of the second.
+    """
+
+    modelica_name = "Translational.Sources.Move"
+
+    u = RealInput("Position, velocity and acceleration of flange with respect to support as input signals", shape=3)
+
+    def motion(self) -> None:
+        s, v, a = ca.vertsplit(self.u)
+        self.v, self.a = self.with_rate(v, a), a
+        self.s = self.with_rate(s, self.v)
+
+
 class ConstantSpeed(PartialPrescribedMotion):
     """Constant speed, not dependent on force."""
 
@@ -208,6 +224,7 @@ __all__ = [
     "Force2",
     "ForceStep",
     "LinearSpeedDependentForce",
+    "Move",
     "PartialPrescribedMotion",
     "Position",
     "QuadraticSpeedDependentForce",

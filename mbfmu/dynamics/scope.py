@@ -395,6 +395,12 @@ class Scope:
             )
         )
 
+    def with_rate(self, value: Any, rate: Any) -> ca.SX:
+        """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""
+        key = ("stated", sum(k[0] == "stated" for k in self._record.leaves))
+        self._assign(key, value)
+        return self._leaf(key, (1,), lambda: column(rate))
+
     def initially(self, expression: Any, name: str = "initial equation") -> None:
         """expression = 0 holds at the start."""
         self._record.initial.append((column(expression), name))

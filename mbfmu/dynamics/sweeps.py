@@ -166,7 +166,7 @@ class Sweeps:
             return (self.symbols.v if key[2] == 0 else self.symbols.a)[(path, key[1])]
         if kind == "state":
             return self.symbols.z[(path, key[1])]
-        if kind == "state'":
+        if kind in ("state'", "stated"):
             return self.target(path, key)
         if kind == "multiplier":
             return self.symbols.multipliers[(path, key[1])]

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 import scipy.linalg
 from drive_blocks import Wave
-from mbfmu.components import rotational, translational
+from mbfmu.components import blocks, rotational, translational
 from scipy.integrate import solve_ivp
+from wiring import run
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
@@ -534,3 +535,17 @@ def test_an_input_that_would_have_to_be_differentiated_is_named():
     chain.input(chain.source.phi_ref)
     with pytest.raises(ModelError, match=r"derivative of an FMU input.*filter"):
         System.of(chain)
+
+
+def test_move_takes_speed_and_acceleration_from_its_signals():
+    """The signals contradict one another on purpose: none of them is differentiated."""
+    result = run(
+        "signals.y - move.u",
+        "move.flange - inertia.flange_a",
+        signals=blocks.Constant(k=(0.5, 2.0, 3.0)),
+        move=rotational.Move(),
+        inertia=rotational.Inertia(J=4.0),
+    )
+    expected = {"inertia.phi": 0.5, "inertia.w": 2.0, "inertia.a": 3.0, "move.w": 2.0, "move.flange.tau": -12.0}
+    for name, value in expected.items():
+        np.testing.assert_allclose(result[name], value, rtol=1e-12, err_msg=name)

@@ -8,7 +8,8 @@ import math
 import numpy as np
 import pytest
 from drive_blocks import Wave
-from mbfmu.components import translational
+from mbfmu.components import blocks, translational
+from wiring import run
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
@@ -202,3 +203,17 @@ def test_an_open_support_and_a_heat_port_are_named():
             System.of(Row(source=source, mass=translational.Mass(m=1.0)))
     with pytest.raises(ModelError, match=r"m = -1.*must be >= 0"):
         translational.Mass(m=-1.0)
+
+
+def test_move_takes_speed_and_acceleration_from_its_signals():
+    """The signals contradict one another on purpose: none of them is differentiated."""
+    result = run(
+        "signals.y - move.u",
+        "move.flange - mass.flange_a",
+        signals=blocks.Constant(k=(0.5, 2.0, 3.0)),
+        move=translational.Move(),
+        mass=translational.Mass(m=4.0, L=0.2),
+    )
+    expected = {"mass.s": 0.6, "mass.v": 2.0, "mass.a": 3.0, "move.v": 2.0, "move.flange.f": -12.0}
+    for name, value in expected.items():
+        np.testing.assert_allclose(result[name], value, rtol=1e-12, err_msg=name)
