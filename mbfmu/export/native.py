@@ -7,12 +7,10 @@ tables, `equations.c`, its functions as C code from CasADi, and `tapes.c`, those
 
 from __future__ import annotations
 
-import contextlib
 import importlib.resources
 import math
 import pathlib
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import casadi as ca
@@ -20,6 +18,7 @@ import jinja2
 
 from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
+from mbfmu.export.archive import temporary_folder
 from mbfmu.export.compilers import Compiler, host_platform, library_name, require_compiler
 from mbfmu.export.model_description import Capabilities
 from mbfmu.export.references import value_references
@@ -79,7 +78,7 @@ def build_library(
     platform = platform or host_platform()
     compiler = compiler or require_compiler(platform)
     target = folder / "binaries" / platform / library_name(model_identifier, platform)
-    with _temporary_folder() as sources:
+    with temporary_folder() as sources:
         write_sources(equations, variables, guid, sources)
         large = (sources / "equations.c").stat().st_size > _LARGE
         with importlib.resources.as_file(_templates() / "include") as headers:
@@ -125,19 +124,6 @@ def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(keep_trailing_newline=True, undefined=jinja2.StrictUndefined)
     environment.filters.update(c_string=_c_string, c_double=_c_double, comment=_comment)
     return environment
-
-
-@contextlib.contextmanager
-def _temporary_folder() -> Iterator[pathlib.Path]:
-    """Where sources and library are made."""
-    try:
-        folder = tempfile.TemporaryDirectory(prefix="mbfmu-")
-    except OSError as error:
-        raise BuildError(
-            f"cannot make a temporary folder: {error.strerror}; set TMPDIR to a folder that can be written"
-        ) from error
-    with folder:
-        yield pathlib.Path(folder.name)
 
 
 def _shapes(equations: Equations) -> dict[str, tuple[tuple[int, ...], tuple[int, ...]]]:
