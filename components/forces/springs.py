@@ -6,29 +6,16 @@ from typing import Any
 
 from mbfmu.components.forces.animation import CoilShape, DamperShape
 from mbfmu.components.interfaces import PartialLineForce
+from mbfmu.components.losses import LossPower
 
-from mbfmu.errors import ModelError
-from mbfmu.modeling import Parameter, Start, State, Variable, required
+from mbfmu.modeling import Parameter, Start, State, required
 from mbfmu.modeling import types as t
 
 
-class _LossyLineForce(PartialLineForce):
+class _LossyLineForce(LossPower, PartialLineForce):
     """Line force that turns work into heat."""
 
     s_small = Parameter(t.Distance, 1e-10, "Prevent zero-division if distance between frame_a and frame_b is zero")
-    useHeatPort = Parameter(t.Boolean, False, "= true, if heatPort is enabled (there are no thermal components here)")
-    lossPower = Variable(
-        t.Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)"
-    )
-
-    def check_connections(self, connected: set[str]) -> None:
-        """Both frames must be connected; there is no heat port to connect."""
-        super().check_connections(connected)
-        if self.useHeatPort:
-            raise ModelError(
-                f"{self.where}.useHeatPort = true: there are no thermal components to connect it with; read "
-                "the heat from the variable lossPower"
-            )
 
 
 class Damper(DamperShape, _LossyLineForce):

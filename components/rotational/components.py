@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import casadi as ca
 from mbfmu.components.interfaces import Flange_b
+from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.interfaces import (
     PartialCompliant,
     PartialCompliantWithRelativeStates,
     PartialTwoFlanges,
 )
-from mbfmu.components.rotational.losses import LossPower
 
 from mbfmu.modeling import Component, required
 from mbfmu.modeling import types as t

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import casadi as ca
+from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.interfaces import (
     PartialCompliantWithRelativeStates,
     PartialElementaryTwoFlangesAndSupport2,
 )
-from mbfmu.components.rotational.losses import LossPower
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import RealInput, required

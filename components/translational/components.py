@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 from mbfmu.components.interfaces import TranslationalFlange_b
-from mbfmu.components.rotational.losses import LossPower
+from mbfmu.components.losses import LossPower
 from mbfmu.components.translational.interfaces import (
     PartialCompliant,
     PartialCompliantWithRelativeStates,
