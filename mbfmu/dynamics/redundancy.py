@@ -31,7 +31,7 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray]:
     workspace = Workspace(equations)
     p, u = equations.vector("parameters"), equations.vector("inputs")
     try:
-        start = initialise(workspace, equations.start_time, p, u)
+        start = initialise(workspace, equations.start_time, p, u, leaves=False)
     except InitialisationError as error:
         raise InitializationError(f"{equations.name}: {error}") from error
     workspace.set_point(equations.start_time, start.x, u, start.P, start.m)

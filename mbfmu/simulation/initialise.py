@@ -9,7 +9,8 @@ import numpy as np
 from .errors import InitialisationError
 from .functions import Workspace
 from .linear import RANK_TOLERANCE, minimum_norm
-from .project import check, normalise
+from .project import check, normalise, regularity
+from .singular import SINGULAR, leave
 
 Vector = np.ndarray
 
@@ -17,6 +18,8 @@ Vector = np.ndarray
 MET = 1e-9
 #: Gauss-Newton and Levenberg-Marquardt steps of one attempt.
 ITERATIONS = 60
+#: Steps for the speeds at held positions: they enter linearly, but for start values that depend on them otherwise.
+SPEED_ITERATIONS = 4
 #: Attempts from disturbed guesses, and the disturbance of the last one (of an unknown of size 1 and weight 1).
 RESTARTS, DISTURBANCE = 16, 1.0
 #: Rounds of solving and setting the switches anew.
@@ -42,8 +45,10 @@ class Start:
     undetermined: tuple[str, ...]
 
 
-def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
+def initialise(workspace: Workspace, t: float, p: Vector, u: Vector, *, leaves: bool = True) -> Start:
     """Solve the initialisation of the model at time t [s] with parameters p [npar] and inputs u [nu].
+
+    Where `leaves`, a start in a singular position is put on a branch of motion beside it.
 
     Raises
     ------
@@ -70,6 +75,9 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector) -> Start:
         before, modes = workspace.P.copy(), workspace.m.copy()
         X = problem.solve(guess)
         problem.write_back(X)
+        if leaves:
+            X = leave(workspace, X, problem.write_back, problem.solve_speeds)
+            problem.write_back(X)
         # A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right.
         is_changed = settle(workspace, np.flatnonzero(changes > 1))
         changes += modes != workspace.m
@@ -185,6 +193,17 @@ class _Problem:
                 best, smallest = X, norm
         raise InitialisationError(self._explain(best))
 
+    def solve_speeds(self, X: Vector) -> Vector:
+        """Solve from X with its positions held; what they alone decide stays as it is."""
+        scale = self.scale.copy()
+        scale[: self.equations.nq] = 0.0
+        for _ in range(SPEED_ITERATIONS):
+            r, J, norm = self.evaluate(X)
+            if not np.isfinite(norm):
+                break
+            X = X + scale * minimum_norm(J * scale, -r)[0]
+        return X
+
     def _gauss_newton(self, X: Vector) -> Vector:
         """Steps of minimum norm with line search, down to rounding or until they stall."""
         r, J, norm = self.evaluate(X)
@@ -289,6 +308,11 @@ def _singular(workspace: Workspace) -> str:
         return f"{when} have no finite value: check start values and parameters"
     if equations.explicit:
         return f"{when} are singular: something moves that has no mass"
+    if regularity(workspace) < SINGULAR:
+        return (
+            f"at t = {workspace.t[0]:.9g} s the mechanism is in a singular position, in which branches of its motion "
+            "cross or end, and the start values of speeds lead along none of them: change them, or start beside it"
+        )
     _, values, rows = np.linalg.svd(A)
     null = np.abs(rows[values <= RANK_TOLERANCE * max(values[0], np.finfo(float).tiny)]).sum(axis=0)
     speeds = equations.unknown_names[equations.nq : equations.nq + equations.nv]

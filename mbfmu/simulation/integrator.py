@@ -12,14 +12,55 @@ from .errors import StepError
 
 Vector = np.ndarray
 
+
+#: Moves states near (t, the last of them) onto the constraints; None where that fails.
+Projection = Callable[[float, tuple[Vector, ...]], list[Vector] | None]
+
+
+class _Projected:
+    """Explicit method of SciPy for states that are projected: the error that projecting removes does not count.
+
+    Without this, steps shrink towards positions in which branches of the motion cross, where constraint forces are all
+    but undetermined, and end in them (Eich, SIAM Journal on Numerical Analysis 30, 1993, on the error).
+    """
+
+    projection: Projection
+    #: The end of the last step where it has been projected to be accepted.
+    projected: Vector | None = None
+
+    def _estimate_error_norm(self: Any, K: Vector, h: float, scale: Vector) -> float:
+        self.projected = None
+        norm = float(super()._estimate_error_norm(K, h, scale))  # type: ignore[misc]
+        if norm < 1.0 or not np.isfinite(norm):
+            return norm
+        y = self.y + h * (K[:-1].T @ self.B)
+        pair = self.projection(self.t + h, (y - self._estimate_error(K, h), y))
+        if pair is None:
+            return norm
+        tangential = float(np.linalg.norm((pair[1] - pair[0]) / scale) / np.sqrt(scale.size))
+        if tangential < 1.0:
+            self.projected = pair[1]
+        return min(norm, tangential)
+
+
+class ProjectedRK45(_Projected, integrate.RK45):
+    """Dormand-Prince 5(4) with projection."""
+
+
+class ProjectedDOP853(_Projected, integrate.DOP853):
+    """Dormand-Prince 8(5,3) with projection."""
+
+
 #: Integration methods by SciPy's names: Dormand-Prince 5(4) and 8(5,3), and the implicit Radau IIA for stiff models.
 METHODS = {"RK45": integrate.RK45, "DOP853": integrate.DOP853, "Radau": integrate.Radau}
+#: What takes their place where states are projected onto constraints.
+PROJECTED = {integrate.RK45: ProjectedRK45, integrate.DOP853: ProjectedDOP853}
 
 #: Below this tolerance the method of order 8 needs less work than that of order 5.
 TIGHT = 1e-7
 
 #: Product of step size and largest eigenvalue at which the explicit methods are at the edge of stability.
-STABLE = {integrate.RK45: 3.25, integrate.DOP853: 6.1}
+STABLE = {integrate.RK45: 3.25, ProjectedRK45: 3.25, integrate.DOP853: 6.1, ProjectedDOP853: 6.1}
 #: So many steps at that edge tell that a model is stiff; so many others in a row take the suspicion away.
 DOUBTS, RELIEF = 15, 6
 
@@ -41,14 +82,19 @@ class Integrator:
         next event.
     tolerance
         Relative and absolute tolerance alike.
-    constrained
-        True where states are projected onto constraints after every step.
+    projection
+        Where states are projected onto constraints after every step: moves states near (t, the last of them) onto
+        them, None where that fails.
     """
 
     def __init__(
-        self, rhs: Callable[[float, Vector], Vector], method: str, tolerance: float, constrained: bool = False
+        self,
+        rhs: Callable[[float, Vector], Vector],
+        method: str,
+        tolerance: float,
+        projection: Projection | None = None,
     ) -> None:
-        explicit = "DOP853" if tolerance < TIGHT and not constrained else "RK45"
+        explicit = "DOP853" if tolerance < TIGHT and projection is None else "RK45"
         choices = {"auto": explicit, "explicit": explicit, "implicit": "Radau"} | dict(
             zip(METHODS, METHODS, strict=True)
         )
@@ -59,7 +105,10 @@ class Integrator:
         self.t = 0.0
         self.x: Vector = np.zeros(0)
         self._rhs = rhs
-        self._method = METHODS[choices[method]]
+        self._method: Any = METHODS[choices[method]]
+        self._projection = projection
+        if projection is not None:
+            self._method = PROJECTED.get(self._method, self._method)
         self._may_change = method == "auto"
         self._doubts = self._relief = 0
         self._tolerance = tolerance
@@ -105,6 +154,8 @@ class Integrator:
             finite = False
         if not finite:
             raise StepError(f"at t = {t:.9g} s the accelerations are not finite: the equations are singular there")
+        if self._projection is not None:
+            solver.projection = self._projection
         self._solver = solver
 
     def step(self, bound: float) -> None:
@@ -128,8 +179,18 @@ class Integrator:
         if solver.t == bound and solver.step_size < planned and solver.h_abs >= solver.step_size:
             solver.h_abs = max(solver.h_abs, planned)
         self.t, self.x = float(solver.t), solver.y
+        projected = getattr(solver, "projected", None)
+        if projected is not None:
+            self.x = solver.y = projected
+            solver.f = self._rhs(self.t, self.x)
         if self._may_change and type(solver) in STABLE:
             self._judge(solver)
+
+    def undo(self, factor: float) -> None:
+        """Take the last step back; the next one is shorter by a factor."""
+        solver = self._solver
+        self.t, self.x = float(solver.t_old), solver.y_old
+        self._begin(type(solver), factor * solver.step_size)
 
     def _judge(self, solver: Any) -> None:
         """Count the steps that stability keeps short (Hairer and Wanner, Solving ODEs II, section IV.2)."""

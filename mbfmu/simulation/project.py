@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy import linalg
 
 from .errors import ConsistencyError
 from .functions import Workspace
 from .linear import minimum_norm
+
+Vector = np.ndarray
 
 #: Newton steps for the positions; an accepted integrator step needs one or two.
 ITERATIONS = 10
@@ -70,6 +73,68 @@ def project(workspace: Workspace) -> None:
             )
     dv, _ = minimum_norm(G, -c)
     v += dv
+
+
+def project_along_forces(workspace: Workspace, others: tuple[Vector, ...]) -> list[Vector]:
+    """Move states onto the constraints along the directions in which constraint forces accelerate.
+
+    Those are the directions at the present point: [dv; impulses] = A^-1 [0; -residuals]. What constraint forces have
+    done wrong is undone by this and leaves nothing behind, while the smallest change of `project` does.
+
+    Parameters
+    ----------
+    workspace
+        The model's functions, at a point near all the states.
+    others
+        The states [nx] to be moved.
+
+    Returns
+    -------
+    The states on the constraints, one for each of `others`; the workspace is at the last of them.
+
+    Raises
+    ------
+    ConsistencyError
+        See `project`.
+    """
+    equations = workspace.equations
+    nq, nv, ng = equations.nq, equations.nv, equations.ng
+    factors = linalg.lu_factor(workspace.dynamics()[0], check_finite=False)
+    right = np.zeros(equations.nw)
+    moved = []
+    for x in others:
+        workspace.x[:] = x
+        q, v = workspace.x[:nq], workspace.x[nq : nq + nv]
+        for rows, first in ((slice(nv, nv + ng), 0), (slice(nv, None), 1)):
+            error = np.inf
+            for _ in range(ITERATIONS):
+                residual = workspace.constraints()[first][: ng if first == 0 else None]
+                previous, error = error, np.abs(residual).max(initial=0.0)
+                if not error < previous:
+                    break
+                right[:] = 0.0
+                right[rows] = -residual
+                dv = linalg.lu_solve(factors, right, check_finite=False)[:nv]
+                if first == 0:
+                    q += workspace.displacement(dv)
+                    normalise(q, equations.quaternions)
+                else:
+                    v += dv
+        project(workspace)
+        moved.append(workspace.x.copy())
+    return moved
+
+
+def regularity(workspace: Workspace) -> float:
+    """Smallest singular value of the constraints' Jacobian at the present point, as a fraction of the largest.
+
+    It is 0 where constraints depend on each other, as in a position in which branches of the motion cross.
+    """
+    G = workspace.constraints()[2]
+    if not (np.isfinite(G).all() and 0 < G.shape[0] <= G.shape[1]):
+        return np.inf
+    values = np.linalg.svd(G, compute_uv=False)
+    return float(values[-1] / max(values[0], np.finfo(float).tiny))
 
 
 def check(workspace: Workspace) -> None:

@@ -9,16 +9,20 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize
 
-from .errors import StepError
+from .errors import ConsistencyError, StepError
 from .functions import Workspace
 from .initialise import settle, time_margin
 from .integrator import Integrator
-from .project import check, project
+from .project import check, project, project_along_forces, regularity
 
 Vector = np.ndarray
 
 #: So many events in a row, each within `CHATTER` s of the one before, are chattering.
 CHATTER_EVENTS, CHATTER = 100, 1e-9
+#: Regularity, relative to the largest so far, below which a step must not end: at first, and when it is made shorter.
+BRANCHING = (1e-6, 1e-5)
+#: So often a step is made shorter for that.
+BRANCHINGS = 8
 #: Fractions of a step at which crossings are looked for; two within one of these intervals go unseen.
 SAMPLES = (0.5, 1.0)
 
@@ -50,7 +54,9 @@ class Stepper:
     def __init__(self, workspace: Workspace, method: str, tolerance: float) -> None:
         equations = workspace.equations
         self._workspace = workspace
-        self._integrator = Integrator(workspace.rhs, method, tolerance, constrained=equations.nl > 0)
+        self._constrained = equations.nl > 0
+        self._integrator = Integrator(workspace.rhs, method, tolerance, self._project if self._constrained else None)
+        self._most_regular = 0.0
         self._projects = equations.nl > 0 or bool(equations.quaternions)
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
         self._crossings_need_w = bool(self._switches.size) and _depends_on_last(equations.functions["crossings"])
@@ -76,7 +82,7 @@ class Stepper:
         while integrator.t < end:
             start = integrator.t
             following = float(times[np.searchsorted(times, start + time_margin(start), side="right")])
-            integrator.step(min(end, following))
+            self._step(min(end, following))
             crossing = self._first_crossing(start)
             if crossing is not None:
                 t, x, switch = crossing
@@ -137,6 +143,33 @@ class Stepper:
         if self._projects:
             project(self._workspace)
         self._integrator.restart(point.t, self._workspace.x, h)
+
+    def _step(self, bound: float) -> None:
+        """Take a step, a shorter one where it would end in a position in which branches of the motion cross."""
+        workspace, integrator = self._workspace, self._integrator
+        for attempt in range(BRANCHINGS):
+            integrator.step(bound)
+            if not self._constrained:
+                return
+            workspace.t[0], workspace.x[:] = integrator.t, integrator.x
+            regular = regularity(workspace)
+            if regular >= BRANCHING[attempt > 0] * self._most_regular:
+                self._most_regular = max(regular, self._most_regular)
+                return
+            end = integrator.t
+            integrator.undo(0.7)
+        raise StepError(
+            f"at t = {end:.9g} s branches of the motion cross where the step has to end, and which one it takes is "
+            "open: try another tolerance or other start values"
+        )
+
+    def _project(self, t: float, states: tuple[Vector, ...]) -> list[Vector] | None:
+        """Move states near the last of them onto the constraints."""
+        self._workspace.t[0], self._workspace.x[:] = t, states[-1]
+        try:
+            return project_along_forces(self._workspace, states)
+        except (ConsistencyError, ValueError):
+            return None
 
     def _event(self, t: float, x: Vector, flipped: int | None) -> None:
         """Restart at (t, x), where the given switch has flipped."""

@@ -46,6 +46,7 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #include "project.c"
 #include "switches.c"
 #include "initialise.c"
+#include "singular.c"
 #include "dense.c"
 #include "explicit.c"
 #include "implicit.c"

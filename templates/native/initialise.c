@@ -1,5 +1,8 @@
 /* Initialisation: fixed start values hold, guesses give way in the least norm. */
 
+static void leave_singular_position(Instance *s); /* singular.c */
+static void explain_start(Instance *s, Outcome outcome);
+
 static int norm_finite(const double *r, int n, double *norm)
 {
     double sum = 0;
@@ -79,6 +82,22 @@ static void scale_columns(Instance *s)
         for (int i = 0; i < NEQUATIONS; ++i) s->J[i + j * NEQUATIONS] *= fixed[j] ? 0 : 1 / weights[j];
 }
 
+/* Solve for all but the positions, which stay: steps of least norm from the present X. */
+static int solve_speeds(Instance *s)
+{
+    enum { ITERATIONS = 4 }; /* one would do where start values depend linearly on speeds */
+    double norm;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+        scale_columns(s);
+        for (int i = 0; i < NEQUATIONS * NQ; ++i) s->J[i] = 0;
+        least_norm_factorise(&s->start, NEQUATIONS, s->J, NEQUATIONS);
+        least_norm_step(&s->start, s->r, s->dX);
+        for (int j = 0; j < NUNKNOWNS; ++j) s->X[j] += s->dX[j] / weights[j];
+    }
+    return 1;
+}
+
 /* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
 static int solve_equations(Instance *s)
 {
@@ -138,7 +157,16 @@ static void blame_equation(Instance *s)
             NEQUATIONS ? s->r[worst] : 0, NEQUATIONS, s->start.rank, unknowns);
 }
 
-/* From the guess, then from places around it: a fixed sequence, so that every run is the same. */
+/* A fixed sequence (Marsaglia's xorshift) between -0.5 and 0.5, so that every run is the same. */
+static double next_random(unsigned long long *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
+}
+
+/* From the guess, then from places around it. */
 static int solve_from_guess(Instance *s)
 {
     enum { RESTARTS = 20 };
@@ -146,10 +174,7 @@ static int solve_from_guess(Instance *s)
     for (int restart = 0; restart <= RESTARTS; ++restart) {
         if (eval_guess(s, s->X)) return 0;
         for (int j = 0; restart && j < NUNKNOWNS; ++j) {
-            seed ^= seed << 13;
-            seed ^= seed >> 7;
-            seed ^= seed << 17;
-            double random = (double)(seed >> 11) / 9007199254740992.0 - 0.5;
+            double random = next_random(&seed);
             if (!fixed[j]) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
         }
         normalise_quaternions(s->X);
@@ -206,6 +231,7 @@ static int initialise(Instance *s)
         derive(s);
         if (!solve_from_guess(s)) return 0;
         take_start(s);
+        leave_singular_position(s);
         COPY(before, now->latch.m, NM);
         forget_flips(s);
         /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
@@ -214,7 +240,7 @@ static int initialise(Instance *s)
         Outcome outcome = update_modes(s, t, now->latch.x, now->latch.m, now->head.c);
         for (int i = 0; i < NM; ++i) changes[i] += before[i] != now->latch.m[i];
         if (outcome) {
-            explain(s, outcome);
+            explain_start(s, outcome);
             return 0;
         }
         settled = !memcmp(before, now->latch.m, sizeof before) || !NM;
@@ -225,7 +251,7 @@ static int initialise(Instance *s)
     }
     Outcome outcome = accelerations(s, t, now->latch.x, inputs_at(s, t), now->latch.m, s->w);
     if (outcome || !finite_all(now->latch.x, NX)) {
-        explain(s, outcome ? outcome : NOT_FINITE);
+        explain_start(s, outcome ? outcome : NOT_FINITE);
         return 0;
     }
     if (check_redundant(s, t, now->latch.x)) return 0;

@@ -91,23 +91,47 @@ static Outcome finish_event(Instance *s)
     return head->chatter < 1000 ? DONE : CHATTERING;
 }
 
+#if CONSTRAINED
+/* Error of the step just tried without the part that projecting removes, which does not count (Eich, SIAM Journal on
+   Numerical Analysis 30, 1993). Along forces it stays apart from the rest also where a mechanism passes a position in
+   which branches of motion cross: there constraint forces are all but undetermined, and small steps only come closer to
+   that position. Leaves next_x projected. */
+static double tangential_error(Instance *s, double end, const double *x, const double *m)
+{
+    double sum = 0;
+    if (project_along_forces(s, end, s->stage_x, m) || project_along_forces(s, end, s->next_x, m)) return INFINITY;
+    for (int i = 0; i < NX; ++i) {
+        double e = (s->next_x[i] - s->stage_x[i]) / error_weight(s, x[i], s->next_x[i]);
+        sum += e * e;
+    }
+    return sqrt(sum / LENGTH(NX));
+}
+#endif
+
 /* One trial step of length h from the head: next_x, projected, with its derivatives s->stage[6] and its accelerations
    s->stage_w, and the error relative to the tolerance. */
 static Outcome try_step(Instance *s, double h, double end, double *error)
 {
     const Head *head = &s->now.head;
+    int stale = head->implicit && SOLVER != SOLVER_EXPLICIT;
     Outcome outcome;
 #if SOLVER != SOLVER_EXPLICIT
-    if (head->implicit) {
-        outcome = implicit_step(s, head->end, h, end, head->x, head->m, error);
-        if (!outcome && *error <= 1) outcome = project(s, end, s->next_x, head->m);
-        if (!outcome && *error <= 1) outcome = right_hand_side(s, end, s->next_x, head->m, s->stage_w, s->stage[6]);
-        return outcome;
+    if (head->implicit) outcome = implicit_step(s, head->end, h, end, head->x, head->m, error);
+    else
+#endif
+        outcome = explicit_step(s, head->end, h, end, head->x, head->m, error);
+    if (outcome) return outcome;
+    if (*error <= 1) {
+        outcome = project(s, end, s->next_x, head->m);
+    }
+#if CONSTRAINED
+    else {
+        *error = fmin(*error, tangential_error(s, end, head->x, head->m));
+        stale = 1;
     }
 #endif
-    outcome = explicit_step(s, head->end, h, end, head->x, head->m, error);
-    if (!outcome && *error <= 1) outcome = project(s, end, s->next_x, head->m);
-    return outcome;
+    if (outcome || *error > 1) return outcome;
+    return stale ? right_hand_side(s, end, s->next_x, head->m, s->stage_w, s->stage[6]) : DONE;
 }
 
 static void keep_dense(Instance *s, const double *x)
@@ -178,7 +202,8 @@ static Outcome step(Instance *s, double limit)
     State *now = &s->now;
     Head *head = &now->head;
     double begin = head->end, instant = next_instant(s, begin);
-    int rejected = 0;
+    enum { BRANCHINGS = 8 };
+    int rejected = 0, branchings = 0;
     Outcome cause = INACCURATE;
     limit = fmin(limit, instant);
     Outcome begun = begin_step(s);
@@ -199,10 +224,18 @@ static Outcome step(Instance *s, double limit)
         if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return cause;
 
         Outcome outcome = try_step(s, h, end, &error);
+#if CONSTRAINED
+        /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
+        if (!outcome && error <= 1
+            && regularity(&s->projection) < (branchings ? 1e-5 : 1e-6) * head->regularity) {
+            outcome = BRANCHING;
+            if (++branchings > BRANCHINGS) return outcome;
+        }
+#endif
         if (outcome || error > 1) {
             now->rejections += 1;
             if (outcome) cause = outcome;
-            head->h = h * (outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -0.2)));
+            head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -0.2)));
             rejected = 1;
             /* Nothing is left to shorten where a step of rounding length fails. */
             if (h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end))) return cause;
@@ -214,6 +247,9 @@ static Outcome step(Instance *s, double limit)
         double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
         head->h = cut && !rejected ? fmax(head->h, next) : next;
         head->error = fmax(error, 1e-4);
+#if CONSTRAINED
+        head->regularity = fmax(head->regularity, regularity(&s->projection));
+#endif
         now->steps += 1;
         now->implicit_steps += head->implicit;
 

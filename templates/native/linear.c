@@ -109,10 +109,12 @@ static void least_norm_setup(LeastNorm *f, int rows, int cols, int *pivots, doub
 }
 
 /* Factorise the first `rows` rows of A (leading dimension `stride`) by QR with column pivoting of the transpose, rows
-   scaled to norm 1: A = P L Q'. What is dependent to 1e-10 is left out of the rank; then L is factorised once more. */
+   scaled to norm 1: A = P L Q'. What is dependent to 1e-10 is left out of the rank, as are rows that are nothing but
+   rounding errors beside the others; then L is factorised once more. */
 static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int stride)
 {
     int n = f->cols;
+    double longest = 0;
     f->rows = rows;
     f->rank = 0;
     for (int i = 0; i < rows; ++i) {
@@ -121,9 +123,13 @@ static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int st
             column[j] = A[i + (size_t)j * stride];
             norm += column[j] * column[j];
         }
-        norm = sqrt(norm);
         f->pivot[i] = i;
-        f->scale[i] = norm > 0 ? 1 / norm : 0;
+        f->scale[i] = sqrt(norm);
+        longest = fmax(longest, f->scale[i]);
+    }
+    for (int i = 0; i < rows; ++i) {
+        double *column = f->qr + (size_t)i * n;
+        f->scale[i] = f->scale[i] > 1e-14 * longest ? 1 / f->scale[i] : 0;
         for (int j = 0; j < n; ++j) column[j] *= f->scale[i];
     }
     for (int k = 0; k < rows && k < n; ++k) {

@@ -69,6 +69,10 @@ static void explain(Instance *s, Outcome outcome)
     case INACCURATE:
         because(s, "the step size became too small for the tolerance: the model is too stiff or diverges");
         break;
+    case BRANCHING:
+        because(s, "branches of the motion cross where the step has to end, and which one it takes is open: try another "
+                "tolerance or other start values");
+        break;
     case CHATTERING: because(s, "the switches flip back and forth without end"); break;
     default: break;
     }

@@ -13,7 +13,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 10 };
     normalise_quaternions(x);
-#if NL > 0 && NV > 0
+#if CONSTRAINED
     const double *u = inputs_at(s, t);
     LeastNorm *f = &s->projection;
     double *v = x + NQ, last = INFINITY;
@@ -54,3 +54,49 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
 #endif
     return finite_all(x, NX) ? DONE : NOT_FINITE;
 }
+
+#if CONSTRAINED
+/* Move x onto the constraints along the directions in which constraint forces accelerate: [dv; impulses] =
+   A^-1 [0; -residuals], with the factors of A that the last accelerations left. */
+static Outcome project_along_forces(Instance *s, double t, double *x, const double *m)
+{
+    enum { ITERATIONS = 6 };
+    double *w = s->stage_w, last = INFINITY;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return NOT_PROJECTED;
+        double worst = largest(s->g, NG);
+        if (!(worst < last)) break;
+        last = worst;
+        for (int i = 0; i < NW; ++i) w[i] = i < NV || i >= NV + NG ? 0 : -s->g[i - NV];
+        substitute_blocks(s, w);
+        eval_displacement(s, t, x, w, s->dq);
+        for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
+        normalise_quaternions(x);
+    }
+    last = INFINITY;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return NOT_PROJECTED;
+        double worst = largest(s->c, NL);
+        if (!(worst < last)) break;
+        last = worst;
+        for (int i = 0; i < NW; ++i) w[i] = i < NV ? 0 : -s->c[i - NV];
+        substitute_blocks(s, w);
+        for (int i = 0; i < NV; ++i) x[NQ + i] += w[i];
+    }
+    return project(s, t, x, m);
+}
+
+/* How far the factorised rows are from being dependent: the least of what each adds to the others, as a fraction of the
+   most. */
+static double regularity(const LeastNorm *f)
+{
+    double least = INFINITY, most = 0;
+    if (f->rank < f->rows) return 0;
+    for (int k = 0; k < f->rows; ++k) {
+        double added = fabs(f->qr[(size_t)k * f->cols + k]) / f->scale[f->pivot[k]];
+        least = fmin(least, added);
+        most = fmax(most, added);
+    }
+    return least / most;
+}
+#endif

@@ -7,6 +7,7 @@
 #define NX (NQ + NV + NZ)
 #define NW (NV + NL)
 #define NP (NPAR + ND)
+#define CONSTRAINED (NL > 0 && NV > 0)
 
 /* How steps are made: the values of SOLVER. */
 #define SOLVER_AUTO 0
@@ -38,6 +39,7 @@ typedef enum {
     SINGULAR,
     NOT_PROJECTED,
     INACCURATE,
+    BRANCHING,
     CHATTERING,
     ASSERTION
 } Outcome;
@@ -62,6 +64,7 @@ typedef struct {
     double k[LENGTH(NX)];           /* derivatives at the end, if known */
     double h;                       /* proposal for the next step, 0: none yet */
     double error;                   /* of the last accepted step, for the PI control */
+    double regularity;              /* of the constraints: the largest so far */
     int k_known;
     int chatter;                    /* events in a row that came at once */
     int implicit;                   /* by which method the next step is made */

@@ -1,0 +1,159 @@
+/* Starts in singular positions, where branches of motion cross: a parallelogram whose bars lie on one line can go on as a
+   parallelogram or with its bars crossed. The constraints do not say there which speeds lead along a branch (their
+   Jacobian loses rank), and leave accelerations open. Both follow from the branch itself: it is found by short ways to
+   either side, and the start is put on it, as close to the singular position as numbers allow. */
+
+#if CONSTRAINED
+
+/* Regularity of the constraints at which a position counts as singular. */
+#define SINGULAR_BELOW 1e-6
+
+typedef struct {
+    double X[LENGTH(NUNKNOWNS)];
+    double growth;                  /* of the power along the branch */
+} Branch;
+
+static double norm_of(const double *values, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += values[i] * values[i];
+    return sqrt(sum);
+}
+
+static double product(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+/* Regularity of all constraints at the latch. */
+static double regularity_at_latch(Instance *s)
+{
+    const Latch *at = &s->now.latch;
+    if (eval_constraints(s, at->t, at->x, inputs_at(s, at->t), at->m, s->g, s->c, s->G)) return INFINITY;
+    least_norm_factorise(&s->projection, NL, s->G, NL);
+    return regularity(&s->projection);
+}
+
+/* Newton steps from a projected position down to rounding errors, which the direction of a branch hangs on. */
+static int sharpen(Instance *s)
+{
+    enum { ITERATIONS = 2 };
+    Latch *at = &s->now.latch;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (eval_constraints(s, at->t, at->x, inputs_at(s, at->t), at->m, s->g, s->c, s->G)) return 0;
+        least_norm_factorise(&s->projection, NG, s->G, NL);
+        least_norm_step(&s->projection, s->g, s->dv);
+        eval_displacement(s, at->t, at->x, s->dv, s->dq);
+        for (int i = 0; i < NQ; ++i) at->x[i] += s->dq[i];
+        normalise_quaternions(at->x);
+    }
+    return 1;
+}
+
+/* Go a short way from the singular start along a direction of speeds and onto the constraints: unknowns in s->X, states
+   in the latch, accelerations in w. Returns 0 where no regular position is there. */
+static int go_along(Instance *s, const double *start, const double *direction, double way, double *w)
+{
+    Latch *at = &s->now.latch;
+    const double *u = inputs_at(s, at->t);
+    double moved[LENGTH(NQ)];
+    COPY(s->X, start, NUNKNOWNS);
+    take_start(s);
+    double before = regularity_at_latch(s);
+    for (int i = 0; i < NV; ++i) s->dv[i] = way * direction[i];
+    eval_displacement(s, at->t, at->x, s->dv, s->dq);
+    for (int i = 0; i < NQ; ++i) at->x[i] += s->dq[i];
+    if (project(s, at->t, at->x, at->m) || !sharpen(s)) return 0;
+    for (int i = 0; i < NQ; ++i) moved[i] = at->x[i] - start[i];
+    double distance = norm_of(moved, NQ) / fabs(way);
+    if (!(distance > 0.1 && distance < 10)) return 0;
+    if (regularity_at_latch(s) < fmax(1e-2 * fabs(way), 100 * before)) return 0;
+    COPY(s->X, at->x, NQ);
+    if (!solve_speeds(s)) return 0;
+    take_start(s);
+    if (eval_constraints(s, at->t, at->x, u, at->m, s->g, s->c, s->G)) return 0;
+    if (!(largest(s->c, NL) <= 1e-9 * (1 + largest(at->x + NQ, NV)))) return 0;
+    return !accelerations(s, at->t, at->x, u, at->m, w);
+}
+
+/* The branch through the singular start that is nearest to a direction; 0 where it cannot be followed to both sides.
+   The error of its own direction is about the square of the reach. */
+static int find_branch(Instance *s, const double *start, const double *direction, Branch *found)
+{
+    const double reach = 1e-4, away = 1e-7;
+    const Latch *at = &s->now.latch;
+    double ends[2][LENGTH(NUNKNOWNS)], w[2][LENGTH(NW)], bend = 0;
+    for (int side = 0; side < 2; ++side) {
+        if (!go_along(s, start, direction, side ? -reach : reach, w[side])) return 0;
+        COPY(ends[side], s->X, NUNKNOWNS);
+    }
+    for (int i = 0; i < NUNKNOWNS; ++i) {
+        double mean = 0.5 * (ends[0][i] + ends[1][i]);
+        ends[1][i] = 0.5 * (ends[0][i] - ends[1][i]);
+        ends[0][i] = mean;
+    }
+    const double *v = ends[0] + NQ, *a = w[0];
+    for (int i = 0; i < NV; ++i) {
+        w[0][i] = 0.5 * (w[0][i] + w[1][i]);
+        bend = fmax(bend, fabs(ends[1][NQ + i]));
+    }
+    if (bend > 0.1 * fmax(1, largest(v, NV))) return 0;
+    double along = product(v, direction, NV);
+    if (!(fabs(along) > 1e-6 * norm_of(v, NV))) along = product(a, direction, NV);
+    double part = (along >= 0 ? away : -away) / reach;
+    for (int i = 0; i < NUNKNOWNS; ++i)
+        found->X[i] = (i < NQ ? start[i] + part * part * (ends[0][i] - start[i]) : ends[0][i]) + part * ends[1][i];
+    normalise_quaternions(found->X);
+    /* The mass matrix is a part of A, which the factors have replaced. */
+    if (eval_dynamics(s, at->t, at->x, inputs_at(s, at->t), at->m, s->A, s->stage_w)) return 0;
+    found->growth = 0;
+    for (int j = 0; j < NV; ++j) found->growth += a[j] * product(s->A + (size_t)j * NW, a, NV);
+    return 1;
+}
+
+/* Put a singular start on a branch: the one in whose direction it moves; at rest, or where the speeds do not show one,
+   that along which the loads drive it most. Speeds keep their fixed start values. */
+static void leave_singular_position(Instance *s)
+{
+    enum { DIRECTIONS = 12 };
+    if (regularity_at_latch(s) > SINGULAR_BELOW) return;
+    double start[LENGTH(NUNKNOWNS)], direction[LENGTH(NV)];
+    Branch best, branch;
+    int found = 0;
+    unsigned long long seed = 88172645463325252ULL;
+    COPY(start, s->X, NUNKNOWNS);
+    const double *v = start + NQ;
+    double speed = norm_of(v, NV);
+    for (int trial = speed > 0 ? 0 : 1; trial <= DIRECTIONS; ++trial) {
+        for (int i = 0; trial && i < NV; ++i) direction[i] = next_random(&seed);
+        double length = trial ? norm_of(direction, NV) : 1;
+        for (int i = 0; i < NV; ++i) direction[i] = (trial ? direction[i] / length : 0) + (speed > 0 ? v[i] / speed : 0);
+        length = norm_of(direction, NV);
+        for (int i = 0; i < NV; ++i) direction[i] /= length;
+        if (find_branch(s, start, direction, &branch) && (!found || branch.growth > best.growth)) {
+            best = branch;
+            found = 1;
+        }
+        if (found && speed > 0) break;
+    }
+    COPY(s->X, found ? best.X : start, NUNKNOWNS);
+    take_start(s);
+}
+
+/* Keep the cause of accelerations that an initialised start does not have. */
+static void explain_start(Instance *s, Outcome outcome)
+{
+    explain(s, outcome);
+    if (outcome == SINGULAR && regularity_at_latch(s) <= SINGULAR_BELOW)
+        because(s, "the mechanism is in a singular position, in which branches of its motion cross or end, and the start "
+                "values of speeds lead along none of them: change them, or start beside it");
+}
+
+#else
+
+static void leave_singular_position(Instance *s) { (void)s; }
+static void explain_start(Instance *s, Outcome outcome) { explain(s, outcome); }
+
+#endif

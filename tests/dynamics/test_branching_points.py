@@ -1,0 +1,180 @@
+"""Positions in which branches of a mechanism's motion cross: starts in them, and ways through them.
+
+A parallelogram of four bars is one degree of freedom about which all is known: its cranks swing like a pendulum that
+carries the coupler at its end. In its flat positions it could also go on with its bars crossed.
+"""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import fmpy
+import numpy as np
+import pytest
+import scipy.integrate
+from fmpy.fmi1 import FMICallException
+from mbfmu.components import BodyShape, FixedRotation, FixedTranslation, Revolute, World
+
+import mbfmu
+from mbfmu.errors import MbfmuError, SimulationError
+from mbfmu.modeling import Assembly, Start
+
+CRANK, COUPLER = 0.2, 0.5
+OUTPUTS = ["j1.phi", "j2.phi", "j4.phi", "j1.w", "j4.w"]
+
+
+def bar(length: float) -> BodyShape:
+    return BodyShape(m=1.0, r=(length, 0, 0), r_CM=(length / 2, 0, 0), I_33=0.01)
+
+
+class Parallelogram(Assembly):
+    """Cranks, coupler and base, all at first along one line where phi is 0 or pi."""
+
+    def __init__(self, phi: float, w: float, guess: float, tilt: float = 0.0, j4_w: float | None = None) -> None:
+        self.world = World()
+        self.plane = FixedRotation(n=(1, 0, 0), angle=tilt)
+        self.base = FixedTranslation(r=(COUPLER, 0, 0))
+        self.crank, self.coupler, self.rocker = bar(CRANK), bar(COUPLER), bar(CRANK)
+        self.j1 = Revolute(phi=Start(phi, fixed=True), w=Start(w, fixed=True))
+        self.j2 = Revolute(phi=Start(-phi), w=Start(-guess))
+        self.j3 = Revolute(phi=Start(phi), w=Start(guess))
+        self.j4 = Revolute(phi=Start(phi), w=Start(guess) if j4_w is None else Start(j4_w, fixed=True))
+        self.connect(self.world.frame_b, self.plane.frame_a)
+        self.connect(self.plane.frame_b, self.j1.frame_a)
+        self.connect(self.j1.frame_b, self.crank.frame_a)
+        self.connect(self.crank.frame_b, self.j2.frame_a)
+        self.connect(self.j2.frame_b, self.coupler.frame_a)
+        self.connect(self.coupler.frame_b, self.j3.frame_a)
+        self.connect(self.rocker.frame_b, self.j3.frame_b)
+        self.connect(self.plane.frame_b, self.base.frame_a)
+        self.connect(self.base.frame_b, self.j4.frame_a)
+        self.connect(self.j4.frame_b, self.rocker.frame_a)
+        for joint in (self.j1, self.j2, self.j4):
+            self.output(joint.phi)
+        self.output(self.j1.w)
+        self.output(self.j4.w)
+
+
+def pendulum(phi: float, w: float, tilt: float, times: np.ndarray) -> np.ndarray:
+    """Angle of the cranks of a parallelogram, from its energy written down by hand."""
+    inertia = 2 * (0.01 + (CRANK / 2) ** 2) + CRANK**2
+    moment = 9.80665 * math.cos(math.radians(tilt)) * (2 * CRANK / 2 + CRANK)
+    solution = scipy.integrate.solve_ivp(
+        lambda t, y: [y[1], -moment * math.cos(y[0]) / inertia],
+        (times[0], times[-1]),
+        [phi, w],
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-12,
+        t_eval=times,
+    )
+    return solution.y[0]
+
+
+def run(path: pathlib.Path, stop: float, tolerance: float, step: float = 0.01) -> np.ndarray:
+    return fmpy.simulate_fmu(str(path), stop_time=stop, relative_tolerance=tolerance, output_interval=step)
+
+
+@pytest.mark.parametrize("target", ["native", "python"])
+@pytest.mark.parametrize(
+    ("phi", "w", "tilt"), [(0.0, 0.0, 0.0), (0.0, 2.0, 35.0), (math.pi, 0.5, 0.0), (math.pi, -2.0, 35.0)]
+)
+def test_a_flat_parallelogram_starts_and_runs(
+    phi: float, w: float, tilt: float, target: str, tmp_path: pathlib.Path
+) -> None:
+    """The start is moved off the singular position by 1e-7; all else is exact."""
+    path = mbfmu.build(Parallelogram(phi, w, guess=w, tilt=tilt), tmp_path / "Parallelogram.fmu", target=target)
+    result = run(path, 0.5, 1e-8)
+    np.testing.assert_allclose(result["j1.phi"], pendulum(phi, w, tilt, result["time"]), atol=1e-6)
+    np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
+    np.testing.assert_allclose(result["j2.phi"], -result["j1.phi"], atol=1e-9)
+    assert result["j1.w"][0] == pytest.approx(w, abs=1e-6)
+    assert np.ptp(result["j1.phi"]) > 1
+
+
+@pytest.mark.parametrize("target", ["native", "python"])
+def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path) -> None:
+    """Beside the parallelogram, whose cranks turn alike, there is the crossed one, at a ratio that lengths give."""
+    ratio = CRANK / COUPLER
+    for phi, crossed in ((0.0, -(1 + ratio) / (1 - ratio)), (math.pi, -(1 - ratio) / (1 + ratio))):
+        assembly = Parallelogram(phi, 1.0, guess=0.0)
+        assembly.j4.modify(w=Start(crossed))
+        coupler = ratio * (crossed - 1.0) * math.cos(phi)
+        assembly.j2.modify(w=Start(coupler - 1.0))
+        assembly.j3.modify(w=Start(crossed - coupler))
+        path = mbfmu.build(assembly, tmp_path / f"Crossed{phi > 0}.fmu", target=target)
+        result = run(path, 0.05, 1e-8)
+        assert result["j4.w"][0] == pytest.approx(crossed, abs=1e-6)
+        assert result["j1.w"][0] == pytest.approx(1.0, abs=1e-6)
+        assert abs(result["j4.phi"][-1] - result["j1.phi"][-1]) > 0.005
+
+
+@pytest.mark.parametrize("tolerance", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
+def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path) -> None:
+    """However short the steps, they pass flat positions, and lose no accuracy there."""
+    for phi, w, tilt in ((0.3, 1.0, 0.0), (1.0, 5.0, 0.0), (0.1, 8.0, 35.0)):
+        path = mbfmu.build(Parallelogram(phi, w, guess=w, tilt=tilt), tmp_path / "Parallelogram.fmu", target="native")
+        result = run(path, 2.0, tolerance)
+        expected = pendulum(phi, w, tilt, result["time"])
+        assert ((expected < 0) | (expected > math.pi)).any()
+        np.testing.assert_allclose(result["j1.phi"], expected, atol=200 * tolerance)
+        np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
+    here = mbfmu.simulate(Parallelogram(1.0, 5.0, guess=5.0), 1.0, tolerance=tolerance, step=0.1)
+    np.testing.assert_allclose(here["j1.phi"], pendulum(1.0, 5.0, 0.0, here["time"]), atol=200 * tolerance)
+    np.testing.assert_allclose(here["j4.phi"], here["j1.phi"], atol=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10, 1e-12])
+def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path) -> None:
+    """Cranks that come to rest in a flat position swing back as they came, or the run ends there and says why."""
+    expected = pendulum(0.0, 0.0, 0.0, np.linspace(0.0, 1.0, 101))
+    reason = "branches of the motion cross"
+    try:
+        here = mbfmu.simulate(Parallelogram(0.0, 0.0, guess=0.0), 1.0, tolerance=tolerance, step=0.01)["j1.phi"]
+    except SimulationError as error:
+        reason, here = str(error), expected
+    assert "branches of the motion cross" in reason
+    np.testing.assert_allclose(here, expected, atol=1e-4)
+    messages: list[str] = []
+    path = mbfmu.build(Parallelogram(0.0, 0.0, guess=0.0), tmp_path / "Parallelogram.fmu", target="native")
+    result = fmpy.simulate_fmu(
+        str(path),
+        stop_time=1.0,
+        relative_tolerance=tolerance,
+        output_interval=0.01,
+        logger=lambda environment, name, status, category, message: messages.append(message.decode()),
+    )["j1.phi"]
+    assert len(result) == 101 or any("branches of the motion cross" in message for message in messages)
+    # Where a run ends, FMPy repeats the values reached at the next communication point.
+    np.testing.assert_allclose(result[:-1], expected[: len(result) - 1], atol=1e-4)
+
+
+def test_speeds_that_no_branch_has_are_refused(tmp_path: pathlib.Path) -> None:
+    assembly = Parallelogram(0.0, 1.0, guess=0.0, j4_w=0.3)
+    with pytest.raises(MbfmuError, match=r"singular position, in which branches .* start values of speeds"):
+        mbfmu.simulate(assembly, 0.1)
+    path = mbfmu.build(assembly, tmp_path / "Parallelogram.fmu", target="native")
+    messages: list[str] = []
+    with pytest.raises(FMICallException):
+        fmpy.simulate_fmu(
+            str(path),
+            stop_time=0.1,
+            logger=lambda environment, name, status, category, message: messages.append(message.decode()),
+        )
+    assert any("singular position, in which branches" in message for message in messages)
+
+
+def test_two_flat_loops_start_together() -> None:
+    """Each branches on its own: both are found."""
+
+    class Pair(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.one, self.two = Parallelogram(0.0, 1.0, guess=1.0), Parallelogram(math.pi, -2.0, guess=-2.0)
+
+    result = mbfmu.simulate(Pair(), 0.5, tolerance=1e-8, step=0.01)
+    for name, phi, w in (("one", 0.0, 1.0), ("two", math.pi, -2.0)):
+        expected = pendulum(phi, w, 0.0, result["time"])
+        np.testing.assert_allclose(result[f"{name}.j1.phi"], expected, atol=1e-6)
+        np.testing.assert_allclose(result[f"{name}.j4.phi"], expected, atol=1e-6)
