@@ -125,6 +125,16 @@ def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path
     np.testing.assert_allclose(here["j4.phi"], here["j1.phi"], atol=1e-9)
 
 
+@pytest.mark.parametrize(("step", "error"), [(0.01, 1e-6), (0.001, 1e-9)])
+def test_fixed_steps_stay_on_the_branch(step: float, error: float, tmp_path: pathlib.Path) -> None:
+    for phi, w, tilt in ((1.0, 5.0, 0.0), (0.1, 8.0, 35.0)):
+        assembly = Parallelogram(phi, w, guess=w, tilt=tilt)
+        path = mbfmu.build(assembly, tmp_path / "Parallelogram.fmu", target="native", fixed_step=step)
+        result = fmpy.simulate_fmu(str(path), stop_time=2.0, output_interval=0.01)
+        np.testing.assert_allclose(result["j1.phi"], pendulum(phi, w, tilt, result["time"]), atol=error)
+        np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
+
+
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10, 1e-12])
 def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path) -> None:
     """Cranks that come to rest in a flat position swing back as they came, or the run ends there and says why."""
