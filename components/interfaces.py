@@ -44,16 +44,6 @@ class TranslationalFlange_b(TranslationalFlange):
     """One-dimensional translational flange (right, directed out of the cut plane)."""
 
 
-def need_connected(component: Component, connected: set[str], *connectors: str) -> None:
-    """Refuse open connectors (the seeds' `assert(cardinality(frame) > 0)`)."""
-    for name in connectors:
-        if name not in connected:
-            raise ModelError(
-                f"{component.where}.{name}: this connector of {type(component).__name__} is not connected; "
-                "connect it, or remove the component"
-            )
-
-
 class Renamed(Component):
     """Component whose parameters may be given by the names of the library's newer versions, too."""
 
@@ -78,13 +68,8 @@ class Renamed(Component):
 class PartialTwoFrames(Component):
     """Component with two frames that must both be connected (seed 002)."""
 
-    frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque")
-    frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque")
-
-    def check_connections(self, connected: set[str]) -> None:
-        """Both frames must be connected."""
-        super().check_connections(connected)
-        need_connected(self, connected, "frame_a", "frame_b")
+    frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
+    frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
 
 
 class PartialTwoFramesDoubleSize(PartialTwoFrames):
@@ -94,23 +79,13 @@ class PartialTwoFramesDoubleSize(PartialTwoFrames):
 class PartialOneFrame_a(Component):
     """Component with one frame_a that must be connected (seed 002)."""
 
-    frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque")
-
-    def check_connections(self, connected: set[str]) -> None:
-        """The frame must be connected."""
-        super().check_connections(connected)
-        need_connected(self, connected, "frame_a")
+    frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
 
 
 class PartialOneFrame_b(Component):
     """Component with one frame_b that must be connected (seed 002)."""
 
-    frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque")
-
-    def check_connections(self, connected: set[str]) -> None:
-        """The frame must be connected."""
-        super().check_connections(connected)
-        need_connected(self, connected, "frame_b")
+    frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
 
 
 class PartialElementaryJoint(PartialTwoFrames):
@@ -422,5 +397,4 @@ __all__ = [
     "TranslationalFlange_b",
     "ZeroPosition",
     "guarded_length",
-    "need_connected",
 ]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from mbfmu.components.interfaces import PartialTwoFrames, need_connected
+from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.elementary import Revolute
 from mbfmu.components.joints.power import TotalPower
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.components.rotational.gears import IdealGear
-from mbfmu.components.rotational.interfaces import need_nonzero
 
 from mbfmu.modeling import Frame_a, required
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -27,9 +26,9 @@ class GearConstraint(TotalPower, PartialTwoFrames):
 
     modelica_name = "MultiBody.Joints.GearConstraint"
 
-    bearing = Frame_a("Coordinate system fixed in the bearing")
+    bearing = Frame_a("Coordinate system fixed in the bearing", needed=True)
 
-    ratio = Parameter(Real, required, "Gear speed ratio")
+    ratio = Parameter(Real, required, "Gear speed ratio", nonzero=True)
     n_a = Parameter(
         Axis, (1, 0, 0), "Axis of rotation of shaft a (same coordinates in frame_a, frame_b, bearing)", shape=3
     )
@@ -55,10 +54,6 @@ class GearConstraint(TotalPower, PartialTwoFrames):
         state_select=lambda self: self.stateSelect,
     )
     a_b = Variable(AngularAcceleration, "Second derivative of angle phi_b (relative angular acceleration b)", start=0.0)
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_nonzero(self, "ratio")
-        need_connected(self, connected, "frame_a", "frame_b", "bearing")
 
     def build(self) -> None:
         self.actuatedRevolute_a = Revolute(n=self.n_a, useAxisFlange=True, animation=False)

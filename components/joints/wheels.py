@@ -72,7 +72,7 @@ class RollingWheel(Renamed, PartialOneFrame_a):
     modelica_name = "MultiBody.Joints.RollingWheel"
     newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
 
-    frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis")
+    frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis", needed=True)
 
     wheelRadius = Parameter(Radius, required, "Wheel radius")
     stateSelect = Parameter(StateSelect, "always", "Priority to use generalized coordinates as states")
@@ -143,7 +143,7 @@ class RollingConstraintVerticalWheel(PartialOneFrame_a):
 
     modelica_name = "MultiBody.Joints.Internal.RollingConstraintVerticalWheel"
 
-    frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis")
+    frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis", needed=True)
 
     radius = Parameter(Radius, required, "Wheel radius")
     lateralSlidingConstraint = Parameter(

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import casadi as ca
 from mbfmu.components.animation import ROD_COLOR, Animated
-from mbfmu.components.interfaces import Flange_b, need_connected
-from mbfmu.components.rotational.interfaces import PartialTwoFlanges, need_nonzero
+from mbfmu.components.interfaces import Flange_b
+from mbfmu.components.rotational.interfaces import PartialTwoFlanges
 
 from mbfmu.frames import angular_velocity2, cross, normalize
 from mbfmu.modeling import Component, Frame_a, required
@@ -32,13 +32,9 @@ class _Carried(Component):
     frame_a = Frame_a(
         "Frame in which it is fixed (connector is removed, if world.driveTrainMechanics3D=false)",
         when=_is_3d,
+        needed=True,
         fades=True,
     )
-
-    def check_connections(self, connected: set[str]) -> None:
-        if _is_3d(self):
-            need_connected(self, connected, "frame_a")
-        super().check_connections(connected)
 
     @property
     def is_carried(self) -> bool:
@@ -153,13 +149,9 @@ class BevelGear1D(_Carried, PartialTwoFlanges):
 
     modelica_name = "MultiBody.Parts.BevelGear1D"
 
-    ratio = Parameter(t.Real, required, "Gear speed ratio")
+    ratio = Parameter(t.Real, required, "Gear speed ratio", nonzero=True)
     n_a = Parameter(t.Axis, (1, 0, 0), "Axis of rotation of flange_a, resolved in frame_a", shape=3)
     n_b = Parameter(t.Axis, (1, 0, 0), "Axis of rotation of flange_b, resolved in frame_a", shape=3)
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_nonzero(self, "ratio")
-        super().check_connections(connected)
 
     def equations(self) -> None:
         self.relation(self.flange_a.phi - self.ratio * self.flange_b.phi)

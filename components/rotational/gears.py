@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import casadi as ca
-from mbfmu.components.interfaces import Flange_a, Flange_b, TranslationalFlange_b, need_connected
-from mbfmu.components.rotational.interfaces import PartialElementaryTwoFlangesAndSupport2, need_nonzero
+from mbfmu.components.interfaces import Flange_a, Flange_b, TranslationalFlange_b
+from mbfmu.components.rotational.interfaces import PartialElementaryTwoFlangesAndSupport2
 
 from mbfmu.modeling import Component, required
 from mbfmu.modeling import types as t
@@ -16,13 +16,9 @@ class IdealGear(PartialElementaryTwoFlangesAndSupport2):
 
     modelica_name = "Rotational.Components.IdealGear"
 
-    ratio = Parameter(t.Real, required, "Transmission ratio (flange_a.phi/flange_b.phi)")
+    ratio = Parameter(t.Real, required, "Transmission ratio (flange_a.phi/flange_b.phi)", nonzero=True)
     phi_a = Variable(t.Angle, "Angle between left shaft flange and support")
     phi_b = Variable(t.Angle, "Angle between right shaft flange and support")
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_nonzero(self, "ratio")
-        super().check_connections(connected)
 
     def equations(self) -> None:
         self.phi_a = self.flange_a.phi - self.phi_support
@@ -35,14 +31,10 @@ class IdealPlanetary(Component):
 
     modelica_name = "Rotational.Components.IdealPlanetary"
 
-    ratio = Parameter(t.Real, required, "Number of ring_teeth/sun_teeth (e.g., ratio=100/50)")
+    ratio = Parameter(t.Real, required, "Number of ring_teeth/sun_teeth (e.g., ratio=100/50)", nonzero=True)
     sun = Flange_a("Flange of sun shaft")
     carrier = Flange_a("Flange of carrier shaft")
     ring = Flange_b("Flange of ring shaft")
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_nonzero(self, "ratio")
-        super().check_connections(connected)
 
     def equations(self) -> None:
         self.relation((1 + self.ratio) * self.carrier.phi - self.sun.phi - self.ratio * self.ring.phi)
@@ -59,8 +51,10 @@ class PartialElementaryRotationalToTranslational(Component):
     useSupportT = Parameter(t.Boolean, False, "= true, if translational support flange enabled, else grounded")
     flangeR = Flange_a("Flange of rotational shaft")
     flangeT = TranslationalFlange_b("Flange of translational rod")
-    supportR = Flange_b("Rotational support/housing of component", when=lambda self: self.useSupportR)
-    supportT = TranslationalFlange_b("Translational support/housing of component", when=lambda self: self.useSupportT)
+    supportR = Flange_b("Rotational support/housing of component", when=lambda self: self.useSupportR, needed=True)
+    supportT = TranslationalFlange_b(
+        "Translational support/housing of component", when=lambda self: self.useSupportT, needed=True
+    )
 
     @property
     def turn(self) -> ca.SX:
@@ -72,23 +66,13 @@ class PartialElementaryRotationalToTranslational(Component):
         """Position of the rod relative to its support [m]."""
         return self.flangeT.s - (self.supportT.s if self.useSupportT else 0)
 
-    def check_connections(self, connected: set[str]) -> None:
-        for support, used in (("supportR", self.useSupportR), ("supportT", self.useSupportT)):
-            if used:
-                need_connected(self, connected, support)
-        super().check_connections(connected)
-
 
 class IdealGearR2T(PartialElementaryRotationalToTranslational):
     """Gearbox transforming rotational into translational motion."""
 
     modelica_name = "Rotational.Components.IdealGearR2T"
 
-    ratio = Parameter(TranslationalRatio, required, "Transmission ratio (flangeR.phi/flangeT.s)")
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_nonzero(self, "ratio")
-        super().check_connections(connected)
+    ratio = Parameter(TranslationalRatio, required, "Transmission ratio (flangeR.phi/flangeT.s)", nonzero=True)
 
     def equations(self) -> None:
         self.relation(self.turn - self.ratio * self.travel)
@@ -99,11 +83,7 @@ class IdealRollingWheel(PartialElementaryRotationalToTranslational):
 
     modelica_name = "Rotational.Components.IdealRollingWheel"
 
-    radius = Parameter(t.Distance, required, "Wheel radius")
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_nonzero(self, "radius")
-        super().check_connections(connected)
+    radius = Parameter(t.Distance, required, "Wheel radius", nonzero=True)
 
     def equations(self) -> None:
         self.relation(self.turn * self.radius - self.travel)

@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 import casadi as ca
-from mbfmu.components.interfaces import Flange_a, Flange_b, need_connected
+from mbfmu.components.interfaces import Flange_a, Flange_b
 
-from mbfmu.errors import ModelError
 from mbfmu.modeling import Component
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
-
-
-def need_nonzero(component: Component, *names: str) -> None:
-    """Refuse ratios that are 0: they would tie one shaft and leave the other one without any.
-
-    Raises:
-        ModelError: one of the named parameters has the value 0.
-    """
-    for name in names:
-        value = component.value(name)
-        if isinstance(value, float) and value == 0.0:  # a composite passes its own parameter on as a symbol
-            raise ModelError(
-                f"{component.where}.{name} = 0: a ratio of {type(component).__name__} must not be 0; give "
-                "the quotient of the two speeds"
-            )
 
 
 class PartialTwoFlanges(Component):
@@ -78,7 +62,7 @@ class PartialSupport(Component):
     """Component whose reaction goes into a support flange, or into the ground where that is not wanted."""
 
     useSupport = Parameter(t.Boolean, False, "= true, if support flange enabled, otherwise implicitly grounded")
-    support = Flange_b("Support/housing of component", when=lambda self: self.useSupport)
+    support = Flange_b("Support/housing of component", when=lambda self: self.useSupport, needed=True)
 
     @property
     def phi_support(self) -> ca.SX:
@@ -89,11 +73,6 @@ class PartialSupport(Component):
         """Take up the cut torque of the support flange (into the component) where there is one."""
         if self.useSupport:
             self.support.tau = torque
-
-    def check_connections(self, connected: set[str]) -> None:
-        if self.useSupport:
-            need_connected(self, connected, "support")
-        super().check_connections(connected)
 
 
 class PartialElementaryOneFlangeAndSupport2(PartialSupport):
@@ -126,17 +105,14 @@ class PartialTorque(PartialElementaryOneFlangeAndSupport2):
 class PartialAbsoluteSensor(Component):
     """Sensor at one flange; it carries no load."""
 
-    flange = Flange_a("Flange of shaft from which sensor information shall be measured")
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_connected(self, connected, "flange")
+    flange = Flange_a("Flange of shaft from which sensor information shall be measured", needed=True)
 
 
 class PartialRelativeSensor(PartialTwoFlanges):
     """Sensor between two flanges; it carries no load."""
 
-    def check_connections(self, connected: set[str]) -> None:
-        need_connected(self, connected, "flange_a", "flange_b")
+    flange_a = Flange_a("Left flange of shaft", needed=True)
+    flange_b = Flange_b("Right flange of shaft", needed=True)
 
 
 __all__ = [
@@ -149,5 +125,4 @@ __all__ = [
     "PartialSupport",
     "PartialTorque",
     "PartialTwoFlanges",
-    "need_nonzero",
 ]

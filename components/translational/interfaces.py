@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import casadi as ca
-from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b, need_connected
+from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b
 
 from mbfmu.modeling import Component
 from mbfmu.modeling import types as t
@@ -57,7 +57,7 @@ class PartialSupport(Component):
     """Component whose reaction goes into a support flange, or into the ground where that is not wanted."""
 
     useSupport = Parameter(t.Boolean, False, "= true, if support flange enabled, otherwise implicitly grounded")
-    support = TranslationalFlange_b("Support/housing of component", when=lambda self: self.useSupport)
+    support = TranslationalFlange_b("Support/housing of component", when=lambda self: self.useSupport, needed=True)
 
     @property
     def s_support(self) -> ca.SX:
@@ -68,11 +68,6 @@ class PartialSupport(Component):
         """Take up the cut force of the support flange (into the component) where there is one."""
         if self.useSupport:
             self.support.f = force
-
-    def check_connections(self, connected: set[str]) -> None:
-        if self.useSupport:
-            need_connected(self, connected, "support")
-        super().check_connections(connected)
 
 
 class PartialElementaryOneFlangeAndSupport2(PartialSupport):
@@ -101,17 +96,14 @@ class PartialForce(PartialElementaryOneFlangeAndSupport2):
 class PartialAbsoluteSensor(Component):
     """Sensor at one flange; it carries no load."""
 
-    flange = TranslationalFlange_a("Flange to be measured")
-
-    def check_connections(self, connected: set[str]) -> None:
-        need_connected(self, connected, "flange")
+    flange = TranslationalFlange_a("Flange to be measured", needed=True)
 
 
 class PartialRelativeSensor(PartialTwoFlanges):
     """Sensor between two flanges."""
 
-    def check_connections(self, connected: set[str]) -> None:
-        need_connected(self, connected, "flange_a", "flange_b")
+    flange_a = TranslationalFlange_a("(left) driving flange (flange axis directed into cut plane)", needed=True)
+    flange_b = TranslationalFlange_b("(right) driven flange (flange axis directed out of cut plane)", needed=True)
 
 
 __all__ = [

@@ -139,7 +139,13 @@ class Component:
             yield from part.walk()
 
     def check_connections(self, connected: set[str]) -> None:
-        """Raise ModelError where a connector is open that must not be. By default any may be open."""
+        """Raise ModelError where a connector is open that must not be: one declared as `needed`."""
+        for name, port in self.ports().items():
+            if port.needed and name not in connected:
+                raise ModelError(
+                    f"{self.where}.{name}: this connector of {type(self).__name__} is not connected; connect it, or "
+                    "remove the component"
+                )
 
     @property
     def ties_orientation(self) -> bool:

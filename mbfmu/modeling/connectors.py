@@ -43,9 +43,17 @@ class Port(Declaration):
     potentials: tuple[Quantity, ...] = ()
     flows: tuple[Quantity, ...] = ()
 
-    def __init__(self, doc: str = "", *, when: Callable[[Any], bool] | None = None, fades: bool = False) -> None:
-        """`fades`: an assembly may connect to it although `when` switches it off; the connection goes with it."""
-        self.doc, self.when, self.fades = doc or (self.__class__.__doc__ or ""), when, fades
+    def __init__(
+        self,
+        doc: str = "",
+        *,
+        when: Callable[[Any], bool] | None = None,
+        needed: bool = False,
+        fades: bool = False,
+    ) -> None:
+        """`needed`: it must not stay open (the seeds' `assert(cardinality(frame) > 0)`). `fades`: an assembly may
+        connect to it although `when` switches it off; the connection goes with it."""
+        self.doc, self.when, self.needed, self.fades = doc or (self.__class__.__doc__ or ""), when, needed, fades
 
 
 class Frame(Port):
@@ -87,10 +95,17 @@ class Flange(Port):
     flow = ""
     derivatives: tuple[tuple[str, Type], ...] = ()
 
-    def __init__(self, doc: str = "", *, motion: bool = False, when: Callable[[Any], bool] | None = None) -> None:
+    def __init__(
+        self,
+        doc: str = "",
+        *,
+        motion: bool = False,
+        when: Callable[[Any], bool] | None = None,
+        needed: bool = False,
+    ) -> None:
         """`motion` says how an FMU offers the flange of a whole assembly: False takes the torque (force) and gives
         position, speed and acceleration; True takes these three and gives the torque that it exerts outwards."""
-        super().__init__(doc, when=when)
+        super().__init__(doc, when=when, needed=needed)
         self.motion = motion
 
 

@@ -75,8 +75,8 @@ class Parameter(Declaration):
 
     `default` may be `required`, a value, or a function of the instance (a binding to other parameters). `structural`
     parameters are plain Python values that shape the equations; a change needs a rebuild. All others stay symbols:
-    they can be set in the FMU. `shape` None takes the shape of the value given. `tunable` ones may change while the
-    FMU runs.
+    they can be set in the FMU. `shape` None takes the shape of the value given. `nonzero` ones must not be 0.
+    `tunable` ones may change while the FMU runs.
     """
 
     def __init__(
@@ -90,6 +90,7 @@ class Parameter(Declaration):
         final: bool = False,
         min: float | None = None,
         max: float | None = None,
+        nonzero: bool = False,
         tunable: bool = False,
         animation: bool = False,
         when: Callable[[Any], bool] | None = None,
@@ -100,6 +101,7 @@ class Parameter(Declaration):
         self.final, self.tunable, self.animation, self.when = final, tunable, animation, when
         self.min = type.min if min is None else (None if min == -math.inf else min)
         self.max = type.max if max is None else max
+        self.nonzero = nonzero
 
     def checked(self, value: Any, where: str) -> Any:
         """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols."""
@@ -132,6 +134,8 @@ class Parameter(Declaration):
         ):
             if bad is not None and np.any(bad):
                 raise ModelError(f"{where}.{self.name} = {value!r}: must be {sign} {bound:g}{self._unit()}")
+        if self.nonzero and np.any(array == 0):
+            raise ModelError(f"{where}.{self.name} = {value!r}: must not be 0")
         if self.type.name == "Axis" and not np.linalg.norm(array) > 0:
             raise ModelError(
                 f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
