@@ -1,10 +1,21 @@
-"""The component library: world, parts, joints, forces, sensors, rotational, translational, blocks, visualizers.
+"""The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, blocks, visualizers.
 
-Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics and of blocks, which
-repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
+Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat and blocks,
+which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
 """
 
-from mbfmu.components import blocks, forces, interfaces, joints, parts, rotational, sensors, translational, visualizers
+from mbfmu.components import (
+    blocks,
+    forces,
+    interfaces,
+    joints,
+    parts,
+    rotational,
+    sensors,
+    thermal,
+    translational,
+    visualizers,
+)
 from mbfmu.components.gravity import GravityPool
 from mbfmu.components.joints import *  # noqa: F403
 from mbfmu.components.parts import *  # noqa: F403
@@ -20,6 +31,7 @@ __all__ = [
     "parts",
     "rotational",
     "sensors",
+    "thermal",
     "translational",
     "visualizers",
     *joints.__all__,

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from mbfmu.errors import ModelError
+from typing import Any
+
+from mbfmu.components.thermal.interfaces import HeatPort_a
+
 from mbfmu.modeling import Component
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -11,18 +14,22 @@ from mbfmu.modeling.declarations import Parameter, Variable
 class LossPower(Component):
     """Component with losses (Thermal.HeatTransfer.Interfaces.PartialElementaryConditionalHeatPortWithoutT)."""
 
-    useHeatPort = Parameter(t.Boolean, False, "= true, if heatPort is enabled (there are no thermal components here)")
+    useHeatPort = Parameter(t.Boolean, False, "= true, if heatPort is enabled")
+    heatPort = HeatPort_a(
+        "Optional port to which dissipated losses are transported in form of heat",
+        when=lambda self: self.useHeatPort,
+        needed=True,
+    )
     lossPower = Variable(
         t.Power, "Loss power leaving component via heatPort (> 0, if heat is flowing out of component)"
     )
 
-    def check_connections(self, connected: set[str]) -> None:
+    def lose(self, power: Any, potential: Any = 0.0) -> None:
+        """Turn `power` [W] into heat; `potential` is the energy [J] that the component stores."""
+        self.lossPower = power
         if self.useHeatPort:
-            raise ModelError(
-                f"{self.where}.useHeatPort = true: there are no thermal components to connect it with; leave it false "
-                "and read the heat from the variable lossPower"
-            )
-        super().check_connections(connected)
+            self.heatPort.Q_flow = -self.lossPower
+        self.energy(potential=potential, dissipated=self.lossPower)
 
 
 __all__ = ["LossPower"]

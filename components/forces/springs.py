@@ -27,8 +27,7 @@ class Damper(DamperShape, _LossyLineForce):
 
     def line_force(self) -> Any:
         speed = self.der(self.s)
-        self.lossPower = self.d * speed**2
-        self.energy(dissipated=self.lossPower)
+        self.lose(self.d * speed**2)
         return self.d * speed
 
 
@@ -49,8 +48,7 @@ class SpringDamperParallel(_SpringDamper):
 
     def line_force(self) -> Any:
         stretch, speed = self.s - self.s_unstretched, self.der(self.s)
-        self.lossPower = self.d * speed**2
-        self.energy(potential=self.c * stretch**2 / 2, dissipated=self.lossPower)
+        self.lose(self.d * speed**2, potential=self.c * stretch**2 / 2)
         return self.c * stretch + self.d * speed
 
 
@@ -72,8 +70,7 @@ class SpringDamperSeries(_SpringDamper):
         stretch = self.s - self.s_unstretched - self.s_damper
         force = self.c * stretch
         self.der.s_damper = force / self.d
-        self.lossPower = force**2 / self.d
-        self.energy(potential=self.c * stretch**2 / 2, dissipated=self.lossPower)
+        self.lose(force**2 / self.d, potential=self.c * stretch**2 / 2)
         return force
 
 

@@ -96,8 +96,7 @@ class Damper(LossPower, PartialCompliantWithRelativeStates):
     d = Parameter(t.RotationalDampingConstant, required, "Damping constant", min=0, tunable=True)
 
     def torque(self) -> ca.SX:
-        self.lossPower = self.d * self.w_rel**2
-        self.energy(dissipated=self.lossPower)
+        self.lose(self.d * self.w_rel**2)
         return self.d * self.w_rel
 
 
@@ -116,8 +115,7 @@ class SpringDamper(LossPower, PartialCompliantWithRelativeStates):
         twist = self.phi_rel - self.phi_rel0
         self.tau_c = self.c * twist
         self.tau_d = self.d * self.w_rel
-        self.lossPower = self.tau_d * self.w_rel
-        self.energy(potential=self.c * twist**2 / 2, dissipated=self.lossPower)
+        self.lose(self.tau_d * self.w_rel, potential=self.c * twist**2 / 2)
         return self.tau_c + self.tau_d
 
 
@@ -144,8 +142,7 @@ class ElastoBacklash(LossPower, PartialCompliantWithRelativeStates):
         self.tau_c = self.c * contact
         limit, damping = ca.fabs(self.tau_c), self.d * self.w_rel
         self.tau_d = ca.if_else(loose, ca.fmax(-limit, ca.fmin(limit, damping)), damping)
-        self.lossPower = self.tau_d * self.w_rel
-        self.energy(potential=self.c * contact**2 / 2, dissipated=self.lossPower)
+        self.lose(self.tau_d * self.w_rel, potential=self.c * contact**2 / 2)
         return self.tau_c + self.tau_d
 
 

@@ -70,8 +70,7 @@ class PartialFriction(LossPower):
         slides = self.mode * coefficient * load - torque
         sticks = self.a_relfric + w / SETTLING - GIVING * torque
         self.effort(impulse=ca.if_else(forward + backward > 0.5, slides, sticks))
-        self.lossPower = torque * w
-        self.energy(dissipated=self.lossPower)
+        self.lose(torque * w)
         return torque
 
     def _slides(self, w: ca.SX, torque: ca.SX) -> ca.SX:

@@ -90,8 +90,7 @@ class Damper(LossPower, PartialCompliantWithRelativeStates):
     d = Parameter(t.TranslationalDampingConstant, required, "Damping constant", min=0, tunable=True)
 
     def force(self) -> ca.SX:
-        self.lossPower = self.d * self.v_rel**2
-        self.energy(dissipated=self.lossPower)
+        self.lose(self.d * self.v_rel**2)
         return self.d * self.v_rel
 
 
@@ -110,8 +109,7 @@ class SpringDamper(LossPower, PartialCompliantWithRelativeStates):
         stretch = self.s_rel - self.s_rel0
         self.f_c = self.c * stretch
         self.f_d = self.d * self.v_rel
-        self.lossPower = self.f_d * self.v_rel
-        self.energy(potential=self.c * stretch**2 / 2, dissipated=self.lossPower)
+        self.lose(self.f_d * self.v_rel, potential=self.c * stretch**2 / 2)
         return self.f_c + self.f_d
 
 

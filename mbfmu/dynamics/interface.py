@@ -19,7 +19,7 @@ from mbfmu.dynamics.variables import ScalarVariable, Store
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component, near
-from mbfmu.modeling.connectors import Flange, Frame, Quantity, RealInput, RealOutput, Signal
+from mbfmu.modeling.connectors import Flange, Frame, HeatPort, Quantity, RealInput, RealOutput, Signal
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import AngularVelocity, Dimensionless, Type
 
@@ -68,6 +68,8 @@ class Interface:
                 self._signal_input(name, ("", name), port, tuple(range(shape[0] if shape else 1)), 0.0)
             elif isinstance(port, Flange):
                 self._expose(name, port)
+            elif isinstance(port, HeatPort):
+                self._expose_heat(name)
 
     def _signal_input(self, name: str, key: tuple[str, str], port: Any, elements: tuple[int, ...], start: Any) -> None:
         starts = np.broadcast_to(np.asarray(start, dtype=float), (len(elements),))
@@ -89,6 +91,15 @@ class Interface:
         else:
             symbol = self._new_input(f"{name}.{port.flow}", 0.0, port.flows[0].type, (name, port.flow))
             self.sweeps.exposed[node] = self.sweeps.exposed.get(node, 0) + symbol
+
+    def _expose_heat(self, name: str) -> None:
+        """A heat port of the assembly itself: the FMU takes the heat flow and gives the temperature."""
+        node = self.flat.nodes[("", name)]
+        if not self.flat.members[node]:
+            raise ModelError(f"{name}: this heat port of the assembly is connected to nothing inside; connect it")
+        quantity = HeatPort.flows[0]
+        symbol = self._new_input(f"{name}.{quantity.name}", 0.0, quantity.type, (name, quantity.name))
+        self.sweeps.heat.exposed[node] = self.sweeps.heat.exposed.get(node, 0) + symbol
 
     def _new_input(self, label: str, start: float, type: Type, terminal: tuple[str, str] | None = None) -> ca.SX:
         if label in self._input_names:
@@ -171,6 +182,17 @@ class Interface:
                 quantity = port.potentials[0]
                 yield f"{name}.{port.position}", quantity.type, quantity.doc, (), self.sweeps.scalar(flange, 0)
                 yield from self._flows(key, port.flows)
+            elif isinstance(port, HeatPort):
+                node = self.flat.nodes[key]
+                if not self.flat.members[node]:
+                    continue
+                quantity = port.potentials[0]
+                label = f"{name}.{quantity.name}"
+                yield label, quantity.type, quantity.doc, (), self.sweeps.heat.temperature(node)
+                if path == "":
+                    self._terminals[label] = (name, quantity.name)
+                else:
+                    yield from self._flows(key, port.flows)
 
     def _exposed_flange(self, name: str, port: Flange, node: Any) -> Iterator[Entry]:
         """Outputs of a flange of the assembly: its motion, or the torque (force) that it exerts outwards."""
@@ -428,7 +450,7 @@ class Interface:
                 and _related(v.name, state.name)
             ]
             if known:
-                found[known[0].name] = _with(known[0], derivative_of=state.name)
+                found[known[0].name] = _with(known[0], derivative_of=state.name, variability="continuous")
                 by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
                 continue
             unit = None
@@ -478,7 +500,7 @@ class Interface:
                     dependencies=depends(variable.store, variable.index, found),
                 )
         for name, port in self.assembly.ports().items():
-            if isinstance(port, Flange | RealOutput):
+            if isinstance(port, Flange | HeatPort | RealOutput):
                 shown_names = [
                     n
                     for n, v in found.items()

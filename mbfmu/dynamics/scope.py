@@ -18,7 +18,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, skew
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Flange, Frame, Port, RealInput, RealOutput
+from mbfmu.modeling.connectors import Flange, Frame, HeatPort, Port, RealInput, RealOutput
 from mbfmu.modeling.declarations import (
     Coordinate,
     Declaration,
@@ -155,6 +155,28 @@ class FlangeView:
             raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
 
 
+class HeatPortView:
+    """A heat port inside equations: read T and Q_flow; assign Q_flow, or T where the component determines it."""
+
+    def __init__(self, scope: Any, name: str) -> None:
+        vars(self).update(_scope=scope, _name=name)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "T":
+            return self._scope._leaf(("temperature", self._name))
+        if name == "Q_flow":
+            return self._scope._flow(self._name, name, 1)
+        raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "T":
+            self._scope._assign(("temperature", self._name), value)
+        elif name == "Q_flow":
+            self._scope._assign(("flow", self._name, name), value)
+        else:
+            raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
+
+
 class PartView:
     """A part of a composite inside the composite's equations: its variables can be read."""
 
@@ -260,6 +282,8 @@ class Scope:
             return FrameView(self, name)
         if isinstance(port, Flange):
             return FlangeView(self, name, port)
+        if isinstance(port, HeatPort):
+            return HeatPortView(self, name)
         if isinstance(port, RealOutput):
             if ("variable", name) not in self._record.targets:
                 raise ModelError(f"{self._component.where}: the equations read the output {name} before they assign it")
@@ -375,7 +399,8 @@ class Scope:
     def relation(self, expression: Any) -> None:
         """expression = 0: an ideal, workless relation between flange positions and coordinates, affine in each.
 
-        The forces that keep it follow from the principle of virtual power.
+        The forces that keep it follow from the principle of virtual power. A relation between temperatures of heat
+        ports is kept by a heat flow through them.
         """
         self._record.relations.append(column(expression))
 

@@ -8,16 +8,18 @@ A quantity that needs itself is an algebraic loop; the error names its members.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
 
+from mbfmu.dynamics.heat import HeatNetwork
 from mbfmu.dynamics.scope import Key
 from mbfmu.dynamics.topology import GROUND, Edge, Relation, ScalarNode, Topology
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross
-from mbfmu.modeling.connectors import Flange, Frame
+from mbfmu.modeling.connectors import Flange, Frame, HeatPort
 from mbfmu.modeling.declarations import Coordinate, Multiplier, Quaternion, Speed, State, Variable
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
@@ -102,10 +104,12 @@ class Sweeps:
             self._edges_of.setdefault(edge.path, []).append(edge)
         self._edge_of = {(e.path, e.connectors[1]): e for e in topology.edges}
         self._edge_of |= {(e.path, e.connectors[0]): e for e in topology.edges if e.connectors[0]}
+        self.heat = HeatNetwork(self)
 
     # -- kept results
 
-    def _once(self, key: Any, make: Callable[[], ca.SX]) -> ca.SX:
+    def once(self, key: Any, make: Callable[[], ca.SX]) -> ca.SX:
+        """What `make` gives, worked out on the first question for `key`."""
         if key in self._known:
             return self._known[key]
         if key in self._pending:
@@ -121,8 +125,10 @@ class Sweeps:
 
     # -- local expressions to global ones
 
-    def globalise(self, path: str, expressions: Iterable[ca.SX]) -> list[ca.SX]:
-        """Local expressions of a component with every leaf replaced by its value."""
+    def globalise(
+        self, path: str, expressions: Iterable[ca.SX], given: Mapping[Key, ca.SX] = MappingProxyType({})
+    ) -> list[ca.SX]:
+        """Local expressions of a component with every leaf replaced by its value, or by what is given for it."""
         record = self.records[path]
         expressions = list(expressions)
         elements, values = [], []
@@ -131,7 +137,7 @@ class Sweeps:
             if found is not None:
                 key, index, element = found
                 elements.append(element)
-                values.append(ca.vec(self.value(path, key))[index])
+                values.append(ca.vec(given[key] if key in given else self.value(path, key))[index])
         if not elements:
             return expressions
         return list(ca.substitute(expressions, [ca.vertcat(*elements)], [ca.vertcat(*values)]))
@@ -146,7 +152,7 @@ class Sweeps:
                 expression = record.derivative(expression)
             return self.globalise(path, [expression])[0]
 
-        return self._once(("target", path, key, order), make)
+        return self.once(("target", path, key, order), make)
 
     def value(self, path: str, key: Key) -> ca.SX:
         """Value of a leaf of a component."""
@@ -157,6 +163,8 @@ class Sweeps:
             return self.frame(self.flat.nodes[self._frame_key(path, key[1])], key[2])
         if kind == "flange":
             return self.scalar(("flange", self.flat.nodes[(path, key[1])]), key[2])
+        if kind == "temperature":
+            return self.heat.temperature(self.flat.nodes[(path, key[1])])
         if kind == "coordinate":
             size = self.records[path].leaves[key].numel()
             return ca.vertcat(*(self.scalar(("coordinate", path, key[1], i), key[2]) for i in range(size)))
@@ -203,7 +211,7 @@ class Sweeps:
             )
             return ca.jtimes(flow, states, rates)
 
-        return self._once(("flow rate", path, connector, name, order), make)
+        return self.once(("flow rate", path, connector, name, order), make)
 
     def position_rate(self, key: Key) -> ca.SX:
         """Time derivative of the coordinate or quaternion `key` of `symbols.q`."""
@@ -266,7 +274,7 @@ class Sweeps:
     def motion(self, edge: Edge, what: str) -> ca.SX:
         """Relative motion of an edge, a joint or a prescribed frame: r, T, w, v, a or z."""
         key = ("motion", edge.path, edge.connectors, what)
-        return self._once(key, lambda: self.globalise(edge.path, [self.local_motion(edge, what)])[0])
+        return self.once(key, lambda: self.globalise(edge.path, [self.local_motion(edge, what)])[0])
 
     def local_motion(self, edge: Edge, what: str) -> ca.SX:
         """The same in leaves of the edge's component."""
@@ -283,7 +291,7 @@ class Sweeps:
         """Motion of a frame node."""
         if node == GROUND:
             return ca.SX.eye(3) if what == "T" else ca.SX.zeros(3)
-        return self._once(("frame", node, what), lambda: self._supported(self.topology.support[node], what))
+        return self.once(("frame", node, what), lambda: self._supported(self.topology.support[node], what))
 
     def _supported(self, edge: Edge, what: str) -> ca.SX:
         if not edge.reversed:
@@ -321,7 +329,7 @@ class Sweeps:
                 return a("v_0") + a("T").T @ (rel("v") + cross(a("w"), rel("r")))
             return a("a_0") + a("T").T @ relative_acceleration(rel, a("w"), a("z"))
 
-        return self._once(("beyond", edge.path, edge.connectors, what), make)
+        return self.once(("beyond", edge.path, edge.connectors, what), make)
 
     def scalar(self, node: ScalarNode, order: int) -> ca.SX:
         """Position, speed or acceleration of a scalar node."""
@@ -343,7 +351,7 @@ class Sweeps:
                 expression = self.records[relation.path].derivative(expression)
             return self.globalise(relation.path, [expression])[0]
 
-        return self._once(("scalar", node, order), make)
+        return self.once(("scalar", node, order), make)
 
     # -- backward sweep
 
@@ -351,11 +359,13 @@ class Sweeps:
         """Cut force or torque at a connector of an elementary component: what it assigns plus what its ties carry."""
 
         def make() -> ca.SX:
+            if isinstance(self.flat.ports.get((path, connector)), HeatPort):
+                return self.heat.flow(path, connector)
             if name in ("f", "t") and isinstance(self.flat.ports.get(self._frame_key(path, connector)), Frame):
                 return self._load(path, connector, name, 3) + self._tie(path, connector, name)
             return self._load(path, connector, name, 1) + self._flange_tie(path, connector)
 
-        return self._once(("flow", path, connector, name), make)
+        return self.once(("flow", path, connector, name), make)
 
     def _load(self, path: str, connector: str, name: str, size: int) -> ca.SX:
         key = ("flow", connector, name)
@@ -391,7 +401,7 @@ class Sweeps:
                 return f
             return cross(rel("r"), f) - rel("T").T @ self.tie(edge, True, "t")
 
-        return self._once(("tie", edge.path, edge.connectors, at_b, name), make)
+        return self.once(("tie", edge.path, edge.connectors, at_b, name), make)
 
     def _node_load(self, node: int, without: Edge, name: str) -> ca.SX:
         """Sum of the cut forces of everything at a frame node but one edge."""
@@ -439,7 +449,7 @@ class Sweeps:
                 )
             return self.globalise(relation.path, [local])[0]
 
-        return self._once(("coefficient", relation.path, relation.index, node, connector), make)
+        return self.once(("coefficient", relation.path, relation.index, node, connector), make)
 
     def multiplier(self, relation: Relation) -> ca.SX:
         """Force that keeps a relation: from the balance of the node that it gives, or an unknown."""
@@ -451,7 +461,7 @@ class Sweeps:
             assert node is not None
             return -self.balance(node, without=relation) / self._coefficient(relation, node)
 
-        return self._once(("multiplier", relation.path, relation.index), make)
+        return self.once(("multiplier", relation.path, relation.index), make)
 
     def balance(self, node: ScalarNode, without: Relation | None = None, without_root: bool = False) -> ca.SX:
         """Sum of the flows at a scalar node: zero where the node is a coordinate of its own."""
@@ -541,10 +551,12 @@ def relative_acceleration(rel: Callable[[str], ca.SX], w: ca.SX, z: ca.SX) -> ca
 
 
 def _loop_name(key: Any) -> str:
-    return {
+    names: dict[str, Callable[[], str]] = {
         "target": lambda: ".".join(map(str, (key[1], *key[2][1:]))),
         "flow": lambda: ".".join(key[1:]),
         "tie": lambda: f"cut force of {key[1]}",
         "scalar": lambda: ".".join(map(str, key[1][1:3])),
         "frame": lambda: f"motion of frame node {key[1]}",
-    }.get(key[0], lambda: str(key[1]))()
+        "heat": lambda: "temperatures",
+    }
+    return names.get(key[0], lambda: str(key[1]))()

@@ -18,7 +18,7 @@ from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
 from mbfmu.dynamics.scope import Record, evaluate
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Flange, Frame, Port
+from mbfmu.modeling.connectors import Flange, Frame, Port, Signal
 from mbfmu.modeling.declarations import Coordinate, Speed
 
 GROUND = -1
@@ -127,7 +127,7 @@ def _is_exposed(flat: Flat, node: int) -> bool:
 
 
 def _is_signal(port: Port) -> bool:
-    return not isinstance(port, Frame | Flange)
+    return isinstance(port, Signal)
 
 
 def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
@@ -345,6 +345,8 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
                 _raise_rank(flat, path, record, key, nodes)
         for index, expression in enumerate(record.relations):
             leaves = []
+            if any(key[0] == "temperature" for key in _leaves_of(record, expression)):
+                continue  # see heat.py
             for symbol in ca.symvar(expression):
                 found = record.leaf_of.get(symbol.element_hash())
                 if found is None or found[0][0] not in ("flange", "coordinate"):

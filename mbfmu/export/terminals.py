@@ -11,14 +11,15 @@ from lxml import etree
 
 from mbfmu.dynamics.variables import ScalarVariable
 
-#: Flow variables of Modelica's mechanical connectors: they add up to zero in a connection.
-FLOWS = frozenset({"tau", "f", "t"})
+#: Flow variables of Modelica's connectors: they add up to zero in a connection.
+FLOWS = frozenset({"tau", "f", "t", "Q_flow"})
 
 #: Kinds of terminals by a member that only they have, after the Modelica classes of these connectors.
 KINDS = {
     "phi": "Modelica.Mechanics.Rotational.Interfaces.Flange",
     "s": "Modelica.Mechanics.Translational.Interfaces.Flange",
     "r_0": "Modelica.Mechanics.MultiBody.Interfaces.Frame",
+    "T": "Modelica.Thermal.HeatTransfer.Interfaces.HeatPort",
 }
 
 

@@ -142,9 +142,10 @@ class Component:
         """Raise ModelError where a connector is open that must not be: one declared as `needed`."""
         for name, port in self.ports().items():
             if port.needed and name not in connected:
+                other = "remove the component" if port.when is None else "switch it off"
                 raise ModelError(
                     f"{self.where}.{name}: this connector of {type(self).__name__} is not connected; connect it, or "
-                    "remove the component"
+                    f"{other}"
                 )
 
     @property

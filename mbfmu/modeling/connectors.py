@@ -17,9 +17,11 @@ from mbfmu.modeling.types import (
     AngularAcceleration,
     AngularVelocity,
     Force,
+    HeatFlowRate,
     Orientation,
     Position,
     Real,
+    Temperature,
     Torque,
     Type,
     Velocity,
@@ -127,6 +129,21 @@ class TranslationalFlange(Flange):
     potentials = (Quantity("s", Position, (), "Absolute position of flange"),)
     flows = (Quantity("f", Force, (), "Cut force directed into flange"),)
     derivatives = (("v", Velocity), ("a", Acceleration))
+
+
+class HeatPort(Port):
+    """Thermal port: a temperature, and a heat flow that is positive into the component."""
+
+    kind = "heat"
+    potentials = (Quantity("T", Temperature, (), "Port temperature"),)
+    flows = (
+        Quantity(
+            "Q_flow",
+            HeatFlowRate,
+            (),
+            "Heat flow rate (positive if flowing from outside into the component)",
+        ),
+    )
 
 
 class Signal(Port):

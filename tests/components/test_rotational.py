@@ -503,7 +503,11 @@ class Mistake(Assembly):
             r"gear\.supportT.*not conn",
         ),
         (lambda: rotational.ConstantTorque(tau_constant=1.0, useSupport=True), "flange", r"gear\.support.*not conn"),
-        (lambda: rotational.Damper(d=1.0, useHeatPort=True), "flange_a", r"gear\.useHeatPort = true"),
+        (
+            lambda: rotational.Damper(d=1.0, useHeatPort=True),
+            "flange_a",
+            r"gear\.heatPort.*not connected; connect it, or switch it off",
+        ),
     ],
 )
 def test_mistakes_are_named(gear, flange, message):
