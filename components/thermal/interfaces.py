@@ -20,7 +20,7 @@ class HeatPort_b(HeatPort):
 
 
 class Transport(Component):
-    """What takes heat from one port to another one and stores none: a subclass defines `heat_flow`, a function of dT."""
+    """What takes heat from one port to another and stores none: a subclass defines `heat_flow`, a function of dT."""
 
     #: Names of the ports from and to which Q_flow is positive.
     ends: ClassVar[tuple[str, str]]
