@@ -66,9 +66,11 @@ class StartPatterns:
         return [row if e.nr == 0 or fixed else None for row, fixed in zip(guess, e.fixed, strict=True)][: e.nx]
 
     def _w(self) -> list[Pattern | None]:
-        """A w = b, one block after the other."""
+        """A w = b, one block after the other, or w itself."""
         e = self._equations
         arguments = {0: "time", 1: "x", 2: "u", 3: "P", 4: "m"}
+        if e.explicit:
+            return self._through("dynamics", 1, arguments)
         matrix, vector = (self._through("dynamics", output, arguments) for output in (0, 1))
         rows: list[Pattern | None] = [None] * e.nw
         for block in e.blocks:

@@ -5,9 +5,12 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+from mbfmu.components import BodyShape, Revolute, World
 
+from mbfmu.dynamics.system import System
 from mbfmu.export.initial_dependencies import StartPatterns, initial_dependencies
 from mbfmu.export.model_description import model_structure
+from mbfmu.modeling import Assembly, Start
 
 
 def names(system: Any, equations: Any = None) -> dict[str, list[str]]:
@@ -62,3 +65,24 @@ def test_fixed_start_values_stay_exact_where_others_are_solved_for(system: Any) 
 
 def test_free_parameters_may_depend_on_everything(system: Any) -> None:
     assert "omega" not in names(system, dataclasses.replace(system.equations, free=(1,)))
+
+
+def test_accelerations_of_long_chains_have_knowns_too() -> None:
+    """The recursion gives them without a matrix: they depend on every mass and length, and on what is fixed."""
+
+    class Chain(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.joints = [Revolute(phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True)) for _ in range(6)]
+            self.bars = [BodyShape(m=1.0, r=(0.5, 0, 0), r_CM=(0.25, 0, 0)) for _ in range(6)]
+            frame = self.world.frame_b
+            for joint, link in zip(self.joints, self.bars, strict=True):
+                self.connect(frame, joint.frame_a)
+                self.connect(joint.frame_b, link.frame_a)
+                frame = link.frame_b
+            self.output(self.joints[0].a)
+
+    system = System.of(Chain())
+    assert system.equations.explicit
+    found = names(system)
+    assert {"bars[1].m", "bars[6].m", "joints[6].phi", "world.g"} <= set(found["joints[1].a"])

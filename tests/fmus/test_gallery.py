@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pathlib
+
 import fmpy
 import numpy as np
 import pytest
@@ -49,6 +51,13 @@ def expectation(name: str) -> dict[str, np.ndarray]:
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_in_this_process(name: str) -> None:
     compare(expected.outputs_of(name, GALLERY[name], 1e-9).to_dict(), expectation(name))
+
+
+@pytest.mark.parametrize("name", sorted(GALLERY))
+def test_each_builds(name: str, tmp_path: pathlib.Path) -> None:
+    path = mbfmu.build(GALLERY[name](), tmp_path / f"{name}.fmu", target="python")
+    description = fmpy.read_model_description(str(path), validate=True)
+    assert {v.name for v in description.modelVariables if v.causality == "output"} > set()
 
 
 @pytest.mark.parametrize(("name", "target"), AS_FMU)
