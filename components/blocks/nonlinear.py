@@ -93,7 +93,11 @@ class SlewRateLimiter(Component):
 
     def equations(self) -> None:
         rate = (self.u - self.x) / self.Td
-        self.der.x = ca.fmin(ca.fmax(rate, self.Falling), self.Rising)
+        if self.strict:
+            self.der.x = ca.fmin(ca.fmax(rate, self.Falling), self.Rising)
+        else:
+            rising = self.switch(rate - self.Rising, self.Rising, rate)
+            self.der.x = self.switch(self.Falling - rate, self.Falling, rising)
         self.y = self.x
         if self.initType == "SteadyState":
             self.initially(self.x - self.u, "steady state")

@@ -141,7 +141,10 @@ class ElastoBacklash(LossPower, PartialCompliantWithRelativeStates):
         contact = ca.if_else(loose, above * (twist - self.b / 2) + below * (twist + self.b / 2), twist)
         self.tau_c = self.c * contact
         limit, damping = ca.fabs(self.tau_c), self.d * self.w_rel
-        self.tau_d = ca.if_else(loose, ca.fmax(-limit, ca.fmin(limit, damping)), damping)
+        # The limits hold for moments that steps would pass unseen, so they are events.
+        limited = ca.if_else(loose, self.d > 0, 0)
+        upper = self.switch(ca.if_else(limited, damping - limit, -1), limit, damping)
+        self.tau_d = self.switch(ca.if_else(limited, -limit - damping, -1), -limit, upper)
         self.lose(self.tau_d * self.w_rel, potential=self.c * contact**2 / 2)
         return self.tau_c + self.tau_d
 

@@ -170,7 +170,7 @@ class _PressedFriction(PartialFriction):
     def load(self) -> ca.SX:
         """Friction torque per friction coefficient [N.m]."""
         self.fn = self.fn_max * self.f_normalized
-        return self.cgeo * ca.fmax(self.fn, 0)
+        return self.cgeo * self.switch(self.fn, self.fn, 0)
 
 
 class Brake(_PressedFriction, _ShaftFriction):

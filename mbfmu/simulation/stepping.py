@@ -222,15 +222,26 @@ class Stepper:
         left: tuple[float, Vector],
         right: tuple[float, Vector],
     ) -> tuple[float, Vector, int]:
-        first, switch = right[0], int(wrong[0])
-        for i in wrong:
-            t = left[0]
-            if (left[1][i] >= 0.0) == mode[i]:
-                xtol = 0.1 * time_margin(right[0])
-                t = optimize.brentq(lambda t, i=i: float(crossings(t)[i]), left[0], right[0], xtol=xtol, disp=False)
-            if t < first:
-                first, switch = t, int(i)
-        t = min(first + time_margin(first), right[0])
+        """First crossing between the points `left` and `right` (time, crossings), at which switches are `wrong`."""
+        end, t, switch = right[0], right[0], int(wrong[0])
+        found: set[int] = set()
+        while wrong.size:
+            found.update(int(i) for i in wrong)
+            first = end
+            for i in wrong:
+                crossing = left[0]
+                if (left[1][i] >= 0.0) == mode[i]:
+                    xtol = 0.1 * time_margin(end)
+                    crossing = optimize.brentq(
+                        lambda t, i=i: float(crossings(t)[i]), left[0], end, xtol=xtol, disp=False
+                    )
+                if crossing < first:
+                    first, switch = crossing, int(i)
+            end = t = min(first + time_margin(first), end)
+            # One may cross in here that agrees again at the end, where this one has not flipped yet.
+            wrong = np.array(
+                [i for i in np.flatnonzero((crossings(t) >= 0.0) != mode) if int(i) not in found], dtype=int
+            )
         x = self._integrator.x if t == self._integrator.t else state(t)
         return t, x, int(self._switches[switch])
 

@@ -29,9 +29,11 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     return fmin(fmin(100 * h, next), longest);
 }
 
-/* Find the first flip of a switch on the step just made, where `crossed` marks candidates: bisection and secants in
-   turn on the dense output. Returns the time just past the crossing and leaves s->flipped = 2 for what flips there. */
-static double locate_crossing(Instance *s, const int *crossed, double end)
+/* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
+   and secants in turn on the dense output. All are watched, not only those that disagree at the end: one may cross, and
+   cross back once another one has flipped. Returns the time just past the crossing and leaves s->flipped = 2 for what
+   flips there. */
+static double locate_crossing(Instance *s, const int *watched, double end)
 {
     enum { ITERATIONS = 120 };
     Head *head = &s->now.head;
@@ -45,7 +47,7 @@ static double locate_crossing(Instance *s, const int *crossed, double end)
             t = low + 0.5 * gap;
         } else {
             for (int i = 0; i < NM; ++i)
-                if (crossed[i] && disagrees(c_high[i], head->inside[i]))
+                if (watched[i] && disagrees(c_high[i], head->inside[i]))
                     t = fmin(t, low + gap * c_low[i] / (c_low[i] - c_high[i]));
             /* Aim a little past the root, so that the bracket closes from both sides. */
             t += iteration % 3 ? resolution : 0;
@@ -58,7 +60,7 @@ static double locate_crossing(Instance *s, const int *crossed, double end)
             || eval_crossings(s, t, s->stage_x, inputs_at(s, t), head->inside, s->stage_w, s->c_trial))
             break;
         int flips = 0;
-        for (int i = 0; i < NM; ++i) flips |= crossed[i] && disagrees(s->c_trial[i], head->inside[i]);
+        for (int i = 0; i < NM; ++i) flips |= watched[i] && disagrees(s->c_trial[i], head->inside[i]);
         if (flips) {
             high = t;
             COPY(c_high, s->c_trial, NM);
@@ -68,7 +70,7 @@ static double locate_crossing(Instance *s, const int *crossed, double end)
         }
     }
     for (int i = 0; i < NM; ++i)
-        s->flipped[i] = crossed[i] && disagrees(c_high[i], head->inside[i]) ? 2 : 0;
+        s->flipped[i] = watched[i] && disagrees(c_high[i], head->inside[i]) ? 2 : 0;
     return high;
 }
 
@@ -264,20 +266,20 @@ static Outcome step(Instance *s, double limit)
 
         int event = end == instant;
 #if NM > 0
-        int crossed[NM], any = 0, at_begin = 0;
+        int watched[NM], any = 0, at_begin = 0;
         if (eval_crossings(s, end, s->next_x, inputs_at(s, end), head->m, s->stage_w, s->c_next)) return NOT_FINITE;
         for (int i = 0; i < NM; ++i) {
             int flips = !time_switches[i] && disagrees(s->c_next[i], head->m[i]);
-            crossed[i] = flips && !disagrees(head->c[i], head->m[i]);
-            any |= crossed[i];
+            watched[i] = !time_switches[i] && !disagrees(head->c[i], head->m[i]);
+            any |= flips && watched[i];
             /* Wrong at both ends: the switch began on its crossing and went the other way, so it flips at the begin. */
-            if (flips && !crossed[i]) at_begin = s->flipped[i] = 2;
+            if (flips && !watched[i]) at_begin = s->flipped[i] = 2;
         }
         if (at_begin) {
             end = begin;
             COPY(s->next_x, x, NX);
         } else if (any) {
-            double past = locate_crossing(s, crossed, end);
+            double past = locate_crossing(s, watched, end);
             if (past < end) {
                 interpolate(head, past, s->next_x);
                 Outcome projected = project(s, past, s->next_x, head->m);

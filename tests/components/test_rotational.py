@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import fmpy
 import numpy as np
 import pytest
 import scipy.linalg
@@ -13,6 +14,7 @@ from mbfmu.components import blocks, rotational, translational
 from scipy.integrate import solve_ivp
 from wiring import run
 
+import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
@@ -342,6 +344,51 @@ def test_prescribed_motion_exact():
     np.testing.assert_allclose(speed["load.a"], rate, atol=1e-12)
     np.testing.assert_allclose(acceleration["load.w"], integral, atol=1e-9)
     np.testing.assert_allclose(acceleration["load.a"], level, atol=1e-12)
+
+
+class Rattling(Assembly):
+    """Equal wheels that rattle between stops, each on its own: all their switches flip together."""
+
+    stop_time = 2.0
+
+    def __init__(self, n: int) -> None:
+        self.wall = rotational.Fixed()
+        self.gaps = [rotational.ElastoBacklash(c=1000.0, d=0.5, b=0.2) for _ in range(n)]
+        self.wheels = [
+            rotational.Inertia(J=1.0, phi=Start(0.0, fixed=True), w=Start(5.0, fixed=True)) for _ in range(n)
+        ]
+        for gap, wheel in zip(self.gaps, self.wheels, strict=True):
+            self.connect(self.wall.flange, gap.flange_a)
+            self.connect(gap.flange_b, wheel.flange_a)
+
+
+def test_rattling_is_as_accurate_as_the_tolerance_asks(tmp_path):
+    """27 contacts; the damping torque reaches its limits for half a millisecond at both ends of each."""
+    steps = [
+        solve_ivp(
+            lambda t, y: (y[1], -backlash_torque(*y, 1000.0, 0.5, 0.2)),
+            (0.0, 2.0),
+            (0.0, 5.0),
+            rtol=1e-12,
+            atol=1e-12,
+            max_step=longest,
+        ).y[0][-1]
+        for longest in (1e-4, 5e-5)
+    ]
+    assert steps[0] == pytest.approx(steps[1], abs=1e-7)
+    for n in (1, 3):
+        path = mbfmu.build(Rattling(n), tmp_path / "Rattling.fmu", target="native")
+        names = [f"wheels[{i}].phi" for i in range(1, n + 1)]
+        for tolerance, error in ((1e-8, 3e-5), (1e-10, 3e-7)):
+            here = simulate(Rattling(n), 2.0, tolerance=tolerance, step=0.01)
+            there = fmpy.simulate_fmu(
+                str(path), stop_time=2.0, relative_tolerance=tolerance, output_interval=0.01, output=names
+            )
+            for name in names:
+                assert here[name][-1] == pytest.approx(steps[1], abs=error)
+                assert there[name][-1] == pytest.approx(steps[1], abs=error)
+                np.testing.assert_allclose(there[name], there[names[0]], atol=1e-12)
+                np.testing.assert_allclose(here[name], here[names[0]], atol=1e-12)
 
 
 @pytest.mark.parametrize("with_support", [False, True])
