@@ -95,16 +95,14 @@ class Stepper:
                     )
                 workspace.m[switch] = 1.0 - workspace.m[switch]
                 self._event(t, x, switch)
-                workspace.t[0], workspace.x[:] = integrator.t, integrator.x
-                check(workspace)
             elif following <= integrator.t + time_margin(integrator.t):
                 self._event(integrator.t, integrator.x, None)
             elif self._projects:
                 workspace.t[0], workspace.x[:] = integrator.t, integrator.x
                 project(workspace)
                 integrator.replace(workspace.x)
-        workspace.t[0], workspace.x[:] = integrator.t, integrator.x
-        check(workspace)
+            workspace.t[0], workspace.x[:] = integrator.t, integrator.x
+            check(workspace)
         self._last = Point(integrator.t, integrator.x, point.u, point.P, workspace.m.copy())
         return self._last
 
