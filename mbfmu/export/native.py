@@ -254,6 +254,7 @@ def _sizes(
         "NQUATERNIONS": len(e.quaternions),
         "TIME_SWITCHES": int(any(e.time_switches)),
         "NINDICATORS": e.time_switches.count(False),
+        "CROSSINGS_NEED_W": int(e.crossings_need_w),
         "SOLVER": SOLVERS.index(e.solver),
         "FIXED_STEP": int(e.fixed_step > 0),
         "NBLOCKS": len(lengths),

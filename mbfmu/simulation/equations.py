@@ -91,6 +91,13 @@ class Equations:
     fixed_step: float = 0.0
 
     @property
+    def crossings_need_w(self) -> bool:
+        """True where a crossing that has to be located depends on accelerations or multipliers."""
+        crossings = self.functions["crossings"]
+        sparsity = crossings.jac_sparsity(0, crossings.n_in() - 1)
+        return any(not self.time_switches[row] for row in sparsity.get_triplet()[0])
+
+    @property
     def nx(self) -> int:
         """Number of states."""
         return self.nq + self.nv + self.nz

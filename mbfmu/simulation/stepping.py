@@ -23,8 +23,9 @@ CHATTER_EVENTS, CHATTER = 100, 1e-9
 BRANCHING = (1e-6, 1e-5)
 #: So often a step is made shorter for that.
 BRANCHINGS = 8
-#: Fractions of a step at which crossings are looked for; two within one of these intervals go unseen.
-SAMPLES = (0.5, 1.0)
+#: Where a switch may cross and cross back within a step: points that are looked at, the part of the step that they keep
+#: from each other, how near zero a parabola has to come, relative to the change in the step, and what is no rounding.
+DIP_SAMPLES, DIP_MARGIN, DIP_NEAR, DIP_DEPTH = 5, 1e-3, 0.2, 1e-9
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,7 +60,6 @@ class Stepper:
         self._most_regular = 0.0
         self._projects = equations.nl > 0 or bool(equations.quaternions)
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
-        self._crossings_need_w = bool(self._switches.size) and _depends_on_last(equations.functions["crossings"])
         self._last: Point | None = None
         self._known: tuple[Vector, float] | None = None
         self._times_of: tuple[Vector, Vector] | None = None
@@ -195,21 +195,22 @@ class Stepper:
 
         def crossings(t: float) -> Vector:
             workspace.t[0], workspace.x[:] = t, integrator.x if t == end else state(t)
-            if self._crossings_need_w:
+            if workspace.equations.crossings_need_w:
                 workspace.solve()
             return workspace.crossings()[self._switches]
 
         mode = workspace.m[self._switches] > 0.0
-        left, before = start, None
-        for fraction in SAMPLES:
-            right = end if fraction == 1.0 else start + fraction * (end - start)
-            values = crossings(right)
-            wrong = np.flatnonzero((values >= 0.0) != mode)
+        # Copies: the next call of the function writes into the same memory.
+        points = [(start, crossings(start).copy())]
+        for t in (0.5 * (start + end), end):
+            points.append((t, crossings(t).copy()))
+            wrong = np.flatnonzero((points[-1][1] >= 0.0) != mode)
             if wrong.size:
-                before = crossings(left) if before is None else before
-                return self._locate(crossings, state, wrong, mode, (left, before), (right, values))
-            left, before = right, values
-        return None
+                return self._locate(crossings, state, wrong, mode, points[-2], points[-1])
+        dip = _dip(crossings, mode, points) if end - start > time_margin(end) else None
+        if dip is None:
+            return None
+        return self._locate(crossings, state, np.flatnonzero((dip[1] >= 0.0) != mode), mode, points[0], dip)
 
     def _locate(
         self,
@@ -244,6 +245,42 @@ class Stepper:
         return t, x, int(self._switches[switch])
 
 
-def _depends_on_last(function: object) -> bool:
-    """Tell from the structure whether a CasADi function's result depends on its last argument."""
-    return bool(function.jac_sparsity(0, function.n_in() - 1).nnz())  # type: ignore[attr-defined]
+def _dip(
+    crossings: Callable[[float], Vector], mode: Vector, points: list[tuple[float, Vector]]
+) -> tuple[float, Vector] | None:
+    """A point between the begin, middle and end of a step at which a switch is wrong that is right at these three.
+
+    Where a parabola through three points comes close to zero, its lowest point is looked at, and so on with that one
+    and its neighbours.
+    """
+    margin = DIP_MARGIN * (points[2][0] - points[0][0])
+    for i in range(mode.size):
+        sign = 1.0 if mode[i] else -1.0
+        three = [(t, sign * float(values[i])) for t, values in points]
+        for _ in range(DIP_SAMPLES):
+            heights = [height for _, height in three]
+            lowest, least = _vertex(three)
+            if not least < DIP_NEAR * (max(heights) - min(heights)):
+                break
+            if min(abs(lowest - t) for t, _ in three) < margin:
+                break
+            values = crossings(lowest).copy()
+            if sign * values[i] < -DIP_DEPTH * max(heights):
+                return lowest, values
+            four = sorted([*three, (lowest, sign * float(values[i]))])
+            middle = min(max(int(np.argmin([height for _, height in four])), 1), 2)
+            three = four[middle - 1 : middle + 2]
+    return None
+
+
+def _vertex(points: list[tuple[float, float]]) -> tuple[float, float]:
+    """Place and height of the lowest point of a parabola through three; infinite where it is not between them."""
+    (t0, y0), (t1, y1), (t2, y2) = points
+    first, second = (y1 - y0) / (t1 - t0), (y2 - y1) / (t2 - t1)
+    bend = (second - first) / (t2 - t0)
+    if not bend > 0.0:
+        return t1, math.inf
+    lowest = 0.5 * (t0 + t1) - 0.5 * first / bend
+    if not t0 < lowest < t2:
+        return t1, math.inf
+    return lowest, y0 + (lowest - t0) * (first + bend * (lowest - t1))

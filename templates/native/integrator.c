@@ -74,6 +74,68 @@ static double locate_crossing(Instance *s, const int *watched, double end)
     return high;
 }
 
+#if NM > 0
+/* Crossings at a time within the step just made. */
+static int crossings_within(Instance *s, double t, double *c)
+{
+    const Head *head = &s->now.head;
+    const double *u = inputs_at(s, t);
+    double w[LENGTH(NW)];
+    interpolate(head, t, s->stage_x);
+    if (CROSSINGS_NEED_W && accelerations(s, t, s->stage_x, u, head->inside, w)) return 1;
+    return eval_crossings(s, t, s->stage_x, u, head->inside, w, c) || !finite_all(c, NM);
+}
+
+/* Lowest point of a parabola through three points, where it lies between them; returns its height, or infinity. */
+static double vertex(const double *t, const double *y, double *lowest)
+{
+    double first = (y[1] - y[0]) / (t[1] - t[0]), second = (y[2] - y[1]) / (t[2] - t[1]);
+    double bend = (second - first) / (t[2] - t[0]);
+    if (!(bend > 0)) return INFINITY;
+    *lowest = 0.5 * (t[0] + t[1]) - 0.5 * first / bend;
+    if (!(*lowest > t[0] && *lowest < t[2])) return INFINITY;
+    return y[0] + (*lowest - t[0]) * (first + bend * (*lowest - t[1]));
+}
+
+/* A switch may cross and cross back within the step just made. Where a parabola through three points comes close to
+   zero, its lowest point is looked at, and so on with that one and its neighbours. Returns a time at which a watched
+   switch disagrees and leaves the crossings there in c_trial; `end` where there is none. */
+static double find_dip(Instance *s, const int *watched, double end)
+{
+    enum { SAMPLES = 5 };
+    const Head *head = &s->now.head;
+    double c_middle[LENGTH(NM)], middle = 0.5 * (head->begin + end), margin = 1e-3 * (end - head->begin);
+    if (crossings_within(s, middle, c_middle)) return end;
+    COPY(s->c_trial, c_middle, NM);
+    for (int i = 0; i < NM; ++i)
+        if (watched[i] && disagrees(c_middle[i], head->inside[i])) return middle;
+    for (int i = 0; i < NM; ++i) {
+        if (!watched[i] || disagrees(s->c_next[i], head->inside[i])) continue;
+        double sign = head->inside[i] > 0.5 ? 1 : -1;
+        double t[3] = {head->begin, middle, end};
+        double y[3] = {sign * head->c[i], sign * c_middle[i], sign * s->c_next[i]};
+        for (int sample = 0; sample < SAMPLES; ++sample) {
+            double most = fmax(y[0], fmax(y[1], y[2])), lowest, least = vertex(t, y, &lowest);
+            if (!(least < 0.2 * (most - fmin(y[0], fmin(y[1], y[2]))))) break;
+            int own = lowest > t[1] ? 2 : 0;
+            if (fmin(fabs(lowest - t[1]), fabs(lowest - t[own])) < margin) break;
+            if (crossings_within(s, lowest, s->c_trial)) break;
+            double height = sign * s->c_trial[i];
+            if (height < -1e-9 * most) return lowest;
+            /* The next three lie around the lowest one of these four. */
+            if (height <= y[1]) {
+                t[2 - own] = t[1];
+                y[2 - own] = y[1];
+                own = 1;
+            }
+            t[own] = lowest;
+            y[own] = height;
+        }
+    }
+    return end;
+}
+#endif
+
 /* Modes changed at the end of the step. */
 static Outcome finish_event(Instance *s)
 {
@@ -278,8 +340,13 @@ static Outcome step(Instance *s, double limit)
         if (at_begin) {
             end = begin;
             COPY(s->next_x, x, NX);
-        } else if (any) {
-            double past = locate_crossing(s, watched, end);
+        } else {
+            double past = find_dip(s, watched, end);
+            if (past < end) {
+                any = 1;
+                COPY(s->c_next, s->c_trial, NM);
+            }
+            if (any) past = locate_crossing(s, watched, past);
             if (past < end) {
                 interpolate(head, past, s->next_x);
                 Outcome projected = project(s, past, s->next_x, head->m);

@@ -346,6 +346,37 @@ def test_prescribed_motion_exact():
     np.testing.assert_allclose(acceleration["load.a"], level, atol=1e-12)
 
 
+class Touching(Assembly):
+    """A wheel on a spring, phi = sin(t), whose turning point is just beyond a stiff stop."""
+
+    stop_time = 6.0
+
+    def __init__(self, depth: float) -> None:
+        self.wheel = rotational.Inertia(J=1.0, phi=Start(0.0, fixed=True), w=Start(1.0, fixed=True))
+        self.spring, self.wall = rotational.Spring(c=1.0), rotational.Fixed()
+        self.stop = rotational.ElastoBacklash(c=1e5, d=0.0, b=2 * (1 - depth))
+        for part in (self.spring, self.stop):
+            self.connect(self.wall.flange, part.flange_a)
+            self.connect(part.flange_b, self.wheel.flange_a)
+
+
+@pytest.mark.parametrize("depth", [1e-2, 1e-4])
+def test_a_touch_within_one_step_is_seen(depth, tmp_path):
+    """phi = sin(t) up to the stop at t1, a contact of (pi - 2 delta) / omega there, 2 t1 to the other stop, ..."""
+    limit, omega = 1 - depth, math.sqrt(1.0 + 1e5)
+    t1 = math.asin(limit)
+    delta = math.atan(limit / omega / math.cos(t1))
+    exact = math.sin(6.0 - 4 * t1 - 2 * (math.pi - 2 * delta) / omega)
+    path = mbfmu.build(Touching(depth), tmp_path / "Touching.fmu", target="native")
+    for tolerance, error in ((1e-4, 5e-3), (1e-6, 5e-4), (1e-8, 1e-5)):
+        here = simulate(Touching(depth), 6.0, tolerance=tolerance, step=6.0)["wheel.phi"][-1]
+        there = fmpy.simulate_fmu(
+            str(path), stop_time=6.0, output_interval=6.0, relative_tolerance=tolerance, output=["wheel.phi"]
+        )["wheel.phi"][-1]
+        assert here == pytest.approx(exact, abs=error)
+        assert there == pytest.approx(exact, abs=error)
+
+
 class Rattling(Assembly):
     """Equal wheels that rattle between stops, each on its own: all their switches flip together."""
 

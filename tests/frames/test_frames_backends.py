@@ -40,6 +40,15 @@ turned_vectors = st.tuples(unit_vectors, nonzero_vectors, vectors).filter(
 guessed_matrices = st.tuples(rotation_matrices, four_vectors).filter(
     lambda drawn: abs(quaternions.from_T(drawn[0]) @ drawn[1]) > 1e-9
 )
+
+
+def has_angles(T1: np.ndarray, T2: np.ndarray) -> bool:
+    """False where an angle of `equality_constraint` is atan2(0, 0), in which the sign of a zero decides."""
+    (x1, y1, z1), (x2, y2, z2) = T1, T2
+    sides = ((z1 @ y2, x1 @ x2), (z1 @ x2, y1 @ y2), (y1 @ x2, z1 @ z2))
+    return min(np.hypot(*side) for side in sides) > 1e-9
+
+
 R, T, Q, v, D, e = orientations, rotation_matrices, unit_quaternions, vectors, matrices, unit_vectors
 
 #: Strategies of the arguments of every function; whole numbers, flags and sequences stay what they are.
@@ -51,7 +60,7 @@ CASES: dict[Callable[..., Any], st.SearchStrategy[tuple[Any, ...]]] = {
     frames.axes_rotations_angles: st.tuples(R, sequences, angles),
     frames.axis_rotation: st.tuples(axes, angles, numbers),
     frames.cross: st.tuples(v, v),
-    frames.equality_constraint: st.tuples(R, R),
+    frames.equality_constraint: st.tuples(R, R).filter(lambda drawn: has_angles(drawn[0].T, drawn[1].T)),
     frames.from_nxy: st.tuples(v, v),
     frames.from_nxz: st.tuples(v, v),
     frames.from_Q: st.tuples(Q, v),
@@ -102,7 +111,7 @@ CASES: dict[Callable[..., Any], st.SearchStrategy[tuple[Any, ...]]] = {
     tm.axes_rotations: st.tuples(sequences, three_angles),
     tm.axes_rotations_angles: st.tuples(T, sequences, angles),
     tm.axis_rotation: st.tuples(axes, angles),
-    tm.equality_constraint: st.tuples(T, T),
+    tm.equality_constraint: st.tuples(T, T).filter(lambda drawn: has_angles(*drawn)),
     tm.from_nxy: st.tuples(v, v),
     tm.from_nxz: st.tuples(v, v),
     tm.from_Q: st.tuples(Q),
