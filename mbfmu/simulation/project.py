@@ -13,6 +13,8 @@ Vector = np.ndarray
 
 #: Newton steps for the positions; an accepted integrator step needs one or two.
 ITERATIONS = 10
+#: Newton steps along forces.
+FORCE_ITERATIONS = 2
 #: A position residual that stays above this fraction of the size of q is a failure.
 FAILURE = 1e-8
 #: A dropped, dependent constraint that is off by more than this fraction of the size of q no longer depends.
@@ -76,7 +78,7 @@ def project(workspace: Workspace) -> None:
 
 
 def project_along_forces(workspace: Workspace, others: tuple[Vector, ...]) -> list[Vector]:
-    """Move states onto the constraints along the directions in which constraint forces accelerate.
+    """Move states close to the constraints along the directions in which constraint forces accelerate.
 
     Those are the directions at the present point: [dv; impulses] = A^-1 [0; -residuals]. What constraint forces have
     done wrong is undone by this and leaves nothing behind, while the smallest change of `project` does.
@@ -90,12 +92,7 @@ def project_along_forces(workspace: Workspace, others: tuple[Vector, ...]) -> li
 
     Returns
     -------
-    The states on the constraints, one for each of `others`; the workspace is at the last of them.
-
-    Raises
-    ------
-    ConsistencyError
-        See `project`.
+    The states moved, one for each of `others`. What two Newton steps leave of their residuals is for `project`.
     """
     equations = workspace.equations
     nq, nv, ng = equations.nq, equations.nv, equations.ng
@@ -107,7 +104,7 @@ def project_along_forces(workspace: Workspace, others: tuple[Vector, ...]) -> li
         q, v = workspace.x[:nq], workspace.x[nq : nq + nv]
         for rows, first in ((slice(nv, nv + ng), 0), (slice(nv, None), 1)):
             error = np.inf
-            for _ in range(ITERATIONS):
+            for _ in range(FORCE_ITERATIONS):
                 residual = workspace.constraints()[first][: ng if first == 0 else None]
                 previous, error = error, np.abs(residual).max(initial=0.0)
                 if not error < previous:
@@ -120,7 +117,6 @@ def project_along_forces(workspace: Workspace, others: tuple[Vector, ...]) -> li
                     normalise(q, equations.quaternions)
                 else:
                     v += dv
-        project(workspace)
         moved.append(workspace.x.copy())
     return moved
 

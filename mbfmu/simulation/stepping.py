@@ -9,7 +9,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import optimize
 
-from .errors import ConsistencyError, StepError
+from .errors import StepError
 from .functions import Workspace
 from .initialise import settle, time_margin
 from .integrator import Integrator
@@ -58,6 +58,8 @@ class Stepper:
         self._constrained = equations.nl > 0
         self._integrator = Integrator(workspace.rhs, method, tolerance, self._project if self._constrained else None)
         self._most_regular = 0.0
+        #: Crossings at the end of the last step, where the next one goes on with the same modes.
+        self._behind: Vector | None = None
         self._projects = equations.nl > 0 or bool(equations.quaternions)
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
         self._last: Point | None = None
@@ -116,6 +118,7 @@ class Stepper:
         Returns the point to hand to `advance`, equal to the one given.
         """
         self._known = (point.x, h)
+        self._behind = None
         if f is None:
             return point
         self._workspace.set_point(point.t, point.x, point.u, point.P, point.m)
@@ -137,6 +140,7 @@ class Stepper:
 
     def _restart(self, point: Point) -> None:
         """Begin at `point`, which inputs or parameters may have moved off its constraints and switches."""
+        self._behind = None
         h = None if settle(self._workspace) else self._step_size(point)
         if self._projects:
             project(self._workspace)
@@ -162,17 +166,18 @@ class Stepper:
         )
 
     def _project(self, t: float, states: tuple[Vector, ...]) -> list[Vector] | None:
-        """Move states near the last of them onto the constraints."""
+        """Move states near the last of them close to the constraints."""
         self._workspace.t[0], self._workspace.x[:] = t, states[-1]
         try:
             return project_along_forces(self._workspace, states)
-        except (ConsistencyError, ValueError):
+        except ValueError:  # A is not finite
             return None
 
     def _event(self, t: float, x: Vector, flipped: int | None) -> None:
         """Restart at (t, x), where the given switch has flipped."""
         workspace = self._workspace
         workspace.t[0], workspace.x[:] = t, x
+        self._behind = None
         if self._projects:
             project(workspace)
         if settle(workspace, flipped) and self._projects:
@@ -201,16 +206,22 @@ class Stepper:
 
         mode = workspace.m[self._switches] > 0.0
         # Copies: the next call of the function writes into the same memory.
-        points = [(start, crossings(start).copy())]
+        points = [(start, crossings(start).copy() if self._behind is None else self._behind)]
+        self._behind = None
         for t in (0.5 * (start + end), end):
             points.append((t, crossings(t).copy()))
-            wrong = np.flatnonzero((points[-1][1] >= 0.0) != mode)
-            if wrong.size:
-                return self._locate(crossings, state, wrong, mode, points[-2], points[-1])
-        dip = _dip(crossings, mode, points) if end - start > time_margin(end) else None
-        if dip is None:
-            return None
-        return self._locate(crossings, state, np.flatnonzero((dip[1] >= 0.0) != mode), mode, points[0], dip)
+            if ((points[-1][1] >= 0.0) != mode).any():
+                right = points[-1]
+                break
+        else:
+            dip = _dip(crossings, mode, points) if end - start > time_margin(end) else None
+            if dip is None:
+                self._behind = points[-1][1]
+                return None
+            right = dip
+        # What begins on its crossing is on either side of it by rounding: the middle tells more, where it lies before.
+        left = points[1] if points[1][0] < right[0] else (start, crossings(start).copy())
+        return self._locate(crossings, state, np.flatnonzero((right[1] >= 0.0) != mode), mode, left, right)
 
     def _locate(
         self,

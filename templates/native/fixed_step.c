@@ -16,9 +16,8 @@ static Outcome fixed_step(Instance *s, double h, double end)
 #endif
 #if CONSTRAINED
     if (!outcome) outcome = project_along_forces(s, end, s->next_x, head->m);
-#else
-    if (!outcome) outcome = project(s, end, s->next_x, head->m);
 #endif
+    if (!outcome) outcome = project(s, end, s->next_x, head->m);
     if (outcome) return outcome;
     COPY(head->x, s->next_x, NX);
     head->begin = head->end = end;

@@ -159,7 +159,7 @@ static Outcome finish_event(Instance *s)
 /* Error of the step just tried without the part that projecting removes, which does not count (Eich, SIAM Journal on
    Numerical Analysis 30, 1993). Along forces it stays apart from the rest also where a mechanism passes a position in
    which branches of motion cross: there constraint forces are all but undetermined, and small steps only come closer to
-   that position. Leaves next_x projected. */
+   that position. Leaves next_x close to the constraints. */
 static double tangential_error(Instance *s, double end, const double *x, const double *m)
 {
     double sum = 0;
@@ -185,16 +185,15 @@ static Outcome try_step(Instance *s, double h, double end, double *error)
 #endif
         outcome = explicit_step(s, head->end, h, end, head->x, head->m, error);
     if (outcome) return outcome;
-    if (*error <= 1) {
-        outcome = project(s, end, s->next_x, head->m);
-    }
 #if CONSTRAINED
-    else {
+    if (*error > 1) {
         *error = fmin(*error, tangential_error(s, end, head->x, head->m));
         stale = 1;
     }
 #endif
-    if (outcome || *error > 1) return outcome;
+    if (*error > 1) return DONE;
+    outcome = project(s, end, s->next_x, head->m);
+    if (outcome) return outcome;
     return stale ? right_hand_side(s, end, s->next_x, head->m, s->stage_w, s->stage[6]) : DONE;
 }
 
