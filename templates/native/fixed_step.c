@@ -3,6 +3,22 @@
 
 #if FIXED_STEP
 
+/* Project the end of a step. Where it falls on a position in which branches of motion cross, projecting would be led by
+   rounding errors: the next end will do. */
+static Outcome return_to_constraints(Instance *s, double end)
+{
+    Head *head = &s->now.head;
+#if CONSTRAINED
+    double regular = regularity_at(s, end, s->next_x, head->m);
+    normalise_quaternions(s->next_x);
+    if (regular < 1e-5 * head->regularity) return DONE;
+    head->regularity = fmax(head->regularity, regular);
+    Outcome outcome = project_along_forces(s, end, s->next_x, head->m);
+    if (outcome) return outcome;
+#endif
+    return project(s, end, s->next_x, head->m);
+}
+
 static Outcome fixed_step(Instance *s, double h, double end)
 {
     Head *head = &s->now.head;
@@ -14,10 +30,7 @@ static Outcome fixed_step(Instance *s, double h, double end)
 #else
     outcome = explicit_step(s, head->end, h, end, head->x, head->m, &error);
 #endif
-#if CONSTRAINED
-    if (!outcome) outcome = project_along_forces(s, end, s->next_x, head->m);
-#endif
-    if (!outcome) outcome = project(s, end, s->next_x, head->m);
+    if (!outcome) outcome = return_to_constraints(s, end);
     if (outcome) return outcome;
     COPY(head->x, s->next_x, NX);
     head->begin = head->end = end;

@@ -99,4 +99,12 @@ static double regularity(const LeastNorm *f)
     }
     return least / most;
 }
+
+/* The same for all constraints at (t, x). */
+static double regularity_at(Instance *s, double t, const double *x, const double *m)
+{
+    if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return INFINITY;
+    least_norm_factorise(&s->projection, NL, s->G, NL);
+    return regularity(&s->projection);
+}
 #endif

@@ -27,13 +27,9 @@ static double product(const double *a, const double *b, int n)
     return sum;
 }
 
-/* Regularity of all constraints at the latch. */
 static double regularity_at_latch(Instance *s)
 {
-    const Latch *at = &s->now.latch;
-    if (eval_constraints(s, at->t, at->x, inputs_at(s, at->t), at->m, s->g, s->c, s->G)) return INFINITY;
-    least_norm_factorise(&s->projection, NL, s->G, NL);
-    return regularity(&s->projection);
+    return regularity_at(s, s->now.latch.t, s->now.latch.x, s->now.latch.m);
 }
 
 /* Newton steps from a projected position down to rounding errors, which the direction of a branch hangs on. */
