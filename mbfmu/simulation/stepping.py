@@ -62,6 +62,7 @@ class Stepper:
         self._behind: Vector | None = None
         self._projects = equations.nl > 0 or bool(equations.quaternions)
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
+        self._crossings_need_w = equations.crossings_need_w
         self._last: Point | None = None
         self._known: tuple[Vector, float] | None = None
         self._times_of: tuple[Vector, Vector] | None = None
@@ -200,7 +201,7 @@ class Stepper:
 
         def crossings(t: float) -> Vector:
             workspace.t[0], workspace.x[:] = t, integrator.x if t == end else state(t)
-            if workspace.equations.crossings_need_w:
+            if self._crossings_need_w:
                 workspace.solve()
             return workspace.crossings()[self._switches]
 
