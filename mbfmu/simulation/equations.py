@@ -93,9 +93,17 @@ class Equations:
     @property
     def crossings_need_w(self) -> bool:
         """True where a crossing that has to be located depends on accelerations or multipliers."""
-        crossings = self.functions["crossings"]
-        sparsity = crossings.jac_sparsity(0, crossings.n_in() - 1)
-        return any(not self.time_switches[row] for row in sparsity.get_triplet()[0])
+        return any(not self.time_switches[row] for row in self._rows_with_w("crossings"))
+
+    @property
+    def assertions_need_w(self) -> bool:
+        """True where an assertion depends on accelerations or multipliers."""
+        return bool(self._rows_with_w("assertions"))
+
+    def _rows_with_w(self, name: str) -> list[int]:
+        """Rows of a function's result that depend on w, its last argument."""
+        function = self.functions[name]
+        return list(function.jac_sparsity(0, function.n_in() - 1).get_triplet()[0])
 
     @property
     def nx(self) -> int:

@@ -67,6 +67,9 @@ class Workspace:
         self._crossings = self._bind("crossings")
         self._variables = self._bind("variables")
         self._assertions = self._bind("assertions")
+        #: Whether crossings and assertions depend on w, so that it has to be solved for first.
+        self.crossings_need_w = equations.crossings_need_w
+        self.assertions_need_w = equations.assertions_need_w
 
     def _bind(self, name: str) -> Callable[[], list[np.ndarray]]:
         """Return a call of function `name` on this workspace's vectors."""

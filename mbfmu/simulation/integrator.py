@@ -13,7 +13,7 @@ from .errors import StepError
 Vector = np.ndarray
 
 
-#: Moves states near (t, the last of them) onto the constraints; None where that fails.
+#: Moves states near (t, the last of them) onto the constraints; None where that fails or is not worth its time.
 Projection = Callable[[float, tuple[Vector, ...]], list[Vector] | None]
 
 

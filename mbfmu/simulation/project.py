@@ -153,7 +153,8 @@ def check(workspace: Workspace) -> None:
                 "the model anew with these parameters"
             )
     if equations.nh:
-        workspace.solve()
+        if workspace.assertions_need_w:
+            workspace.solve()
         h = workspace.assertions()
         for value, message in zip(h, equations.assertion_messages, strict=True):
             if not value >= 0.0:

@@ -21,6 +21,8 @@ Vector = np.ndarray
 CHATTER_EVENTS, CHATTER = 100, 1e-9
 #: Regularity, relative to the largest so far, below which a step must not end: at first, and when it is made shorter.
 BRANCHING = (1e-6, 1e-5)
+#: And below which it is worth while to tell errors that projecting removes from the others.
+NEAR_BRANCHING = 0.1
 #: So often a step is made shorter for that.
 BRANCHINGS = 8
 #: Where a switch may cross and cross back within a step: points that are looked at, the part of the step that they keep
@@ -57,12 +59,11 @@ class Stepper:
         self._workspace = workspace
         self._constrained = equations.nl > 0
         self._integrator = Integrator(workspace.rhs, method, tolerance, self._project if self._constrained else None)
-        self._most_regular = 0.0
+        self._regular = self._most_regular = 0.0
         #: Crossings at the end of the last step, where the next one goes on with the same modes.
         self._behind: Vector | None = None
         self._projects = equations.nl > 0 or bool(equations.quaternions)
         self._switches = np.flatnonzero(~np.array(equations.time_switches, dtype=bool))
-        self._crossings_need_w = equations.crossings_need_w
         self._last: Point | None = None
         self._known: tuple[Vector, float] | None = None
         self._times_of: tuple[Vector, Vector] | None = None
@@ -155,9 +156,9 @@ class Stepper:
             if not self._constrained:
                 return
             workspace.t[0], workspace.x[:] = integrator.t, integrator.x
-            regular = regularity(workspace)
-            if regular >= BRANCHING[attempt > 0] * self._most_regular:
-                self._most_regular = max(regular, self._most_regular)
+            self._regular = regularity(workspace)
+            if self._regular >= BRANCHING[attempt > 0] * self._most_regular:
+                self._most_regular = max(self._regular, self._most_regular)
                 return
             end = integrator.t
             integrator.undo(0.7)
@@ -167,7 +168,9 @@ class Stepper:
         )
 
     def _project(self, t: float, states: tuple[Vector, ...]) -> list[Vector] | None:
-        """Move states near the last of them close to the constraints."""
+        """Move states near the last of them close to the constraints; None where that is not worth its time."""
+        if self._regular > NEAR_BRANCHING * self._most_regular:
+            return None
         self._workspace.t[0], self._workspace.x[:] = t, states[-1]
         try:
             return project_along_forces(self._workspace, states)
@@ -201,7 +204,7 @@ class Stepper:
 
         def crossings(t: float) -> Vector:
             workspace.t[0], workspace.x[:] = t, integrator.x if t == end else state(t)
-            if self._crossings_need_w:
+            if workspace.crossings_need_w:
                 workspace.solve()
             return workspace.crossings()[self._switches]
 
