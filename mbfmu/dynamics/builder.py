@@ -200,6 +200,7 @@ class Builder:
         forces, self.qdot, self.zdot = parameters.resolve([self.forces, self.qdot, self.zdot])
         self.w = ca.vertcat(self.a, self.multipliers)
         self._dropped_multipliers = ca.SX(0, 1)
+        self._starts_singular = False
         self.keep = self._independent_rows()
         self._dropped_multipliers = _rows(self.multipliers, self._dropped())
         self.w = ca.vertcat(self.a, _rows(self.multipliers, self.keep))
@@ -288,7 +289,7 @@ class Builder:
         """Constraint rows that do not follow from the others."""
         if not self.c_all.numel():
             return []
-        rows, start = independent_rows(self._record(None))
+        rows, start, self._starts_singular = independent_rows(self._record(None))
         self.starts.adopt(self, start)
         return rows
 
@@ -391,6 +392,8 @@ class Builder:
         free = self.v.numel() - len(self.keep)
         lines = [f"{free} degrees of freedom ({self.v.numel()} speeds, {len(self.keep)} constraints)"]
         lines += self.topology.report
+        if self._starts_singular:
+            lines.append("branches of motion cross at the start: the guesses of speeds choose one")
         by_name: dict[str, list[str]] = {}
         for i in range(self.c_all.numel()):
             if i in self._dropped():

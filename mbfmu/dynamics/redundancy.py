@@ -19,8 +19,9 @@ TOLERANCE = 1e-7
 SAMPLES, PERTURBATION = 2, 0.05
 
 
-def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray]:
-    """Indices of a largest independent set of constraint rows, in ascending order, and a consistent start x.
+def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool]:
+    """Indices of a largest independent set of constraint rows, in ascending order, a consistent start x, and True where
+    that is a singular position, in which fewer rows are independent.
 
     A mechanism may start in a singular position (a flat parallelogram), so the rank is taken at the start and at
     perturbed positions that satisfy the constraints again; the largest counts.
@@ -35,7 +36,7 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray]:
     except InitialisationError as error:
         raise InitializationError(f"{equations.name}: {error}") from error
     workspace.set_point(equations.start_time, start.x, u, start.P, start.m)
-    best = _rank_rows(workspace.constraints()[2])
+    first = best = _rank_rows(workspace.constraints()[2])
     random = np.random.default_rng(0)
     for _ in range(SAMPLES):
         workspace.x[:] = start.x
@@ -44,7 +45,7 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray]:
             found = _rank_rows(workspace.constraints()[2])
             if len(found) > len(best):
                 best = found
-    return best, start.x
+    return best, start.x, len(best) > len(first)
 
 
 def _assemble(workspace: Workspace) -> bool:

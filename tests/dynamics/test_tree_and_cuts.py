@@ -127,6 +127,9 @@ def test_a_flat_parallelogram_keeps_its_freedom() -> None:
     system = mbfmu.System.of(FourBar(flat=True))
     assert system.structure[0].startswith("1 degrees of freedom")
     assert (system.equations.nv, system.equations.nl) == (4, 3)
+    told = "branches of motion cross at the start: the guesses of speeds choose one"
+    assert told in system.structure
+    assert told not in mbfmu.System.of(FourBar()).structure
 
 
 def test_joints_with_states_of_their_own_are_cut_last() -> None:
