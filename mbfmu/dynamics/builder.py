@@ -391,7 +391,14 @@ class Builder:
         """Report of the topology."""
         free = self.v.numel() - len(self.keep)
         lines = [f"{free} degrees of freedom ({self.v.numel()} speeds, {len(self.keep)} constraints)"]
+        in_tree = [edge.path for edge in self.topology.order if edge.role == "tree" and edge.dof]
+        if in_tree:
+            lines.append(f"joints in the tree: {', '.join(in_tree)}")
         lines += self.topology.report
+        for path, record in self.topology.records.items():
+            count = sum(constraint.velocity.numel() for constraint in record.constraints)
+            if count:
+                lines.append(f"{path}: {count} constraint{'s' if count > 1 else ''} of its own")
         if self._starts_singular:
             lines.append("branches of motion cross at the start: the guesses of speeds choose one")
         by_name: dict[str, list[str]] = {}

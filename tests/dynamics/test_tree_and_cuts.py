@@ -97,6 +97,9 @@ def test_a_planar_loop_has_one_freedom_and_says_what_was_redundant() -> None:
     assert system.structure[0].startswith("1 degrees of freedom")
     cut = [line for line in system.structure if ": cut, " in line]
     assert len(cut) == 1
+    tree = next(line for line in system.structure if line.startswith("joints in the tree: "))
+    others = [joint for joint in FourBar.joints if not cut[0].startswith(joint)]
+    assert sorted(tree.removeprefix("joints in the tree: ").split(", ")) == others
     assert not cut[0].startswith("j1:")  # its start values are fixed
     assert sum(line.endswith("are redundant and dropped") for line in system.structure) == 1
 
