@@ -82,22 +82,6 @@ static void scale_columns(Instance *s)
         for (int i = 0; i < NEQUATIONS; ++i) s->J[i + j * NEQUATIONS] *= fixed[j] ? 0 : 1 / weights[j];
 }
 
-/* Solve for all but the positions, which stay: steps of least norm from the present X. */
-static int solve_speeds(Instance *s)
-{
-    enum { ITERATIONS = 4 }; /* one would do where start values depend linearly on speeds */
-    double norm;
-    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
-        scale_columns(s);
-        for (int i = 0; i < NEQUATIONS * NQ; ++i) s->J[i] = 0;
-        least_norm_factorise(&s->start, NEQUATIONS, s->J, NEQUATIONS);
-        least_norm_step(&s->start, s->r, s->dX);
-        for (int j = 0; j < NUNKNOWNS; ++j) s->X[j] += s->dX[j] / weights[j];
-    }
-    return 1;
-}
-
 /* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
 static int solve_equations(Instance *s)
 {

@@ -29,6 +29,7 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     return fmin(fmin(100 * h, next), longest);
 }
 
+#if NM > 0
 /* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
    and secants in turn on the dense output. All are watched, not only those that disagree at the end: one may cross, and
    cross back once another one has flipped. Returns the time just past the crossing and leaves s->flipped = 2 for what
@@ -74,7 +75,6 @@ static double locate_crossing(Instance *s, const int *watched, double end)
     return high;
 }
 
-#if NM > 0
 /* Crossings at a time within the step just made. */
 static int crossings_within(Instance *s, double t, double *c)
 {
@@ -115,7 +115,7 @@ static double find_dip(Instance *s, const int *watched, double end)
         double t[3] = {head->begin, middle, end};
         double y[3] = {sign * head->c[i], sign * c_middle[i], sign * s->c_next[i]};
         for (int sample = 0; sample < SAMPLES; ++sample) {
-            double most = fmax(y[0], fmax(y[1], y[2])), lowest, least = vertex(t, y, &lowest);
+            double most = fmax(y[0], fmax(y[1], y[2])), lowest = middle, least = vertex(t, y, &lowest);
             if (!(least < 0.2 * (most - fmin(y[0], fmin(y[1], y[2]))))) break;
             int own = lowest > t[1] ? 2 : 0;
             if (fmin(fabs(lowest - t[1]), fabs(lowest - t[own])) < margin) break;
@@ -265,8 +265,11 @@ static Outcome step(Instance *s, double limit)
     State *now = &s->now;
     Head *head = &now->head;
     double begin = head->end, instant = next_instant(s, begin);
+    int rejected = 0;
+#if CONSTRAINED
     enum { BRANCHINGS = 8 };
-    int rejected = 0, branchings = 0;
+    int branchings = 0;
+#endif
     Outcome cause = INACCURATE;
     limit = fmin(limit, instant);
     Outcome begun = begin_step(s);

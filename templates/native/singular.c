@@ -32,6 +32,22 @@ static double regularity_at_latch(Instance *s)
     return regularity_at(s, s->now.latch.t, s->now.latch.x, s->now.latch.m);
 }
 
+/* Solve for all but the positions, which stay: steps of least norm from the present X. */
+static int solve_speeds(Instance *s)
+{
+    enum { ITERATIONS = 4 }; /* one would do where start values depend linearly on speeds */
+    double norm;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+        scale_columns(s);
+        for (int i = 0; i < NEQUATIONS * NQ; ++i) s->J[i] = 0;
+        least_norm_factorise(&s->start, NEQUATIONS, s->J, NEQUATIONS);
+        least_norm_step(&s->start, s->r, s->dX);
+        for (int j = 0; j < NUNKNOWNS; ++j) s->X[j] += s->dX[j] / weights[j];
+    }
+    return 1;
+}
+
 /* Newton steps from a projected position down to rounding errors, which the direction of a branch hangs on. */
 static int sharpen(Instance *s)
 {
