@@ -431,8 +431,7 @@ class Builder:
         flags: list[bool] = []
         for record in self.topology.records.values():
             for expression in record.switches:
-                found = (record.leaf_of.get(symbol.element_hash()) for symbol in ca.symvar(expression))
-                flags += [all(leaf[0] == ("time",) for leaf in found if leaf is not None)] * expression.numel()
+                flags += [all(key == ("time",) for key, *_ in record.leaves_in(expression))] * expression.numel()
         return tuple(flags)
 
     def _times(self) -> ca.SX:

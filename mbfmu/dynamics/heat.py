@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import casadi as ca
 
 from mbfmu.dynamics.flatten import ConnectorKey, UnionFind
+from mbfmu.dynamics.scope import Record
 from mbfmu.errors import ModelError
 from mbfmu.modeling.connectors import HeatPort
 
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 #: A node whose temperature is sought, or a relation between temperatures (component, index) whose heat flow is.
 Unknown = int | tuple[str, int]
+
+
+def is_thermal(record: Record, expression: ca.SX) -> bool:
+    """True for a relation between temperatures, which a heat flow keeps."""
+    return any(key[0] == "temperature" for key, *_ in record.leaves_in(expression))
 
 
 class HeatNetwork:
@@ -43,13 +49,12 @@ class HeatNetwork:
                 if key[0] == "temperature":
                     self._add_source(path, key[1])
             for index, expression in enumerate(record.relations):
-                if any(record.leaf_of[e.element_hash()][0][0] == "temperature" for e in self._leaves(path, expression)):
+                if is_thermal(record, expression):
                     self._links[(path, index)] = expression
         for path in sweeps.records:
-            met: list[Unknown] = [self._flat.nodes[(path, name)] for name in self._ports(path)]
-            met = [node for node in met if node not in self._sources] + [
-                link for link in self._links if link[0] == path
-            ]
+            nodes = (self._flat.nodes[(path, name)] for name in self._ports(path))
+            met: list[Unknown] = [node for node in nodes if node not in self._sources]
+            met.extend(self._links_of(path))
             for unknown in met:
                 self._unknowns[unknown] = None
                 self._groups.union(met[0], unknown)
@@ -67,7 +72,7 @@ class HeatNetwork:
         if self._sources.get(node) == (path, connector):
             others = [self.flow(*key) for key in self._flat.members[node] if key != (path, connector)]
             return self.exposed.get(node, ca.SX.zeros(1)) - sum(others, ca.SX.zeros(1))
-        through = [self._through(link, connector) * self._solved(link) for link in self._links if link[0] == path]
+        through = [self._through(link, connector) * self._solved(link) for link in self._links_of(path)]
         return sum(through, self._load(path, connector, {}))
 
     def _add_source(self, path: str, connector: str) -> None:
@@ -83,8 +88,8 @@ class HeatNetwork:
         component = self._flat.elementary.get(path)
         return [] if component is None else [n for n, p in component.ports().items() if isinstance(p, HeatPort)]
 
-    def _leaves(self, path: str, expression: ca.SX) -> list[ca.SX]:
-        return [e for e in ca.symvar(expression) if e.element_hash() in self._sweeps.records[path].leaf_of]
+    def _links_of(self, path: str) -> list[tuple[str, int]]:
+        return [link for link in self._links if link[0] == path]
 
     def _through(self, link: tuple[str, int], connector: str) -> ca.SX:
         """Share of a connector in the heat flow of a link."""
@@ -118,9 +123,8 @@ class HeatNetwork:
             row = -self.exposed.get(unknown, ca.SX.zeros(1))
             for path, connector in self._flat.members[unknown]:
                 row += self._load(path, connector, sought)
-                for link in self._links:
-                    if link[0] == path:
-                        row += self._through(link, connector) * sought[link]
+                for link in self._links_of(path):
+                    row += self._through(link, connector) * sought[link]
             rows.append(row)
         residual, symbols = ca.vertcat(*rows), ca.vertcat(*sought.values())
         A = ca.jacobian(residual, symbols)

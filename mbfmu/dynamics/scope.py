@@ -78,6 +78,11 @@ class Record:
     #: Time derivative of any expression in the leaves.
     derivative: Any = None
 
+    def leaves_in(self, expression: ca.SX) -> list[tuple[Key, int, ca.SX]]:
+        """Key, index and symbol of every leaf element that an expression contains; parameters are none."""
+        hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
+        return [self.leaf_of[element] for element in hashes if element in self.leaf_of]
+
 
 class Derivative:
     """`der(expression)` differentiates with respect to time; `der.x = ...` gives a state its equation."""
@@ -357,13 +362,8 @@ class Scope:
 
     def _derivative(self, expression: Any) -> ca.SX:
         expression = column(expression)
-        symbols = ca.symvar(expression)
         leaves, rates = [], []
-        for symbol in symbols:
-            found = self._record.leaf_of.get(symbol.element_hash())
-            if found is None:
-                continue  # parameters
-            key, index, element = found
+        for key, index, element in self._record.leaves_in(expression):
             rate = self._rate_of[key]
             if key[0] == "mode":
                 continue

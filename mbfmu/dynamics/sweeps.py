@@ -132,12 +132,9 @@ class Sweeps:
         record = self.records[path]
         expressions = list(expressions)
         elements, values = [], []
-        for symbol in ca.symvar(ca.veccat(*expressions)):
-            found = record.leaf_of.get(symbol.element_hash())
-            if found is not None:
-                key, index, element = found
-                elements.append(element)
-                values.append(ca.vec(given[key] if key in given else self.value(path, key))[index])
+        for key, index, element in record.leaves_in(ca.veccat(*expressions)):
+            elements.append(element)
+            values.append(ca.vec(given[key] if key in given else self.value(path, key))[index])
         if not elements:
             return expressions
         return list(ca.substitute(expressions, [ca.vertcat(*elements)], [ca.vertcat(*values)]))

@@ -15,6 +15,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
+from mbfmu.dynamics.heat import is_thermal
 from mbfmu.dynamics.scope import Record, evaluate
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
@@ -206,12 +207,8 @@ def start_information(component: Component) -> tuple[bool, bool, int]:
 def _keep_order(edge: Edge, record: Record, cuts: tuple[str, ...]) -> tuple[Any, ...]:
     """Sort key: edges that should stay in the tree come first."""
     fixed, _, strength = start_information(record.component)
-    driven = any(leaf[0] == "coordinate" for r in record.relations for leaf in _leaves_of(record, r))
+    driven = any(leaf[0] == "coordinate" for r in record.relations for leaf, *_ in record.leaves_in(r))
     return (edge.path in cuts, edge.dof > 0, not (fixed or driven or strength == STATE_SELECT["always"]), edge.dof)
-
-
-def _leaves_of(record: Record, expression: ca.SX) -> list[Any]:
-    return [found[0] for s in ca.symvar(expression) if (found := record.leaf_of.get(s.element_hash())) is not None]
 
 
 def _grow(
@@ -344,14 +341,12 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
             if key[0] == "variable" and len(key) == 2:
                 _raise_rank(flat, path, record, key, nodes)
         for index, expression in enumerate(record.relations):
+            if is_thermal(record, expression):
+                continue
             leaves = []
-            if any(key[0] == "temperature" for key in _leaves_of(record, expression)):
-                continue  # see heat.py
-            for symbol in ca.symvar(expression):
-                found = record.leaf_of.get(symbol.element_hash())
-                if found is None or found[0][0] not in ("flange", "coordinate"):
+            for (kind, name, *_), i, element in record.leaves_in(expression):
+                if kind not in ("flange", "coordinate"):
                     continue
-                (kind, name, _), i, element = found
                 node = ("flange", flat.nodes[(path, name)]) if kind == "flange" else ("coordinate", path, name, i)
                 leaves.append(((kind, name, 0), i, element, node))
             relations.append(Relation(path, index, expression, leaves))
