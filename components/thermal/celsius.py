@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mbfmu.components.thermal.interfaces import HeatPort_a, HeatPort_b
+from mbfmu.components.thermal import sensors, sources
 
 from mbfmu.modeling import Component, RealInput, RealOutput
 from mbfmu.modeling import types as t
@@ -36,40 +36,31 @@ class FromKelvin(Component):
         self.Celsius = self.Kelvin - ZERO
 
 
-class FixedTemperature(Component):
+class FixedTemperature(sources.FixedTemperature):
     """Fixed temperature boundary condition in degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.FixedTemperature"
+    zero = ZERO
 
     T = Parameter(t.Temperature_degC, required, "Fixed temperature at the port", tunable=True)
-    port = HeatPort_b("Port")
-
-    def equations(self) -> None:
-        self.port.T = self.T + ZERO
 
 
-class PrescribedTemperature(Component):
+class PrescribedTemperature(sources.PrescribedTemperature):
     """Variable temperature boundary condition in degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.PrescribedTemperature"
+    zero = ZERO
 
     T = RealInput("Temperature at the port", type=t.Temperature_degC)
-    port = HeatPort_b("Port")
-
-    def equations(self) -> None:
-        self.port.T = self.T + ZERO
 
 
-class TemperatureSensor(Component):
+class TemperatureSensor(sensors.TemperatureSensor):
     """Absolute temperature sensor in degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.TemperatureSensor"
+    zero = ZERO
 
     T = RealOutput("Absolute temperature in degree Celsius as output signal", type=t.Temperature_degC)
-    port = HeatPort_a("Port where the temperature is measured", needed=True)
-
-    def equations(self) -> None:
-        self.T = self.port.T - ZERO
 
 
 __all__ = ["FixedTemperature", "FromKelvin", "PrescribedTemperature", "TemperatureSensor", "ToKelvin"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from mbfmu.components.thermal.interfaces import HeatPort_a, HeatPort_b
 
 from mbfmu.modeling import Component, RealOutput
@@ -15,9 +17,11 @@ class TemperatureSensor(Component):
 
     T = RealOutput("Absolute temperature as output signal", type=t.Temperature)
     port = HeatPort_a("Port where the temperature is measured", needed=True)
+    #: Temperature at which T is 0 [K].
+    zero: ClassVar[float] = 0.0
 
     def equations(self) -> None:
-        self.T = self.port.T
+        self.T = self.port.T - self.zero
 
 
 class RelTemperatureSensor(Component):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import casadi as ca
 from mbfmu.components.thermal.interfaces import HeatPort_b
 
@@ -17,9 +19,11 @@ class FixedTemperature(Component):
 
     T = Parameter(t.Temperature, required, "Fixed temperature at port", tunable=True)
     port = HeatPort_b("Port")
+    #: Temperature at which T is 0 [K].
+    zero: ClassVar[float] = 0.0
 
     def equations(self) -> None:
-        self.port.T = self.T
+        self.port.T = self.T + self.zero
 
 
 class PrescribedTemperature(Component):
@@ -29,9 +33,11 @@ class PrescribedTemperature(Component):
 
     T = RealInput("Temperature at port", type=t.Temperature)
     port = HeatPort_b("Port")
+    #: Temperature at which T is 0 [K].
+    zero: ClassVar[float] = 0.0
 
     def equations(self) -> None:
-        self.port.T = self.T
+        self.port.T = self.T + self.zero
 
 
 class _HeatFlow(Component):

@@ -74,10 +74,9 @@ def initialise(workspace: Workspace, t: float, p: Vector, u: Vector, *, leaves: 
     for _ in range(MODE_ROUNDS):
         before, modes = workspace.P.copy(), workspace.m.copy()
         X = problem.solve(guess)
-        problem.write_back(X)
         if leaves:
-            X = leave(workspace, X, problem.write_back, problem.solve_speeds)
-            problem.write_back(X)
+            X = leave(problem, X)
+        problem.write_back(X)
         # A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right.
         is_changed = settle(workspace, np.flatnonzero(changes > 1))
         changes += modes != workspace.m

@@ -8,7 +8,8 @@ the branch itself: it is found by short ways to either side of the start, and le
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from typing import Protocol
 
 import numpy as np
 
@@ -18,8 +19,6 @@ from .linear import minimum_norm
 from .project import normalise, project, regularity
 
 Vector = np.ndarray
-WriteBack = Callable[[Vector], None]
-SolveSpeeds = Callable[[Vector], Vector]
 
 #: A Jacobian whose smallest singular value is below this fraction of the largest belongs to a singular position.
 SINGULAR = 1e-6
@@ -33,6 +32,18 @@ SHARPENINGS = 2
 DIRECTIONS = 12
 
 
+class Problem(Protocol):
+    """The equations of initialisation, as far as a branch is found with them."""
+
+    workspace: Workspace
+
+    def write_back(self, X: Vector) -> None:
+        """Put states and parameters of X into the workspace."""
+
+    def solve_speeds(self, X: Vector) -> Vector:
+        """Solve from X with its positions held."""
+
+
 @dataclasses.dataclass(frozen=True)
 class _Branch:
     """A motion through the singular position: unknowns X close to it, and the growth of its power from there."""
@@ -41,48 +52,38 @@ class _Branch:
     growth: float
 
 
-def leave(workspace: Workspace, X: Vector, write_back: WriteBack, solve_speeds: SolveSpeeds) -> Vector:
-    """Put the unknowns X of initialisation on a branch of motion, `AWAY` from a singular position.
+def leave(problem: Problem, X: Vector) -> Vector:
+    """Put a solution X [nX] of initialisation on a branch of motion, `AWAY` from a singular position.
 
     Speeds keep their fixed start values and are changed as little as the branch allows. A mechanism at rest takes the
     branch along which the loads drive it most. X comes back as it is where the position is regular, or where there is
     no such branch.
-
-    Parameters
-    ----------
-    workspace
-        The model's functions, at the start.
-    X
-        A solution of initialisation [nX].
-    write_back
-        Puts states and parameters of X into the workspace.
-    solve_speeds
-        Solves the equations of initialisation from X with its positions held.
     """
-    equations = workspace.equations
-    if equations.nl == 0 or regularity(workspace) > SINGULAR:
+    workspace, equations = problem.workspace, problem.workspace.equations
+    problem.write_back(X)
+    if equations.nl == 0 or (before := regularity(workspace)) > SINGULAR:
         return X
     best: _Branch | None = None
-    for direction, is_given in _directions(X[equations.nq : equations.nq + equations.nv]):
-        branch = _branch(workspace, X, direction, write_back, solve_speeds)
+    v = X[equations.nq : equations.nq + equations.nv]
+    for direction in _directions(v):
+        branch = _branch(problem, X, direction, max(1e-2 * REACH, 100 * before))
         if branch is not None and (best is None or branch.growth > best.growth):
             best = branch
-        if best is not None and is_given:
+        if best is not None and v.any():
             break
-    write_back(X)
     return X if best is None else best.X
 
 
-def _directions(v: Vector) -> Iterator[tuple[Vector, bool]]:
-    """Yield unit displacements, and whether the speeds v gave them: v's own first, then others near and far from it."""
-    speed = float(np.linalg.norm(v))
-    if speed > 0.0:
-        yield v / speed, True
+def _directions(v: Vector) -> Iterator[Vector]:
+    """Yield unit displacements: that of the speeds v, if any, then others around it."""
+    along = v / np.linalg.norm(v) if v.any() else v
+    if v.any():
+        yield along
     random = np.random.default_rng(0)
     for _ in range(DIRECTIONS):
         other = random.normal(size=v.size)
-        other = other / np.linalg.norm(other) + (v / speed if speed > 0.0 else 0.0)
-        yield other / np.linalg.norm(other), speed > 0.0
+        other = other / np.linalg.norm(other) + along
+        yield other / np.linalg.norm(other)
 
 
 def _sharpen(workspace: Workspace) -> None:
@@ -95,13 +96,11 @@ def _sharpen(workspace: Workspace) -> None:
         normalise(q, equations.quaternions)
 
 
-def _go(
-    workspace: Workspace, X: Vector, step: Vector, write_back: WriteBack, solve_speeds: SolveSpeeds
-) -> tuple[Vector, Vector] | None:
-    """Go a short step [nv] from X and onto the constraints: unknowns and accelerations, None where that fails."""
+def _go(problem: Problem, X: Vector, step: Vector, regular: float) -> tuple[Vector, Vector] | None:
+    """Go a short step [nv] from X to where constraints are met and `regular`: unknowns and accelerations, or None."""
+    workspace = problem.workspace
     nq, nv = workspace.equations.nq, workspace.equations.nv
-    write_back(X)
-    before = regularity(workspace)
+    problem.write_back(X)
     workspace.x[:nq] += workspace.displacement(step)
     try:
         project(workspace)
@@ -109,25 +108,24 @@ def _go(
         return None
     _sharpen(workspace)
     moved = np.linalg.norm(workspace.x[:nq] - X[:nq])
-    if not 0.1 * REACH < moved < 10 * REACH or regularity(workspace) < max(1e-2 * REACH, 100 * before):
+    if not 0.1 * REACH < moved < 10 * REACH or regularity(workspace) < regular:
         return None
     end = X.copy()
     end[:nq] = workspace.x[:nq]
-    end = solve_speeds(end)
-    write_back(end)
+    end = problem.solve_speeds(end)
+    problem.write_back(end)
     c, a = workspace.constraints()[1], workspace.solve()[:nv].copy()
     if not (np.isfinite(a).all() and np.abs(c).max() <= 1e-9 * (1.0 + np.abs(end[nq : nq + nv]).max())):
         return None
     return end, a
 
 
-def _branch(
-    workspace: Workspace, X: Vector, direction: Vector, write_back: WriteBack, solve_speeds: SolveSpeeds
-) -> _Branch | None:
+def _branch(problem: Problem, X: Vector, direction: Vector, regular: float) -> _Branch | None:
     """Return the branch that is nearest to a direction, or None where it cannot be followed to both sides."""
+    workspace = problem.workspace
     nq, nv = workspace.equations.nq, workspace.equations.nv
-    ahead = _go(workspace, X, REACH * direction, write_back, solve_speeds)
-    behind = ahead and _go(workspace, X, -REACH * direction, write_back, solve_speeds)
+    ahead = _go(problem, X, REACH * direction, regular)
+    behind = ahead and _go(problem, X, -REACH * direction, regular)
     if ahead is None or behind is None:
         return None
     mean, odd, a = (ahead[0] + behind[0]) / 2, (ahead[0] - behind[0]) / 2, (ahead[1] + behind[1]) / 2

@@ -21,10 +21,10 @@ Vector = np.ndarray
 CHATTER_EVENTS, CHATTER = 100, 1e-9
 #: Regularity, relative to the largest so far, below which a step must not end: at first, and when it is made shorter.
 BRANCHING = (1e-6, 1e-5)
-#: And below which it is worth while to tell errors that projecting removes from the others.
-NEAR_BRANCHING = 0.1
 #: So often a step is made shorter for that.
 BRANCHINGS = 8
+#: Regularity below which it is worth while to tell errors that projecting removes from the others.
+NEAR_BRANCHING = 0.1
 #: Where a switch may cross and cross back within a step: points that are looked at, the part of the step that they keep
 #: from each other, how near zero a parabola has to come, relative to the change in the step, and what is no rounding.
 DIP_SAMPLES, DIP_MARGIN, DIP_NEAR, DIP_DEPTH = 5, 1e-3, 0.2, 1e-9

@@ -13,18 +13,16 @@ typedef struct {
     double growth;                  /* of the power along the branch */
 } Branch;
 
-static double norm_of(const double *values, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; ++i) sum += values[i] * values[i];
-    return sqrt(sum);
-}
-
 static double product(const double *a, const double *b, int n)
 {
     double sum = 0;
     for (int i = 0; i < n; ++i) sum += a[i] * b[i];
     return sum;
+}
+
+static double norm_of(const double *values, int n)
+{
+    return sqrt(product(values, values, n));
 }
 
 static double regularity_at_latch(Instance *s)
@@ -64,16 +62,15 @@ static int sharpen(Instance *s)
     return 1;
 }
 
-/* Go a short way from the singular start along a direction of speeds and onto the constraints: unknowns in s->X, states
-   in the latch, accelerations in w. Returns 0 where no regular position is there. */
-static int go_along(Instance *s, const double *start, const double *direction, double way, double *w)
+/* Go a short way from the singular start along a direction of speeds to where the constraints are met and `regular`:
+   unknowns in s->X, states in the latch, accelerations in w. Returns 0 where there is no such position. */
+static int go_along(Instance *s, const double *start, const double *direction, double way, double regular, double *w)
 {
     Latch *at = &s->now.latch;
     const double *u = inputs_at(s, at->t);
     double moved[LENGTH(NQ)];
     COPY(s->X, start, NUNKNOWNS);
     take_start(s);
-    double before = regularity_at_latch(s);
     for (int i = 0; i < NV; ++i) s->dv[i] = way * direction[i];
     eval_displacement(s, at->t, at->x, s->dv, s->dq);
     for (int i = 0; i < NQ; ++i) at->x[i] += s->dq[i];
@@ -81,7 +78,7 @@ static int go_along(Instance *s, const double *start, const double *direction, d
     for (int i = 0; i < NQ; ++i) moved[i] = at->x[i] - start[i];
     double distance = norm_of(moved, NQ) / fabs(way);
     if (!(distance > 0.1 && distance < 10)) return 0;
-    if (regularity_at_latch(s) < fmax(1e-2 * fabs(way), 100 * before)) return 0;
+    if (regularity_at_latch(s) < regular) return 0;
     COPY(s->X, at->x, NQ);
     if (!solve_speeds(s)) return 0;
     take_start(s);
@@ -92,13 +89,13 @@ static int go_along(Instance *s, const double *start, const double *direction, d
 
 /* The branch through the singular start that is nearest to a direction; 0 where it cannot be followed to both sides.
    The error of its own direction is about the square of the reach. */
-static int find_branch(Instance *s, const double *start, const double *direction, Branch *found)
+static int find_branch(Instance *s, const double *start, const double *direction, double before, Branch *found)
 {
-    const double reach = 1e-4, away = 1e-7;
+    const double reach = 1e-4, away = 1e-7, regular = fmax(1e-2 * reach, 100 * before);
     const Latch *at = &s->now.latch;
     double ends[2][LENGTH(NUNKNOWNS)], w[2][LENGTH(NW)], bend = 0;
     for (int side = 0; side < 2; ++side) {
-        if (!go_along(s, start, direction, side ? -reach : reach, w[side])) return 0;
+        if (!go_along(s, start, direction, side ? -reach : reach, regular, w[side])) return 0;
         COPY(ends[side], s->X, NUNKNOWNS);
     }
     for (int i = 0; i < NUNKNOWNS; ++i) {
@@ -130,7 +127,8 @@ static int find_branch(Instance *s, const double *start, const double *direction
 static void leave_singular_position(Instance *s)
 {
     enum { DIRECTIONS = 12 };
-    if (regularity_at_latch(s) > SINGULAR_BELOW) return;
+    double before = regularity_at_latch(s);
+    if (before > SINGULAR_BELOW) return;
     double start[LENGTH(NUNKNOWNS)], direction[LENGTH(NV)];
     Branch best, branch;
     int found = 0;
@@ -144,7 +142,7 @@ static void leave_singular_position(Instance *s)
         for (int i = 0; i < NV; ++i) direction[i] = (trial ? direction[i] / length : 0) + (speed > 0 ? v[i] / speed : 0);
         length = norm_of(direction, NV);
         for (int i = 0; i < NV; ++i) direction[i] /= length;
-        if (find_branch(s, start, direction, &branch) && (!found || branch.growth > best.growth)) {
+        if (find_branch(s, start, direction, before, &branch) && (!found || branch.growth > best.growth)) {
             best = branch;
             found = 1;
         }
