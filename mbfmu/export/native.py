@@ -296,6 +296,7 @@ def _tables(
     texts = {
         "equation_names": map(_c_string, e.equation_names),
         "redundant_names": map(_c_string, e.redundant_names),
+        "velocity_names": map(_c_string, e.velocity_names),
         "assertion_messages": map(_c_string, e.assertion_messages),
         "strings": strings,
     }

@@ -9,7 +9,7 @@ import numpy as np
 from .errors import InitialisationError
 from .functions import Workspace
 from .linear import RANK_TOLERANCE, minimum_norm
-from .project import check, normalise, regularity
+from .project import check, most_dependent, normalise, regularity
 from .singular import SINGULAR, leave
 
 Vector = np.ndarray
@@ -310,7 +310,8 @@ def _singular(workspace: Workspace) -> str:
     if regularity(workspace) < SINGULAR:
         return (
             f"at t = {workspace.t[0]:.9g} s the mechanism is in a singular position, in which branches of its motion "
-            "cross or end, and the start values of speeds lead along none of them: change them, or start beside it"
+            "cross or end, and the start values of speeds lead along none of them "
+            f"('{most_dependent(workspace)}' depends on the other constraints there): change them, or start beside it"
         )
     _, values, rows = np.linalg.svd(A)
     null = np.abs(rows[values <= RANK_TOLERANCE * max(values[0], np.finfo(float).tiny)]).sum(axis=0)

@@ -133,6 +133,12 @@ def regularity(workspace: Workspace) -> float:
     return float(values[-1] / max(values[0], np.finfo(float).tiny))
 
 
+def most_dependent(workspace: Workspace) -> str:
+    """Name of the constraint that at the present point depends most on the others."""
+    left = np.linalg.svd(workspace.constraints()[2])[0]
+    return workspace.equations.velocity_names[int(np.argmax(np.abs(left[:, -1])))]
+
+
 def check(workspace: Workspace) -> None:
     """Check dropped constraints and assertions at the present point, which must be consistent.
 

@@ -13,7 +13,7 @@ from .errors import StepError
 from .functions import Workspace
 from .initialise import settle, time_margin
 from .integrator import Integrator
-from .project import check, project, project_along_forces, regularity
+from .project import check, most_dependent, project, project_along_forces, regularity
 
 Vector = np.ndarray
 
@@ -164,7 +164,8 @@ class Stepper:
             integrator.undo(0.7)
         raise StepError(
             f"at t = {end:.9g} s branches of the motion cross where the step has to end, and which one it takes is "
-            "open: try another tolerance or other start values"
+            f"open ('{most_dependent(workspace)}' depends on the other constraints there): try another tolerance or "
+            "other start values"
         )
 
     def _project(self, t: float, states: tuple[Vector, ...]) -> list[Vector] | None:

@@ -9,7 +9,8 @@ static Outcome return_to_constraints(Instance *s, double end)
 {
     Head *head = &s->now.head;
 #if CONSTRAINED
-    double regular = regularity_at(s, end, s->next_x, head->m);
+    int weakest;
+    double regular = regularity_at(s, end, s->next_x, head->m, &weakest);
     normalise_quaternions(s->next_x);
     if (regular < 1e-5 * head->regularity) return DONE;
     head->regularity = fmax(head->regularity, regular);

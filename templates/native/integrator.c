@@ -292,9 +292,13 @@ static Outcome step(Instance *s, double limit)
         Outcome outcome = try_step(s, h, end, &error);
 #if CONSTRAINED
         /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
-        if (!outcome && error <= 1
-            && regularity(&s->projection) < (branchings ? 1e-5 : 1e-6) * head->regularity) {
+        int weakest = 0;
+        double regular = !outcome && error <= 1 ? regularity(&s->projection, &weakest) : INFINITY;
+        if (regular < (branchings ? 1e-5 : 1e-6) * head->regularity) {
             outcome = BRANCHING;
+            because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
+                    "depends on the other constraints there): try another tolerance or other start values",
+                    velocity_names[weakest]);
             if (++branchings > BRANCHINGS) return outcome;
         }
 #endif
@@ -314,7 +318,7 @@ static Outcome step(Instance *s, double limit)
         head->h = cut && !rejected ? fmax(head->h, next) : next;
         head->error = fmax(error, 1e-4);
 #if CONSTRAINED
-        head->regularity = fmax(head->regularity, regularity(&s->projection));
+        head->regularity = fmax(head->regularity, regular);
 #endif
         now->steps += 1;
         now->implicit_steps += head->implicit;

@@ -59,7 +59,7 @@ static void because(Instance *s, const char *format, ...)
     va_end(arguments);
 }
 
-/* Keep what an outcome means as the cause; a violated assertion has said it already. */
+/* Keep what an outcome means as the cause; a violated assertion and crossing branches have said it already. */
 static void explain(Instance *s, Outcome outcome)
 {
     switch (outcome) {
@@ -68,10 +68,6 @@ static void explain(Instance *s, Outcome outcome)
     case NOT_PROJECTED: because(s, "the constraints cannot be met"); break;
     case INACCURATE:
         because(s, "the step size became too small for the tolerance: the model is too stiff or diverges");
-        break;
-    case BRANCHING:
-        because(s, "branches of the motion cross where the step has to end, and which one it takes is open: try another "
-                "tolerance or other start values");
         break;
     case CHATTERING: because(s, "the switches flip back and forth without end"); break;
     default: break;

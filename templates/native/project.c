@@ -87,24 +87,31 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
 }
 
 /* How far the factorised rows are from being dependent: the least of what each adds to the others, as a fraction of the
-   most. */
-static double regularity(const LeastNorm *f)
+   most. `weakest` becomes the row that adds least. */
+static double regularity(const LeastNorm *f, int *weakest)
 {
     double least = INFINITY, most = 0;
-    if (f->rank < f->rows) return 0;
+    if (f->rank < f->rows) {
+        *weakest = f->pivot[f->rank];
+        return 0;
+    }
     for (int k = 0; k < f->rows; ++k) {
         double added = fabs(f->qr[(size_t)k * f->cols + k]) / f->scale[f->pivot[k]];
-        least = fmin(least, added);
+        if (added < least) {
+            least = added;
+            *weakest = f->pivot[k];
+        }
         most = fmax(most, added);
     }
     return least / most;
 }
 
 /* The same for all constraints at (t, x). */
-static double regularity_at(Instance *s, double t, const double *x, const double *m)
+static double regularity_at(Instance *s, double t, const double *x, const double *m, int *weakest)
 {
+    *weakest = 0;
     if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return INFINITY;
     least_norm_factorise(&s->projection, NL, s->G, NL);
-    return regularity(&s->projection);
+    return regularity(&s->projection, weakest);
 }
 #endif

@@ -25,9 +25,9 @@ static double norm_of(const double *values, int n)
     return sqrt(product(values, values, n));
 }
 
-static double regularity_at_latch(Instance *s)
+static double regularity_at_latch(Instance *s, int *weakest)
 {
-    return regularity_at(s, s->now.latch.t, s->now.latch.x, s->now.latch.m);
+    return regularity_at(s, s->now.latch.t, s->now.latch.x, s->now.latch.m, weakest);
 }
 
 /* Solve for all but the positions, which stay: steps of least norm from the present X. */
@@ -69,6 +69,7 @@ static int go_along(Instance *s, const double *start, const double *direction, d
     Latch *at = &s->now.latch;
     const double *u = inputs_at(s, at->t);
     double moved[LENGTH(NQ)];
+    int weakest;
     COPY(s->X, start, NUNKNOWNS);
     take_start(s);
     for (int i = 0; i < NV; ++i) s->dv[i] = way * direction[i];
@@ -78,7 +79,7 @@ static int go_along(Instance *s, const double *start, const double *direction, d
     for (int i = 0; i < NQ; ++i) moved[i] = at->x[i] - start[i];
     double distance = norm_of(moved, NQ) / fabs(way);
     if (!(distance > 0.1 && distance < 10)) return 0;
-    if (regularity_at_latch(s) < regular) return 0;
+    if (regularity_at_latch(s, &weakest) < regular) return 0;
     COPY(s->X, at->x, NQ);
     if (!solve_speeds(s)) return 0;
     take_start(s);
@@ -127,7 +128,8 @@ static int find_branch(Instance *s, const double *start, const double *direction
 static void leave_singular_position(Instance *s)
 {
     enum { DIRECTIONS = 12 };
-    double before = regularity_at_latch(s);
+    int weakest;
+    double before = regularity_at_latch(s, &weakest);
     if (before > SINGULAR_BELOW) return;
     double start[LENGTH(NUNKNOWNS)], direction[LENGTH(NV)];
     Branch best, branch;
@@ -155,10 +157,12 @@ static void leave_singular_position(Instance *s)
 /* Keep the cause of accelerations that an initialised start does not have. */
 static void explain_start(Instance *s, Outcome outcome)
 {
+    int weakest;
     explain(s, outcome);
-    if (outcome == SINGULAR && regularity_at_latch(s) <= SINGULAR_BELOW)
+    if (outcome == SINGULAR && regularity_at_latch(s, &weakest) <= SINGULAR_BELOW)
         because(s, "the mechanism is in a singular position, in which branches of its motion cross or end, and the start "
-                "values of speeds lead along none of them: change them, or start beside it");
+                "values of speeds lead along none of them ('%s' depends on the other constraints there): change them, or "
+                "start beside it", velocity_names[weakest]);
 }
 
 #else

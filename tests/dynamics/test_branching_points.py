@@ -162,7 +162,7 @@ def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path
 
 def test_speeds_that_no_branch_has_are_refused(tmp_path: pathlib.Path) -> None:
     assembly = Parallelogram(0.0, 1.0, guess=0.0, j4_w=0.3)
-    with pytest.raises(MbfmuError, match=r"singular position, in which branches .* start values of speeds"):
+    with pytest.raises(MbfmuError, match=r"singular position, in which branches .* speeds lead .*'cut of j\d"):
         mbfmu.simulate(assembly, 0.1)
     path = mbfmu.build(assembly, tmp_path / "Parallelogram.fmu", target="native")
     messages: list[str] = []
