@@ -14,7 +14,7 @@ from mbfmu.fmus.double_pendulum import DoublePendulum
 import mbfmu
 from benchmarks.timing import run_time
 from benchmarks.unit import Unit
-from mbfmu.export.compilers import host_platform, library_name, require_compiler
+from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 
 #: Distance of the communication points, s, and their number in one measured run.
 STEP, STEPS = 0.01, 300

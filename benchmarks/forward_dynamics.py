@@ -15,8 +15,8 @@ from benchmarks.chain import Chain, accelerations_in_order, state
 from benchmarks.peers import mujoco, pinocchio
 from benchmarks.timing import call_time
 from mbfmu.dynamics import System
-from mbfmu.export.compilers import require_compiler
-from mbfmu.simulation import Equations
+from mbfmu.runtime.compilers import require_compiler
+from mbfmu.runtime.equations import Equations
 
 SIZES = (5, 10, 20, 50, 100, 200)
 

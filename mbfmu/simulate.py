@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, cast
 
-from mbfmu.errors import InitializationError, ModelError, SimulationError
-from mbfmu.simulation import Equations, Result, run
-from mbfmu.simulation import errors as runtime
-from mbfmu.simulation.interface import Value
+from mbfmu.errors import ModelError
+from mbfmu.runtime.contract import SOLVERS
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.result import Result
+from mbfmu.runtime.run import Value, run
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
@@ -29,7 +31,7 @@ def simulate(
     method: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
-    """Simulate an assembly with SciPy and return named time series: `result["revolute1.phi"]`.
+    """Simulate an assembly and return named time series: `result["revolute1.phi"]`.
 
     Parameters
     ----------
@@ -46,11 +48,10 @@ def simulate(
     outputs
         Names of the variables to record; all where None.
     method
-        `explicit` (DOP853 for tolerances below 1e-7, else RK45), `implicit` (Radau, for stiff models), `auto` (explicit
-        until the model turns out to be stiff), or one of those names of SciPy's. None takes the
-        model's own.
+        `explicit` (Dormand-Prince), `implicit` (Rodas5P, for stiff models), or `auto`: explicit until the model turns
+        out to be stiff. None takes the model's own.
     progress
-        Called after every recorded point with the fraction of the run that is done.
+        Called now and then with the fraction of the run that is done.
 
     Raises
     ------
@@ -62,25 +63,22 @@ def simulate(
         The run stopped; the message says at which time and why.
     """
     system = _system(assembly)
-    try:
-        return run(
-            system.equations,
-            system.variables,
-            start_time=start_time,
-            stop_time=stop_time,
-            interval=step,
-            tolerance=tolerance,
-            start_values=start_values,
-            outputs=outputs,
-            method=method,
-            progress=progress,
-        )
-    except runtime.VariableError as error:
-        raise ModelError(f"{system.name}: {error}") from error
-    except runtime.InitialisationError as error:
-        raise InitializationError(f"{system.name}: {error}") from error
-    except runtime.SimulationError as error:
-        raise SimulationError(f"{system.name}: {error}") from error
+    equations = system.equations
+    if method is not None and method != equations.solver:
+        if method not in SOLVERS:
+            raise ModelError(f'{system.name}: the method "{method}" is unknown; there are {", ".join(SOLVERS)}')
+        equations = dataclasses.replace(equations, solver=method)
+    return run(
+        equations,
+        system.variables,
+        start_time=start_time,
+        stop_time=stop_time,
+        interval=step,
+        tolerance=tolerance,
+        start_values=start_values,
+        outputs=outputs,
+        progress=progress,
+    )
 
 
 def _system(assembly: Assembly | System) -> System:

@@ -19,8 +19,8 @@ from typing import Any
 from lxml import etree
 
 from mbfmu.errors import ValidationError
-from mbfmu.export.compilers import PLATFORMS
 from mbfmu.export.symbols import REQUIRED, exported_functions
+from mbfmu.runtime.compilers import PLATFORMS
 
 #: Communication steps of the trial run, and the time that it may take, in s.
 STEPS = 10

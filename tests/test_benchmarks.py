@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mbfmu.export.compilers import find_compiler
+from mbfmu.runtime.compilers import find_compiler
 
 
 @pytest.fixture(autouse=True)

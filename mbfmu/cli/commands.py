@@ -17,7 +17,7 @@ from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
-    from mbfmu.simulation import Result
+    from mbfmu.runtime.result import Result
 
 app = typer.Typer(
     name="mbfmu",
@@ -38,7 +38,7 @@ Settings = Annotated[
     ),
 ]
 Target = Annotated[
-    str, typer.Option(metavar="auto|native|python", help="auto is native where a C compiler is found, else python.")
+    str, typer.Option(metavar="auto|native|python", help="A C library, or one hosted by Python; auto: native.")
 ]
 Platform = Annotated[
     str | None,
@@ -78,6 +78,14 @@ def build(
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.fmu.")
     ] = None,
     target: Target = "auto",
+    equations: Annotated[
+        str,
+        typer.Option(
+            metavar="auto|compiled|interpreted",
+            help="A native FMU's equations: C code, or tapes that need no compiler and run up to three times slower. "
+            "auto is compiled where a compiler is.",
+        ),
+    ] = "auto",
     platform: Platform = None,
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Annotated[
@@ -112,6 +120,7 @@ def build(
             assembly,
             output,
             target=target,
+            equations=equations,
             platforms=platform,
             variables=variables,
             sources=source_files,

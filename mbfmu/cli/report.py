@@ -26,7 +26,7 @@ from rich.table import Table
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
-    from mbfmu.simulation import Result
+    from mbfmu.runtime.result import Result
 
 #: Rich takes anything that is not a terminal to be 80 columns wide, which cuts descriptions in pipes and files.
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)

@@ -16,7 +16,7 @@ from mbfmu.cosimulation.slave import Slave, open_slave
 from mbfmu.cosimulation.structure import Connection, SystemStructure
 from mbfmu.errors import SimulationError
 from mbfmu.modeling.component import near
-from mbfmu.simulation.result import Result
+from mbfmu.runtime.result import Result
 
 #: Order of stepping: all at once with inputs of the step before, or one after the other with the newest inputs.
 SCHEMES = ("jacobi", "gauss-seidel")

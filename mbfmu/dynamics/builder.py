@@ -16,10 +16,11 @@ from mbfmu.dynamics.redundancy import independent_rows
 from mbfmu.dynamics.starts import Starts
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.topology import Edge, analyse
-from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.simulation.equations import SOLVERS, Equations
+from mbfmu.runtime.contract import SOLVERS
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
 RECURSIVE_FROM = 5
@@ -319,8 +320,8 @@ class Builder:
             "derivatives": ([*standard, w], [rates]),
             "displacement": ([t, x, P, dv], [ca.substitute(self.qdot, self.v, dv)]),
             "constraints": (standard, [_rows(self.g_all, kept_positions), velocity, ca.jacobian(velocity, self.v)]),
-            "redundant": ([t, x, P], [_rows(self.g_all, dropped)]),
-            "times": ([P], [self._times() if is_final else none]),
+            "redundant": (standard, [_rows(self.g_all, dropped)]),
+            "next_times": ([t, P], [self._times() if is_final else none]),
             "crossings": ([*standard, w], [crossings]),
             "variables": ([*standard, w], [outputs]),
             "assertions": ([*standard, w], [assertions]),
@@ -336,21 +337,6 @@ class Builder:
         functions["dynamics"] = self._dynamics() if is_final else at_rest
         return Equations(
             name=self.assembly.name,
-            nq=self.q.numel(),
-            nv=self.v.numel(),
-            nz=self.z.numel(),
-            nu=u.numel(),
-            npar=len(parameters.symbols),
-            nd=len(parameters.derived),
-            nl=len(keep),
-            ng=len(kept_positions),
-            ne=len(dropped),
-            nm=m.numel(),
-            nt=functions["times"].numel_out(0),
-            ny=outputs.numel(),
-            nh=assertions.numel(),
-            nX=initial.guess.numel(),
-            nr=initial.rows.numel(),
             quaternions=self._quaternions(),
             free=tuple(parameters.free),
             initial_with_w=initial.with_w,
@@ -363,6 +349,7 @@ class Builder:
             redundant_names=tuple(self.row_names[i] for i in dropped),
             explicit=is_final and self.recursive is not None,
             blocks=self.blocks if is_final else (tuple(range(w.numel())),),
+            switch_names=self._switch_names(),
             time_switches=self._time_switches() if is_final else (False,) * m.numel(),
             assertion_messages=tuple(self._messages()) if is_final else (),
             parameters=tuple(parameters.defaults),
@@ -433,6 +420,14 @@ class Builder:
             for expression in record.switches:
                 flags += [all(key == ("time",) for key, *_ in record.leaves_in(expression))] * expression.numel()
         return tuple(flags)
+
+    def _switch_names(self) -> tuple[str, ...]:
+        """For messages: the component, and the number of the switch where it has several."""
+        names: list[str] = []
+        for path, record in self.topology.records.items():
+            count = sum(expression.numel() for expression in record.switches)
+            names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
+        return tuple(names)
 
     def _times(self) -> ca.SX:
         values = [self.sweeps.globalise(p, [e])[0] for p, r in self.topology.records.items() for e in r.times]

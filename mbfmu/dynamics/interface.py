@@ -15,13 +15,13 @@ from mbfmu.dynamics.flatten import Flat
 from mbfmu.dynamics.starts import StartValue
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.topology import Topology
-from mbfmu.dynamics.variables import ScalarVariable, Store
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Flange, Frame, HeatPort, Quantity, RealInput, RealOutput, Signal
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import AngularVelocity, Dimensionless, Type
+from mbfmu.runtime.variables import ScalarVariable, Store
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.builder import Builder

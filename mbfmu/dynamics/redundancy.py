@@ -5,13 +5,8 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 
-from mbfmu.errors import InitializationError
-from mbfmu.simulation.equations import Equations
-from mbfmu.simulation.errors import InitialisationError
-from mbfmu.simulation.functions import Workspace
-from mbfmu.simulation.initialise import initialise
-from mbfmu.simulation.linear import minimum_norm
-from mbfmu.simulation.project import normalise
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.run import Run
 
 #: A row counts as dependent where its part orthogonal to the others is smaller than this, relative to its size.
 TOLERANCE = 1e-7
@@ -29,39 +24,24 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool]
     Raises:
         InitializationError: no position satisfies the constraints; the message names the joints.
     """
-    workspace = Workspace(equations)
-    p, u = equations.vector("parameters"), equations.vector("inputs")
-    try:
-        start = initialise(workspace, equations.start_time, p, u, leaves=False)
-    except InitialisationError as error:
-        raise InitializationError(f"{equations.name}: {error}") from error
-    workspace.set_point(equations.start_time, start.x, u, start.P, start.m)
-    first = best = _rank_rows(workspace.constraints()[2])
+    run = Run(equations)
+    x = run.assemble()
+    u, P, m = run.values("u"), run.values("P"), np.zeros(equations.nm)
+    constraints = equations.functions["constraints"]
+
+    def jacobian(state: np.ndarray) -> np.ndarray:
+        return np.array(constraints(equations.start_time, state, u, P, m)[2])
+
+    first = best = _rank_rows(jacobian(x))
     random = np.random.default_rng(0)
     for _ in range(SAMPLES):
-        workspace.x[:] = start.x
-        workspace.x[: equations.nq] += PERTURBATION * random.normal(size=equations.nq)
-        if _assemble(workspace):
-            found = _rank_rows(workspace.constraints()[2])
+        near = x.copy()
+        near[: equations.nq] += PERTURBATION * random.normal(size=equations.nq)
+        if run.project(near):
+            found = _rank_rows(jacobian(near))
             if len(found) > len(best):
                 best = found
-    return best, start.x, len(best) > len(first)
-
-
-def _assemble(workspace: Workspace) -> bool:
-    """Move the positions of the workspace back onto the constraints."""
-    equations = workspace.equations
-    q = workspace.x[: equations.nq]
-    for _ in range(50):
-        normalise(q, equations.quaternions)
-        g, _, G = workspace.constraints()
-        size = np.abs(g).max(initial=0.0)
-        if not np.isfinite(size):
-            return False
-        if size < 1e-11:
-            return True
-        q += workspace.displacement(minimum_norm(G[: equations.ng], -g)[0])
-    return False
+    return best, x, len(best) > len(first)
 
 
 def _rank_rows(G: np.ndarray) -> list[int]:

@@ -6,9 +6,9 @@ import dataclasses
 from typing import Any
 
 from mbfmu.dynamics.builder import Builder
-from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.simulation.equations import Equations
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 
 @dataclasses.dataclass(frozen=True)

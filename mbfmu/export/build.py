@@ -6,34 +6,32 @@ import dataclasses
 import math
 import pathlib
 import re
-import sys
 from collections.abc import Callable, Sequence
 
 import mbfmu
 from mbfmu.dynamics.system import System
-from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
-from mbfmu.export.compilers import PLATFORMS, find_compiler, host_platform, require_compiler
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
 from mbfmu.export.model_exchange import obstacle
-from mbfmu.export.references import value_references
 from mbfmu.modeling import Assembly
-from mbfmu.simulation.equations import SOLVERS, Equations
+from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, require_compiler
+from mbfmu.runtime.contract import SOLVERS
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.references import value_references
+from mbfmu.runtime.variables import ScalarVariable
 
 #: The targets, the preferred one first.
 TARGETS = ("native", "python")
 
+#: What a native FMU's equations are, the preferred kind first: C code compiled for it, or tapes that are interpreted.
+EQUATIONS = ("compiled", "interpreted")
+
 #: What each target offers.
 CAPABILITIES = {"native": native.CAPABILITIES, "python": Capabilities(needsExecutionTool=True)}
-
-
-def available_targets() -> list[str]:
-    """Return the targets that this machine can build, the preferred one first."""
-    return [target for target in TARGETS if target != "native" or find_compiler() is not None]
 
 
 def build(
@@ -41,6 +39,7 @@ def build(
     path: str | pathlib.Path | None = None,
     *,
     target: str = "auto",
+    equations: str = "auto",
     platforms: str | Sequence[str] | None = None,
     variables: str | Sequence[str] | None = None,
     sources: bool = False,
@@ -59,8 +58,11 @@ def build(
         File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
         it is complete, and not before.
     target
-        `native` (C, compiled here, nothing needed where it runs), `python` (needs Python with numpy, scipy and casadi
-        where it runs), or `auto`: native where a C compiler is found, else python.
+        `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs), or
+        `auto`: native.
+    equations
+        Of a native FMU: `compiled` (C code, needs a compiler here), `interpreted` (needs none, runs at most three times
+        slower), or `auto`: compiled where a C compiler is found for all platforms.
     platforms
         Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`, or `all`; by default
         that of this machine.
@@ -93,7 +95,9 @@ def build(
         An option is unknown, the file cannot be written, there is no compiler, or it fails.
     """
     report = progress or _silent
-    target, names = _target(target, platforms)
+    target = TARGETS[0] if target == "auto" else target
+    names = _platforms(target, platforms)
+    kind = _equations(target, equations, names)
     if target == "python" and sources:
         raise BuildError("sources: a python FMU has no C sources; choose the native target.")
     if energy and isinstance(assembly, System):
@@ -110,10 +114,10 @@ def build(
     with replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
         system = System.of(assembly, energy=energy)
-        equations = system.equations
-        equations = dataclasses.replace(equations, solver=solver or equations.solver, fixed_step=fixed_step or 0.0)
-        system = dataclasses.replace(system, equations=equations)
-        fill(folder, system, select(system.variables, _split(variables)), target, names, sources, report)
+        record = system.equations
+        record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
+        system = dataclasses.replace(system, equations=record)
+        fill(folder, system, select(system.variables, _split(variables)), target, kind, names, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())
     return file
@@ -124,14 +128,15 @@ def fill(
     system: System,
     variables: Sequence[ScalarVariable],
     target: str,
+    kind: str,
     platforms: Sequence[str],
     sources: bool,
     report: Callable[[str], None],
 ) -> None:
-    """Write everything that an FMU contains into an empty folder; `platforms` are those of the native target."""
+    """Write everything that an FMU contains into an empty folder; `kind` is one of `EQUATIONS`."""
     identifier = model_identifier(system.name)
     equations, references = system.equations, value_references(variables)
-    guid = fingerprint(equations, variables, references, target)
+    guid = fingerprint(equations, variables, references, f"{target} {kind}")
     hindrance = obstacle(equations) if target == "native" else "the python target is for co-simulation only"
     exchange = hindrance is None
     report("Describing the model")
@@ -151,7 +156,7 @@ def fill(
     facts = {
         "Interface": "FMI 2.0, co-simulation and model exchange" if exchange else "FMI 2.0, co-simulation",
         **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
-        "Target": f"native: {', '.join(platforms)}" if target == "native" else "python (with numpy, scipy and casadi)",
+        "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
         "Integration": _integration(equations),
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
@@ -160,13 +165,21 @@ def fill(
     write_documentation(folder, system, variables, facts, target)
     if target == "python":
         report("Writing the Python target")
-        python.write_python_target(folder, equations, variables, references, identifier, guid)
+        python.write_python_target(folder, equations, variables, identifier, guid, platforms)
     if sources:
         (folder / "sources").mkdir()
         native.write_sources(equations, variables, guid, folder / "sources")
+    if target == "python":
+        return
+    if kind == "interpreted":
+        report("Writing the equations as tapes")
+        native.write_descriptor(equations, variables, guid, folder / "resources")
     for platform in platforms:
-        report(f"Compiling for {platform}")
-        native.build_library(equations, variables, identifier, guid, folder, platform=platform)
+        if kind == "interpreted":
+            native.copy_library(identifier, folder, platform)
+        else:
+            report(f"Compiling for {platform}")
+            native.build_library(equations, variables, identifier, guid, folder, platform=platform)
 
 
 def _integration(equations: Equations) -> str:
@@ -217,23 +230,39 @@ def _expression(pattern: str) -> re.Pattern[str]:
     return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
 
 
-def _target(target: str, platforms: str | Sequence[str] | None) -> tuple[str, list[str]]:
-    """Return `native` or `python`, and the platforms that a native FMU is compiled for."""
-    if target not in ("auto", *TARGETS):
+def _platforms(target: str, platforms: str | Sequence[str] | None) -> list[str]:
+    """Return the platforms that an FMU is for."""
+    if target not in TARGETS:
         raise BuildError(f'target "{target}" is unknown; there are auto, {", ".join(TARGETS)}.')
-    if target == "auto" and platforms is None:
-        target = available_targets()[0]
-        if target == "python":
-            print("mbfmu: no C compiler found, building the python target instead of the native one", file=sys.stderr)
     if target == "python":
         if platforms is not None:
-            raise BuildError("platforms: a python FMU runs on linux64 and win64 at once; leave the option out.")
-        return target, []
+            raise BuildError("platforms: a python FMU runs wherever the runtime's libraries are; leave the option out.")
+        return python.platforms()
     names = _split(platforms) or [host_platform()]
     names = list(PLATFORMS) if names == ["all"] else names
     for name in names:
-        require_compiler(name)  # a missing compiler is told before any work
-    return "native", names
+        library_name("", name)
+    return names
+
+
+def _equations(target: str, kind: str, platforms: Sequence[str]) -> str:
+    """Return what the equations become; what cannot be made is told before any work."""
+    if kind not in ("auto", *EQUATIONS):
+        raise BuildError(f'equations "{kind}" are unknown; there are auto, {", ".join(EQUATIONS)}.')
+    if target == "python":
+        if kind == "compiled":
+            raise BuildError(
+                "equations: those of a python FMU are interpreted; choose the native target for compiled ones."
+            )
+        return "interpreted"
+    if kind == "auto":
+        kind = "compiled" if all(find_compiler(platform) for platform in platforms) else "interpreted"
+    for platform in platforms:
+        if kind == "compiled":
+            require_compiler(platform)
+        else:
+            native.ready_library(platform)
+    return kind
 
 
 def _split(names: str | Sequence[str] | None) -> list[str]:

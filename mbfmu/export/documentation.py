@@ -15,10 +15,10 @@ import markupsafe
 
 import mbfmu
 from mbfmu.dynamics.system import System
-from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.export import structure
 from mbfmu.export.model_description import has_start
 from mbfmu.export.terminals import terminals_and_icons
+from mbfmu.runtime.variables import ScalarVariable
 
 #: Titles of the tables of variables, and a sentence on each.
 TABLES = {
@@ -128,7 +128,7 @@ def license_of(package: str) -> str:
 
 def license_of_headers() -> str:
     """Return the licence of the C headers of the FMI standard, which stands at the end of their first comment."""
-    header = importlib.resources.files("mbfmu.templates") / "native" / "include" / "fmi2FunctionTypes.h"
+    header = importlib.resources.files("mbfmu.templates") / "runtime" / "include" / "fmi2FunctionTypes.h"
     comment = header.read_text(encoding="utf-8").partition("*/")[0]
     return textwrap.dedent(comment[comment.index("   Copyright") :]).strip()
 

@@ -10,11 +10,12 @@ from collections.abc import Iterator, Sequence
 from importlib.resources.abc import Traversable
 
 import mbfmu
-from mbfmu.dynamics.variables import ScalarVariable
-from mbfmu.simulation.equations import FUNCTIONS, Equations
+from mbfmu.runtime.contract import REQUIRED
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 #: Packages whose files become part of FMUs: a change of the runtime is a change of the FMU.
-RUNTIME_PACKAGES = ("mbfmu.simulation", "mbfmu.templates")
+RUNTIME_PACKAGES = ("mbfmu.runtime", "mbfmu.templates")
 
 
 def fingerprint(
@@ -39,7 +40,7 @@ def fingerprint(
     for field in dataclasses.fields(equations):
         if field.name != "functions":
             add(f"{field.name} {getattr(equations, field.name)!r}")
-    for name in FUNCTIONS:
+    for name in REQUIRED:
         add(equations.functions[name].serialize())
     for package in RUNTIME_PACKAGES:
         for path, data in _files(importlib.resources.files(package), package):
@@ -50,7 +51,7 @@ def fingerprint(
 
 def _files(folder: Traversable, path: str) -> Iterator[tuple[str, bytes]]:
     for item in sorted(folder.iterdir(), key=lambda item: item.name):
-        if item.is_dir() and item.name != "__pycache__":
+        if item.is_dir() and item.name not in ("__pycache__", "libraries"):
             yield from _files(item, f"{path}/{item.name}")
         elif item.is_file():
             yield f"{path}/{item.name}", item.read_bytes()

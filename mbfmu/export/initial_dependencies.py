@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mbfmu.dynamics.variables import ScalarVariable
-from mbfmu.simulation.equations import Equations
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 Pattern = NDArray[np.bool_]
 

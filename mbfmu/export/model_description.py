@@ -11,12 +11,12 @@ from collections.abc import Iterable, Sequence
 from lxml import etree
 
 import mbfmu
-from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export import units
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
-from mbfmu.simulation.equations import Equations
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 Value = str | float | int | bool
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mbfmu.simulation.equations import Equations
+from mbfmu.runtime.equations import Equations
 
 
 def obstacle(equations: Equations) -> str | None:

@@ -7,18 +7,15 @@ import importlib.metadata
 import importlib.resources
 import pathlib
 import platform
-import re
 import shutil
 from collections.abc import Sequence
 
 import jinja2
 import pythonfmu
 
-from mbfmu.dynamics.variables import ScalarVariable
 from mbfmu.errors import BuildError
-from mbfmu.simulation import slave
-from mbfmu.simulation.equations import Equations
-from mbfmu.simulation.interface import Record
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 #: What a Python-hosted FMU needs where it runs.
 PACKAGES = ("numpy", "scipy", "casadi")
@@ -27,44 +24,21 @@ PACKAGES = ("numpy", "scipy", "casadi")
 PLATFORMS = {"linux64": ".so", "win64": ".dll"}
 
 
+def platforms() -> list[str]:
+    """The platforms that a python FMU made here is for."""
+    raise BuildError("the python target is being rewritten")
+
+
 def write_python_target(
     folder: pathlib.Path,
     equations: Equations,
     variables: Sequence[ScalarVariable],
-    value_references: Sequence[int],
     model_identifier: str,
     guid: str,
+    platforms: Sequence[str],
 ) -> None:
-    """Write all of a Python-hosted FMU but its modelDescription.xml into `folder`.
-
-    Parameters
-    ----------
-    folder
-        The root of the FMU, an existing folder.
-    equations, variables, value_references
-        The model; the value references are parallel to the variables.
-    model_identifier
-        Name of the host library and beginning of the name of the slave's module.
-    guid
-        The FMU's guid: it makes module and class unique, because all FMUs of a process share one interpreter.
-
-    Raises
-    ------
-    BuildError
-        The installed pythonfmu lacks its host library.
-    """
-    resources = folder / "resources"
-    resources.mkdir(parents=True, exist_ok=True)
-    slave.save(resources, equations, _table(variables, value_references))
-    runtime = _write_runtime(resources)
-    name = f"{model_identifier}_{re.sub('[^0-9A-Za-z]', '', guid)}"
-    source = _render("slave.py.jinja", model=equations.name, runtime=runtime, name=name)
-    (resources / f"{name}.py").write_text(source, encoding="utf-8")
-    (resources / "slavemodule.txt").write_text(name, encoding="utf-8")
-    _write_host_library(folder, model_identifier)
-    documentation = folder / "documentation"
-    documentation.mkdir(exist_ok=True)
-    (documentation / "externalDependencies.txt").write_text(external_dependencies(equations.name), encoding="utf-8")
+    """Write all of a Python-hosted FMU but its modelDescription.xml into `folder`."""
+    raise BuildError("the python target is being rewritten")
 
 
 def external_dependencies(model: str) -> str:
@@ -73,20 +47,9 @@ def external_dependencies(model: str) -> str:
     return _render("externalDependencies.txt.jinja", model=model, packages=packages, python=platform.python_version())
 
 
-def _table(variables: Sequence[ScalarVariable], value_references: Sequence[int]) -> slave.Table:
-    """Variables by type and value reference; of aliases, the one that may be set."""
-    table: slave.Table = {}
-    for variable, reference in zip(variables, value_references, strict=True):
-        row = table.setdefault(variable.type, {})
-        known = row.get(reference)
-        if known is None or (variable.causality in ("input", "parameter") and known.causality != variable.causality):
-            row[reference] = Record.of(variable)
-    return table
-
-
 def _write_runtime(resources: pathlib.Path) -> str:
-    """Copy `mbfmu.simulation` and return the name of the copy, a hash of what is in it."""
-    package = importlib.resources.files("mbfmu.simulation")
+    """Copy `mbfmu.runtime` and return the name of the copy, a hash of what is in it."""
+    package = importlib.resources.files("mbfmu.runtime")
     files = {item.name: item.read_bytes() for item in package.iterdir() if item.name.endswith(".py")}
     digest = hashlib.sha256()
     for file_name, data in sorted(files.items()):

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
-from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable
 
 #: Flow variables of Modelica's connectors: they add up to zero in a connection.
 FLOWS = frozenset({"tau", "f", "t", "Q_flow"})

@@ -15,7 +15,7 @@ from mbfmu.components import Body, PointMass, Prismatic, World
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulate import simulate
-from mbfmu.simulation.equations import FUNCTIONS, Equations
+from mbfmu.runtime.equations import FUNCTIONS, Equations
 
 
 @pytest.fixture(scope="module")

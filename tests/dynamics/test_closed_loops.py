@@ -13,8 +13,8 @@ import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
-from mbfmu.simulation.functions import Workspace
-from mbfmu.simulation.initialise import initialise
+from mbfmu.runtime.functions import Workspace
+from mbfmu.runtime.initialise import initialise
 
 
 def joints(system: System) -> list[str]:

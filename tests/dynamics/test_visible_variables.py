@@ -11,7 +11,7 @@ from mbfmu.components import Body, BodyBox, PointMass, Revolute, World, rotation
 from scipy.integrate import cumulative_trapezoid
 
 import mbfmu
-from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.modeling import (
     Assembly,
     Component,

@@ -8,8 +8,8 @@ import casadi as ca
 import pytest
 
 from mbfmu.dynamics.system import System
-from mbfmu.dynamics.variables import ScalarVariable
-from mbfmu.simulation.equations import FUNCTIONS, Equations
+from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.equations import FUNCTIONS, Equations
 
 
 def make_equations() -> Equations:

@@ -6,7 +6,7 @@ import pathlib
 import pytest
 
 from mbfmu.export import cache
-from mbfmu.export.cache import cached
+from mbfmu.runtime.cache import cached
 
 
 @pytest.fixture

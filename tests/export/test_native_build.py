@@ -16,7 +16,7 @@ import pytest
 
 from mbfmu.errors import BuildError
 from mbfmu.export import compilers
-from mbfmu.export.compilers import (
+from mbfmu.runtime.compilers import (
     Compiler,
     find_compiler,
     host_platform,
@@ -51,7 +51,7 @@ def test_equal_models_give_equal_libraries(built, system, tmp_path, monkeypatch)
 
 def test_sources_compile_without_warnings_of_their_own(system, tmp_path):
     compiler = require_compiler()
-    headers = pathlib.Path(__file__).resolve().parents[2] / "templates" / "native" / "include"
+    headers = pathlib.Path(__file__).resolve().parents[2] / "templates" / "runtime" / "include"
     files = write_sources(system.equations, system.variables, GUID, tmp_path)
     assert {"fmu.c", "model.h", "equations.c"} <= {file.name for file in files}
     assert not {header.name for header in headers.iterdir()} & {file.name for file in files}

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mbfmu.export.compilers import find_compiler
+from mbfmu.runtime.compilers import find_compiler
 
 # The models are those that the Python runtime is tested with.
 sys.path.append(str(pathlib.Path(__file__).resolve().parent.parent / "simulation"))

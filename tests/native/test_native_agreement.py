@@ -6,7 +6,7 @@ import pytest
 from hand_made_models import bouncing_mass, free_body, point_pendulum, variable
 from native_models import everything
 
-from mbfmu.simulation import run
+from mbfmu.runtime import run
 
 
 @pytest.mark.parametrize("model", [point_pendulum, bouncing_mass, free_body, everything])

@@ -12,12 +12,12 @@ import pytest
 from native_driver import GUID
 from native_models import everything
 
-from mbfmu.export.compilers import require_compiler
+from mbfmu.runtime.compilers import require_compiler
 from mbfmu.export.native import write_sources
-from mbfmu.export.references import value_references
+from mbfmu.runtime.references import value_references
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADERS = HERE.parent.parent / "templates" / "native" / "include"
+HEADERS = HERE.parent.parent / "templates" / "runtime" / "include"
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from native_models import everything
 
 from mbfmu import sources
 from mbfmu.dynamics.system import System
-from mbfmu.dynamics.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.validation import validate

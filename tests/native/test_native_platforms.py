@@ -15,13 +15,13 @@ from hand_made_models import bouncing_mass
 from native_driver import GUID
 from native_models import everything
 
-from mbfmu.export.compilers import PLATFORMS, require_compiler
+from mbfmu.runtime.compilers import PLATFORMS, require_compiler
 from mbfmu.export.native import build_library
-from mbfmu.export.references import value_references
+from mbfmu.runtime.references import value_references
 from mbfmu.export.symbols import REQUIRED, exported_functions
 
 HERE = pathlib.Path(__file__).resolve().parent
-HEADERS = HERE.parent.parent / "templates" / "native" / "include"
+HEADERS = HERE.parent.parent / "templates" / "runtime" / "include"
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("ziglang") is None, reason="ziglang is not installed")
 

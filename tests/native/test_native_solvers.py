@@ -13,7 +13,7 @@ from native_driver import Library
 from native_models import everything, stiff_drive
 from scipy.integrate import solve_ivp
 
-from mbfmu.simulation import run
+from mbfmu.runtime import run
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from native_driver import Library
 from native_models import everything
 
 from mbfmu.export import native
-from mbfmu.export.tape import OPERATIONS, tape
+from mbfmu.runtime.tape import OPERATIONS, tape
 
 
 def calculator():

@@ -7,8 +7,8 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.simulation import Equations
-from mbfmu.simulation.interface import Record
+from mbfmu.runtime import Equations
+from mbfmu.runtime.interface import Record
 
 NONE = ca.SX(0, 1)
 

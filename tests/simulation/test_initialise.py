@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hand_made_models import Draft, point_pendulum
 
-from mbfmu.simulation import ConsistencyError, InitialisationError, Instance
+from mbfmu.runtime import ConsistencyError, InitialisationError, Instance
 
 
 def with_parameters(equations, **values):

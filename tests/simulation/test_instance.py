@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hand_made_models import Draft, bouncing_mass, free_body, oscillator, point_pendulum
 
-from mbfmu.simulation import Instance, Interface, SimulationError, StepError, VariableError
-from mbfmu.simulation.interface import get, put
+from mbfmu.runtime import Instance, Interface, SimulationError, StepError, VariableError
+from mbfmu.runtime.interface import get, put
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbfmu.simulation.linear import BlockSolver, minimum_norm
+from mbfmu.runtime.linear import BlockSolver, minimum_norm
 
 
 @pytest.mark.parametrize("blocks", [((0, 1, 2, 3, 4),), ((0, 3), (1,), (2, 4)), ((0,), (1,), (2,), (3,), (4,)), ()])

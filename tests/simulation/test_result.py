@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from mbfmu.simulation import Result
+from mbfmu.runtime import Result
 
 
 @pytest.fixture

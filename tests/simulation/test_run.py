@@ -14,7 +14,7 @@ from hand_made_models import (
     variable,
 )
 
-from mbfmu.simulation import METHODS, Instance, SimulationError, StepError, VariableError, run
+from mbfmu.runtime import METHODS, Instance, SimulationError, StepError, VariableError, run
 
 
 @pytest.mark.parametrize("method", METHODS)

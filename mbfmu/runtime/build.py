@@ -1,0 +1,88 @@
+"""Compile the runtime's library for any model. Needs the standard library and a C compiler only."""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+import tempfile
+
+from mbfmu.errors import BuildError
+from mbfmu.runtime import contract
+from mbfmu.runtime.compilers import PLATFORMS, Compiler, require_compiler
+
+_ROOT = pathlib.Path(__file__).resolve().parent
+
+#: Where the libraries stand, in a folder for each platform.
+LIBRARIES = _ROOT / "libraries"
+
+#: File names of the libraries, without extension, by the source that is compiled.
+NAMES = {"library.c": "mbfmu"}
+
+#: Sources that serve any model: the library of one model does without them.
+HOST_SOURCES = (*NAMES, "host.c")
+
+
+def sources() -> dict[str, bytes]:
+    """All C files of the runtime by name, those made from the contract included, without the headers of FMI."""
+    folder = _templates()
+    files = {file.name: file.read_bytes() for file in sorted(folder.glob("*.[ch]"))}
+    return files | {name: text.encode() for name, text in contract.sources().items()}
+
+
+def headers() -> pathlib.Path:
+    """The folder of FMI's own headers."""
+    return _templates() / "include"
+
+
+def library(platform: str, name: str = "mbfmu") -> pathlib.Path:
+    """Where the library for a platform stands, or would."""
+    return LIBRARIES / platform / (name + PLATFORMS[platform])
+
+
+def is_current(platform: str) -> bool:
+    """Is there a library for the platform, of the present version of the contract and the sources?"""
+    stamp = LIBRARIES / platform / "sources"
+    return stamp.is_file() and stamp.read_text(encoding="ascii") == _digest() and library(platform).is_file()
+
+
+def _digest() -> str:
+    digest = hashlib.sha256()
+    for name, content in sorted(sources().items()):
+        digest.update(f"{name} {len(content)} ".encode() + content)
+    return digest.hexdigest()
+
+
+def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pathlib.Path]:
+    """Compile the runtime's libraries for a platform; returns their files.
+
+    Raises
+    ------
+    BuildError
+        There is no compiler for the platform, it fails, or the files cannot be written.
+    """
+    compiler = compiler or require_compiler(platform)
+    made = []
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        for file, content in sources().items():
+            (folder / file).write_bytes(content)
+        for source, title in NAMES.items():
+            target = library(platform, title)
+            content = compiler.compile(folder / source, target.name, headers(), "-O3")
+            try:
+                target.parent.mkdir(parents=True, exist_ok=True)
+                part = target.with_suffix(".part")
+                part.write_bytes(content)
+                part.chmod(0o755)
+                part.replace(target)
+            except OSError as error:
+                raise BuildError(f"cannot write {target}: {error.strerror}") from error
+            made.append(target)
+    (LIBRARIES / platform / "sources").write_text(_digest(), encoding="ascii")
+    return made
+
+
+def _templates() -> pathlib.Path:
+    """The C sources: beside this package in an installation, in a folder of the checkout otherwise."""
+    installed = _ROOT.parent / "templates" / "runtime"
+    return installed if installed.is_dir() else _ROOT.parent.parent / "templates" / "runtime"

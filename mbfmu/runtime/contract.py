@@ -1,0 +1,383 @@
+"""The contract between a System's equations and the program that runs them, as one table.
+
+Whatever depends on it is made from it: the sizes of `Equations` and the checks of its functions, the C declarations and
+wrappers that the runtime is compiled with (`header`), the layout of descriptors, tangents, and the tables in
+docs/architecture.md. This module imports nothing but the standard library: the runtime is compiled with it before
+anything else is installed.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import zlib
+
+#: Lengths of vectors that the shapes of the functions show, and of those that the tables show, with their C names.
+SIZES = {
+    "nq": "NQ",
+    "nv": "NV",
+    "nz": "NZ",
+    "nu": "NU",
+    "npar": "NPAR",
+    "nd": "ND",
+    "nl": "NL",
+    "ng": "NG",
+    "nm": "NM",
+    "nt": "NT",
+    "ny": "NY",
+    "ne": "NE",
+    "nh": "NH",
+    "nX": "NUNKNOWNS",
+    "nr": "NEQUATIONS",
+    "nfree": "NFREE",
+    "nquaternions": "NQUATERNIONS",
+    "nblocks": "NBLOCKS",
+    "nindicators": "NINDICATORS",
+    "nexposed": "NEXPOSED",
+    "nconstants": "NCONSTANTS",
+    "nreals": "NREALS",
+    "nintegers": "NINTEGERS",
+    "nbooleans": "NBOOLEANS",
+    "nstrings": "NSTRINGS",
+    "nreal_settables": "NREAL_SETTABLES",
+    "ninteger_settables": "NINTEGER_SETTABLES",
+    "nboolean_settables": "NBOOLEAN_SETTABLES",
+    "nstring_settables": "NSTRING_SETTABLES",
+    "explicit": "EXPLICIT",
+    "solver": "SOLVER",
+    "time_switching": "TIME_SWITCHES",
+    "crossings_need_w": "CROSSINGS_NEED_W",
+    "differences": "DIFFERENCES",
+}
+
+#: What follows from them, in C.
+DERIVED_SIZES = {
+    "NX": "(NQ + NV + NZ)",
+    "NW": "(NV + NL)",
+    "NP": "(NPAR + ND)",
+    "NA": "(EXPLICIT ? 0 : NW * NW)",
+    "CONSTRAINED": "(NL > 0 && NV > 0)",
+    "NIMPLICIT": "(SOLVER == SOLVER_EXPLICIT ? 0 : NX)",
+    "START_TIME": "(s->tables->experiment[0])",
+    "STOP_TIME": "(s->tables->experiment[1])",
+    "TOLERANCE": "(s->tables->experiment[2])",
+    "STEP_LENGTH": "(s->tables->experiment[3])",
+}
+
+#: Ways of integration: by the explicit method until a model turns out to be stiff, or by one method throughout.
+SOLVERS = ("auto", "explicit", "implicit")
+
+#: Where values live; a place is a store's number << 28 | index.
+STORES = ("time", "x", "u", "P", "w", "y", "constant")
+
+
+@dataclasses.dataclass(frozen=True)
+class Vector:
+    """A vector of the contract: dense doubles. `size` is its length in terms of sizes (or their sum or product)."""
+
+    size: str
+    meaning: str
+
+
+VECTORS = {
+    "t": Vector("1", "time, s"),
+    "x": Vector("nx", "states: positions q, speeds v, extra states z; nx = nq + nv + nz"),
+    "u": Vector("nu", "inputs"),
+    "p": Vector("npar", "independent parameters, *start values included*; settable before initialisation"),
+    "d": Vector("nd", "derived parameters, `d = derived(p)`; evaluated when p changed"),
+    "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
+    "m": Vector("nm", "modes of the switches, 0 or 1"),
+    "w": Vector("nw", "accelerations a = dv/dt and multipliers lambda: solution of `A w = b`; nw = nv + nl"),
+    "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
+    "y": Vector("ny", "every other variable: computed only when somebody asks"),
+    "dv": Vector("nv", "a displacement along the speeds"),
+    "dt": Vector("1", "change of t in a direction"),
+    "dx": Vector("nx", "change of x in a direction"),
+    "du": Vector("nu", "change of u in a direction"),
+    "dw": Vector("nw", "change of w in a direction"),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Result:
+    """A result of a function: a vector, or a matrix of `rows` x `columns` in columns."""
+
+    name: str
+    rows: str
+    columns: str = "1"
+
+
+@dataclasses.dataclass(frozen=True)
+class Signature:
+    """A function of the contract. Optional ones are made from the others (`tangents.py`) or left out."""
+
+    arguments: tuple[str, ...]
+    results: tuple[Result, ...]
+    meaning: str
+    optional: bool = False
+
+
+_AT = ("t", "x", "u", "P", "m")
+
+FUNCTIONS = {
+    "derived": Signature(("p",), (Result("d", "nd"),), ""),
+    "guess": Signature(("P",), (Result("X", "nX"),), "start values of the unknowns; fixed ones are exact"),
+    "initial": Signature(
+        ("t", "X", "u", "P", "m"),
+        (Result("r", "nr"), Result("J", "nr", "nX")),
+        "equations of initialisation; the free parameters of X take the place of those in P; columns with `fixed[i]` "
+        "are held. Where positions and speeds follow from the rows without accelerations, the derivatives of the others "
+        "with respect to them are left out of J",
+    ),
+    "dynamics": Signature(
+        _AT,
+        (Result("A", "nA", "nw"), Result("b", "nw")),
+        "neither symmetric nor definite in general: LU with partial pivoting, block by block along `blocks`. Where "
+        "`explicit`: A empty (nA = 0, else nw), and w itself in place of b",
+    ),
+    "derivatives": Signature((*_AT, "w"), (Result("dx", "nx"),), "dx/dt"),
+    "displacement": Signature(("t", "x", "P", "dv"), (Result("dq", "nq"),), "N(q) dv, where dq/dt = N(q) v"),
+    "constraints": Signature(
+        _AT,
+        (Result("g", "ng"), Result("c", "nl"), Result("G", "nl", "nv")),
+        "position residuals g; velocity residuals c (the first ng are dg/dt); G = dc/dv",
+    ),
+    "redundant": Signature(
+        _AT,
+        (Result("e", "ne"),),
+        "residuals of dropped, dependent position rows: all 0 while the dropping holds",
+    ),
+    "next_times": Signature(
+        ("t", "P"),
+        (Result("te", "nt"),),
+        "instants where something jumps or kinks in time: the first that lies after t is the least of those that do",
+    ),
+    "crossings": Signature(
+        (*_AT, "w"),
+        (Result("c", "nm"),),
+        "a switch has mode 1 while c >= 0; c may depend on its own mode (hysteresis)",
+    ),
+    "variables": Signature((*_AT, "w"), (Result("y", "ny"),), ""),
+    "assertions": Signature((*_AT, "w"), (Result("h", "nh"),), "each must be >= 0; `assertion_messages` names it"),
+    "dynamics_tangent": Signature(
+        (*_AT, "w", "dt", "dx", "du"),
+        (Result("dw", "nw"),),
+        "d(b - A w) along a direction with w held; where `explicit`, dw itself. Left out where dynamics call shared "
+        "functions: then the runtime takes differences",
+        optional=True,
+    ),
+    "derivatives_tangent": Signature(
+        (*_AT, "w", "dt", "dx", "du", "dw"),
+        (Result("change", "nx"),),
+        "change of dx/dt along a direction",
+        optional=True,
+    ),
+    "exposed_tangent": Signature(
+        (*_AT, "w", "dt", "dx", "du", "dw"),
+        (Result("dy", "nexposed"),),
+        "change of the outputs and state derivatives among y along a direction",
+        optional=True,
+    ),
+}
+
+#: The functions that a System has, in the order of descriptors and files.
+REQUIRED = tuple(name for name, signature in FUNCTIONS.items() if not signature.optional)
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A table of a descriptor: `kind` is int, double or text; entries of int lie between two bounds, all in C."""
+
+    kind: str
+    length: str
+    bounds: tuple[str, str] = ("INT_MIN", "INT_MAX")
+
+
+def _settables(kind: str) -> dict[str, Table]:
+    """What can be set, by value reference, in four columns; structural choices are listed to say what can be done."""
+    length = f"N{kind.upper()}_SETTABLES"
+    return {
+        f"{kind}_places": Table("int", f"N{kind.upper()}S"),
+        f"{kind}_references": Table("int", length, ("0", f"N{kind.upper()}S - 1")),
+        f"{kind}_settings": Table("int", length, ("0", "3")),
+        f"{kind}_indices": Table("int", length, ("0", "INT_MAX")),
+        f"{kind}_least": Table("double", length),
+        f"{kind}_most": Table("double", length),
+        f"{kind}_names": Table("text", length),
+    }
+
+
+#: All tables of a descriptor, in their order in it.
+TABLES = {
+    "identity": Table("text", "2"),
+    "experiment": Table("double", "4"),
+    "quaternions": Table("int", "NQUATERNIONS", ("0", "NQ - 4")),
+    "free_parameters": Table("int", "NFREE", ("0", "NPAR - 1")),
+    "fixed": Table("int", "NUNKNOWNS", ("0", "1")),
+    "time_switches": Table("int", "NM", ("0", "1")),
+    "block_starts": Table("int", "NBLOCKS + 1", ("0", "NW")),
+    "block_rows": Table("int", "NW", ("0", "NW - 1")),
+    "indicators": Table("int", "NINDICATORS", ("0", "NM - 1")),
+    "exposed_variables": Table("int", "NEXPOSED", ("0", "NY - 1")),
+    "weights": Table("double", "NUNKNOWNS"),
+    "nominals": Table("double", "NX"),
+    "default_parameters": Table("double", "NPAR"),
+    "default_inputs": Table("double", "NU"),
+    "constants": Table("double", "NCONSTANTS"),
+    "unknown_names": Table("text", "NUNKNOWNS"),
+    "equation_names": Table("text", "NEQUATIONS"),
+    "velocity_names": Table("text", "NL"),
+    "redundant_names": Table("text", "NE"),
+    "assertion_messages": Table("text", "NH"),
+    "switch_names": Table("text", "NM"),
+    "strings": Table("text", "NSTRINGS"),
+    **_settables("real"),
+    **_settables("integer"),
+    **_settables("boolean"),
+    **_settables("string"),
+}
+
+#: Name of the descriptor's file in the resources of an FMU.
+DESCRIPTOR_FILE = "model.mbfmu"
+
+#: What setting a variable changes: the values of the tables `..._settings`.
+SETTINGS = ("SET_INPUT", "SET_TUNABLE", "SET_START", "SET_STRUCTURE")
+
+#: Instructions of tapes in a descriptor, by the names of CasADi's operations.
+OPERATIONS = (
+    "ASSIGN", "CONST", "INPUT", "OUTPUT", "ADD", "SUB", "MUL", "DIV", "NEG", "INV", "SQ", "TWICE", "SQRT", "POW",
+    "CONSTPOW", "EXP", "LOG", "LOG1P", "EXPM1", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2", "SINH", "COSH",
+    "TANH", "ASINH", "ACOSH", "ATANH", "HYPOT", "FABS", "SIGN", "COPYSIGN", "FLOOR", "CEIL", "FMOD", "FMIN", "FMAX",
+    "LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO",
+)  # fmt: skip
+
+
+def length(size: str, sizes: dict[str, int]) -> int:
+    """Evaluate a length of the tables above, such as `nw`, with the sizes of a model."""
+    q, v, z, wl = (sizes[name] for name in ("nq", "nv", "nz", "nl"))
+    derived = {"1": 1, "nx": q + v + z, "nP": sizes["npar"] + sizes["nd"], "nw": v + wl}
+    derived["nA"] = 0 if sizes["explicit"] else derived["nw"]
+    return derived[size] if size in derived else sizes[size]
+
+
+def shape(name: str, sizes: dict[str, int]) -> tuple[tuple[int, ...], tuple[tuple[int, int], ...]]:
+    """Lengths of a function's arguments, and rows and columns of its results, with the sizes of a model."""
+    signature = FUNCTIONS[name]
+    arguments = tuple(length(VECTORS[argument].size, sizes) for argument in signature.arguments)
+    results = tuple((length(result.rows, sizes), length(result.columns, sizes)) for result in signature.results)
+    return arguments, results
+
+
+def header() -> str:
+    """Return `contract.h`: what the runtime's C code knows of the contract.
+
+    Sizes are fields of the model, unless the file that includes it has defined them as constants: then C compilers see
+    through all loops.
+    """
+    lines = ["/* The contract of mbfmu/runtime/contract.py: sizes, tables and functions of a model. */", ""]
+    for name, macro in SIZES.items():
+        lines += [f"#ifndef {macro}", f"#define {macro} (s->model->sizes[SIZE_{name}])", "#endif"]
+    lines += [f"#define {macro} {expression}" for macro, expression in DERIVED_SIZES.items()]
+    lines += ["", "enum {", *(f"    SIZE_{name}," for name in SIZES), "    SIZES", "};", ""]
+    lines += [f"#define SOLVER_{name.upper()} {value}" for value, name in enumerate(SOLVERS)]
+    lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)} }};"]
+    lines += ["", f"enum {{ {', '.join(SETTINGS)} }};"]
+    lines += ["", "enum {", *(f"    FUNCTION_{name}," for name in FUNCTIONS), "    FUNCTIONS", "};"]
+    lines += ["", f'#define DESCRIPTOR_FILE "{DESCRIPTOR_FILE}"']
+    lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
+    lines += ["enum {", *(f"    TAPE_{name}," for name in OPERATIONS), "    TAPE_OPERATIONS", "};", ""]
+    lines += ["typedef struct {"]
+    types = {"int": "const int *", "double": "const double *", "text": "const char **"}
+    lines += [f"    {types[table.kind]}{name};" for name, table in TABLES.items()]
+    return "\n".join([*lines, "} Tables;", ""])
+
+
+def readers() -> str:
+    """Return `contract.c`: the reader of a descriptor's tables, and the shapes of functions."""
+    lines = ["/* Tables and functions of mbfmu/runtime/contract.py. */", "", "static int read_tables(Reader *s)"]
+    lines += ["{", "    Tables *tables = &s->model->tables;"]
+    for name, table in TABLES.items():
+        bounds = f", {table.bounds[0]}, {table.bounds[1]}" if table.kind == "int" else ""
+        lines.append(f"    if (!read_{table.kind}s(s, &tables->{name}, {table.length}{bounds})) return 0;")
+    lines += ["    return 1;", "}", ""]
+    lines += ["/* Lengths of a function's arguments and results. */"]
+    lines += ["static void function_shape(const Reader *s, int function, size_t *arguments, size_t *results)", "{"]
+    lines += ["    switch (function) {"]
+    for name, signature in FUNCTIONS.items():
+        lines.append(f"    case FUNCTION_{name}:")
+        lines += [f"        arguments[{i}] = {_macro(VECTORS[a].size)};" for i, a in enumerate(signature.arguments)]
+        lines += [f"        results[{i}] = {_product(result)};" for i, result in enumerate(signature.results)]
+        lines.append("        break;")
+    lines += ["    }", "}", ""]
+    most = max(len(signature.arguments) for signature in FUNCTIONS.values())
+    counts = ", ".join(f"{{{len(f.arguments)}, {len(f.results)}}}" for f in FUNCTIONS.values())
+    lines += [f"enum {{ MOST_ARGUMENTS = {most}, MOST_RESULTS = {max(len(f.results) for f in FUNCTIONS.values())} }};"]
+    return "\n".join([*lines, "", f"static const int function_counts[FUNCTIONS][2] = {{{counts}}};", ""])
+
+
+def wrappers() -> str:
+    """Return `functions.c`: a call of each function. All return 0 where they succeed."""
+    lines = ["/* Calls of a model's functions (mbfmu/runtime/contract.py); each returns 0 where it succeeds. */", ""]
+    for name, signature in FUNCTIONS.items():
+        lines += _wrapper(name, signature)
+    return "\n".join(lines)
+
+
+def _wrapper(name: str, signature: Signature) -> list[str]:
+    """The C function `eval_NAME`: argument and result lists around a call. t and P need no argument of their own."""
+    own = {"p": "s->P", "P": "s->P"}
+    scalars = ("t", "dt")
+    parameters = ["Instance *s"]
+    parameters += [f"double {a}" if a in scalars else f"const double *{a}" for a in signature.arguments if a not in own]
+    parameters += [f"double *{_result(signature, result)}" for result in signature.results]
+    arguments = ", ".join(f"&{a}" if a in scalars else own.get(a, a) for a in signature.arguments)
+    results = ", ".join(_result(signature, result) for result in signature.results)
+    upper = name.upper()
+    return [
+        f"static int eval_{name}({', '.join(parameters)})",
+        "{",
+        f"    const double *arg[ARG_{upper}] = {{{arguments}}};",
+        f"    double *res[RES_{upper}] = {{{results}}};",
+        f"    return CALL_{upper}(arg, res);",
+        "}",
+        "",
+    ]
+
+
+def calls() -> str:
+    """Return `calls.h`: how functions are called that no model's own header has compiled."""
+    lines = ["/* Functions of a model that are not compiled are tapes (mbfmu/runtime/contract.py). */", ""]
+    for name, signature in FUNCTIONS.items():
+        upper = name.upper()
+        lines += [f"#ifndef CALL_{upper}"]
+        lines += [f"#define CALL_{upper}(arg, res) run_tape(s->model->tapes + FUNCTION_{name}, arg, res, s->work)"]
+        lines += [f"#define ARG_{upper} {len(signature.arguments)}", f"#define RES_{upper} {len(signature.results)}"]
+        lines += ["#endif"]
+    return "\n".join([*lines, ""])
+
+
+def _result(signature: Signature, result: Result) -> str:
+    return f"{result.name}_" if result.name in signature.arguments else result.name
+
+
+def _macro(size: str) -> str:
+    """A length in C."""
+    names = {**SIZES, "nx": "NX", "nP": "NP", "nw": "NW", "nA": "NA"}
+    return names.get(size, size)
+
+
+def _product(result: Result) -> str:
+    if result.name == "A":
+        return "(size_t)NA"
+    return f"(size_t){_macro(result.rows)}" + ("" if result.columns == "1" else f" * {_macro(result.columns)}")
+
+
+def contract_number() -> int:
+    """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
+    text = repr((SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, OPERATIONS))
+    return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
+
+
+def sources() -> dict[str, str]:
+    """The C files that are made from the contract, by name."""
+    return {"contract.h": header(), "calls.h": calls(), "contract.c": readers(), "functions.c": wrappers()}

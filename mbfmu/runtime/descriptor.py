@@ -1,0 +1,207 @@
+"""Descriptors: a model as one block of bytes, all that the C runtime has to know of it.
+
+Behind a header (a mark, the number of the contract, length and checksum) stand the sizes, the tables and the tapes of
+mbfmu/runtime/contract.py, in its order, each beginning at a multiple of 8 bytes; numbers are little-endian.
+"""
+
+from __future__ import annotations
+
+import array
+import functools
+import math
+import struct
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.runtime import contract
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.references import value_references
+from mbfmu.runtime.tangents import tangents
+from mbfmu.runtime.tape import tape
+from mbfmu.runtime.variables import ScalarVariable
+
+_MARK = b"mbfmu\r\n\x1a"
+_KINDS = ("real", "integer", "boolean", "string")
+_STORES = {store: number for number, store in enumerate(contract.STORES)}
+_SETTINGS = {setting: number for number, setting in enumerate(contract.SETTINGS)}
+
+
+def functions_of(equations: Equations, variables: Sequence[ScalarVariable]) -> dict[str, ca.Function]:
+    """All functions that the runtime calls, by name, in the order of the contract."""
+    found = {**equations.functions, **tangents(equations, exposed(variables))}
+    return {name: found[name] for name in contract.FUNCTIONS if name in found}
+
+
+def exposed(variables: Sequence[ScalarVariable]) -> list[int]:
+    """Indices in y of outputs and state derivatives: what directional derivatives are asked of."""
+    return sorted({v.index for v in variables if v.store == "y" and (v.causality == "output" or v.derivative_of)})
+
+
+def descriptor(
+    equations: Equations,
+    variables: Sequence[ScalarVariable],
+    guid: str = "",
+    functions: Mapping[str, ca.Function] | None = None,
+    compiled: Collection[str] = (),
+) -> bytes:
+    """Return the descriptor of a model.
+
+    Parameters
+    ----------
+    equations, variables
+        The model, and its variables in the order of modelDescription.xml, whose value references they share.
+    guid
+        Fingerprint that an importer has to know.
+    functions
+        What `functions_of` gives, where it is known already.
+    compiled
+        Names of the functions that are compiled beside the descriptor; the others are tapes in it.
+    """
+    functions = functions_of(equations, variables) if functions is None else functions
+    tables = _tables(equations, variables, guid)
+    sizes = sizes_of(equations, variables, functions, tables)
+    parts = [_integers(sizes[name] for name in contract.SIZES)]
+    for name, table in contract.TABLES.items():
+        parts.append({"int": _integers, "double": _doubles, "text": _texts}[table.kind](tables[name]))
+    for name in contract.FUNCTIONS:
+        without = name in compiled or name not in functions
+        parts.append(struct.pack("<4i", 0, 0, 0, 0) if without else _cached_tape(functions[name]))
+    body = b"".join(parts)
+    return struct.pack("<8sIIQ", _MARK, contract.contract_number(), len(body) // 8, checksum(body)) + body
+
+
+def sizes_of(
+    equations: Equations,
+    variables: Sequence[ScalarVariable],
+    functions: Mapping[str, ca.Function],
+    tables: Mapping[str, Sequence[Any]] | None = None,
+) -> dict[str, int]:
+    """All sizes of the contract, by name."""
+    tables = _tables(equations, variables, "") if tables is None else tables
+    return {
+        **equations.sizes,
+        "nfree": len(equations.free),
+        "nquaternions": len(equations.quaternions),
+        "nblocks": len(tables["block_starts"]) - 1,
+        "nindicators": len(tables["indicators"]),
+        "nexposed": len(tables["exposed_variables"]),
+        "nconstants": len(tables["constants"]),
+        **{f"n{kind}s": len(tables[f"{kind}_places"]) for kind in _KINDS},
+        **{f"n{kind}_settables": len(tables[f"{kind}_references"]) for kind in _KINDS},
+        "solver": contract.SOLVERS.index(equations.solver),
+        "time_switching": int(any(equations.time_switches)),
+        "crossings_need_w": int(equations.crossings_need_w),
+        "differences": int("dynamics_tangent" not in functions),
+    }
+
+
+def checksum(data: bytes) -> int:
+    """Sum of the words of 8 bytes, each with an odd weight of its own: no change of one word goes unseen."""
+    words = np.frombuffer(data, dtype="<u8")
+    weights = np.arange(words.size, 0, -1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C14) + np.uint64(1)
+    return int(np.sum(words * weights, dtype=np.uint64))
+
+
+@functools.lru_cache(maxsize=256)
+def _cached_tape(function: ca.Function) -> bytes:
+    return _padded(tape(function))
+
+
+def _padded(data: bytes) -> bytes:
+    return data + bytes(-len(data) % 8)
+
+
+def _integers(values: Any) -> bytes:
+    return _padded(array.array("i", values).tobytes())
+
+
+def _doubles(values: Any) -> bytes:
+    return array.array("d", values).tobytes()
+
+
+def _texts(values: Sequence[str]) -> bytes:
+    content = b"".join(text.replace("\0", "").encode() + b"\0" for text in values)
+    return struct.pack("<II", len(content), 0) + _padded(content)
+
+
+def _tables(equations: Equations, variables: Sequence[ScalarVariable], guid: str) -> dict[str, Sequence[Any]]:
+    e = equations
+    blocks = [block for block in e.blocks if block]
+    nominals = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
+    kinds, constants, strings = _variables(variables)
+    switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
+    return {
+        "identity": (e.name, guid),
+        "experiment": (e.start_time, e.stop_time, e.tolerance, e.fixed_step),
+        "quaternions": e.quaternions,
+        "free_parameters": e.free,
+        "fixed": [int(fixed) for fixed in e.fixed],
+        "time_switches": [int(switch) for switch in e.time_switches],
+        "block_starts": [sum(len(block) for block in blocks[:i]) for i in range(len(blocks) + 1)],
+        "block_rows": [row for block in blocks for row in block],
+        "indicators": [i for i, in_time in enumerate(e.time_switches) if not in_time],
+        "exposed_variables": exposed(variables),
+        "weights": e.weights,
+        "nominals": [nominals.get(i, 1.0) for i in range(e.nx)],
+        "default_parameters": e.parameters,
+        "default_inputs": e.inputs,
+        "constants": constants,
+        "unknown_names": e.unknown_names,
+        "equation_names": e.equation_names,
+        "velocity_names": e.velocity_names,
+        "redundant_names": e.redundant_names,
+        "assertion_messages": e.assertion_messages,
+        "switch_names": switches,
+        "strings": strings,
+        **kinds,
+    }
+
+
+def _variables(variables: Sequence[ScalarVariable]) -> tuple[dict[str, list[Any]], list[float], list[str]]:
+    """Tables of the four FMI types, and the values of constants."""
+    constants: list[float] = []
+    strings: list[str] = []
+    places: dict[str, list[int]] = {kind: [] for kind in _KINDS}
+    settables: dict[str, dict[int, tuple[int, int, ScalarVariable]]] = {kind: {} for kind in _KINDS}
+    for variable, reference in zip(variables, value_references(variables), strict=True):
+        kind = variable.type.lower()
+        if reference == len(places[kind]):
+            index = variable.index
+            if variable.store == "constant" and kind == "string":
+                index = len(strings)
+                strings.append(str(variable.start or ""))
+            elif variable.store == "constant":
+                index = len(constants)
+                constants.append(float(variable.start or 0))
+            places[kind].append(_STORES[variable.store] << 28 | index)
+        entry = _settable(variable)
+        known = settables[kind].get(reference)
+        if entry and (known is None or entry[0] < known[0]):  # of aliases, the one that allows most
+            settables[kind][reference] = entry
+    tables: dict[str, list[Any]] = {}
+    for kind in _KINDS:
+        entries = sorted(settables[kind].items())
+        tables[f"{kind}_places"] = places[kind]
+        tables[f"{kind}_references"] = [reference for reference, _ in entries]
+        tables[f"{kind}_settings"] = [setting for _, (setting, _, _) in entries]
+        tables[f"{kind}_indices"] = [index for _, (_, index, _) in entries]
+        tables[f"{kind}_least"] = [-math.inf if v.min is None else v.min for _, (_, _, v) in entries]
+        tables[f"{kind}_most"] = [math.inf if v.max is None else v.max for _, (_, _, v) in entries]
+        tables[f"{kind}_names"] = [v.name for _, (_, _, v) in entries]
+    return tables, constants, strings
+
+
+def _settable(variable: ScalarVariable) -> tuple[int, int, ScalarVariable] | None:
+    index = variable.start_index
+    if variable.structural:
+        return _SETTINGS["SET_STRUCTURE"], 0, variable
+    if variable.store == "u":
+        return _SETTINGS["SET_INPUT"], variable.index, variable
+    if index is None:
+        return None
+    if variable.causality == "parameter" and variable.variability == "tunable":
+        return _SETTINGS["SET_TUNABLE"], index, variable
+    return _SETTINGS["SET_START"], index, variable

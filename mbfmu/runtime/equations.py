@@ -1,0 +1,135 @@
+"""The record that a runtime needs of a System: defaults, tables and CasADi functions (docs/architecture.md)."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.runtime import contract
+
+
+@dataclasses.dataclass(frozen=True)
+class Equations:
+    """Equations of motion in numeric form; `docs/architecture.md` defines every field and function.
+
+    Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes are
+    those of the functions' arguments and results.
+
+    Raises
+    ------
+    ValueError
+        A function is missing, or does not fit the others: a defect of whoever made it.
+    """
+
+    name: str
+    functions: Mapping[str, ca.Function] = dataclasses.field(compare=False)
+    #: Offsets in q of unit quaternions (scalar last).
+    quaternions: tuple[int, ...]
+    #: Indices in p of the free parameters that initialisation solves for.
+    free: tuple[int, ...]
+    #: True where X ends with w: some equation of initialisation knows accelerations or multipliers.
+    initial_with_w: bool
+    #: Per unknown of X: held at its start value?
+    fixed: tuple[bool, ...]
+    #: Per unknown of X: cost of moving it away from its guess (larger: moves less).
+    weights: tuple[float, ...]
+    #: Per unknown of X and per equation of initialisation: a name for messages.
+    unknown_names: tuple[str, ...]
+    equation_names: tuple[str, ...]
+    #: Names of the ng position residuals, the nl velocity residuals and the ne redundant rows.
+    position_names: tuple[str, ...]
+    velocity_names: tuple[str, ...]
+    redundant_names: tuple[str, ...]
+    #: Index sets of w whose equations are independent of each other.
+    blocks: tuple[tuple[int, ...], ...]
+    #: Per switch: True where its crossing depends on time and parameters only (then `next_times` has its instants).
+    time_switches: tuple[bool, ...]
+    assertion_messages: tuple[str, ...]
+    #: Default values of p and u.
+    parameters: tuple[float, ...]
+    inputs: tuple[float, ...]
+    start_time: float
+    stop_time: float
+    tolerance: float
+    #: True where `dynamics` gives w itself in place of b, and A is empty: the recursion for trees.
+    explicit: bool = False
+    #: How runtimes integrate: one of `contract.SOLVERS`.
+    solver: str = "auto"
+    #: Length of the steps of a runtime without error control, s; 0 where the tolerance decides.
+    fixed_step: float = 0.0
+    #: Per switch: a name for messages; without them they are numbered.
+    switch_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        sizes = self.sizes
+        for name in contract.REQUIRED:
+            arguments, results = contract.shape(name, sizes)
+            function = self.functions[name]
+            given = (
+                tuple(function.numel_in(i) for i in range(function.n_in())),
+                tuple(function.numel_out(i) for i in range(function.n_out())),
+            )
+            wanted = (arguments, tuple(rows * columns for rows, columns in results))
+            if given != wanted:
+                raise ValueError(
+                    f"{self.name}: {name} maps {given[0]} to {given[1]} numbers, not {wanted[0]} to {wanted[1]}"
+                )
+            sparse = [i for i in range(function.n_out()) if not function.sparsity_out(i).is_dense()]
+            if sparse:
+                raise ValueError(f"{self.name}: {name} has sparse results {sparse}; all must be dense")
+
+    @property
+    def sizes(self) -> dict[str, int]:
+        """The sizes of the contract that functions show, by name."""
+        f = self.functions
+        nv, nq = f["displacement"].numel_in(3), f["displacement"].numel_out(0)
+        return {
+            "nq": nq,
+            "nv": nv,
+            "nz": f["derivatives"].numel_out(0) - nq - nv,
+            "nu": f["derivatives"].numel_in(2),
+            "npar": f["derived"].numel_in(0),
+            "nd": f["derived"].numel_out(0),
+            "nl": f["constraints"].numel_out(1),
+            "ng": f["constraints"].numel_out(0),
+            "nm": f["derivatives"].numel_in(4),
+            "nt": f["next_times"].numel_out(0),
+            "ny": f["variables"].numel_out(0),
+            "ne": f["redundant"].numel_out(0),
+            "nh": f["assertions"].numel_out(0),
+            "nX": f["guess"].numel_out(0),
+            "nr": f["initial"].numel_out(0),
+            "explicit": int(self.explicit),
+        }
+
+    def __getattr__(self, name: str) -> int:
+        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nt, ny, ne, nh, nX, nr."""
+        if name in contract.SIZES and not name.startswith("_"):
+            sizes = self.sizes
+            if name in sizes:
+                return sizes[name]
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @property
+    def nx(self) -> int:
+        """Number of states."""
+        return contract.length("nx", self.sizes)
+
+    @property
+    def nw(self) -> int:
+        """Number of accelerations and multipliers."""
+        return contract.length("nw", self.sizes)
+
+    @property
+    def crossings_need_w(self) -> bool:
+        """True where a crossing that has to be located depends on accelerations or multipliers."""
+        function = self.functions["crossings"]
+        rows = function.jac_sparsity(0, function.n_in() - 1).get_triplet()[0]
+        return any(not self.time_switches[row] for row in rows)
+
+    def vector(self, name: str) -> np.ndarray:
+        """Default values `parameters` or `inputs` as a fresh array."""
+        return np.array(getattr(self, name), dtype=float)

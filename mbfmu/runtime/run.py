@@ -1,0 +1,314 @@
+"""Run a model from start to stop in this process and record its variables."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+
+from mbfmu.errors import InitializationError, ModelError, SimulationError
+from mbfmu.runtime.contract import STORES
+from mbfmu.runtime.descriptor import descriptor
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.host import host_library
+from mbfmu.runtime.library import WARNING, Instance, Model
+from mbfmu.runtime.result import Result, unknown
+from mbfmu.runtime.variables import ScalarVariable
+
+Value = float | int | bool | str
+
+#: Communication intervals of a run that names none.
+INTERVALS = 500
+
+#: A run returns to Python so often, for its progress and for interrupts.
+_CHUNKS = 50
+
+_STORES = {store: number for number, store in enumerate(STORES)}
+
+
+class Run:
+    """A model and one instance of it, with errors as exceptions.
+
+    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the end
+    of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
+
+    Parameters
+    ----------
+    equations, variables
+        The model.
+    tolerance
+        Relative and absolute tolerance of the integrator; the model's own where None.
+    start_time, stop_time
+        s; the model's own, and none, where None.
+
+    Raises
+    ------
+    SimulationError
+        The tolerance or the stop time is impossible.
+    """
+
+    def __init__(
+        self,
+        equations: Equations,
+        variables: Sequence[ScalarVariable] = (),
+        *,
+        tolerance: float | None = None,
+        start_time: float | None = None,
+        stop_time: float | None = None,
+    ) -> None:
+        self.equations, self.variables = equations, variables
+        self.log: list[tuple[int, str]] = []
+        self.instance = Instance(model_of(equations, tuple(variables)), equations.name, self._note, events=True)
+        start = equations.start_time if start_time is None else start_time
+        if self.instance.set_up_experiment(start, stop_time, tolerance) > WARNING:
+            raise SimulationError(f"{equations.name}: {self.last_message}")
+        self.instance.enter_initialization()
+
+    def _note(self, status: int, category: str, text: str) -> None:
+        self.log.append((status, text.split(": ", 1)[-1] if status > WARNING else text))
+
+    @property
+    def last_message(self) -> str:
+        """The last line of the log that tells of a failure."""
+        return next((text for status, text in reversed(self.log) if status > WARNING), "it failed without a message")
+
+    @property
+    def time(self) -> float:
+        """Time of the end of the last step, s."""
+        return self.instance.time
+
+    def set(self, variable: ScalarVariable, value: Value, initialising: bool = True) -> None:
+        """Set a variable by FMI's rules: inputs and tunable parameters at any time, others until initialisation ends.
+
+        Raises
+        ------
+        ModelError
+            The variable cannot be set, not now, or not to this value.
+        """
+        name = variable.name
+        if variable.store == "constant":
+            if value != variable.start:
+                remedy = "build the model anew with this value" if variable.structural else "it is a constant"
+                raise ModelError(f"'{name}' = {variable.start!r} cannot be set to {value!r}: {remedy}")
+            return
+        number = _number(variable, value)
+        if variable.causality == "input":
+            self.instance.set_input(variable.index, number)
+            return
+        index = variable.start_index
+        if index is None and variable.causality == "parameter" and variable.store == "P":
+            index = variable.index
+        if index is None:
+            raise ModelError(f"'{name}' cannot be set: it is calculated by the model")
+        if not initialising and variable.variability != "tunable":
+            what = "parameter" if variable.causality == "parameter" else "start value"
+            raise ModelError(f"'{name}' cannot be set now: a {what} is set before the initialisation ends")
+        self.instance.set_parameter(index, number)
+
+    def finish_initialisation(self) -> None:
+        """Initialise where something has changed, and be ready for steps.
+
+        Raises
+        ------
+        InitializationError
+            No consistent start was found; the message names equations and start values.
+        """
+        if self.instance.exit_initialization() > WARNING:
+            raise InitializationError(f"{self.equations.name}: {self.last_message}")
+
+    def assemble(self) -> np.ndarray:
+        """States [nx] of a start that satisfies constraints and start values; no accelerations are asked for.
+
+        Raises
+        ------
+        InitializationError
+            There is none; the message names equations and start values.
+        """
+        if self.instance.assemble() > WARNING:
+            raise InitializationError(f"{self.equations.name}: {self.last_message}")
+        return self.values("x")
+
+    def project(self, x: np.ndarray) -> bool:
+        """Move states [nx] onto the constraints, in place, at the start time; False where that fails."""
+        return not self.instance.library.project(self.instance.handle, self.equations.start_time, x.ctypes.data)
+
+    def values(self, store: str) -> np.ndarray:
+        """Values of a whole store: `x`, `u`, `P`, `w` or `y`.
+
+        Raises
+        ------
+        SimulationError
+            The values need an initialisation, and that fails.
+        """
+        sizes = {**self.equations.sizes, "nx": self.equations.nx, "nw": self.equations.nw}
+        size = sizes["npar"] + sizes["nd"] if store == "P" else sizes[f"n{store}"]
+        found = self.instance.values([_STORES[store] << 28 | i for i in range(size)])
+        if found is None:
+            raise InitializationError(f"{self.equations.name}: {self.last_message}")
+        return np.array(found)
+
+    def advance(self, end: float) -> None:
+        """Go on to the time `end` [s] with constant inputs.
+
+        Raises
+        ------
+        SimulationError
+            The step cannot be made.
+        """
+        if end > self.time and self.instance.do_step(self.time, end - self.time) > WARNING:
+            raise SimulationError(f"{self.equations.name}: {self.last_message}")
+
+    def rows(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
+        """Step to each of the times [n] and read the places [k] (store << 28 | index) there: [n, k].
+
+        Raises
+        ------
+        SimulationError
+            A step fails.
+        """
+        times, places = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(places, dtype=np.int32)
+        rows = np.empty((times.size, places.size))
+        done = self.instance.library.run(
+            self.instance.handle, b"doStep", times.ctypes.data, times.size, places.ctypes.data, places.size,
+            rows.ctypes.data,
+        )  # fmt: skip
+        if done < times.size:
+            raise SimulationError(f"{self.equations.name}: {self.last_message}")
+        return rows
+
+
+@functools.lru_cache(maxsize=16)
+def _model(key: _Key) -> Model:
+    return Model(host_library(), descriptor(key.equations, key.variables))
+
+
+class _Key:
+    """Equations and variables, told apart by identity: both are immutable."""
+
+    def __init__(self, equations: Equations, variables: tuple[ScalarVariable, ...]) -> None:
+        self.equations, self.variables = equations, variables
+
+    def __hash__(self) -> int:
+        return hash((id(self.equations), id(self.variables)))
+
+    def __eq__(self, other: object) -> bool:
+        same = isinstance(other, _Key) and self.equations is other.equations
+        return same and self.variables is other.variables  # type: ignore[attr-defined]
+
+
+def model_of(equations: Equations, variables: tuple[ScalarVariable, ...]) -> Model:
+    """The model as the C runtime reads it; made once for the same equations and variables."""
+    return _model(_Key(equations, variables))
+
+
+def evaluate(model: Model, function: int, arguments: Sequence[np.ndarray], results: Sequence[np.ndarray]) -> None:
+    """Evaluate a function of the contract, by its number in it, into the arrays of results (columns first)."""
+    arg = (ctypes.c_void_p * len(arguments))(*(a.ctypes.data for a in arguments))
+    res = (ctypes.c_void_p * len(results))(*(r.ctypes.data for r in results))
+    if model.library.evaluate(model.handle, function, arg, res):
+        raise SimulationError("the model lacks a function")
+
+
+def run(
+    equations: Equations,
+    variables: Sequence[ScalarVariable],
+    *,
+    start_time: float | None = None,
+    stop_time: float | None = None,
+    interval: float | None = None,
+    tolerance: float | None = None,
+    start_values: Mapping[str, Value] | None = None,
+    outputs: Sequence[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Result:
+    """Simulate and return named time series.
+
+    Parameters
+    ----------
+    equations, variables
+        The model.
+    start_time, stop_time
+        s; the model's own where None.
+    interval
+        Distance of recorded points, s; a 500th of the run where None. Inputs keep their start values.
+    tolerance
+        Relative and absolute tolerance of the integrator; the model's own where None.
+    start_values
+        Parameters, start values and inputs by variable name.
+    outputs
+        Names of the variables to record; all numeric ones where None.
+    progress
+        Called now and then with the fraction of the run that is done.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown or a value cannot be set.
+    InitializationError
+        No consistent start was found.
+    SimulationError
+        A step fails; the message says at which time and why.
+    """
+    start = equations.start_time if start_time is None else start_time
+    stop = equations.stop_time if stop_time is None else stop_time
+    if not (math.isfinite(start) and math.isfinite(stop) and stop > start):
+        raise SimulationError(
+            f"{equations.name}: the run from {start:g} s to {stop:g} s has no length: choose a later stop time"
+        )
+    if interval is not None and not interval > 0.0:
+        raise SimulationError(f"{equations.name}: the interval {interval:g} s must be positive")
+    grid = _grid(start, stop, (stop - start) / INTERVALS if interval is None else interval)
+
+    by_name = {variable.name: variable for variable in variables}
+
+    def find(name: str) -> ScalarVariable:
+        if name not in by_name:
+            raise ModelError(f"{equations.name}: {unknown(name, by_name)}")
+        return by_name[name]
+
+    numeric = [variable for variable in variables if variable.type != "String"]
+    recorded = numeric if outputs is None else [find(name) for name in outputs]
+    one = Run(equations, variables, tolerance=tolerance, start_time=start, stop_time=stop)
+    for name, value in (start_values or {}).items():
+        one.set(find(name), value)
+    one.finish_initialisation()
+
+    moving = [variable for variable in recorded if variable.store != "constant"]
+    places, columns = np.unique([_STORES[v.store] << 28 | v.index for v in moving], return_inverse=True)
+    series = np.empty((grid.size, places.size))
+    for part in np.array_split(np.arange(grid.size), min(_CHUNKS, grid.size)):
+        series[part] = one.rows(grid[part], places)
+        if progress is not None:
+            progress(float(part[-1] + 1) / grid.size)
+    found = {v.name: series[:, column] for v, column in zip(moving, columns.ravel(), strict=True)}
+    named = {
+        v.name: found[v.name] if v.store != "constant" else np.full(grid.size, float(v.start or 0.0)) for v in recorded
+    }
+    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit})
+
+
+def _grid(start: float, stop: float, interval: float) -> np.ndarray:
+    """Multiples of the interval from start on, and the stop time."""
+    count = int(np.floor((stop - start) / interval * (1.0 + 1e-12)))
+    grid = start + interval * np.arange(count + 1)
+    if grid[-1] < stop - 1e-9 * interval:
+        return np.append(grid, stop)
+    grid[-1] = stop
+    return grid
+
+
+def _number(variable: ScalarVariable, value: Value) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise ModelError(f"'{variable.name}' cannot be set to {value!r}: a number is expected") from None
+    if not math.isfinite(number):
+        raise ModelError(f"'{variable.name}' cannot be set to {value!r}: a finite number is expected")
+    if variable.min is not None and number < variable.min:
+        raise ModelError(f"'{variable.name}' cannot be set to {value!r}: its smallest value is {variable.min!r}")
+    if variable.max is not None and number > variable.max:
+        raise ModelError(f"'{variable.name}' cannot be set to {value!r}: its largest value is {variable.max!r}")
+    return number

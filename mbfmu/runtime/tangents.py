@@ -1,0 +1,68 @@
+"""Directional derivatives of a System's functions, for fmi2GetDirectionalDerivative and implicit integration.
+
+Each is a product with one direction (dt, dx, du), which costs two to three times the function itself; Jacobians of
+large systems as code would keep a C compiler busy for minutes. The accelerations are differentiated implicitly: from
+A w = b follows A dw = d(b - A w) with w held. Dynamics that call shared functions, those of large trees, are left to
+differences in the runtime: their code would grow threefold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.runtime.contract import FUNCTIONS, VECTORS, length
+from mbfmu.runtime.equations import Equations
+
+
+def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Function]:
+    """Make the functions of directional derivatives.
+
+    Parameters
+    ----------
+    equations
+        The model.
+    exposed
+        Indices in y of the variables whose derivatives are wanted.
+
+    Returns
+    -------
+    dict
+        `dynamics_tangent(t, x, u, P, m, w, dt, dx, du)` -> d(b - A w) with w held [nw]; where the dynamics are
+        explicit, dw itself; where they call shared functions, this function is left out.
+        `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx].
+        `exposed_tangent` of the same arguments -> dy [len(exposed)].
+    """
+    e, functions = equations, equations.functions
+    sizes = {key: length(VECTORS[key].size, e.sizes) for key in FUNCTIONS["derivatives"].arguments}
+
+    def tangent(name: str, of: str, moving: str, make: Callable[..., Any]) -> ca.Function:
+        symbol: Any = ca.SX if functions[of].is_a("SXFunction") else ca.MX
+        at = {key: symbol.sym(key, size) for key, size in sizes.items()}
+        seeds = {key: symbol.sym(f"d{key}", sizes[key]) for key in moving}
+        expression = make(functions[of], *at.values())
+        total = sum((ca.jtimes(expression, at[key], seeds[key]) for key in moving), symbol.zeros(expression.shape))
+        return ca.Function(
+            name, [*at.values(), *seeds.values()], [ca.densify(ca.cse(total) if total.numel() else total)]
+        )
+
+    def motion(function: ca.Function, *point: Any) -> Any:
+        A, b = function(*point[:5])
+        return b if e.explicit else b - ca.mtimes(A, point[5])
+
+    def rates(function: ca.Function, *point: Any) -> Any:
+        return function(*point)
+
+    def values(function: ca.Function, *point: Any) -> Any:
+        y = function(*point)
+        return ca.vertcat(type(y)(0, 1), *(y[i] for i in exposed))
+
+    found = {
+        "derivatives_tangent": tangent("derivatives_tangent", "derivatives", "txuw", rates),
+        "exposed_tangent": tangent("exposed_tangent", "variables", "txuw", values),
+    }
+    if functions["dynamics"].is_a("SXFunction"):
+        found["dynamics_tangent"] = tangent("dynamics_tangent", "dynamics", "txu", motion)
+    return found

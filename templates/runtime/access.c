@@ -1,0 +1,103 @@
+/* Getting and setting variables. A call that refuses one value changes none. */
+
+enum {
+    MAY_GET = INITIALIZATION | STEP_COMPLETE | STEP_FAILED | TERMINATED | EVENT_MODE | CONTINUOUS_TIME,
+    MAY_SET = INSTANTIATED | INITIALIZATION | STEP_COMPLETE | EVENT_MODE | CONTINUOUS_TIME
+};
+
+static Status check_references(const Instance *s, const char *function, unsigned allowed, const unsigned *vr, size_t nvr,
+                               const void *values, int known)
+{
+    if (check_phase(s, function, allowed)) return STATUS_ERROR;
+    if (nvr && (!vr || !values)) return say(s, STATUS_ERROR, "%s: no array of values", function);
+    for (size_t i = 0; i < nvr; ++i)
+        if (vr[i] >= (unsigned)known)
+            return say(s, STATUS_ERROR, "%s: unknown value reference %u (the greatest is %d)", function, vr[i],
+                       known - 1);
+    return STATUS_OK;
+}
+
+static Status check_get(Instance *s, const char *function, const unsigned *vr, size_t nvr, const void *values,
+                        const int *places, int known)
+{
+    if (check_references(s, function, MAY_GET, vr, nvr, values, known)) return STATUS_ERROR;
+    if (!prepare(s, places, vr, nvr))
+        return say(s, s->now->phase == INITIALIZATION ? STATUS_ERROR : STATUS_DISCARD, "%s at time %.9g: %s", function,
+                   s->now->latch_t, s->cause);
+    return STATUS_OK;
+}
+
+static Status get_reals(Instance *s, const char *function, const unsigned *vr, size_t nvr, double *value)
+{
+    if (!s) return STATUS_ERROR;
+    const int *places = s->tables->real_places;
+    Status status = check_get(s, function, vr, nvr, value, places, NREALS);
+    for (size_t i = 0; !status && i < nvr; ++i) value[i] = value_at(s, places[vr[i]]);
+    return status;
+}
+
+static Status get_integers(Instance *s, const char *function, const unsigned *vr, size_t nvr, int *value)
+{
+    if (!s) return STATUS_ERROR;
+    const int *places = s->tables->integer_places;
+    Status status = check_get(s, function, vr, nvr, value, places, NINTEGERS);
+    for (size_t i = 0; !status && i < nvr; ++i) value[i] = (int)lround(value_at(s, places[vr[i]]));
+    return status;
+}
+
+static Status get_booleans(Instance *s, const char *function, const unsigned *vr, size_t nvr, int *value)
+{
+    if (!s) return STATUS_ERROR;
+    const int *places = s->tables->boolean_places;
+    Status status = check_get(s, function, vr, nvr, value, places, NBOOLEANS);
+    for (size_t i = 0; !status && i < nvr; ++i) value[i] = value_at(s, places[vr[i]]) > 0.5;
+    return status;
+}
+
+static Status get_strings(Instance *s, const char *function, const unsigned *vr, size_t nvr, const char **value)
+{
+    if (!s) return STATUS_ERROR;
+    Status status = check_references(s, function, MAY_GET, vr, nvr, value, NSTRINGS);
+    for (size_t i = 0; !status && i < nvr; ++i) value[i] = s->tables->strings[index_of(s->tables->string_places[vr[i]])];
+    return status;
+}
+
+static Status set_reals(Instance *s, const char *function, const unsigned *vr, size_t nvr, const double *value)
+{
+    if (!s) return STATUS_ERROR;
+    Settables table = real_settables(s);
+    Status status = check_references(s, function, MAY_SET, vr, nvr, value, NREALS);
+    for (size_t i = 0; !status && i < nvr; ++i) status = check_value(s, function, &table, vr[i], value[i]);
+    for (size_t i = 0; !status && i < nvr; ++i) set_value(s, &table, vr[i], value[i]);
+    return status;
+}
+
+static Status set_integers(Instance *s, const char *function, const unsigned *vr, size_t nvr, const int *value)
+{
+    if (!s) return STATUS_ERROR;
+    Settables table = integer_settables(s);
+    Status status = check_references(s, function, MAY_SET, vr, nvr, value, NINTEGERS);
+    for (size_t i = 0; !status && i < nvr; ++i) status = check_value(s, function, &table, vr[i], value[i]);
+    for (size_t i = 0; !status && i < nvr; ++i) set_value(s, &table, vr[i], value[i]);
+    return status;
+}
+
+static Status set_booleans(Instance *s, const char *function, const unsigned *vr, size_t nvr, const int *value)
+{
+    if (!s) return STATUS_ERROR;
+    Settables table = boolean_settables(s);
+    Status status = check_references(s, function, MAY_SET, vr, nvr, value, NBOOLEANS);
+    for (size_t i = 0; !status && i < nvr; ++i) status = check_settable(s, function, &table, vr[i]);
+    for (size_t i = 0; !status && i < nvr; ++i) set_value(s, &table, vr[i], value[i] ? 1 : 0);
+    return status;
+}
+
+/* Strings are structural choices, all of them. */
+static Status set_strings(Instance *s, const char *function, const unsigned *vr, size_t nvr, const char *const *value)
+{
+    if (!s) return STATUS_ERROR;
+    Settables table = string_settables(s);
+    Status status = check_references(s, function, MAY_SET, vr, nvr, value, NSTRINGS);
+    for (size_t i = 0; !status && i < nvr; ++i) status = check_settable(s, function, &table, vr[i]);
+    return status;
+}

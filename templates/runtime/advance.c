@@ -1,0 +1,105 @@
+/* From one communication point to the next.
+
+   Steps need not end at communication points: while no input changes, the integrator goes as far as accuracy lets it,
+   and communication points in between are read from the dense output. Where an input or parameter changes, what lies
+   beyond is dropped. */
+
+/* Let the integrator begin at the latch. */
+static void place_head(Instance *s)
+{
+    State *now = s->now;
+    Head *head = &now->head;
+    head->begin = head->end = now->latch_t;
+    head->length = 1;
+    COPY(s->head_x, s->latch_x, NX);
+    COPY(s->head_m, s->latch_m, NM);
+    head->k_known = 0;
+}
+
+/* Keep the head before a step that may fail, and take it back. */
+static void keep_head(Instance *s)
+{
+    memcpy(&s->kept_head, &s->now->head, sizeof s->kept_head);
+    COPY(s->kept_vectors, s->dense, s->head_doubles);
+}
+
+static void recall_head(Instance *s)
+{
+    memcpy(&s->now->head, &s->kept_head, sizeof s->kept_head);
+    COPY(s->dense, s->kept_vectors, s->head_doubles);
+}
+
+/* Take up changed inputs and parameters. */
+static Outcome restart(Instance *s)
+{
+    Head *head = &s->now->head;
+    place_head(s);
+    forget_flips(s);
+    Outcome outcome = update_modes(s, head->end, s->head_x, s->head_m, s->head_c);
+    for (int i = 0; i < NM; ++i)
+        if (s->flipped[i]) head->h = 0;
+    return outcome ? outcome : check_redundant(s, head->end, s->head_x, s->head_m);
+}
+
+static Outcome latch_at(Instance *s, double t)
+{
+    State *now = s->now;
+    const Head *head = &now->head;
+    Outcome outcome = DONE;
+    if (t == head->end) {
+        COPY(s->latch_x, s->head_x, NX);
+        COPY(s->latch_m, s->head_m, NM);
+    } else {
+        interpolate(s, t, s->latch_x);
+        outcome = project(s, t, s->latch_x, s->inside);
+        COPY(s->latch_m, s->inside, NM);
+    }
+    COPY(s->latch_u, inputs_at(s, t), NU);
+    if (now->ramps) COPY(s->u, s->latch_u, NU);
+    now->latch_t = now->u_time = t;
+    s->w_fresh = s->y_fresh = 0;
+    return outcome;
+}
+
+/* Integrate to the target. After a failure the latch is at the last time reached. */
+static Outcome advance(Instance *s, double target)
+{
+    State *now = s->now;
+    Head *head = &now->head;
+    int ahead = !now->ramps && (NU == 0 || !now->touched);
+    now->u_time = now->latch_t;
+    now->longest_step = fmax(0.1 * (STOP_TIME - START_TIME), target - now->latch_t);
+    s->cause[0] = 0;
+    s->budget = now->evaluations + EVALUATIONS_OF_A_STEP;
+    if (now->touched) {
+        keep_head(s);
+        Outcome outcome = restart(s);
+        if (outcome) {
+            recall_head(s);
+            return outcome;
+        }
+        now->touched = 0;
+    }
+    if (STEP_LENGTH > 0) {
+        keep_head(s);
+        Outcome outcome = fixed_steps(s, target);
+        if (outcome) {
+            recall_head(s);
+            latch_at(s, head->end);
+            return outcome;
+        }
+    }
+    while (head->end < target) {
+        keep_head(s);
+        Outcome outcome = step(s, ahead ? now->stop_time : target);
+        if (!outcome) continue;
+        recall_head(s);
+        if (!ahead) {
+            latch_at(s, head->end);
+            return outcome;
+        }
+        /* What failed may lie beyond the communication point. */
+        ahead = 0;
+    }
+    return latch_at(s, target);
+}

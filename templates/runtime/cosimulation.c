@@ -1,0 +1,104 @@
+/* Co-simulation (FMI 2.0.4, section 4.2): steps, input and output derivatives. */
+
+enum { MAY_ASK = STEP_COMPLETE | STEP_FAILED | TERMINATED };
+
+static Status set_input_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
+                                    const double *value)
+{
+    if (!s) return STATUS_ERROR;
+    Settables table = real_settables(s);
+    if (check_interface(s, name, CO_SIMULATION, MAY_SET) || check_references(s, name, MAY_SET, vr, nvr, value, NREALS))
+        return STATUS_ERROR;
+    if (nvr && !order) return say(s, STATUS_ERROR, "%s: no orders", name);
+    for (size_t i = 0; i < nvr; ++i) {
+        int which = find_settable(&table, vr[i]);
+        if (which < 0 || table.settings[which] != SET_INPUT)
+            return say(s, STATUS_ERROR, "%s: value reference %u is not an input", name, vr[i]);
+        if (order[i] != 1)
+            return say(s, STATUS_ERROR, "%s: order %d of %s, order 1 is provided", name, order[i], table.names[which]);
+        if (!(fabs(value[i]) <= 1.7976931348623157e308))
+            return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", name,
+                       table.names[which], value[i]);
+    }
+    for (size_t i = 0; i < nvr; ++i) {
+        double *to = s->du + table.indices[find_settable(&table, vr[i])];
+        if (*to != value[i]) s->now->touched = 1;
+        *to = value[i];
+    }
+    s->now->ramps = largest(s->du, NU) > 0;
+    return STATUS_OK;
+}
+
+/* Values at the latch moved by dt along the trajectory. */
+static int sample(Instance *s, double dt, const double *dx, const unsigned *vr, size_t nvr, double *values)
+{
+    double t = s->now->latch_t, *x = s->next_x, *u = s->u_kept;
+    COPY(x, s->latch_x, NX);
+    COPY(u, s->latch_u, NU);
+    s->now->latch_t += dt;
+    for (int i = 0; i < NX; ++i) s->latch_x[i] += dt * dx[i];
+    for (int i = 0; i < NU; ++i) s->latch_u[i] += dt * s->du[i];
+    s->w_fresh = s->y_fresh = 0;
+    int ready = prepare(s, s->tables->real_places, vr, nvr);
+    for (size_t i = 0; ready && i < nvr; ++i) values[i] += (dt > 0 ? 1 : -1) * value_at(s, s->tables->real_places[vr[i]]);
+    s->now->latch_t = t;
+    COPY(s->latch_x, x, NX);
+    COPY(s->latch_u, u, NU);
+    s->w_fresh = s->y_fresh = 0;
+    return ready;
+}
+
+/* Derivatives of states are exact, others are central differences along the trajectory. */
+static Status get_output_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
+                                     double *value)
+{
+    if (!s) return STATUS_ERROR;
+    if (check_interface(s, name, CO_SIMULATION, MAY_ASK)
+        || check_references(s, name, MAY_ASK, vr, nvr, value, NREALS))
+        return STATUS_ERROR;
+    if (nvr && !order) return say(s, STATUS_ERROR, "%s: no orders", name);
+    for (size_t i = 0; i < nvr; ++i)
+        if (order[i] != 1) return say(s, STATUS_ERROR, "%s: order %d, order 1 is provided", name, order[i]);
+
+    double *dx = s->stage[1], dt = 1e-3 * (s->now->head.h > 0 ? fmin(s->now->head.h, 1) : 1e-2);
+    dt = fmax(dt, 1e-8 * fmax(1, fabs(s->now->latch_t)));
+    for (size_t i = 0; i < nvr; ++i) value[i] = 0;
+    if (!refresh(s, 0) || (NX && eval_derivatives(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, dx))
+        || !sample(s, dt, dx, vr, nvr, value) || !sample(s, -dt, dx, vr, nvr, value))
+        return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    for (size_t i = 0; i < nvr; ++i) {
+        int place = s->tables->real_places[vr[i]];
+        switch (store_of(place)) {
+        case STORE_X: value[i] = dx[index_of(place)]; break;
+        case STORE_U: value[i] = s->du[index_of(place)]; break;
+        default: value[i] /= 2 * dt;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* A step from `point` of length `h`. */
+static Status do_step(Instance *s, const char *name, double point, double h)
+{
+    double target = point + h;
+    if (check_interface(s, name, CO_SIMULATION, STEP_COMPLETE)) return STATUS_ERROR;
+    double t = s->now->latch_t;
+    if (!(h > 0) || !(target <= 1e300))
+        return say(s, STATUS_ERROR, "%s: a step from %.9g of length %g", name, point, h);
+    if (!(fabs(point - t) <= 1e-9 * fmax(fabs(t), h)))
+        return say(s, STATUS_ERROR, "%s: a step from %.9g, but the instance is at %.9g", name, point,
+                   t);
+    if (!(target > t)) return say(s, STATUS_ERROR, "%s: a step of length %g is lost in rounding at %.9g", name, h, t);
+    if (target > s->now->stop_time) {
+        if (target - s->now->stop_time > 1e-9 * fmax(fabs(s->now->stop_time), h))
+            return say(s, STATUS_ERROR, "%s: a step to %.9g, beyond the stop time %.9g", name, target, s->now->stop_time);
+        s->now->stop_time = target;
+    }
+    Outcome outcome = advance(s, target);
+    if (outcome) {
+        explain(s, outcome);
+        s->now->phase = STEP_FAILED;
+        return say(s, STATUS_DISCARD, "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t, s->cause);
+    }
+    return STATUS_OK;
+}

@@ -1,0 +1,209 @@
+/* Reading a model from its descriptor (mbfmu/runtime/descriptor.py). Every number is checked before it is used as a size,
+   an index or a place: a damaged descriptor is refused. */
+
+typedef struct {
+    Model *model;
+    const Tables *tables;
+    const char *at, *end;
+    const char *wrong;
+} Reader;
+
+/* In front of a descriptor. */
+typedef struct {
+    char magic[8];
+    unsigned contract, units;       /* length of what follows, in 8 bytes */
+    unsigned long long checksum;    /* of what follows */
+} DescriptorHeader;
+
+/* Sum of the words of 8 bytes, each with an odd weight of its own: no change of one word goes unseen. Bytes that are left
+   at the end count as a word. */
+static unsigned long long checksum(const void *data, size_t size)
+{
+    const unsigned char *at = data;
+    unsigned long long sum = 0, sums = 0;
+    while (size) {
+        unsigned long long word = 0;
+        size_t length = size < sizeof word ? size : sizeof word;
+        memcpy(&word, at, length);
+        at += length;
+        size -= length;
+        sum += word;
+        sums += sum;
+    }
+    return sum + 0x9e3779b97f4a7c14ULL * sums;
+}
+
+static int refuse_to_read(Reader *s, const char *wrong)
+{
+    if (!s->wrong) s->wrong = wrong;
+    return 0;
+}
+
+/* The next n items; what follows begins at a multiple of 8 bytes. */
+static const void *read_items(Reader *s, size_t n, size_t size)
+{
+    const char *items = s->at;
+    size_t left = (size_t)(s->end - s->at);
+    if (n > left / size) {
+        refuse_to_read(s, "it ends too early");
+        return NULL;
+    }
+    s->at += (n * size + 7) / 8 * 8 <= left ? (n * size + 7) / 8 * 8 : left;
+    return items;
+}
+
+static int read_ints(Reader *s, const int **table, long n, int least, int most)
+{
+    const int *items = n < 0 ? NULL : read_items(s, (size_t)n, sizeof(int));
+    if (!items) return refuse_to_read(s, "a size is negative");
+    for (long i = 0; i < n; ++i)
+        if (items[i] < least || items[i] > most) return refuse_to_read(s, "an index is out of range");
+    *table = items;
+    return 1;
+}
+
+static int read_doubles(Reader *s, const double **table, long n)
+{
+    *table = n < 0 ? NULL : read_items(s, (size_t)n, sizeof(double));
+    return *table ? 1 : refuse_to_read(s, "a size is negative");
+}
+
+/* Texts stand one after the other, each with a zero at its end, behind the number of their bytes. */
+static int read_texts(Reader *s, const char ***table, long n)
+{
+    const unsigned *size = read_items(s, 1, 2 * sizeof *size);
+    const char *bytes = size ? read_items(s, *size, 1) : NULL;
+    const char **texts = bytes && n >= 0 && (unsigned long)n <= *size + 1ul
+        ? model_allocate(s->model, ((size_t)n + 1) * sizeof *texts) : NULL;
+    if (!texts) return refuse_to_read(s, "a list of texts is damaged");
+    const char *end = bytes + *size;
+    for (long i = 0; i < n; ++i) {
+        const char *zero = bytes < end ? memchr(bytes, 0, (size_t)(end - bytes)) : NULL;
+        if (!zero) return refuse_to_read(s, "a text is damaged");
+        texts[i] = bytes;
+        bytes = zero + 1;
+    }
+    *table = texts;
+    return 1;
+}
+
+#include "contract.c"
+
+static int read_sizes(Reader *s)
+{
+    const int *sizes;
+    if (!read_ints(s, &sizes, SIZES, 0, 1 << 24)) return 0;
+    memcpy(s->model->sizes, sizes, sizeof s->model->sizes);
+    if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
+        || (NUNKNOWNS != NX + NFREE && NUNKNOWNS != NX + NFREE + NW) || (NW > 0) != (NBLOCKS > 0)
+        || (double)NW * NW > 1e8 || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
+        return refuse_to_read(s, "the sizes contradict each other");
+    return 1;
+}
+
+/* Tables of one type of variables: each place must exist, and each entry of what can be set. */
+static int check_places(Reader *s, int nplaces, const int *places, int nsettables, const int *settings, const int *indices,
+                        int nconstants)
+{
+    const int stores[] = {1, NX, NU, NP, NW, NY, nconstants};
+    for (int i = 0; i < nplaces; ++i) {
+        unsigned store = (unsigned)places[i] >> 28;
+        if (store > STORE_CONSTANT || (places[i] & 0x0fffffff) >= stores[store])
+            return refuse_to_read(s, "a variable is nowhere");
+    }
+    for (int i = 0; i < nsettables; ++i)
+        if (settings[i] != SET_STRUCTURE && indices[i] >= (settings[i] == SET_INPUT ? NU : NPAR))
+            return refuse_to_read(s, "a variable is nowhere");
+    return 1;
+}
+
+static int check_tables(Reader *s)
+{
+    const Tables *tables = s->tables;
+    for (int i = 0; i < NBLOCKS; ++i) {
+        int n = tables->block_starts[i + 1] - tables->block_starts[i];
+        if (n < 0) return refuse_to_read(s, "the blocks are damaged");
+        if (n > s->model->largest_block) s->model->largest_block = n;
+    }
+    if (tables->block_starts[0] != 0 || tables->block_starts[NBLOCKS] != NW)
+        return refuse_to_read(s, "the blocks are damaged");
+    if (!(STEP_LENGTH >= 0) || !(TOLERANCE > 0)) return refuse_to_read(s, "the experiment is damaged");
+    return check_places(s, NREALS, tables->real_places, NREAL_SETTABLES, tables->real_settings, tables->real_indices,
+                        NCONSTANTS)
+        && check_places(s, NINTEGERS, tables->integer_places, NINTEGER_SETTABLES, tables->integer_settings,
+                        tables->integer_indices, NCONSTANTS)
+        && check_places(s, NBOOLEANS, tables->boolean_places, NBOOLEAN_SETTABLES, tables->boolean_settings,
+                        tables->boolean_indices, NCONSTANTS)
+        && check_places(s, NSTRINGS, tables->string_places, NSTRING_SETTABLES, tables->string_settings,
+                        tables->string_indices, NSTRINGS);
+}
+
+static int read_tapes(Reader *s)
+{
+    for (int function = 0; function < FUNCTIONS; ++function) {
+        size_t arguments[MOST_ARGUMENTS], results[MOST_RESULTS];
+        const int *counts; /* is there one, numbers of constants, instructions and places */
+        const double *constants;
+        const unsigned *plain;
+        const char *wrong;
+        Tape *tape = s->model->tapes + function;
+        if (!read_ints(s, &counts, 4, 0, 1 << 28)) return 0;
+        if (!counts[0]) continue;
+        if (!read_doubles(s, &constants, counts[1])) return 0;
+        plain = read_items(s, (size_t)counts[2], 4 * sizeof *plain);
+        if (!plain) return 0;
+        function_shape(s, function, arguments, results);
+        wrong = tape_load(s->model, tape, plain, (size_t)counts[2], (unsigned)counts[3], constants, (unsigned)counts[1],
+                          arguments, function_counts[function][0], results, function_counts[function][1]);
+        if (wrong) return refuse_to_read(s, wrong);
+        if (tape->work > s->model->work) s->model->work = tape->work;
+    }
+    return 1;
+}
+
+static void free_model(Model *model)
+{
+    Host host = model->host;
+    while (model->chunks) {
+        void *chunk = model->chunks;
+        memcpy(&model->chunks, chunk, sizeof(void *));
+        host_release(&host, chunk);
+    }
+    host_release(&host, model);
+}
+
+/* Read a model. `data` begins at a multiple of 8 bytes and stays where it is as long as the model lives. Returns NULL
+   where it is damaged or there is no memory, and says in `wrong` what the matter is. */
+static Model *load_model(const Host *host, const void *data, size_t size, const char **wrong)
+{
+    DescriptorHeader header;
+    Model *model;
+    Reader reader, *s = &reader;
+    *wrong = "no memory";
+    memset(s, 0, sizeof *s);
+    if (size < sizeof header || memcmp(data, "mbfmu\r\n\032", 8) != 0) {
+        *wrong = "it is not a descriptor of mbfmu";
+        return NULL;
+    }
+    memcpy(&header, data, sizeof header);
+    if (header.contract != CONTRACT) {
+        *wrong = "it belongs to another version of mbfmu";
+        return NULL;
+    }
+    if (header.units != (size - sizeof header) / 8 || size % 8
+        || header.checksum != checksum((const char *)data + sizeof header, size - sizeof header)) {
+        *wrong = "it is damaged";
+        return NULL;
+    }
+    model = host_allocate(host, sizeof *model);
+    if (!model) return NULL;
+    model->host = *host;
+    s->model = model;
+    s->tables = &model->tables;
+    s->at = (const char *)data + sizeof header;
+    s->end = (const char *)data + size;
+    if (read_sizes(s) && read_tables(s) && check_tables(s) && read_tapes(s)) return model;
+    *wrong = s->wrong ? s->wrong : "it is damaged";
+    free_model(model);
+    return NULL;
+}

@@ -1,0 +1,132 @@
+/* Directional derivatives (FMI 2.0.4, section 2.1.9), exact for outputs and state derivatives. In initialisation mode,
+   where every value depends on the solution for the start, they are central differences of that solution. */
+
+/* Position of a variable among the exposed ones, or -1. */
+static int exposed_position(const Instance *s, unsigned index)
+{
+    for (int i = 0; i < NEXPOSED; ++i)
+        if (s->tables->exposed_variables[i] == (int)index) return i;
+    return -1;
+}
+
+static Status check_unknowns(const Instance *s, const char *function, const unsigned *vr, size_t nvr)
+{
+    for (size_t i = 0; i < nvr; ++i) {
+        int place = s->tables->real_places[vr[i]];
+        if (s->now->phase != INITIALIZATION && store_of(place) == STORE_Y && exposed_position(s, index_of(place)) < 0)
+            return say(s, STATUS_ERROR, "%s: value reference %u is neither an output nor the derivative of a state",
+                       function, vr[i]);
+    }
+    return STATUS_OK;
+}
+
+/* The direction that changes of knowns are; in initialisation mode, knowns are what can be set. */
+static Status take_direction(Instance *s, const char *function, const unsigned *vr, size_t nvr,
+                                 const double *change)
+{
+    clear_direction(s, &s->along);
+    for (size_t i = 0; i < nvr; ++i) {
+        int place = s->tables->real_places[vr[i]];
+        unsigned index = index_of(place);
+        switch (store_of(place)) {
+        case STORE_TIME: s->along.t += change[i]; break;
+        case STORE_X: s->along.x[index] += change[i]; break;
+        case STORE_U: s->along.u[index] += change[i]; break;
+        default:
+            return say(s, STATUS_ERROR, "%s: value reference %u is neither an input nor a state nor time", function,
+                       vr[i]);
+        }
+    }
+    return STATUS_OK;
+}
+
+static Status exact_derivatives(Instance *s, const char *function, const unsigned *unknowns,
+                                    size_t nunknowns, const unsigned *knowns, size_t nknowns,
+                                    const double *change, double *result)
+{
+    double t = s->now->latch_t;
+    double *rates = s->stage[1];
+    Status status = take_direction(s, function, knowns, nknowns, change);
+    if (status) return status;
+    /* The factors of A must be those of this point. */
+    Outcome outcome = accelerations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
+    if (!outcome && (direction(s, t, s->latch_x, s->latch_u, s->latch_m, s->w, &s->along, s->dw, rates)
+                     || exposed_direction(s, t, s->latch_x, s->latch_u, s->latch_m, s->w, &s->along, s->dw, s->dy)))
+        outcome = NOT_FINITE;
+    if (outcome) {
+        explain(s, outcome);
+        return say(s, STATUS_DISCARD, "%s at time %.9g: %s", function, s->now->latch_t, s->cause);
+    }
+    s->w_fresh = 1;
+    for (size_t i = 0; i < nunknowns; ++i) {
+        int place = s->tables->real_places[unknowns[i]];
+        unsigned index = index_of(place);
+        switch (store_of(place)) {
+        case STORE_TIME: result[i] = s->along.t; break;
+        case STORE_X: result[i] = s->along.x[index]; break;
+        case STORE_U: result[i] = s->along.u[index]; break;
+        case STORE_W: result[i] = s->dw[index]; break;
+        case STORE_Y: result[i] = s->dy[exposed_position(s, index)]; break;
+        default: result[i] = 0;
+        }
+    }
+    return STATUS_OK;
+}
+
+/* Add the values of the unknowns to `result`, for start values moved by `distance` along the changes. */
+static int add_start_values(Instance *s, const unsigned *unknowns, size_t nunknowns,
+                            const unsigned *knowns, size_t nknowns, const double *change, double distance,
+                            double *result)
+{
+    Settables table = real_settables(s);
+    for (size_t i = 0; i < nknowns; ++i) {
+        int which = find_settable(&table, knowns[i]);
+        double *to = (table.settings[which] == SET_INPUT ? s->u : s->start) + table.indices[which];
+        *to += distance * change[i];
+    }
+    s->now->start_stale = 1;
+    int ready = initialise(s) && prepare(s, s->tables->real_places, unknowns, nunknowns);
+    for (size_t i = 0; ready && i < nunknowns; ++i)
+        result[i] += (distance > 0 ? 1 : -1) * value_at(s, s->tables->real_places[unknowns[i]]);
+    COPY(s->start, s->start_kept, NPAR);
+    COPY(s->u, s->u_kept, NU);
+    s->now->start_stale = 1;
+    return ready;
+}
+
+static Status start_derivatives(Instance *s, const char *function, const unsigned *unknowns,
+                                    size_t nunknowns, const unsigned *knowns, size_t nknowns,
+                                    const double *change, double *result)
+{
+    Settables table = real_settables(s);
+    double size = 0, far = largest(change, (int)nknowns);
+    COPY(s->start_kept, s->start, NPAR);
+    COPY(s->u_kept, s->u, NU);
+    for (size_t i = 0; i < nknowns; ++i) {
+        int which = find_settable(&table, knowns[i]);
+        if (which < 0 || table.settings[which] == SET_STRUCTURE)
+            return say(s, STATUS_ERROR, "%s: value reference %u cannot be set in initialisation mode", function,
+                       knowns[i]);
+        size = fmax(size, fabs((table.settings[which] == SET_INPUT ? s->u : s->start)[table.indices[which]]));
+    }
+    for (size_t i = 0; i < nunknowns; ++i) result[i] = 0;
+    if (!(far > 0)) return STATUS_OK;
+    double distance = 1e-5 * fmax(size, 1e-2) / far;
+    if (!add_start_values(s, unknowns, nunknowns, knowns, nknowns, change, distance, result)
+        || !add_start_values(s, unknowns, nunknowns, knowns, nknowns, change, -distance, result))
+        return say(s, STATUS_DISCARD, "%s: %s", function, s->cause);
+    for (size_t i = 0; i < nunknowns; ++i) result[i] /= 2 * distance;
+    return STATUS_OK;
+}
+
+static Status directional_derivative(Instance *s, const char *function, const unsigned *unknowns, size_t nunknowns,
+                                     const unsigned *knowns, size_t nknowns, const double *change, double *result)
+{
+    if (!s) return STATUS_ERROR;
+    if (check_references(s, function, MAY_GET, unknowns, nunknowns, result, NREALS)
+        || check_references(s, function, MAY_GET, knowns, nknowns, change, NREALS)
+        || check_unknowns(s, function, unknowns, nunknowns))
+        return STATUS_ERROR;
+    return (s->now->phase == INITIALIZATION ? start_derivatives : exact_derivatives)(s, function, unknowns, nunknowns,
+                                                                                     knowns, nknowns, change, result);
+}

@@ -1,0 +1,145 @@
+/* What is made from the model's functions: accelerations, the right-hand side, directional derivatives. */
+
+/* Derived parameters belong to p: bring them up to date after p changed. */
+static void derive(Instance *s)
+{
+    if (ND) eval_derived(s, s->P + NPAR);
+}
+
+/* Inputs at time t: as set, or continued by their derivatives. */
+static const double *inputs_at(Instance *s, double t)
+{
+    if (!s->now->ramps) return s->u;
+    for (int i = 0; i < NU; ++i) s->u_now[i] = s->u[i] + s->du[i] * (t - s->now->u_time);
+    return s->u_now;
+}
+
+/* Solve for w with the factors of A, block by block: w holds the right side before. Where equations are explicit, the
+   recursion for trees has solved them already. */
+static void substitute_blocks(Instance *s, double *w)
+{
+    if (EXPLICIT) return;
+    if (NBLOCKS == 1) {
+        lu_substitute(NW, s->A, s->pivots, w);
+        return;
+    }
+    const double *factors = s->factors;
+    const int *starts = s->tables->block_starts;
+    for (int block = 0; block < NBLOCKS; ++block) {
+        const int *rows = s->tables->block_rows + starts[block];
+        int n = starts[block + 1] - starts[block];
+        for (int i = 0; i < n; ++i) s->block[i] = w[rows[i]];
+        lu_substitute(n, factors, s->pivots + starts[block], s->block);
+        for (int i = 0; i < n; ++i) w[rows[i]] = s->block[i];
+        factors += (size_t)n * n;
+    }
+}
+
+/* Factorise A, block by block; 0 where it is singular. */
+static int factorise_blocks(Instance *s)
+{
+    if (NBLOCKS == 1) {
+        s->open_column = lu_factorise(NW, s->A, s->pivots, s->column_norms);
+        return s->open_column == NW;
+    }
+    double *factors = s->factors;
+    const int *starts = s->tables->block_starts;
+    for (int block = 0; block < NBLOCKS; ++block) {
+        const int *rows = s->tables->block_rows + starts[block];
+        int n = starts[block + 1] - starts[block];
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) factors[i + (size_t)j * n] = s->A[rows[i] + (size_t)rows[j] * NW];
+        int reached = lu_factorise(n, factors, s->pivots + starts[block], s->column_norms);
+        if (reached < n) {
+            s->open_column = rows[reached];
+            return 0;
+        }
+        factors += (size_t)n * n;
+    }
+    return 1;
+}
+
+/* Solve A w = b. The factors of A stay until the next call. */
+static Outcome accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
+{
+    if (NW == 0) return DONE;
+    if (eval_dynamics(s, t, x, u, m, s->A, w)) return NOT_FINITE;
+    if (!EXPLICIT) {
+        if (!factorise_blocks(s)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
+        substitute_blocks(s, w);
+    }
+    return finite_all(w, NW) ? DONE : NOT_FINITE;
+}
+
+static void clear_direction(const Instance *s, Direction *along)
+{
+    along->t = 0;
+    for (int i = 0; i < NX; ++i) along->x[i] = 0;
+    for (int i = 0; i < NU; ++i) along->u[i] = 0;
+}
+
+/* Change of w with (t, x, u) in a direction, by central differences. */
+static Outcome difference(Instance *s, double t, const double *x, const double *u, const double *m,
+                          const Direction *along, double *dw)
+{
+    double size = fmax(1, fmax(largest(x, NX), largest(u, NU)));
+    double far = fmax(fabs(along->t), fmax(largest(along->x, NX), largest(along->u, NU)));
+    for (int i = 0; i < NW; ++i) dw[i] = 0;
+    if (!(far > 0)) return DONE;
+    double distance = 6e-6 * size / far;
+    for (int sign = 1; sign >= -1; sign -= 2) {
+        double step = sign * distance;
+        for (int i = 0; i < NX; ++i) s->moved.x[i] = x[i] + step * along->x[i];
+        for (int i = 0; i < NU; ++i) s->moved.u[i] = u[i] + step * along->u[i];
+        Outcome outcome = accelerations(s, t + step * along->t, s->moved.x, s->moved.u, m, s->moved_w);
+        if (outcome) return outcome;
+        for (int i = 0; i < NW; ++i) dw[i] += s->moved_w[i] / (2 * step);
+    }
+    return DONE;
+}
+
+/* Change of w and of dx/dt with (t, x, u) in a direction, where `accelerations` was called last for this point. */
+static int direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                     const Direction *along, double *dw, double *change)
+{
+    if (DIFFERENCES) {
+        if (difference(s, t, x, u, m, along, dw)) return 1;
+    } else if (NW > 0) {
+        if (eval_dynamics_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw)) return 1;
+        substitute_blocks(s, dw);
+    }
+    return NX && eval_derivatives_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw, change);
+}
+
+/* The same for the exposed variables; dw is that of `direction`. */
+static int exposed_direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                             const Direction *along, const double *dw, double *dy)
+{
+    return NEXPOSED && eval_exposed_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw, dy);
+}
+
+static Outcome right_hand_side(Instance *s, double t, const double *x, const double *m, double *w, double *dx)
+{
+    const double *u = inputs_at(s, t);
+    Outcome outcome = accelerations(s, t, x, u, m, w);
+    if (outcome) return outcome;
+    s->now->evaluations += 1;
+    if (NX) {
+        if (eval_derivatives(s, t, x, u, m, w, dx) || !finite_all(dx, NX)) return NOT_FINITE;
+    }
+    return DONE;
+}
+
+/* The first assertion that does not hold is kept as the cause. */
+static Outcome check_assertions(Instance *s, double t, const double *x, const double *m, const double *w)
+{
+    if (NH) {
+        eval_assertions(s, t, x, inputs_at(s, t), m, w, s->h);
+        for (int i = 0; i < NH; ++i)
+            if (!(s->h[i] >= 0)) {
+                because(s, "assertion violated: %s", s->tables->assertion_messages[i]);
+                return ASSERTION;
+            }
+    }
+    return DONE;
+}

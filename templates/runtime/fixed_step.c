@@ -1,0 +1,53 @@
+/* Steps of one length, for real-time targets: every step costs the same, memory is never allocated, and nothing is
+   located. Switches and instants act from the end of the step in which they are passed. */
+
+/* Project the end of a step. Where it falls on a position in which branches of motion cross, projecting would be led by
+   rounding errors: the next end will do. */
+static Outcome return_to_constraints(Instance *s, double end)
+{
+    Head *head = &s->now->head;
+    if (!CONSTRAINED) return project(s, end, s->next_x, s->head_m);
+    int weakest;
+    double regular = regularity_at(s, end, s->next_x, s->head_m, &weakest);
+    normalise_quaternions(s, s->next_x);
+    if (regular < 1e-5 * head->regularity) return DONE;
+    head->regularity = fmax(head->regularity, regular);
+    Outcome outcome = project_along_forces(s, end, s->next_x, s->head_m);
+    if (outcome) return outcome;
+    return project(s, end, s->next_x, s->head_m);
+}
+
+static Outcome fixed_step(Instance *s, double h, double end)
+{
+    Head *head = &s->now->head;
+    double error;
+    Outcome outcome = begin_step(s);
+    if (outcome) return outcome;
+    outcome = (SOLVER == SOLVER_IMPLICIT ? implicit_step : explicit_step)(s, head->end, h, end, s->head_x, s->head_m,
+                                                                          &error);
+    if (!outcome) outcome = return_to_constraints(s, end);
+    if (outcome) return outcome;
+    COPY(s->head_x, s->next_x, NX);
+    head->begin = head->end = end;
+    head->k_known = 0;
+    s->now->steps += 1;
+    s->now->implicit_steps += SOLVER == SOLVER_IMPLICIT;
+    forget_flips(s);
+    outcome = update_modes(s, end, s->head_x, s->head_m, s->head_c);
+    if (outcome) return outcome;
+    for (int i = 0; i < NM; ++i) s->now->events += s->flipped[i] != 0;
+    if (NH) outcome = accelerations(s, end, s->head_x, inputs_at(s, end), s->head_m, s->stage_w);
+    return outcome ? outcome : check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
+}
+
+/* Integrate to the target in equal steps of about the length asked for. */
+static Outcome fixed_steps(Instance *s, double target)
+{
+    const double begin = s->now->head.end, length = target - begin;
+    const long n = lround(fmax(1, ceil(length / STEP_LENGTH - 1e-6)));
+    for (long i = 1; i <= n; ++i) {
+        Outcome outcome = fixed_step(s, length / n, i == n ? target : begin + length * i / n);
+        if (outcome) return outcome;
+    }
+    return DONE;
+}

@@ -1,0 +1,21 @@
+/* The library of one FMU: model.h, equations.c and descriptor.h are written for its model. */
+
+#include "model.h"
+
+#define CASADI_CODEGEN_PREFIX
+#define CODEGEN_PREFIX mbfmu_
+#define CASADI_SYMBOL_EXPORT static
+#include "equations.c"
+
+#include "runtime.c"
+#include "descriptor.h"
+
+/* The model, from the descriptor that is part of this library. */
+static Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
+{
+    (void)resources;
+    *memory = NULL;
+    return load_model(host, descriptor.words, sizeof descriptor.words, wrong);
+}
+
+#include "fmi2.c"

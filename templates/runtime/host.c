@@ -1,0 +1,219 @@
+/* Models and instances for a program in this process, by ctypes (mbfmu/runtime/library.py). Plain C types only. */
+
+#ifdef _WIN32
+#define HOST_EXPORT __declspec(dllexport)
+#else
+#define HOST_EXPORT __attribute__((visibility("default")))
+#endif
+
+/* Number of the contract that this library was compiled with. */
+HOST_EXPORT unsigned mbfmu_contract(void) { return CONTRACT; }
+
+/* Read a model from its descriptor, of which a copy is kept. NULL where it is refused: `wrong` says why. */
+HOST_EXPORT Model *mbfmu_load(const void *data, size_t size, const char **wrong)
+{
+    Host host = {NULL, NULL, NULL, NULL};
+    void *copy = malloc(size ? size : 1);
+    Model *model;
+    *wrong = "no memory";
+    if (!copy) return NULL;
+    memcpy(copy, data, size);
+    model = load_model(&host, copy, size, wrong);
+    if (!model) free(copy);
+    else model->descriptor = copy;
+    return model;
+}
+
+HOST_EXPORT void mbfmu_unload(Model *model)
+{
+    if (!model) return;
+    free(model->descriptor);
+    free_model(model);
+}
+
+/* Evaluate a function of the contract; vectors have the lengths that the contract gives. */
+HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **arg, double **res)
+{
+    double *work;
+    int failed;
+    if (function < 0 || function >= FUNCTIONS || !model->tapes[function].code) return 1;
+    work = malloc(sizeof *work * (model->tapes[function].work + (size_t)1));
+    if (!work) return 1;
+    failed = run_tape(model->tapes + function, arg, res, work);
+    free(work);
+    return failed;
+}
+
+HOST_EXPORT Instance *mbfmu_instantiate(const Model *model, const char *name, int interface, int logging,
+                                        void (*log)(void *, const char *, Status, const char *, const char *),
+                                        void *environment)
+{
+    Host host = {log, NULL, NULL, environment};
+    return instantiate(model, &host, "instantiate", name, interface ? CO_SIMULATION : MODEL_EXCHANGE, logging);
+}
+
+HOST_EXPORT void mbfmu_free(Instance *s) { free_instance(s); }
+
+/* The functions of FMI, with the name under which they log. */
+HOST_EXPORT int mbfmu_set_up_experiment(Instance *s, const char *name, int has_tolerance, double tolerance,
+                                        double start_time, int has_stop_time, double stop_time)
+{
+    return set_up_experiment(s, name, has_tolerance, tolerance, start_time, has_stop_time, stop_time);
+}
+
+HOST_EXPORT int mbfmu_set_logging(Instance *s, const char *name, int on) { return set_logging(s, name, on, 0, NULL); }
+HOST_EXPORT int mbfmu_enter_initialization(Instance *s, const char *name) { return enter_initialization(s, name); }
+HOST_EXPORT int mbfmu_exit_initialization(Instance *s, const char *name) { return exit_initialization(s, name); }
+HOST_EXPORT int mbfmu_terminate(Instance *s, const char *name) { return terminate(s, name); }
+HOST_EXPORT int mbfmu_reset(Instance *s) { return reset(s); }
+
+HOST_EXPORT int mbfmu_get_reals(Instance *s, const char *name, const unsigned *vr, size_t n, double *value)
+{
+    return get_reals(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_get_integers(Instance *s, const char *name, const unsigned *vr, size_t n, int *value)
+{
+    return get_integers(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_get_booleans(Instance *s, const char *name, const unsigned *vr, size_t n, int *value)
+{
+    return get_booleans(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_get_strings(Instance *s, const char *name, const unsigned *vr, size_t n, const char **value)
+{
+    return get_strings(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_set_reals(Instance *s, const char *name, const unsigned *vr, size_t n, const double *value)
+{
+    return set_reals(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_set_integers(Instance *s, const char *name, const unsigned *vr, size_t n, const int *value)
+{
+    return set_integers(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_set_booleans(Instance *s, const char *name, const unsigned *vr, size_t n, const int *value)
+{
+    return set_booleans(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_set_strings(Instance *s, const char *name, const unsigned *vr, size_t n, const char *const *value)
+{
+    return set_strings(s, name, vr, n, value);
+}
+
+HOST_EXPORT int mbfmu_do_step(Instance *s, const char *name, double point, double h) { return do_step(s, name, point, h); }
+
+HOST_EXPORT double mbfmu_time(const Instance *s) { return s->now->latch_t; }
+
+/* Serialized states: `size` bytes. */
+HOST_EXPORT size_t mbfmu_state_size(const Instance *s) { return sizeof(StateHeader) + s->state_size; }
+
+HOST_EXPORT int mbfmu_save_state(Instance *s, const char *name, char *bytes, size_t size)
+{
+    return serialize_state(s, name, s->now, bytes, size);
+}
+
+HOST_EXPORT int mbfmu_restore_state(Instance *s, const char *name, const char *bytes, size_t size)
+{
+    void *state = NULL;
+    int status = deserialize_state(s, name, bytes, size, &state);
+    if (status == STATUS_OK) status = set_state(s, name, state);
+    if (state) free_state(s, name, &state);
+    return status;
+}
+
+/* Set what lies at an index: an input, or a parameter (until initialisation ends, or tunable). */
+HOST_EXPORT int mbfmu_set_input(Instance *s, int index, double value)
+{
+    if (index < 0 || index >= NU) return STATUS_ERROR;
+    s->u[index] = value;
+    s->now->touched = 1;
+    if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
+    return STATUS_OK;
+}
+
+HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
+{
+    if (index < 0 || index >= NPAR) return STATUS_ERROR;
+    s->start[index] = value;
+    if (s->now->phase & (INSTANTIATED | INITIALIZATION)) {
+        s->now->start_stale = 1;
+        return STATUS_OK;
+    }
+    s->P[index] = value;
+    s->now->touched = 1;
+    derive(s);
+    s->w_fresh = s->y_fresh = 0;
+    return STATUS_OK;
+}
+
+/* The values at n places (store << 28 | index), at the latch. */
+static int read_places(Instance *s, const int *places, size_t n, double *values)
+{
+    int need_w = 0, need_y = 0;
+    for (size_t i = 0; i < n; ++i) {
+        need_w |= store_of(places[i]) == STORE_W;
+        need_y |= store_of(places[i]) == STORE_Y;
+    }
+    if ((need_w | need_y || (s->now->phase == INITIALIZATION && s->now->start_stale)) && !refresh(s, need_y)) return 0;
+    for (size_t i = 0; i < n; ++i) values[i] = value_at(s, places[i]);
+    return 1;
+}
+
+HOST_EXPORT int mbfmu_get_places(Instance *s, const char *name, const int *places, size_t n, double *values)
+{
+    if (check_phase(s, name, MAY_GET)) return STATUS_ERROR;
+    if (read_places(s, places, n, values)) return STATUS_OK;
+    return say(s, STATUS_ERROR, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+}
+
+/* Step to each of the times and read the places there, one row for each time. Returns how many rows are complete: less
+   than `ntimes` where a step fails, and the log says why. */
+HOST_EXPORT size_t mbfmu_run(Instance *s, const char *name, const double *times, size_t ntimes, const int *places,
+                             size_t nplaces, double *rows)
+{
+    for (size_t i = 0; i < ntimes; ++i) {
+        double t = s->now->latch_t;
+        if (times[i] > t && do_step(s, name, t, times[i] - t)) return i;
+        if (!read_places(s, places, nplaces, rows + i * nplaces)) {
+            say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+            return i;
+        }
+    }
+    return ntimes;
+}
+
+/* Solve for the start, with modes 0, and stay there even where it is singular; no accelerations are asked for. */
+HOST_EXPORT int mbfmu_assemble(Instance *s, const char *name)
+{
+    if (check_phase(s, name, INITIALIZATION)) return STATUS_ERROR;
+    COPY(s->P, s->start, NPAR);
+    derive(s);
+    for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
+    if (!solve_from_guess(s)) return say(s, STATUS_ERROR, "%s: %s", name, s->cause);
+    take_start(s);
+    s->now->start_stale = 0;
+    return STATUS_OK;
+}
+
+/* Move positions of x onto the constraints and its speeds with them, with the modes and parameters that the instance has;
+   0 where that succeeds. */
+HOST_EXPORT int mbfmu_project(Instance *s, double t, double *x) { return project(s, t, x, s->latch_m); }
+
+/* Steps, rejected steps, events, evaluations, implicit steps, Jacobians so far. */
+HOST_EXPORT void mbfmu_statistics(const Instance *s, unsigned long long *counts)
+{
+    const State *now = s->now;
+    counts[0] = now->steps;
+    counts[1] = now->rejections;
+    counts[2] = now->events;
+    counts[3] = now->evaluations;
+    counts[4] = now->implicit_steps;
+    counts[5] = now->jacobians;
+}

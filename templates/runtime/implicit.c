@@ -1,0 +1,152 @@
+/* Rodas5P: a linearly implicit method of order 5 with an embedded one of order 4 and dense output of order 4, for stiff
+   models. Coefficients: Steinebach, Construction of Rosenbrock-Wanner method Rodas5P and numerical benchmarks within
+   the Julia Differential Equations package, BIT 63 (2023), in the form without products of the Jacobian: Hairer and
+   Wanner, Solving Ordinary Differential Equations II, section IV.7. */
+
+enum { ROSENBROCK_STAGES = 8 };
+
+static const double rosenbrock_gamma = 0.21193756319429014;
+
+/* The last two stages begin where the one before ends. */
+static const double rosenbrock_a[6][5] = {
+    {0},
+    {3.0},
+    {2.849394379747939, 0.45842242204463923},
+    {-6.954028509809101, 2.489845061869568, -10.358996098473584},
+    {2.8029986275628964, 0.5072464736228206, -0.3988312541770524, -0.04721187230404641},
+    {-7.502846399306121, 2.561846144803919, -11.627539656261098, -0.18268767659942256, 0.030198172008377946},
+};
+
+static const double rosenbrock_c[ROSENBROCK_STAGES][7] = {
+    {0},
+    {-14.155112264123755},
+    {-17.97296035885952, -2.859693295451294},
+    {147.12150275711716, -1.41221402718213, 71.68940251302358},
+    {165.43517024871676, -0.4592823456491126, 42.90938336958603, -5.961986721573306},
+    {24.854864614690072, -3.0009227002832186, 47.4931110020768, 5.5814197821558125, -0.6610691825249471},
+    {30.91273214028599, -3.1208243349937974, 77.79954646070892, 34.28646028294783, -19.097331116725623,
+     -28.087943162872662},
+    {37.80277123390563, -3.2571969029072276, 112.26918849496327, 66.9347231244047, -40.06618937091002,
+     -54.66780262877968, -9.48861652309627},
+};
+
+static const double rosenbrock_time[ROSENBROCK_STAGES] = {0, 0.6358126895828704, 0.4095798393397535, 0.9769306725060716,
+                                                          0.4288403609558664, 1, 1, 1};
+
+static const double rosenbrock_drift[ROSENBROCK_STAGES] = {0.21193756319429014, -0.42387512638858027,
+                                                           -0.3384627126235924, 1.8046452872882734, 2.325825639765069};
+
+static const double rosenbrock_dense[3][ROSENBROCK_STAGES] = {
+    {25.948786856663858, -2.5579724845846235, 10.433815404888879, -2.3679251022685204, 0.524948541321073,
+     1.1241088310450404, 0.4272876194431874, -0.17202221070155493},
+    {-9.91568850695171, -0.9689944594115154, 3.0438037242978453, -24.495224566215796, 20.176138334709044,
+     15.98066361424651, -6.789040303419874, -6.710236069923372},
+    {11.419903575922262, 2.8879645146136994, 72.92137995996029, 80.12511834622643, -52.072871366152654,
+     -59.78993625266729, -0.15582684282751913, 4.883087185713722},
+};
+
+/* Jacobian of the derivatives, and their drift in time while inputs go on as they do, at the beginning of a step. */
+static Outcome linearise(Instance *s, double t, const double *x, const double *m)
+{
+    const double *u = inputs_at(s, t);
+    Direction *along = &s->along;
+    Outcome outcome = accelerations(s, t, x, u, m, s->stage_w);
+    if (outcome) return outcome;
+    clear_direction(s, along);
+    for (int j = 0; j < NX; ++j) {
+        along->x[j] = 1;
+        if (direction(s, t, x, u, m, s->stage_w, along, s->dw, s->jacobian + (size_t)j * NX)) return NOT_FINITE;
+        along->x[j] = 0;
+    }
+    along->t = 1;
+    COPY(along->u, s->du, NU);
+    if (direction(s, t, x, u, m, s->stage_w, along, s->dw, s->drift)) return NOT_FINITE;
+    s->now->jacobians += 1;
+    s->linearised = 1;
+    return DONE;
+}
+
+/* A step of length h from (t, x) with derivatives s->stage[0]. The result is next_x and the error relative to the
+   tolerance: the distance of the solution of order 4, s->stage_x. */
+static Outcome implicit_step(Instance *s, double t, double h, double end, const double *x, const double *m,
+                             double *error)
+{
+    double *y = s->stage_x;
+    Outcome outcome = s->linearised ? DONE : linearise(s, t, x, m);
+    if (outcome) return outcome;
+    for (int i = 0; i < NX * NX; ++i) s->system[i] = -s->jacobian[i];
+    for (int i = 0; i < NX; ++i) s->system[i + (size_t)i * NX] += 1 / (h * rosenbrock_gamma);
+    if (lu_factorise(NX, s->system, s->system_pivots, s->column_norms) < NX) {
+        s->open_column = -1;
+        return SINGULAR;
+    }
+
+    for (int stage = 0; stage < ROSENBROCK_STAGES; ++stage) {
+        double *increment = s->increment[stage];
+        if (stage == 0) {
+            COPY(increment, s->stage[0], NX);
+        } else {
+            if (stage < 6) {
+                COPY(y, x, NX);
+                for (int j = 0; j < stage; ++j)
+                    for (int i = 0; i < NX; ++i) y[i] += rosenbrock_a[stage][j] * s->increment[j][i];
+            } else {
+                for (int i = 0; i < NX; ++i) y[i] += s->increment[stage - 1][i];
+            }
+            double at = stage < 5 ? t + rosenbrock_time[stage] * h : end;
+            if ((outcome = right_hand_side(s, at, y, m, s->stage_w, increment))) return outcome;
+        }
+        for (int i = 0; i < NX; ++i) increment[i] += h * rosenbrock_drift[stage] * s->drift[i];
+        for (int j = 0; j < stage; ++j)
+            for (int i = 0; i < NX; ++i) increment[i] += rosenbrock_c[stage][j] / h * s->increment[j][i];
+        lu_substitute(NX, s->system, s->system_pivots, increment);
+    }
+
+    double sum = 0;
+    for (int i = 0; i < NX; ++i) {
+        s->next_x[i] = y[i] + s->increment[7][i];
+        double e = s->increment[7][i] / error_weight(s, x[i], s->next_x[i]);
+        sum += e * e;
+    }
+    *error = NX ? sqrt(sum / NX) : 0;
+    return *error <= 1e300 ? DONE : NOT_FINITE;
+}
+
+/* Coefficients of the dense output of the step just made, with its projected end. */
+static void implicit_dense(Instance *s, const double *x)
+{
+    double *d = s->dense;
+    for (int i = 0; i < NX; ++i) {
+        double k[3] = {0};
+        for (int row = 0; row < 3; ++row)
+            for (int j = 0; j < ROSENBROCK_STAGES; ++j) k[row] += rosenbrock_dense[row][j] * s->increment[j][i];
+        d[i] = x[i];
+        d[NX + i] = s->next_x[i] - x[i];
+        d[2 * NX + i] = k[0];
+        d[3 * NX + i] = k[1] + k[2];
+        d[4 * NX + i] = -k[2];
+    }
+}
+
+/* Size of the Jacobian's largest eigenvalue, about: how much a vector grows in repeated products. */
+static double spectral_radius(Instance *s)
+{
+    enum { PRODUCTS = 12, SETTLING = 4 };
+    double *v = s->increment[0], *next = s->increment[1], growth = 0;
+    for (int i = 0; i < NX; ++i) v[i] = 1 + 0.1 * (i % 7);
+    for (int product = 0; product < PRODUCTS; ++product) {
+        double before = 0, after = 0;
+        for (int i = 0; i < NX; ++i) next[i] = 0;
+        for (int j = 0; j < NX; ++j)
+            for (int i = 0; i < NX; ++i) next[i] += s->jacobian[i + (size_t)j * NX] * v[j];
+        for (int i = 0; i < NX; ++i) {
+            before += v[i] * v[i];
+            after += next[i] * next[i];
+        }
+        if (!(after > 0)) return 0;
+        if (product >= SETTLING) growth += 0.5 * log(after / before);
+        double scale = 1 / sqrt(after);
+        for (int i = 0; i < NX; ++i) v[i] = next[i] * scale;
+    }
+    return exp(growth / (PRODUCTS - SETTLING));
+}

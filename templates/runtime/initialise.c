@@ -1,0 +1,297 @@
+/* Initialisation: fixed start values hold, guesses give way in the least norm. */
+
+static void leave_singular_position(Instance *s); /* singular.c */
+static void explain_start(Instance *s, Outcome outcome);
+
+static int norm_finite(const double *r, int n, double *norm)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += r[i] * r[i];
+    *norm = sqrt(sum);
+    return sum <= 1e300;
+}
+
+static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
+{
+    double t = s->now->latch_t;
+    return !eval_initial(s, t, X, inputs_at(s, t), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
+}
+
+/* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
+static void scale_residuals(Instance *s)
+{
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        s->r_scale[i] = 1e-3;
+        for (int j = 0; j < NUNKNOWNS; ++j) s->r_scale[i] += fabs(s->J[i + j * NEQUATIONS] * s->X[j]);
+    }
+}
+
+static int residuals_below(const Instance *s, double tolerance)
+{
+    for (int i = 0; i < NEQUATIONS; ++i)
+        if (!(fabs(s->r[i]) <= tolerance * s->r_scale[i])) return 0;
+    return 1;
+}
+
+/* Try X + alpha dX for alpha = 1, 1/2, ... until the residuals shrink. */
+static int line_search(Instance *s, double *norm, int halvings)
+{
+    double alpha = 1;
+    for (int trial = 0; trial <= halvings; ++trial, alpha *= 0.5) {
+        double next;
+        for (int j = 0; j < NUNKNOWNS; ++j) s->X_trial[j] = s->X[j] + alpha * s->dX[j];
+        normalise_quaternions(s, s->X_trial);
+        if (start_residual(s, s->X_trial, s->r_trial, s->J, &next) && next < (1 - 1e-4 * alpha) * *norm) {
+            COPY(s->X, s->X_trial, NUNKNOWNS);
+            COPY(s->r, s->r_trial, NEQUATIONS);
+            *norm = next;
+            return 1;
+        }
+    }
+    return 0;
+}
+
+/* Step of Levenberg and Marquardt in the space of residuals: dX = -J' (J J' + mu I)^-1 r, J scaled. */
+static int damped_step(Instance *s, double mu)
+{
+    double trace = 0;
+    for (int i = 0; i < NEQUATIONS; ++i)
+        for (int k = 0; k < NEQUATIONS; ++k) {
+            double sum = 0;
+            for (int j = 0; j < NUNKNOWNS; ++j) sum += s->J[i + j * NEQUATIONS] * s->J[k + j * NEQUATIONS];
+            s->JJ[i + k * NEQUATIONS] = sum;
+            if (i == k) trace += sum;
+        }
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        s->JJ[i + i * NEQUATIONS] += mu * (trace / NEQUATIONS + 1e-30);
+        s->s[i] = -s->r[i];
+    }
+    if (lu_factorise(NEQUATIONS, s->JJ, s->JJ_pivots, s->column_norms) < NEQUATIONS) return 0;
+    lu_substitute(NEQUATIONS, s->JJ, s->JJ_pivots, s->s);
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        s->dX[j] = 0;
+        for (int i = 0; i < NEQUATIONS; ++i) s->dX[j] += s->J[i + j * NEQUATIONS] * s->s[i];
+    }
+    return 1;
+}
+
+/* Scale the unknowns by their weights and hold the fixed ones. */
+static void scale_columns(Instance *s)
+{
+    for (int j = 0; j < NUNKNOWNS; ++j)
+        for (int i = 0; i < NEQUATIONS; ++i) s->J[i + j * NEQUATIONS] *= s->tables->fixed[j] ? 0 : 1 / s->tables->weights[j];
+}
+
+/* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
+static int solve_equations(Instance *s)
+{
+    enum { ITERATIONS = 100, HALVINGS = 8, DAMPINGS = 12 };
+    double norm;
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        double moved = 0;
+        /* A line search leaves the Jacobian of its last trial behind. */
+        if (iteration && !start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+        scale_residuals(s);
+        if (residuals_below(s, 1e-16)) return 1;
+        scale_columns(s);
+        least_norm_factorise(&s->least_norm, NEQUATIONS, s->J, NEQUATIONS);
+        least_norm_step(&s->least_norm, s->r, s->dX);
+        for (int j = 0; j < NUNKNOWNS; ++j) {
+            s->dX[j] /= s->tables->weights[j];
+            moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
+        }
+        int met = residuals_below(s, 1e-9);
+        if (line_search(s, &norm, met ? 0 : HALVINGS)) {
+            if (moved < 1e-15) return residuals_below(s, 1e-9);
+            continue;
+        }
+        if (met) return 1;
+        int better = 0;
+        double mu = 1e-6;
+        for (int damping = 0; damping < DAMPINGS && !better; ++damping, mu *= 10) {
+            if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+            scale_columns(s);
+            if (!damped_step(s, mu)) continue;
+            for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= s->tables->weights[j];
+            better = line_search(s, &norm, 0);
+        }
+        if (!better) return 0;
+    }
+    scale_residuals(s);
+    return residuals_below(s, 1e-9);
+}
+
+/* The greatest of n entries that is not marked yet, or -1 where none exceeds `least`; it is marked. */
+static int next_greatest(const double *values, int n, double least, int *marks)
+{
+    int best = -1;
+    for (int i = 0; i < n; ++i)
+        if (!marks[i] && !(values[i] <= least) && (best < 0 || values[i] > values[best])) best = i;
+    if (best >= 0) marks[best] = 1;
+    return best;
+}
+
+/* Say which equations cannot be met from the guess, by how much, and which start values are in their way. At the best
+   point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
+static void blame_equations(Instance *s)
+{
+    enum { SHOWN = 6 };
+    const double met = 1e-9;
+    double norm, influence = 0;
+    int unmet = 0, held = 0, shown = 0, which;
+    if (eval_guess(s, s->X) || !start_residual(s, s->X, s->r, s->J, &norm)) {
+        for (int i = 0; i < NX; ++i)
+            if (!(fabs(s->X[i]) <= 1e300)) {
+                because(s, "the start value of '%s' is not finite: check start values and parameters",
+                        s->tables->unknown_names[i]);
+                return;
+            }
+        because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
+        for (int i = 0; i < NEQUATIONS; ++i)
+            if (!(fabs(s->r[i]) <= 1e300)) {
+                append(s, ", first in '%s'", s->tables->equation_names[i]);
+                return;
+            }
+        return;
+    }
+    solve_equations(s);
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) return;
+    scale_residuals(s);
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
+        unmet += !(s->r_trial[i] <= met);
+        s->JJ_pivots[i] = 0;
+    }
+    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
+    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->JJ_pivots)) >= 0)
+        append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which], fabs(s->r[which]));
+    if (unmet > shown) append(s, " and %d more", unmet - shown);
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        double sum = 0;
+        for (int i = 0; i < NEQUATIONS; ++i) {
+            sum += s->J[i + (size_t)j * NEQUATIONS] * s->r[i];
+            influence = fmax(influence, fabs(s->J[i + (size_t)j * NEQUATIONS]));
+        }
+        s->dX[j] = s->tables->fixed[j] ? fabs(sum) / norm : 0;
+    }
+    for (int j = 0; j < NUNKNOWNS; ++j) held += s->dX[j] > 1e-6 * (1 + influence);
+    if (!held) {
+        append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
+        return;
+    }
+    append(s, "; these fixed start values over-determine it, let one of them be a guess, or change it");
+    for (shown = 0; shown < SHOWN && shown < held; ++shown) {
+        which = 0;
+        for (int j = 1; j < NUNKNOWNS; ++j) if (s->dX[j] > s->dX[which]) which = j;
+        append(s, "%s %s = %.9g", shown ? "," : ":", s->tables->unknown_names[which], s->X[which]);
+        s->dX[which] = 0;
+    }
+    if (held > shown) append(s, " and %d more", held - shown);
+}
+
+/* A fixed sequence (Marsaglia's xorshift) between -0.5 and 0.5, so that every run is the same. */
+static double next_random(unsigned long long *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
+}
+
+/* From the guess, then from places around it. */
+static int solve_from_guess(Instance *s)
+{
+    enum { RESTARTS = 20 };
+    unsigned long long seed = 88172645463325252ULL;
+    for (int restart = 0; restart <= RESTARTS; ++restart) {
+        if (eval_guess(s, s->X)) return 0;
+        for (int j = 0; restart && j < NUNKNOWNS; ++j) {
+            double random = next_random(&seed);
+            if (!s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
+        }
+        normalise_quaternions(s, s->X);
+        if (!NEQUATIONS || solve_equations(s)) return 1;
+    }
+    blame_equations(s);
+    return 0;
+}
+
+/* Put the solution where it belongs: states, and free parameters. */
+static void take_start(Instance *s)
+{
+    COPY(s->latch_x, s->X, NX);
+    for (int i = 0; i < NFREE; ++i) s->P[s->tables->free_parameters[i]] = s->X[NX + i];
+    derive(s);
+}
+
+/* Do the rows that were dropped as dependent still hold? */
+static Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
+{
+    if (NE) eval_redundant(s, t, x, inputs_at(s, t), m, s->e);
+    for (int i = 0; i < NE; ++i)
+        if (!(fabs(s->e[i]) <= 1e-7 * (1 + largest(x, NQ)))) {
+            because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
+                    "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i], s->e[i]);
+            return ASSERTION;
+        }
+    return DONE;
+}
+
+/* Solve for consistent states at the start time. */
+static int initialise(Instance *s)
+{
+    enum { ROUNDS = 20 };
+    State *now = s->now;
+    double t = now->latch_t;
+    COPY(s->P, s->start, NPAR);
+    derive(s);
+    now->u_time = t;
+    for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
+    /* Modes at the guess. Accelerations may not exist there: then the first round does with modes 0. */
+    if (NM && !eval_guess(s, s->X)) {
+        take_start(s);
+        normalise_quaternions(s, s->latch_x);
+        forget_flips(s);
+        if (update_modes(s, t, s->latch_x, s->latch_m, s->head_c))
+            for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
+    }
+    int settled = 0;
+    for (int i = 0; i < NM; ++i) s->mode_changes[i] = 0;
+    for (int round = 0; round < ROUNDS && !settled; ++round) {
+        COPY(s->P, s->start, NPAR);
+        derive(s);
+        if (!solve_from_guess(s)) return 0;
+        take_start(s);
+        leave_singular_position(s);
+        COPY(s->m_before, s->latch_m, NM);
+        forget_flips(s);
+        /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
+        for (int i = 0; i < NM; ++i)
+            if (s->mode_changes[i] > 1) s->flipped[i] = 2;
+        Outcome outcome = update_modes(s, t, s->latch_x, s->latch_m, s->head_c);
+        for (int i = 0; i < NM; ++i) s->mode_changes[i] += s->m_before[i] != s->latch_m[i];
+        if (outcome) {
+            explain_start(s, outcome);
+            return 0;
+        }
+        settled = !memcmp(s->m_before, s->latch_m, (size_t)NM * sizeof(double));
+    }
+    if (!settled) {
+        because(s, "the switches of the model do not settle: with either mode the other one applies; start away from the point "
+                "where they change");
+        return 0;
+    }
+    Outcome outcome = accelerations(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->w);
+    if (outcome || !finite_all(s->latch_x, NX)) {
+        explain_start(s, outcome ? outcome : NOT_FINITE);
+        return 0;
+    }
+    if (check_redundant(s, t, s->latch_x, s->latch_m)) return 0;
+    if (check_assertions(s, t, s->latch_x, s->latch_m, s->w)) return 0;
+    COPY(s->latch_u, inputs_at(s, t), NU);
+    now->start_stale = 0;
+    s->w_fresh = 1;
+    s->y_fresh = 0;
+    return 1;
+}

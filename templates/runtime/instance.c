@@ -1,0 +1,163 @@
+/* Creation and destruction of instances, logging, and the way through the phases. `function` is the name under which the
+   host has called, for the log. */
+
+static const char *phase_name(Phase phase)
+{
+    switch (phase) {
+    case INSTANTIATED: return "after instantiation";
+    case INITIALIZATION: return "in initialisation mode";
+    case STEP_COMPLETE: return "between steps";
+    case STEP_FAILED: return "after a discarded step";
+    case EVENT_MODE: return "in event mode";
+    case CONTINUOUS_TIME: return "in continuous-time mode";
+    default: return "after termination";
+    }
+}
+
+/* Refuse a call in a phase that the state machine does not allow it in. */
+static Status check_phase(const Instance *s, const char *function, unsigned allowed)
+{
+    if (!s) return STATUS_ERROR;
+    if (s->now->phase & allowed) return STATUS_OK;
+    return say(s, STATUS_ERROR, "%s is not allowed %s", function, phase_name(s->now->phase));
+}
+
+/* The same for a function of one interface only. */
+static Status check_interface(const Instance *s, const char *function, Interface interface, unsigned allowed)
+{
+    if (s && s->now->interface != interface)
+        return say(s, STATUS_ERROR, "%s: this instance is for %s", function,
+                   s->now->interface == CO_SIMULATION ? "co-simulation" : "model exchange");
+    return check_phase(s, function, allowed);
+}
+
+/* The values that an instance starts with. */
+static void set_defaults(Instance *s)
+{
+    State *now = s->now;
+    Interface interface = now->interface;
+    memset(now, 0, s->state_size);
+    now->interface = interface;
+    now->phase = INSTANTIATED;
+    now->start_stale = 1;
+    now->start_time = START_TIME;
+    now->stop_time = INFINITY;
+    now->tolerance = TOLERANCE;
+    now->head.implicit = SOLVER == SOLVER_IMPLICIT;
+    COPY(s->start, s->tables->default_parameters, NPAR);
+    COPY(s->u, s->tables->default_inputs, NU);
+    COPY(s->P, s->tables->default_parameters, NPAR);
+    s->w_fresh = s->y_fresh = 0;
+}
+
+/* An instance of a model, in one block of memory; NULL, and a log line, where there is none. */
+static Instance *instantiate(const Model *model, const Host *host, const char *function, const char *name,
+                             Interface interface, int logging)
+{
+    Instance plan, *s = &plan;
+    Area area = {NULL, 0};
+    size_t length = strlen(name) + 1;
+    memset(s, 0, sizeof *s);
+    s->model = model;
+    s->tables = &model->tables;
+    take(&area, 1, sizeof *s);
+    take(&area, length, 1);
+    lay_out(s, &area);
+    char *memory = host_allocate(host, area.used);
+    if (!memory) {
+        refuse(host, name, "%s: no memory for %lu bytes", function, (unsigned long)area.used);
+        return NULL;
+    }
+    area.at = memory;
+    area.used = 0;
+    s = take(&area, 1, sizeof *s);
+    s->model = model;
+    s->tables = &model->tables;
+    s->host = *host;
+    s->name = memcpy(take(&area, length, 1), name, length);
+    s->categories = logging ? LOG_ALL : LOG_ALL & ~(unsigned)LOG_EVENTS;
+    lay_out(s, &area);
+    place_state(s);
+    s->now->interface = interface;
+    set_defaults(s);
+    return s;
+}
+
+static void free_instance(Instance *s)
+{
+    Host host;
+    if (!s) return;
+    host = s->host;
+    host_release(&host, s);
+}
+
+static Status set_logging(Instance *s, const char *function, int on, size_t n, const char *const categories[])
+{
+    if (!s) return STATUS_ERROR;
+    if (n && !categories) return say(s, STATUS_ERROR, "%s: no categories", function);
+    unsigned mask = n ? 0 : LOG_ALL;
+    for (size_t i = 0; i < n; ++i) {
+        unsigned known = 0;
+        for (int k = 0; k < NLOG_CATEGORIES; ++k)
+            if (categories[i] && strcmp(categories[i], log_categories[k].name) == 0) known = log_categories[k].mask;
+        if (!known)
+            return say(s, STATUS_ERROR, "%s: there is no log category '%s'", function,
+                       categories[i] ? categories[i] : "");
+        mask |= known;
+    }
+    s->categories = on ? s->categories | mask : s->categories & ~mask;
+    return STATUS_OK;
+}
+
+static Status set_up_experiment(Instance *s, const char *function, int has_tolerance, double tolerance, double start_time,
+                                int has_stop_time, double stop_time)
+{
+    if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
+    if (!(fabs(start_time) <= 1e300)) return say(s, STATUS_ERROR, "%s: start time %g", function, start_time);
+    if (has_stop_time && !(stop_time >= start_time))
+        return say(s, STATUS_ERROR, "%s: stop time %g is before start time %g", function, stop_time, start_time);
+    if (has_tolerance && !(tolerance > 0 && tolerance <= 1))
+        return say(s, STATUS_ERROR, "%s: tolerance %g is not between 0 and 1", function, tolerance);
+    s->now->start_time = start_time;
+    s->now->stop_time = has_stop_time ? stop_time : INFINITY;
+    s->now->tolerance = has_tolerance ? fmax(tolerance, 1e-14) : TOLERANCE;
+    return STATUS_OK;
+}
+
+static Status enter_initialization(Instance *s, const char *function)
+{
+    if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
+    s->now->phase = INITIALIZATION;
+    s->now->start_stale = 1;
+    s->now->latch_t = s->now->start_time;
+    return STATUS_OK;
+}
+
+static Status exit_initialization(Instance *s, const char *function)
+{
+    if (check_phase(s, function, INITIALIZATION)) return STATUS_ERROR;
+    if (s->now->start_stale && !initialise(s)) return say(s, STATUS_ERROR, "%s: %s", function, s->cause);
+    place_head(s);
+    s->now->head.h = 0;
+    s->now->touched = 0;
+    s->now->phase = s->now->interface == CO_SIMULATION ? STEP_COMPLETE : EVENT_MODE;
+    return STATUS_OK;
+}
+
+static Status terminate(Instance *s, const char *function)
+{
+    if (check_phase(s, function, STEP_COMPLETE | STEP_FAILED | EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
+    const State *now = s->now;
+    say(s, STATUS_OK, "%llu steps, %llu rejected, %llu events, %llu evaluations of the right-hand side; %llu implicit "
+        "steps, %llu Jacobians", now->steps, now->rejections, now->events, now->evaluations, now->implicit_steps,
+        now->jacobians);
+    s->now->phase = TERMINATED;
+    return STATUS_OK;
+}
+
+static Status reset(Instance *s)
+{
+    if (!s) return STATUS_ERROR;
+    set_defaults(s);
+    return STATUS_OK;
+}

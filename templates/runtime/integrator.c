@@ -1,0 +1,385 @@
+/* Steps of the adaptive integration: control of their size, events in them, and the choice of the method. Step control
+   and starting step: Hairer, Norsett, Wanner, Solving Ordinary Differential Equations I, section II.4. The error norm
+   is the root mean square of error / (atol + rtol |x|), atol = rtol. */
+
+/* A communication step that takes more evaluations of the right-hand side than this is given up: something in the model
+   is so fast that it would never end. */
+#define EVALUATIONS_OF_A_STEP 1000000u
+
+/* A first step size from the sizes of the first two derivatives. */
+static double first_step(Instance *s, double t, const double *x, const double *m)
+{
+    double d0 = 0, d1 = 0, d2 = 0, longest = s->now->longest_step;
+    const double *k = s->stage[0];
+    if (!NX) return longest;
+    for (int i = 0; i < NX; ++i) {
+        double weight = error_weight(s, x[i], x[i]);
+        d0 += x[i] / weight * (x[i] / weight);
+        d1 += k[i] / weight * (k[i] / weight);
+    }
+    d0 = sqrt(d0 / NX);
+    d1 = sqrt(d1 / NX);
+    double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
+    h = fmin(h, longest);
+    for (int i = 0; i < NX; ++i) s->stage_x[i] = x[i] + h * k[i];
+    if (right_hand_side(s, t + h, s->stage_x, m, s->stage_w, s->stage[1])) return 1e-3 * h;
+    for (int i = 0; i < NX; ++i) {
+        double change = (s->stage[1][i] - k[i]) / error_weight(s, x[i], x[i]);
+        d2 += change * change;
+    }
+    d2 = sqrt(d2 / NX) / h;
+    double most = fmax(d1, d2);
+    double next = most <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / most, 0.2);
+    return fmin(fmin(100 * h, next), longest);
+}
+
+/* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
+   and secants in turn on the dense output. All are watched, not only those that disagree at the end: one may cross, and
+   cross back once another one has flipped. Returns the time just past the crossing and leaves s->flipped = 2 for what
+   flips there. */
+static double locate_crossing(Instance *s, const int *watched, double end)
+{
+    enum { ITERATIONS = 120 };
+    Head *head = &s->now->head;
+    double low = head->begin, high = end, *c_low = s->c_low, *c_high = s->c_high;
+    COPY(c_low, s->head_c, NM);
+    COPY(c_high, s->c_next, NM);
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        double gap = high - low, resolution = 4e-16 * fmax(fabs(low), fabs(high)) + 1e-14 * head->length, t = high;
+        if (gap <= resolution) break;
+        if (iteration % 3 == 2) {
+            t = low + 0.5 * gap;
+        } else {
+            for (int i = 0; i < NM; ++i)
+                if (watched[i] && disagrees(c_high[i], s->inside[i]))
+                    t = fmin(t, low + gap * c_low[i] / (c_low[i] - c_high[i]));
+            /* Aim a little past the root, so that the bracket closes from both sides. */
+            t += iteration % 3 ? resolution : 0;
+            t = fmin(fmax(t, low + 0.25 * resolution), high - 0.25 * resolution);
+        }
+        interpolate(s, t, s->stage_x);
+        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. */
+        if (project(s, t, s->stage_x, s->inside)
+            || accelerations(s, t, s->stage_x, inputs_at(s, t), s->inside, s->stage_w)
+            || eval_crossings(s, t, s->stage_x, inputs_at(s, t), s->inside, s->stage_w, s->c_trial))
+            break;
+        int flips = 0;
+        for (int i = 0; i < NM; ++i) flips |= watched[i] && disagrees(s->c_trial[i], s->inside[i]);
+        if (flips) {
+            high = t;
+            COPY(c_high, s->c_trial, NM);
+        } else {
+            low = t;
+            COPY(c_low, s->c_trial, NM);
+        }
+    }
+    for (int i = 0; i < NM; ++i)
+        s->flipped[i] = watched[i] && disagrees(c_high[i], s->inside[i]) ? 2 : 0;
+    return high;
+}
+
+/* Crossings at a time within the step just made. */
+static int crossings_within(Instance *s, double t, double *c)
+{
+    const double *u = inputs_at(s, t);
+    interpolate(s, t, s->stage_x);
+    if (CROSSINGS_NEED_W && accelerations(s, t, s->stage_x, u, s->inside, s->moved_w)) return 1;
+    return eval_crossings(s, t, s->stage_x, u, s->inside, s->moved_w, c) || !finite_all(c, NM);
+}
+
+/* Lowest point of a parabola through three points, where it lies between them; returns its height, or infinity. */
+static double vertex(const double *t, const double *y, double *lowest)
+{
+    double first = (y[1] - y[0]) / (t[1] - t[0]), second = (y[2] - y[1]) / (t[2] - t[1]);
+    double bend = (second - first) / (t[2] - t[0]);
+    if (!(bend > 0)) return INFINITY;
+    *lowest = 0.5 * (t[0] + t[1]) - 0.5 * first / bend;
+    if (!(*lowest > t[0] && *lowest < t[2])) return INFINITY;
+    return y[0] + (*lowest - t[0]) * (first + bend * (*lowest - t[1]));
+}
+
+/* A switch may cross and cross back within the step just made. Where a parabola through three points comes close to
+   zero, its lowest point is looked at, and so on with that one and its neighbours. Returns a time at which a watched
+   switch disagrees and leaves the crossings there in c_trial; `end` where there is none. */
+static double find_dip(Instance *s, const int *watched, double end)
+{
+    enum { SAMPLES = 5 };
+    const Head *head = &s->now->head;
+    double *c_middle = s->c_middle, middle = 0.5 * (head->begin + end), margin = 1e-3 * (end - head->begin);
+    if (crossings_within(s, middle, c_middle)) return end;
+    COPY(s->c_trial, c_middle, NM);
+    for (int i = 0; i < NM; ++i)
+        if (watched[i] && disagrees(c_middle[i], s->inside[i])) return middle;
+    for (int i = 0; i < NM; ++i) {
+        if (!watched[i] || disagrees(s->c_next[i], s->inside[i])) continue;
+        double sign = s->inside[i] > 0.5 ? 1 : -1;
+        double t[3] = {head->begin, middle, end};
+        double y[3] = {sign * s->head_c[i], sign * c_middle[i], sign * s->c_next[i]};
+        for (int sample = 0; sample < SAMPLES; ++sample) {
+            double most = fmax(y[0], fmax(y[1], y[2])), lowest = middle, least = vertex(t, y, &lowest);
+            if (!(least < 0.2 * (most - fmin(y[0], fmin(y[1], y[2]))))) break;
+            int own = lowest > t[1] ? 2 : 0;
+            if (fmin(fabs(lowest - t[1]), fabs(lowest - t[own])) < margin) break;
+            if (crossings_within(s, lowest, s->c_trial)) break;
+            double height = sign * s->c_trial[i];
+            if (height < -1e-9 * most) return lowest;
+            /* The next three lie around the lowest one of these four. */
+            if (height <= y[1]) {
+                t[2 - own] = t[1];
+                y[2 - own] = y[1];
+                own = 1;
+            }
+            t[own] = lowest;
+            y[own] = height;
+        }
+    }
+    return end;
+}
+
+/* Look for flips of switches in the step just made from x at `begin` to s->next_x at *end. Where there is one, the step
+   is cut to end just past the first, and s->flipped is 2 for what flips there. */
+static Outcome find_event(Instance *s, double begin, const double *x, double *end, int *found)
+{
+    int any = 0, at_begin = 0;
+    if (eval_crossings(s, *end, s->next_x, inputs_at(s, *end), s->head_m, s->stage_w, s->c_next)) return NOT_FINITE;
+    for (int i = 0; i < NM; ++i) {
+        int flips = !s->tables->time_switches[i] && disagrees(s->c_next[i], s->head_m[i]);
+        s->watched[i] = !s->tables->time_switches[i] && !disagrees(s->head_c[i], s->head_m[i]);
+        any |= flips && s->watched[i];
+        /* Wrong at both ends: the switch began on its crossing and went the other way, so it flips at the begin. */
+        if (flips && !s->watched[i]) at_begin = s->flipped[i] = 2;
+    }
+    if (at_begin) {
+        *end = begin;
+        COPY(s->next_x, x, NX);
+    } else {
+        double past = find_dip(s, s->watched, *end);
+        if (past < *end) {
+            any = 1;
+            COPY(s->c_next, s->c_trial, NM);
+        }
+        if (any) past = locate_crossing(s, s->watched, past);
+        if (past < *end) {
+            interpolate(s, past, s->next_x);
+            Outcome projected = project(s, past, s->next_x, s->head_m);
+            if (projected) return projected;
+            *end = past;
+        }
+    }
+    *found = any || at_begin;
+    COPY(s->head_c, s->c_next, NM);
+    return DONE;
+}
+
+/* Modes changed at the end of the step. */
+static Outcome finish_event(Instance *s)
+{
+    Head *head = &s->now->head;
+    int last = 0;
+    for (int i = 0; i < NM; ++i)
+        if (s->flipped[i] == 2) s->head_m[i] = 1 - s->head_m[i];
+    Outcome outcome = update_modes(s, head->end, s->head_x, s->head_m, s->head_c);
+    if (outcome) return outcome;
+    for (int i = 0; i < NM; ++i)
+        if (s->flipped[i]) {
+            say_flip(s, i, s->head_m[i], head->end);
+            last = i;
+        }
+    s->now->events += 1;
+    /* Where there are modes, their update leaves the accelerations at the end. */
+    head->k_known = NM > 0 && NX > 0
+        && !eval_derivatives(s, head->end, s->head_x, inputs_at(s, head->end), s->head_m, s->stage_w, s->head_k)
+        && finite_all(s->head_k, NX);
+    head->chatter = head->end - head->begin < 1e-10 * s->now->longest_step ? head->chatter + 1 : 0;
+    if (head->chatter < 1000) return DONE;
+    because(s, "switches flip back and forth without end at time %.9g (%s): friction, a stop or a comparison that should "
+            "hold still needs a hysteresis or a width", head->end, s->tables->switch_names[last]);
+    return CHATTERING;
+}
+
+/* Error of the step just tried without the part that projecting removes, which does not count (Eich, SIAM Journal on
+   Numerical Analysis 30, 1993). Along forces it stays apart from the rest also where a mechanism passes a position in
+   which branches of motion cross: there constraint forces are all but undetermined, and small steps only come closer to
+   that position. Leaves next_x close to the constraints. */
+static double tangential_error(Instance *s, double end, const double *x, const double *m)
+{
+    double sum = 0;
+    if (project_along_forces(s, end, s->stage_x, m) || project_along_forces(s, end, s->next_x, m)) return INFINITY;
+    for (int i = 0; i < NX; ++i) {
+        double e = (s->next_x[i] - s->stage_x[i]) / error_weight(s, x[i], s->next_x[i]);
+        sum += e * e;
+    }
+    return sqrt(sum / NX);
+}
+
+/* One trial step of length h from the head: next_x, projected, with its derivatives s->stage[6] and its accelerations
+   s->stage_w, and the error relative to the tolerance. */
+static Outcome try_step(Instance *s, double h, double end, double *error)
+{
+    const Head *head = &s->now->head;
+    int stale = head->implicit && SOLVER != SOLVER_EXPLICIT;
+    Outcome outcome;
+    outcome = (stale ? implicit_step : explicit_step)(s, head->end, h, end, s->head_x, s->head_m, error);
+    if (outcome) return outcome;
+    if (CONSTRAINED && *error > 1) {
+        *error = fmin(*error, tangential_error(s, end, s->head_x, s->head_m));
+        stale = 1;
+    }
+    if (*error > 1) return DONE;
+    outcome = project(s, end, s->next_x, s->head_m);
+    if (outcome) return outcome;
+    return stale ? right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->stage[6]) : DONE;
+}
+
+static void keep_dense(Instance *s, const double *x)
+{
+    if (SOLVER != SOLVER_EXPLICIT && s->now->head.implicit) implicit_dense(s, x);
+    else explicit_dense(s, x);
+}
+
+/* Change the method where steps in a row say that the other one is quicker: the explicit one where stability keeps its
+   steps short, the implicit one where its steps would be stable for the explicit one too. */
+static void choose_method(Instance *s, double h)
+{
+    enum { DOUBTS = 15, RELIEF = 6 };
+    if (SOLVER != SOLVER_AUTO) return;
+    Head *head = &s->now->head;
+    int doubtful = head->implicit ? h * spectral_radius(s) < 1 : s->stiffness > 3.25;
+    if (doubtful) {
+        head->doubts += 1;
+        head->relief = 0;
+    } else if (++head->relief == RELIEF) {
+        head->doubts = 0;
+    }
+    if (head->doubts < DOUBTS) return;
+    head->doubts = head->relief = 0;
+    head->implicit = !head->implicit;
+    say(s, STATUS_OK, "the %s method goes on at time %.9g", head->implicit ? "implicit" : "explicit", head->begin + h);
+}
+
+/* Derivatives at the head, for the step that begins there. */
+static Outcome begin_step(Instance *s)
+{
+    Head *head = &s->now->head;
+    s->linearised = 0;
+    if (!head->k_known) {
+        Outcome outcome = right_hand_side(s, head->end, s->head_x, s->head_m, s->stage_w, s->head_k);
+        if (outcome) return outcome;
+        head->k_known = 1;
+    }
+    COPY(s->stage[0], s->head_k, NX);
+    return DONE;
+}
+
+/* A size for the step from the head, where there is none yet or modes changed after it was proposed. Most events change
+   little: what was proposed stands unless it is far from a first step's size, as where a stiff contact closes. */
+static void propose_step(Instance *s)
+{
+    Head *head = &s->now->head;
+    int changed = 0;
+    for (int i = 0; i < NM; ++i) changed |= s->inside[i] != s->head_m[i];
+    if (head->h > 0 && !changed) return;
+    double first = first_step(s, head->end, s->head_x, s->head_m);
+    if (head->h >= first && head->h <= 4 * first) return;
+    head->h = first;
+    head->error = 1e-4;
+}
+
+/* Keep what is fastest as the cause: the state whose derivative is largest beside its own size. */
+static Outcome explain_exhaustion(Instance *s, double t)
+{
+    int fastest = 0;
+    for (int i = 1; i < NX; ++i)
+        if (fabs(s->head_k[i]) / (1 + fabs(s->head_x[i])) > fabs(s->head_k[fastest]) / (1 + fabs(s->head_x[fastest])))
+            fastest = i;
+    because(s, "more than %u evaluations of the right-hand side, and time came to %.9g only: '%s' changes by %.3g per "
+            "second; a motion that fast needs a shorter communication step, a larger tolerance, or another model",
+            EVALUATIONS_OF_A_STEP, t, s->tables->unknown_names[fastest], s->head_k[fastest]);
+    return EXHAUSTED;
+}
+
+/* Advance the head by one accepted step, to `limit` at most. */
+static Outcome step(Instance *s, double limit)
+{
+    State *now = s->now;
+    Head *head = &now->head;
+    double begin = head->end, instant = next_instant(s, begin);
+    int rejected = 0;
+    enum { BRANCHINGS = 8 };
+    int branchings = 0;
+    Outcome cause = INACCURATE;
+    limit = fmin(limit, instant);
+    Outcome begun = begin_step(s);
+    if (begun) return begun;
+    propose_step(s);
+    for (;;) {
+        double remaining = limit - begin, h = fmin(head->h, now->longest_step), end, error = 0;
+        int cut = 0;
+        if (h >= remaining * (1 - 1e-6)) {
+            h = remaining;
+            cut = 1;
+        } else if (2 * h > remaining) {
+            /* Two equal steps rather than a long and a tiny one. */
+            h = 0.5 * remaining;
+            cut = 1;
+        }
+        end = h == remaining ? limit : begin + h;
+        if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return cause;
+
+        if (now->evaluations >= s->budget) return explain_exhaustion(s, begin);
+        Outcome outcome = try_step(s, h, end, &error);
+        /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
+        int weakest = 0;
+        double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(&s->projection, &weakest) : INFINITY;
+        if (regular < (branchings ? 1e-5 : 1e-6) * head->regularity) {
+            outcome = BRANCHING;
+            because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
+                    "depends on the other constraints there): try another tolerance or other start values",
+                    s->tables->velocity_names[weakest]);
+            if (++branchings > BRANCHINGS) return outcome;
+        }
+        if (outcome || error > 1) {
+            now->rejections += 1;
+            if (outcome) cause = outcome;
+            head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -0.2)));
+            rejected = 1;
+            /* Nothing is left to shorten where a step of rounding length fails. */
+            if (h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end))) return cause;
+            continue;
+        }
+
+        /* PI control; a step cut short says little about longer ones, so it never makes the proposal smaller. */
+        double factor = 0.9 * pow(fmax(error, 1e-10), -0.17) * pow(head->error, 0.04);
+        double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
+        head->h = cut && !rejected ? fmax(head->h, next) : next;
+        head->error = fmax(error, 1e-4);
+        if (CONSTRAINED) head->regularity = fmax(head->regularity, regular);
+        now->steps += 1;
+        now->implicit_steps += head->implicit;
+
+        double *x = s->step_x;
+        COPY(x, s->head_x, NX);
+        head->begin = begin;
+        head->length = h;
+        COPY(s->inside, s->head_m, NM);
+        keep_dense(s, x);
+        choose_method(s, h);
+        forget_flips(s);
+
+        int event = end == instant;
+        if (NM) {
+            int found = 0;
+            outcome = find_event(s, begin, x, &end, &found);
+            if (outcome) return outcome;
+            event |= found;
+        }
+        head->end = end;
+        COPY(s->head_x, s->next_x, NX);
+        COPY(s->head_k, s->stage[6], NX);
+        if (event) {
+            outcome = finish_event(s);
+            if (outcome) return outcome;
+        }
+        return check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
+    }
+}

@@ -1,0 +1,98 @@
+/* Log lines, by category (FMI 2.0.4, section 2.2.4; FMI 3.0.2, section 2.4.5). Warnings, discards and errors are on from
+   the start; events come when logging is asked for. */
+
+enum { LOG_EVENTS = 1, LOG_WARNING = 2, LOG_DISCARD = 4, LOG_ERROR = 8, LOG_FATAL = 16, LOG_ALL = 31 };
+
+static const struct {
+    const char *name;
+    unsigned mask;
+} log_categories[] = {
+    {"logEvents", LOG_EVENTS},
+    {"logStatusWarning", LOG_WARNING},
+    {"logStatusDiscard", LOG_DISCARD},
+    {"logStatusError", LOG_ERROR},
+    {"logStatusFatal", LOG_FATAL},
+    {"logAll", LOG_ALL},
+};
+
+enum { NLOG_CATEGORIES = sizeof log_categories / sizeof *log_categories };
+
+static const unsigned status_masks[] = {LOG_EVENTS, LOG_WARNING, LOG_DISCARD, LOG_ERROR, LOG_FATAL};
+
+static void emit(const Host *host, const char *instance, Status status, const char *category, const char *format,
+                 va_list arguments)
+{
+    char text[2000];
+    if (!host->log) return;
+    vsnprintf(text, sizeof text, format, arguments);
+    host->log(host->environment, instance, status, category, text);
+}
+
+/* Log the reason of a status and return that status. */
+static Status say(const Instance *s, Status status, const char *format, ...)
+{
+    unsigned mask = status_masks[status];
+    if (s->categories & mask) {
+        const char *category = "";
+        for (int i = 0; i < NLOG_CATEGORIES; ++i)
+            if (log_categories[i].mask == mask) category = log_categories[i].name;
+        va_list arguments;
+        va_start(arguments, format);
+        emit(&s->host, s->name, status, category, format, arguments);
+        va_end(arguments);
+    }
+    return status;
+}
+
+/* Log an error where there is no instance. */
+static void refuse(const Host *host, const char *name, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    emit(host, name, STATUS_ERROR, "logStatusError", format, arguments);
+    va_end(arguments);
+}
+
+/* Keep the cause of a failure for the function that reports it. */
+static void because(Instance *s, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(s->cause, sizeof s->cause, format, arguments);
+    va_end(arguments);
+}
+
+/* Add to the cause. */
+static void append(Instance *s, const char *format, ...)
+{
+    size_t used = strlen(s->cause);
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(s->cause + used, sizeof s->cause - used, format, arguments);
+    va_end(arguments);
+}
+
+/* Name the accelerations or constraint forces that the equations leave open. */
+static void explain_singular(Instance *s)
+{
+    int column = s->open_column;
+    because(s, "the equations for accelerations and constraint forces are singular: something moves that has no mass, or is "
+            "held twice");
+    if (column >= 0 && column < NV) append(s, "; they leave open der(%s)", s->tables->unknown_names[NQ + column]);
+    else if (column >= NV && column < NW) append(s, "; they leave open the force of '%s'", s->tables->velocity_names[column - NV]);
+}
+
+/* Keep what an outcome means as the cause; the other outcomes have said it already. */
+static void explain(Instance *s, Outcome outcome)
+{
+    switch (outcome) {
+    case NOT_FINITE:
+        because(s, "the equations give values that are not finite: check start values and parameters");
+        break;
+    case SINGULAR: explain_singular(s); break;
+    case INACCURATE:
+        because(s, "the step size became too small for the tolerance: the model is too stiff or diverges");
+        break;
+    default: break;
+    }
+}

@@ -1,0 +1,173 @@
+/* Model exchange (FMI 2.0.4, section 3.2): time, states and inputs are what the importer sets; they live in the latch,
+   so that variables are read as in co-simulation. Modes change in new_discrete_states only. */
+
+/* What an importer is told after an event. */
+typedef struct {
+    int states_changed, terminate, has_next_time;
+    double next_time;
+} EventInfo;
+
+/* Where state derivatives and event indicators can be asked for. */
+enum { MAY_EVALUATE = INITIALIZATION | EVENT_MODE | CONTINUOUS_TIME | TERMINATED };
+
+static Status check_vector(Instance *s, const char *function, unsigned allowed, const double *values, size_t n,
+                           size_t expected)
+{
+    if (check_interface(s, function, MODEL_EXCHANGE, allowed)) return STATUS_ERROR;
+    if (n != expected || (n && !values))
+        return say(s, STATUS_ERROR, "%s: an array of %lu values, not of %lu", function, (unsigned long)n,
+                   (unsigned long)expected);
+    return STATUS_OK;
+}
+
+/* Bring w up to date; where that fails, a smaller step of the importer may do. */
+static Status evaluate(Instance *s, const char *function)
+{
+    if (refresh(s, 0)) return STATUS_OK;
+    return say(s, s->now->phase == INITIALIZATION ? STATUS_ERROR : STATUS_DISCARD, "%s at time %.9g: %s", function,
+               s->now->latch_t, s->cause);
+}
+
+/* Distance of the states from the constraints, relative to the tolerance. */
+static double drift_from_constraints(Instance *s)
+{
+    double drift = 0;
+    for (int i = 0; i < NQUATERNIONS; ++i) {
+        const double *Q = s->latch_x + s->tables->quaternions[i];
+        drift = fmax(drift, fabs(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3] - 1));
+    }
+    if (!NL) return drift / s->now->tolerance;
+    if (eval_constraints(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->g, s->c, s->G)) return INFINITY;
+    drift = fmax(drift, largest(s->g, NG) / (1 + largest(s->latch_x, NQ)));
+    drift = fmax(drift, largest(s->c, NL) / (1 + largest(s->latch_x + NQ, NV)));
+    return drift / s->now->tolerance;
+}
+
+static Status enter_event_mode(Instance *s, const char *name)
+{
+    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
+    s->now->phase = EVENT_MODE;
+    return STATUS_OK;
+}
+
+static Status new_discrete_states(Instance *s, const char *name, EventInfo *info)
+{
+    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE)) return STATUS_ERROR;
+    if (!info) return say(s, STATUS_ERROR, "%s: no place for the result", name);
+    memset(info, 0, sizeof *info);
+    COPY(s->next_x, s->latch_x, NX);
+    forget_flips(s);
+    s->cause[0] = 0;
+    Outcome outcome = project(s, s->now->latch_t, s->next_x, s->latch_m);
+    if (!outcome) outcome = update_modes(s, s->now->latch_t, s->next_x, s->latch_m, s->c_next);
+    if (!outcome && s->now->touched) outcome = check_redundant(s, s->now->latch_t, s->next_x, s->latch_m);
+    if (outcome) {
+        explain(s, outcome);
+        info->terminate = 1;
+        return say(s, STATUS_ERROR, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    }
+    /* An event that changes the equations counts as one that changes states: importers restart their integrator on it. */
+    info->states_changed = NX && memcmp(s->latch_x, s->next_x, (size_t)NX * sizeof *s->latch_x) != 0;
+    for (int i = 0; i < NM; ++i)
+        if (s->flipped[i]) {
+            info->states_changed = NX > 0;
+            say_flip(s, i, s->latch_m[i], s->now->latch_t);
+        }
+    s->now->events += 1;
+    s->now->touched = 0;
+    s->w_fresh = s->y_fresh = 0;
+    double next = next_instant(s, s->now->latch_t);
+    info->has_next_time = next < INFINITY;
+    info->next_time = next < INFINITY ? next : 0;
+    COPY(s->latch_x, s->next_x, NX);
+    return STATUS_OK;
+}
+
+static Status enter_continuous_time_mode(Instance *s, const char *name)
+{
+    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE)) return STATUS_ERROR;
+    s->now->phase = CONTINUOUS_TIME;
+    return STATUS_OK;
+}
+
+/* Asks for an event where the states have drifted off their constraints, and for the end where an assertion fails. */
+static Status completed_integrator_step(Instance *s, const char *name, int *enter_event, int *stop)
+{
+    if (check_interface(s, name, MODEL_EXCHANGE, CONTINUOUS_TIME)) return STATUS_ERROR;
+    if (!enter_event || !stop) return say(s, STATUS_ERROR, "%s: no place for the result", name);
+    s->now->steps += 1;
+    *enter_event = drift_from_constraints(s) > 1;
+    *stop = 0;
+    Status status = NH ? evaluate(s, name) : STATUS_OK;
+    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w)) {
+        *stop = 1;
+        return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    }
+    return status;
+}
+
+static Status set_time(Instance *s, const char *name, double time)
+{
+    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
+    if (!(fabs(time) <= 1e300)) return say(s, STATUS_ERROR, "%s: the time %g", name, time);
+    s->now->latch_t = s->now->u_time = time;
+    s->w_fresh = s->y_fresh = 0;
+    return STATUS_OK;
+}
+
+static Status set_continuous_states(Instance *s, const char *name, const double *x, size_t nx)
+{
+    if (check_vector(s, name, CONTINUOUS_TIME, x, nx, NX)) return STATUS_ERROR;
+    if (!finite_all(x, NX)) return say(s, STATUS_DISCARD, "%s: values that are not finite; the states before stay", name);
+    if (NX) COPY(s->latch_x, x, NX);
+    s->w_fresh = s->y_fresh = 0;
+    return STATUS_OK;
+}
+
+/* Where there are constraints, derivatives are those of the nearest states that meet them: importers do not all complete
+   every step, and off the constraints equations of motion may be singular where on them they are not. */
+static Status get_derivatives(Instance *s, const char *name, double *derivatives, size_t nx)
+{
+    if (check_vector(s, name, MAY_EVALUATE, derivatives, nx, NX)) return STATUS_ERROR;
+    if (s->now->phase == INITIALIZATION && evaluate(s, name)) return STATUS_ERROR;
+    COPY(s->next_x, s->latch_x, NX);
+    Outcome outcome = project(s, s->now->latch_t, s->next_x, s->latch_m);
+    if (!outcome) outcome = right_hand_side(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w, s->stage[0]);
+    if (outcome) {
+        explain(s, outcome);
+        return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    }
+    if (NX) COPY(derivatives, s->stage[0], NX);
+    return STATUS_OK;
+}
+
+/* Indicators are the crossings, moved a little so that the switch's mode is not at its border: importers see a change
+   between positive and not positive values only, but a crossing may begin at zero and go either way. */
+static Status get_event_indicators(Instance *s, const char *name, double *values, size_t ni)
+{
+    if (check_vector(s, name, MAY_EVALUATE, values, ni, NINDICATORS)) return STATUS_ERROR;
+    Status status = evaluate(s, name);
+    if (status) return status;
+    if (NM && (eval_crossings(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->c_trial) || !finite_all(s->c_trial, NM)))
+        return say(s, STATUS_DISCARD, "%s at time %.9g: the indicators are not finite", name, s->now->latch_t);
+    for (int i = 0; i < NINDICATORS; ++i) {
+        int which = s->tables->indicators[i];
+        values[i] = s->c_trial[which] + (s->latch_m[which] > 0.5 ? 1e-10 : -1e-10);
+    }
+    return STATUS_OK;
+}
+
+static Status get_continuous_states(Instance *s, const char *name, double *x, size_t nx)
+{
+    if (check_vector(s, name, MAY_EVALUATE, x, nx, NX)) return STATUS_ERROR;
+    if (s->now->phase == INITIALIZATION && evaluate(s, name)) return STATUS_ERROR;
+    if (NX) COPY(x, s->latch_x, NX);
+    return STATUS_OK;
+}
+
+static Status get_nominals(Instance *s, const char *name, double *x_nominal, size_t nx)
+{
+    if (check_vector(s, name, INSTANTIATED | MAY_EVALUATE, x_nominal, nx, NX)) return STATUS_ERROR;
+    if (NX) COPY(x_nominal, s->tables->nominals, NX);
+    return STATUS_OK;
+}

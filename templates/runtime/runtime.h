@@ -1,0 +1,173 @@
+/* Data of a model and of an instance. The vectors and functions are those of mbfmu's architecture document: states x =
+   [q; v; z], inputs u, parameters P = [p; d], modes m, accelerations and multipliers w, variables y. */
+
+#ifndef RUNTIME_H
+#define RUNTIME_H
+
+#include "contract.h"
+
+#define COPY(to, from, n) memcpy((to), (from), (size_t)(n) * sizeof *(to))
+
+/* The version-neutral side of FMI: what a call answers, and which interface an instance is for. */
+typedef enum { STATUS_OK, STATUS_WARNING, STATUS_DISCARD, STATUS_ERROR, STATUS_FATAL } Status;
+typedef enum { MODEL_EXCHANGE, CO_SIMULATION } Interface;
+
+/* States of FMI's state machines: of co-simulation (FMI 2.0.4, figure 11), as far as a slave without asynchronous steps
+   can be in them, and of model exchange (figure 7). */
+typedef enum {
+    INSTANTIATED = 1,
+    INITIALIZATION = 2,
+    STEP_COMPLETE = 4,
+    STEP_FAILED = 8,
+    TERMINATED = 16,
+    EVENT_MODE = 32,
+    CONTINUOUS_TIME = 64,
+    ANY_PHASE = 127
+} Phase;
+
+typedef enum {
+    DONE = 0,
+    NOT_FINITE,
+    SINGULAR,
+    NOT_PROJECTED,
+    INACCURATE,
+    BRANCHING,
+    CHATTERING,
+    ASSERTION,
+    EXHAUSTED
+} Outcome;
+
+/* What the host lends: its log and its memory. */
+typedef struct {
+    void (*log)(void *environment, const char *instance, Status status, const char *category, const char *message);
+    void *(*allocate)(size_t count, size_t size); /* zeroed */
+    void (*release)(void *memory);
+    void *environment;
+} Host;
+
+/* A function as a table of instructions (tape.c). */
+typedef struct {
+    unsigned nconstants, work;      /* doubles of scratch, the constants at their begin */
+    const double *constants;
+    const unsigned *code;
+} Tape;
+
+/* A model: what its descriptor says, never changed, shared by any number of instances. */
+typedef struct {
+    int sizes[SIZES];
+    Tables tables;
+    Tape tapes[FUNCTIONS];
+    size_t work;                    /* doubles of scratch of the longest tape */
+    int largest_block;              /* unknowns of the largest block of A */
+    void *chunks;                   /* memory of all this, a list */
+    void *descriptor;               /* what the host keeps of it */
+    Host host;
+} Model;
+
+/* Where the integrator stands; it may be ahead of the latch. Its vectors are those of the instance: dense output and the
+   modes `inside` hold for begin <= t <= begin + length, head_x, head_m, head_c, head_k at `end`. */
+typedef struct {
+    double begin, length;
+    double end;                     /* end of the last accepted step, at most begin + length */
+    double h;                       /* proposal for the next step, 0: none yet */
+    double error;                   /* of the last accepted step, for the PI control */
+    double regularity;              /* of the constraints: the largest so far */
+    int k_known;
+    int chatter;                    /* events in a row that came at once */
+    int implicit;                   /* by which method the next step is made */
+    int doubts, relief;             /* steps in a row that speak against that method, and for it */
+} Head;
+
+/* All that changes while a model runs, but for vectors, which follow it in one block of memory: a saved state is a copy
+   of that block. Values are read at the latch: the end of the last communication step; in model exchange, what the
+   importer has set. */
+typedef struct {
+    Interface interface;
+    Phase phase;
+    int start_stale;                /* initialisation must be solved (again) before values are read */
+    int touched;                    /* inputs or parameters changed since the latch */
+    int ramps;                      /* some input has a derivative */
+    double start_time, stop_time, tolerance;
+    double longest_step;
+    double u_time;                  /* time at which u holds; du continues it */
+    double latch_t;
+    Head head;
+    unsigned long long steps, implicit_steps, rejections, evaluations, jacobians, events;
+} State;
+
+/* A direction of change of what the equations depend on. */
+typedef struct {
+    double t;
+    double *x, *u;
+} Direction;
+
+/* A matrix factorised for least-norm solutions (linear.c). */
+typedef struct {
+    int rows, cols, rank;
+    int *pivot;
+    double *scale, *qr, *tau, *lower, *lower_tau, *work;
+} LeastNorm;
+
+typedef struct {
+    const Model *model;
+    const Tables *tables;
+    Host host;
+    const char *name;
+    unsigned categories;
+    char cause[1500];               /* of the last failure, for the log */
+    int open_column;                /* of the last singular A: the unknown that it leaves open */
+
+    State *now;
+    size_t state_size;              /* of `now` and the vectors behind it, in bytes */
+    double *start;                  /* p as set; initialisation writes the free ones to P only */
+    double *P, *u, *du;
+    double *latch_x, *latch_u, *latch_m;
+    double *dense, *inside, *head_x, *head_m, *head_c, *head_k; /* one after the other: they are kept together */
+    size_t head_doubles;
+
+    int w_fresh, y_fresh;           /* w and y hold at the latch */
+    double *w, *y;
+
+    /* Scratch. */
+    unsigned long long budget;      /* value of now->evaluations at which a step is given up */
+    Head kept_head;                 /* the head before a step that may fail, and its vectors */
+    double *kept_vectors;
+    int *iw;
+    double *work, *A, *factors, *block, *column_norms;
+    int *pivots;
+    double *stage[7], *stage_x, *stage_w, *u_now, *step_x;
+    double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
+    double *g, *c, *G, *dv, *dq, *e, *h;
+    int *flipped, *watched;
+    Direction along, moved;
+    double *dw, *dy, *moved_w;
+    double stiffness;               /* of the last explicit step: its length times the largest eigenvalue, about */
+    int linearised;                 /* jacobian and drift belong to the present step */
+    double *jacobian, *system, *drift, *increment[8];
+    int *system_pivots;
+    LeastNorm projection;
+
+    /* Scratch of initialisation. */
+    double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
+    int *JJ_pivots;
+    double *start_kept, *u_kept, *m_before;
+    int *mode_changes;
+    LeastNorm least_norm;
+    double *X_start, *X_best, *X_branch, *ends[2], *end_w[2], *direction, *way; /* of singular.c */
+} Instance;
+
+static int finite_all(const double *values, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += values[i] * 0;
+    return sum == 0;
+}
+
+static double largest(const double *values, int n)
+{
+    double most = 0;
+    for (int i = 0; i < n; ++i) if (!(fabs(values[i]) <= most)) most = fabs(values[i]);
+    return most;
+}
+
+#endif

@@ -1,0 +1,159 @@
+/* Starts in singular positions, where branches of motion cross: a parallelogram whose bars lie on one line can go on as a
+   parallelogram or with its bars crossed. The constraints do not say there which speeds lead along a branch (their
+   Jacobian loses rank), and leave accelerations open. Both follow from the branch itself: it is found by short ways to
+   either side, and the start is put on it, as close to the singular position as numbers allow. */
+
+/* Regularity of the constraints at which a position counts as singular. */
+#define SINGULAR_BELOW 1e-6
+
+static double product(const double *a, const double *b, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += a[i] * b[i];
+    return sum;
+}
+
+static double norm_of(const double *values, int n)
+{
+    return sqrt(product(values, values, n));
+}
+
+static double regularity_at_latch(Instance *s, int *weakest)
+{
+    return regularity_at(s, s->now->latch_t, s->latch_x, s->latch_m, weakest);
+}
+
+/* Solve for all but the positions, which stay: steps of least norm from the present X. */
+static int solve_speeds(Instance *s)
+{
+    enum { ITERATIONS = 4 }; /* one would do where start values depend linearly on speeds */
+    double norm;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+        scale_columns(s);
+        for (int i = 0; i < NEQUATIONS * NQ; ++i) s->J[i] = 0;
+        least_norm_factorise(&s->least_norm, NEQUATIONS, s->J, NEQUATIONS);
+        least_norm_step(&s->least_norm, s->r, s->dX);
+        for (int j = 0; j < NUNKNOWNS; ++j) s->X[j] += s->dX[j] / s->tables->weights[j];
+    }
+    return 1;
+}
+
+/* Newton steps from a projected position down to rounding errors, which the direction of a branch hangs on. */
+static int sharpen(Instance *s)
+{
+    enum { ITERATIONS = 2 };
+    double t = s->now->latch_t;
+    for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
+        if (eval_constraints(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->g, s->c, s->G)) return 0;
+        least_norm_factorise(&s->projection, NG, s->G, NL);
+        least_norm_step(&s->projection, s->g, s->dv);
+        eval_displacement(s, t, s->latch_x, s->dv, s->dq);
+        for (int i = 0; i < NQ; ++i) s->latch_x[i] += s->dq[i];
+        normalise_quaternions(s, s->latch_x);
+    }
+    return 1;
+}
+
+/* Go a short way from the singular start along a direction of speeds to where the constraints are met and `regular`:
+   unknowns in s->X, states in the latch, accelerations in w. Returns 0 where there is no such position. */
+static int go_along(Instance *s, const double *start, const double *direction, double way, double regular, double *w)
+{
+    double t = s->now->latch_t, *moved = s->way;
+    const double *u = inputs_at(s, t);
+    int weakest;
+    COPY(s->X, start, NUNKNOWNS);
+    take_start(s);
+    for (int i = 0; i < NV; ++i) s->dv[i] = way * direction[i];
+    eval_displacement(s, t, s->latch_x, s->dv, s->dq);
+    for (int i = 0; i < NQ; ++i) s->latch_x[i] += s->dq[i];
+    if (project(s, t, s->latch_x, s->latch_m) || !sharpen(s)) return 0;
+    for (int i = 0; i < NQ; ++i) moved[i] = s->latch_x[i] - start[i];
+    double distance = norm_of(moved, NQ) / fabs(way);
+    if (!(distance > 0.1 && distance < 10)) return 0;
+    if (regularity_at_latch(s, &weakest) < regular) return 0;
+    COPY(s->X, s->latch_x, NQ);
+    if (!solve_speeds(s)) return 0;
+    take_start(s);
+    if (eval_constraints(s, t, s->latch_x, u, s->latch_m, s->g, s->c, s->G)) return 0;
+    if (!(largest(s->c, NL) <= 1e-9 * (1 + largest(s->latch_x + NQ, NV)))) return 0;
+    return !accelerations(s, t, s->latch_x, u, s->latch_m, w);
+}
+
+/* The branch through the singular start that is nearest to a direction; 0 where it cannot be followed to both sides.
+   The error of its own direction is about the square of the reach. */
+static int find_branch(Instance *s, const double *start, const double *direction, double before, double *found,
+                       double *growth)
+{
+    const double reach = 1e-4, away = 1e-7, regular = fmax(1e-2 * reach, 100 * before);
+    double t = s->now->latch_t, *const *ends = s->ends, *const *w = s->end_w, bend = 0;
+    for (int side = 0; side < 2; ++side) {
+        if (!go_along(s, start, direction, side ? -reach : reach, regular, w[side])) return 0;
+        COPY(ends[side], s->X, NUNKNOWNS);
+    }
+    for (int i = 0; i < NUNKNOWNS; ++i) {
+        double mean = 0.5 * (ends[0][i] + ends[1][i]);
+        ends[1][i] = 0.5 * (ends[0][i] - ends[1][i]);
+        ends[0][i] = mean;
+    }
+    const double *v = ends[0] + NQ, *a = w[0];
+    for (int i = 0; i < NV; ++i) {
+        w[0][i] = 0.5 * (w[0][i] + w[1][i]);
+        bend = fmax(bend, fabs(ends[1][NQ + i]));
+    }
+    if (bend > 0.1 * fmax(1, largest(v, NV))) return 0;
+    double along = product(v, direction, NV);
+    if (!(fabs(along) > 1e-6 * norm_of(v, NV))) along = product(a, direction, NV);
+    double part = (along >= 0 ? away : -away) / reach;
+    for (int i = 0; i < NUNKNOWNS; ++i)
+        found[i] = (i < NQ ? start[i] + part * part * (ends[0][i] - start[i]) : ends[0][i]) + part * ends[1][i];
+    normalise_quaternions(s, found);
+    /* The mass matrix is a part of A, which the factors have replaced. */
+    if (eval_dynamics(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->A, s->stage_w)) return 0;
+    *growth = 0;
+    for (int j = 0; j < NV; ++j) *growth += a[j] * product(s->A + (size_t)j * NW, a, NV);
+    return 1;
+}
+
+/* Put a singular start on a branch: the one in whose direction it moves; at rest, or where the speeds do not show one,
+   that along which the loads drive it most. Speeds keep their fixed start values. */
+static void leave_singular_position(Instance *s)
+{
+    enum { DIRECTIONS = 12 };
+    int weakest;
+    if (!CONSTRAINED) return;
+    double before = regularity_at_latch(s, &weakest);
+    if (before > SINGULAR_BELOW) return;
+    double *start = s->X_start, *direction = s->direction, growth, best = 0;
+    int found = 0;
+    unsigned long long seed = 88172645463325252ULL;
+    COPY(start, s->X, NUNKNOWNS);
+    const double *v = start + NQ;
+    double speed = norm_of(v, NV);
+    for (int trial = speed > 0 ? 0 : 1; trial <= DIRECTIONS; ++trial) {
+        for (int i = 0; trial && i < NV; ++i) direction[i] = next_random(&seed);
+        double length = trial ? norm_of(direction, NV) : 1;
+        for (int i = 0; i < NV; ++i) direction[i] = (trial ? direction[i] / length : 0) + (speed > 0 ? v[i] / speed : 0);
+        length = norm_of(direction, NV);
+        for (int i = 0; i < NV; ++i) direction[i] /= length;
+        if (find_branch(s, start, direction, before, s->X_branch, &growth) && (!found || growth > best)) {
+            best = growth;
+            COPY(s->X_best, s->X_branch, NUNKNOWNS);
+            found = 1;
+        }
+        if (found && speed > 0) break;
+    }
+    COPY(s->X, found ? s->X_best : start, NUNKNOWNS);
+    take_start(s);
+}
+
+/* Keep the cause of accelerations that an initialised start does not have. */
+static void explain_start(Instance *s, Outcome outcome)
+{
+    int weakest;
+    explain(s, outcome);
+    if (outcome == SINGULAR && CONSTRAINED && regularity_at_latch(s, &weakest) <= SINGULAR_BELOW)
+        because(s, "the mechanism is in a singular position, in which branches of its motion cross or end, and the start "
+                "values of speeds lead along none of them ('%s' depends on the other constraints there): change them, or "
+                "start beside it", s->tables->velocity_names[weakest]);
+}

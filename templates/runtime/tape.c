@@ -1,0 +1,408 @@
+/* Functions as tables of instructions (mbfmu/runtime/tape.py), and their interpreter.
+
+   A descriptor has plain tapes: four words for each instruction - operation, place of the result, places of the operands.
+   When a model is loaded, a tape is reordered into runs: instructions of one operation that do not need each other, with
+   results side by side, so that the interpreter decides once for many of them. What follows next is the operation that
+   the longest remaining chain of instructions waits for. a * b +- c and a * b +- c * d become one instruction, rounded
+   after every operation as the separate ones are: results are those of compiled functions to the last bit. */
+
+enum {
+    RUN_MULADD = TAPE_OPERATIONS,   /* a * b + c */
+    RUN_MULSUB,                     /* a * b - c */
+    RUN_SUBMUL,                     /* c - a * b */
+    RUN_MULADDMUL,                  /* a * b + c * d */
+    RUN_MULSUBMUL,                  /* a * b - c * d */
+    RUN_END,
+    RUN_OPERATIONS
+};
+
+/* Operands of each operation that stands in runs. */
+static int operands_of(unsigned operation)
+{
+    switch (operation) {
+    case TAPE_CONST: case TAPE_INPUT: return 0;
+    case TAPE_ADD: case TAPE_SUB: case TAPE_MUL: case TAPE_DIV: case TAPE_POW: case TAPE_CONSTPOW: case TAPE_ATAN2:
+    case TAPE_HYPOT: case TAPE_COPYSIGN: case TAPE_FMOD: case TAPE_FMIN: case TAPE_FMAX: case TAPE_LT: case TAPE_LE:
+    case TAPE_EQ: case TAPE_NE: case TAPE_AND: case TAPE_OR: case TAPE_IF_ELSE_ZERO: return 2;
+    case RUN_MULADD: case RUN_MULSUB: case RUN_SUBMUL: return 3;
+    case RUN_MULADDMUL: case RUN_MULSUBMUL: return 4;
+    default: return 1;
+    }
+}
+
+/* An instruction while a tape is read: results are known by their instruction. */
+typedef struct {
+    unsigned operation;
+    int operand[4];
+    int uses;                       /* by instructions that are needed */
+    int height;                     /* instructions of the longest chain that begins here */
+    int waits;                      /* operands that are not there yet */
+    int next;                       /* in the list of those of one operation that are ready; at last, the place */
+} Node;
+
+/* What tape_load works with. */
+typedef struct {
+    Node *nodes;
+    int n;
+    int *users, *first_user;        /* of the result of each node */
+    int ready[RUN_OPERATIONS], urgency[RUN_OPERATIONS];
+} Schedule;
+
+static void make_ready(Schedule *plan, int i)
+{
+    Node *node = plan->nodes + i;
+    node->next = plan->ready[node->operation];
+    plan->ready[node->operation] = i;
+    if (node->height > plan->urgency[node->operation]) plan->urgency[node->operation] = node->height;
+}
+
+/* Join a product that nothing else uses with the sum that uses it. */
+static void fuse(Node *nodes, Node *node)
+{
+    Node *a, *b;
+    int first, second;
+    if (node->operation != TAPE_ADD && node->operation != TAPE_SUB) return;
+    a = nodes + node->operand[0];
+    b = nodes + node->operand[1];
+    first = a->operation == TAPE_MUL && a->uses == 1;
+    second = b->operation == TAPE_MUL && b->uses == 1 && b != a;
+    if (first && second) {
+        node->operation = node->operation == TAPE_ADD ? RUN_MULADDMUL : RUN_MULSUBMUL;
+        node->operand[2] = b->operand[0];
+        node->operand[3] = b->operand[1];
+        node->operand[0] = a->operand[0];
+        node->operand[1] = a->operand[1];
+        a->uses = b->uses = 0;
+    } else if (first) {
+        node->operation = node->operation == TAPE_ADD ? RUN_MULADD : RUN_MULSUB;
+        node->operand[2] = node->operand[1];
+        node->operand[1] = a->operand[1];
+        node->operand[0] = a->operand[0];
+        a->uses = 0;
+    } else if (second) {
+        node->operation = node->operation == TAPE_ADD ? RUN_MULADD : RUN_SUBMUL;
+        node->operand[2] = node->operand[0];
+        node->operand[0] = b->operand[0];
+        node->operand[1] = b->operand[1];
+        b->uses = 0;
+    }
+}
+
+/* One entry of the list of inputs or results: sorted by vector, then by element. */
+typedef struct {
+    unsigned vector, element;
+    int node;
+} Port;
+
+static int compare_ports(const void *left, const void *right)
+{
+    const Port *a = left, *b = right;
+    if (a->vector != b->vector) return a->vector < b->vector ? -1 : 1;
+    return a->element < b->element ? -1 : a->element > b->element;
+}
+
+/* What a plain tape holds, read into nodes. `ports` takes the results. Returns the number of results, -1 where the tape
+   is damaged: a place that is none, an operand that was not written, an element beyond its vector. */
+static int read_nodes(const unsigned *code, size_t n, unsigned places, unsigned nconstants, const size_t *argument_lengths,
+                      int arguments, const size_t *result_lengths, int results, Node *nodes, int *written, Port *ports)
+{
+    int count = 0;
+    for (unsigned i = 0; i < places; ++i) written[i] = -1;
+    for (size_t i = 0; i < n; ++i, code += 4) {
+        Node *node = nodes + i;
+        unsigned operation = code[0];
+        if (operation >= TAPE_OPERATIONS) return -1;
+        node->operation = operation;
+        if (operation == TAPE_OUTPUT) {
+            if (code[2] >= places || written[code[2]] < 0 || code[3] >= (unsigned)results
+                || code[1] >= result_lengths[code[3]])
+                return -1;
+            ports[count].vector = code[3];
+            ports[count].element = code[1];
+            ports[count++].node = written[code[2]];
+            continue;
+        }
+        if (code[1] >= places) return -1;
+        if (operation == TAPE_CONST) {
+            if (code[2] >= nconstants) return -1;
+            node->operand[0] = (int)code[2];
+        } else if (operation == TAPE_INPUT) {
+            if (code[2] >= (unsigned)arguments || code[3] >= argument_lengths[code[2]]) return -1;
+            node->operand[0] = (int)code[2];
+            node->operand[1] = (int)code[3];
+        } else {
+            for (int k = 0; k < operands_of(operation); ++k) {
+                if (code[2 + k] >= places || written[code[2 + k]] < 0) return -1;
+                node->operand[k] = written[code[2 + k]];
+            }
+            if (operation == TAPE_SQ) {
+                node->operation = TAPE_MUL;
+                node->operand[1] = node->operand[0];
+            }
+        }
+        written[code[1]] = operation == TAPE_ASSIGN ? node->operand[0] : (int)i;
+    }
+    return count;
+}
+
+/* The runs of a schedule, written to `code`; returns where they end. */
+static unsigned *write_runs(Schedule *plan, unsigned *code, unsigned *place, int *run)
+{
+    Node *nodes = plan->nodes;
+    for (;;) {
+        int chosen = -1, n = 0, operands;
+        for (int k = 0; k < RUN_OPERATIONS; ++k)
+            if (plan->ready[k] >= 0 && (chosen < 0 || plan->urgency[k] > plan->urgency[chosen])) chosen = k;
+        if (chosen < 0) return code;
+        for (int i = plan->ready[chosen]; i >= 0; i = nodes[i].next) run[n++] = i;
+        plan->ready[chosen] = -1;
+        plan->urgency[chosen] = 0;
+        *code++ = (unsigned)chosen;
+        *code++ = (unsigned)n;
+        *code++ = *place;
+        operands = operands_of((unsigned)chosen);
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k < operands; ++k) *code++ = (unsigned)nodes[nodes[run[i]].operand[k]].next;
+        for (int i = 0; i < n; ++i) nodes[run[i]].next = (int)(*place)++;
+        for (int i = 0; i < n; ++i)
+            for (int j = plan->first_user[run[i]]; j < plan->first_user[run[i] + 1]; ++j)
+                if (--nodes[plan->users[j]].waits == 0) make_ready(plan, plan->users[j]);
+    }
+}
+
+/* Inputs or results as runs: one for each vector. */
+static unsigned *write_ports(unsigned operation, const Port *ports, int n, unsigned *code, Node *nodes, unsigned *place)
+{
+    for (int begin = 0, end; begin < n; begin = end) {
+        for (end = begin; end < n && ports[end].vector == ports[begin].vector; ++end) {}
+        *code++ = operation;
+        *code++ = (unsigned)(end - begin);
+        *code++ = operation == TAPE_INPUT ? *place : 0;
+        *code++ = ports[begin].vector;
+        for (int i = begin; i < end; ++i) {
+            *code++ = ports[i].element;
+            if (operation == TAPE_OUTPUT) *code++ = (unsigned)nodes[ports[i].node].next;
+            else nodes[ports[i].node].next = (int)(*place)++;
+        }
+    }
+    return code;
+}
+
+/* Make the runs of a plain tape of n instructions. Returns NULL, or what is wrong. */
+static const char *tape_load(Model *model, Tape *tape, const unsigned *plain, size_t n, unsigned places,
+                             const double *constants, unsigned nconstants, const size_t *argument_lengths, int arguments,
+                             const size_t *result_lengths, int results)
+{
+    enum { ENOUGH = 1 << 28 };
+    Schedule plan;
+    size_t operands = 0, longest;
+    int nresults, ninputs = 0, *written = NULL, *run = NULL;
+    Port *outputs = NULL, *inputs = NULL;
+    unsigned *code, *end, place = nconstants;
+    const char *wrong = NULL;
+    memset(&plan, 0, sizeof plan);
+    if (n >= ENOUGH || places >= ENOUGH || nconstants >= ENOUGH) return "a function is too long";
+    plan.n = (int)n;
+    plan.nodes = calloc(n + 1, sizeof(Node));
+    plan.first_user = calloc(n + 2, sizeof(int));
+    plan.users = calloc(4 * n + 1, sizeof(int));
+    written = calloc(places + (size_t)1, sizeof(int));
+    run = calloc(n + 1, sizeof(int));
+    outputs = calloc(n + 1, sizeof(Port));
+    inputs = calloc(n + 1, sizeof(Port));
+    if (!plan.nodes || !plan.first_user || !plan.users || !written || !run || !outputs || !inputs) {
+        wrong = "no memory";
+        goto finish;
+    }
+    nresults = read_nodes(plain, n, places, nconstants, argument_lengths, arguments, result_lengths, results, plan.nodes,
+                          written, outputs);
+    if (nresults < 0) {
+        wrong = "the instructions of a function are damaged";
+        goto finish;
+    }
+    Node *nodes = plan.nodes;
+    for (int i = 0; i < nresults; ++i) ++nodes[outputs[i].node].uses;
+    for (int i = plan.n - 1; i >= 0; --i)
+        if (nodes[i].uses && nodes[i].operation != TAPE_CONST && nodes[i].operation != TAPE_INPUT)
+            for (int k = 0; k < operands_of(nodes[i].operation); ++k) ++nodes[nodes[i].operand[k]].uses;
+    for (int i = 0; i < plan.n; ++i) if (nodes[i].uses && nodes[i].operation != TAPE_OUTPUT) fuse(nodes, nodes + i);
+
+    for (int k = 0; k < RUN_OPERATIONS; ++k) plan.ready[k] = -1;
+    for (int i = plan.n - 1; i >= 0; --i) {
+        if (!nodes[i].uses || nodes[i].operation == TAPE_OUTPUT) continue;
+        nodes[i].height += 1;
+        for (int k = 0; k < operands_of(nodes[i].operation); ++k) {
+            Node *operand = nodes + nodes[i].operand[k];
+            if (nodes[i].height > operand->height) operand->height = nodes[i].height;
+            ++plan.first_user[nodes[i].operand[k] + 1];
+            ++operands;
+        }
+    }
+    for (int i = 0; i < plan.n; ++i) plan.first_user[i + 1] += plan.first_user[i];
+    memcpy(run, plan.first_user, sizeof(int) * n);
+    for (int i = 0; i < plan.n; ++i) {
+        if (!nodes[i].uses || nodes[i].operation == TAPE_OUTPUT) continue;
+        nodes[i].waits = operands_of(nodes[i].operation);
+        for (int k = 0; k < nodes[i].waits; ++k) plan.users[run[nodes[i].operand[k]]++] = i;
+        if (nodes[i].operation == TAPE_INPUT) {
+            inputs[ninputs].vector = (unsigned)nodes[i].operand[0];
+            inputs[ninputs].element = (unsigned)nodes[i].operand[1];
+            inputs[ninputs++].node = i;
+        }
+    }
+    qsort(inputs, (size_t)ninputs, sizeof *inputs, compare_ports);
+    qsort(outputs, (size_t)nresults, sizeof *outputs, compare_ports);
+
+    longest = 3 * n + operands + 6 * (size_t)ninputs + 6 * (size_t)nresults + 1;
+    code = model_allocate(model, longest * sizeof *code);
+    if (!code) {
+        wrong = "no memory";
+        goto finish;
+    }
+    end = write_ports(TAPE_INPUT, inputs, ninputs, code, nodes, &place);
+    for (int pass = 0; pass < 2; ++pass)
+        for (int i = 0; i < plan.n; ++i) {
+            Node *node = nodes + i;
+            if (!node->uses || (node->operation != TAPE_CONST && node->operation != TAPE_INPUT)) continue;
+            if (pass == 0) {
+                if (node->operation == TAPE_CONST) node->next = node->operand[0];
+                continue;
+            }
+            for (int j = plan.first_user[i]; j < plan.first_user[i + 1]; ++j)
+                if (--nodes[plan.users[j]].waits == 0) make_ready(&plan, plan.users[j]);
+        }
+    end = write_runs(&plan, end, &place, run);
+    end = write_ports(TAPE_OUTPUT, outputs, nresults, end, nodes, &place);
+    *end = RUN_END;
+    tape->code = code;
+    tape->constants = constants;
+    tape->nconstants = nconstants;
+    tape->work = place;
+finish:
+    free(plan.nodes);
+    free(plan.first_user);
+    free(plan.users);
+    free(written);
+    free(run);
+    free(outputs);
+    free(inputs);
+    return wrong;
+}
+
+#define RUN1(operation, expression) \
+    case operation: \
+        for (unsigned i = 0; i < n; ++i, code += 1) { \
+            double a = w[code[0]]; \
+            to[i] = expression; \
+        } \
+        break;
+
+#define RUN2(operation, expression) \
+    case operation: \
+        for (unsigned i = 0; i < n; ++i, code += 2) { \
+            double a = w[code[0]], b = w[code[1]]; \
+            to[i] = expression; \
+        } \
+        break;
+
+#define RUN3(operation, expression) \
+    case operation: \
+        for (unsigned i = 0; i < n; ++i, code += 3) { \
+            double a = w[code[0]], b = w[code[1]], c = w[code[2]]; \
+            to[i] = expression; \
+        } \
+        break;
+
+#define RUN4(operation, expression) \
+    case operation: \
+        for (unsigned i = 0; i < n; ++i, code += 4) { \
+            double a = w[code[0]], b = w[code[1]], c = w[code[2]], d = w[code[3]]; \
+            to[i] = expression; \
+        } \
+        break;
+
+/* Evaluate a function. Arguments and results may be NULL, as those of compiled functions. */
+static int run_tape(const Tape *tape, const double **arg, double **res, double *w)
+{
+    const unsigned *code = tape->code;
+    if (!code) return 1;
+    if (tape->nconstants) memcpy(w, tape->constants, tape->nconstants * sizeof *w);
+    for (;;) {
+        unsigned operation = code[0], n;
+        double *to;
+        if (operation == RUN_END) return 0;
+        n = code[1];
+        to = w + code[2];
+        code += 3;
+        switch (operation) {
+        case TAPE_INPUT: {
+            const double *from = arg[*code++];
+            for (unsigned i = 0; i < n; ++i) to[i] = from ? from[code[i]] : 0;
+            code += n;
+            break;
+        }
+        case TAPE_OUTPUT: {
+            double *result = res[*code++];
+            if (result)
+                for (unsigned i = 0; i < n; ++i) result[code[2 * i]] = w[code[2 * i + 1]];
+            code += 2 * (size_t)n;
+            break;
+        }
+        RUN2(TAPE_ADD, a + b)
+        RUN2(TAPE_SUB, a - b)
+        RUN2(TAPE_MUL, a * b)
+        RUN3(RUN_MULADD, a * b + c)
+        RUN3(RUN_MULSUB, a * b - c)
+        RUN3(RUN_SUBMUL, c - a * b)
+        RUN4(RUN_MULADDMUL, a * b + c * d)
+        RUN4(RUN_MULSUBMUL, a * b - c * d)
+        RUN2(TAPE_DIV, a / b)
+        RUN1(TAPE_NEG, -a)
+        RUN1(TAPE_INV, 1 / a)
+        RUN1(TAPE_TWICE, 2 * a)
+        RUN1(TAPE_SQRT, sqrt(a))
+        RUN2(TAPE_POW, pow(a, b))
+        RUN2(TAPE_CONSTPOW, pow(a, b))
+        RUN1(TAPE_EXP, exp(a))
+        RUN1(TAPE_LOG, log(a))
+        RUN1(TAPE_LOG1P, log1p(a))
+        RUN1(TAPE_EXPM1, expm1(a))
+        RUN1(TAPE_SIN, sin(a))
+        RUN1(TAPE_COS, cos(a))
+        RUN1(TAPE_TAN, tan(a))
+        RUN1(TAPE_ASIN, asin(a))
+        RUN1(TAPE_ACOS, acos(a))
+        RUN1(TAPE_ATAN, atan(a))
+        RUN2(TAPE_ATAN2, atan2(a, b))
+        RUN1(TAPE_SINH, sinh(a))
+        RUN1(TAPE_COSH, cosh(a))
+        RUN1(TAPE_TANH, tanh(a))
+        RUN1(TAPE_ASINH, asinh(a))
+        RUN1(TAPE_ACOSH, acosh(a))
+        RUN1(TAPE_ATANH, atanh(a))
+        RUN2(TAPE_HYPOT, hypot(a, b))
+        RUN1(TAPE_FABS, fabs(a))
+        RUN1(TAPE_SIGN, a < 0 ? -1 : a > 0 ? 1 : a)
+        RUN2(TAPE_COPYSIGN, copysign(a, b))
+        RUN1(TAPE_FLOOR, floor(a))
+        RUN1(TAPE_CEIL, ceil(a))
+        RUN2(TAPE_FMOD, fmod(a, b))
+        RUN2(TAPE_FMIN, fmin(a, b))
+        RUN2(TAPE_FMAX, fmax(a, b))
+        RUN2(TAPE_LT, a < b)
+        RUN2(TAPE_LE, a <= b)
+        RUN2(TAPE_EQ, a == b)
+        RUN2(TAPE_NE, a != b)
+        RUN1(TAPE_NOT, !a)
+        RUN2(TAPE_AND, a && b)
+        RUN2(TAPE_OR, a || b)
+        RUN2(TAPE_IF_ELSE_ZERO, a != 0 ? b : 0)
+        default: return 1;
+        }
+    }
+}
+
+#undef RUN1
+#undef RUN2
+#undef RUN3
+#undef RUN4

@@ -1,0 +1,151 @@
+/* Variables by value reference: where each value lives, and what setting it changes. */
+
+static unsigned store_of(int place) { return (unsigned)place >> 28; }
+static unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
+
+/* Bring w and y up to date with the latch; in initialisation mode, solve for the start first where it changed. */
+static int refresh(Instance *s, int with_y)
+{
+    double t = s->now->latch_t;
+    if (s->now->phase == INITIALIZATION && s->now->start_stale) {
+        if (!initialise(s)) return 0;
+        t = s->now->latch_t;
+    }
+    if (!s->w_fresh) {
+        Outcome outcome = accelerations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
+        if (outcome) {
+            explain(s, outcome);
+            return 0;
+        }
+        s->w_fresh = 1;
+    }
+    if (with_y && !s->y_fresh) {
+        if (NY && eval_variables(s, t, s->latch_x, s->latch_u, s->latch_m, s->w, s->y)) {
+            explain(s, NOT_FINITE);
+            return 0;
+        }
+        s->y_fresh = 1;
+    }
+    return 1;
+}
+
+/* Make the values at these places readable. */
+static int prepare(Instance *s, const int *places, const unsigned *references, size_t n)
+{
+    if (s->now->phase == INITIALIZATION && s->now->start_stale && !refresh(s, 0)) return 0;
+    if (s->w_fresh && s->y_fresh) return 1;
+    int need_w = 0, need_y = 0;
+    for (size_t i = 0; i < n; ++i) {
+        unsigned store = store_of(places[references[i]]);
+        need_w |= store == STORE_W;
+        need_y |= store == STORE_Y;
+    }
+    return !(need_w | need_y) || refresh(s, need_y);
+}
+
+static double value_at(const Instance *s, int place)
+{
+    unsigned index = index_of(place);
+    switch (store_of(place)) {
+    case STORE_TIME: return s->now->latch_t;
+    case STORE_X: return s->latch_x[index];
+    case STORE_U: return s->u[index];
+    case STORE_P: return s->P[index];
+    case STORE_W: return s->w[index];
+    case STORE_Y: return s->y[index];
+    default: return s->tables->constants[index];
+    }
+}
+
+/* What can be set of one type of variables, sorted by value reference. */
+typedef struct {
+    int n;
+    const int *references, *settings, *indices;
+    const double *least, *most;
+    const char **names;
+} Settables;
+
+#define SETTABLES(s, type, number) \
+    {number, (s)->tables->type##_references, (s)->tables->type##_settings, (s)->tables->type##_indices, \
+     (s)->tables->type##_least, (s)->tables->type##_most, (s)->tables->type##_names}
+
+static Settables real_settables(const Instance *s) { return (Settables)SETTABLES(s, real, NREAL_SETTABLES); }
+static Settables integer_settables(const Instance *s) { return (Settables)SETTABLES(s, integer, NINTEGER_SETTABLES); }
+static Settables boolean_settables(const Instance *s) { return (Settables)SETTABLES(s, boolean, NBOOLEAN_SETTABLES); }
+static Settables string_settables(const Instance *s) { return (Settables)SETTABLES(s, string, NSTRING_SETTABLES); }
+
+/* Position of a value reference in the table, or -1: setting it makes no sense. */
+static int find_settable(const Settables *table, unsigned reference)
+{
+    int low = 0, high = table->n;
+    while (low < high) {
+        int middle = (low + high) / 2;
+        if ((unsigned)table->references[middle] < reference) low = middle + 1;
+        else high = middle;
+    }
+    return low < table->n && (unsigned)table->references[low] == reference ? low : -1;
+}
+
+/* Why a variable cannot be set now, as a log line; STATUS_OK if it can. */
+static Status check_settable(const Instance *s, const char *function, const Settables *table, unsigned reference)
+{
+    int which = find_settable(table, reference);
+    if (which < 0)
+        return say(s, STATUS_ERROR, "%s: value reference %u is calculated by the model and cannot be set", function,
+                   reference);
+    int setting = table->settings[which];
+    const char *name = table->names[which];
+    if (setting == SET_STRUCTURE)
+        return say(s, STATUS_ERROR, "%s: %s is part of the model's structure: rebuild the FMU with the value wanted",
+                   function, name);
+    if (s->now->phase == CONTINUOUS_TIME && setting != SET_INPUT)
+        return say(s, STATUS_ERROR, "%s: %s cannot be set in continuous-time mode: enter event mode first", function,
+                   name);
+    if ((s->now->phase & (STEP_COMPLETE | EVENT_MODE)) && setting != SET_INPUT && setting != SET_TUNABLE)
+        return say(s, STATUS_ERROR, "%s: %s can be set until initialisation ends only: reset the instance first",
+                   function, name);
+    return STATUS_OK;
+}
+
+/* Why a variable cannot be set to this value, as a log line; STATUS_OK if it can. */
+static Status check_value(const Instance *s, const char *function, const Settables *table, unsigned reference,
+                          double value)
+{
+    Status status = check_settable(s, function, table, reference);
+    if (status) return status;
+    int which = find_settable(table, reference);
+    if (!(fabs(value) <= 1.7976931348623157e308))
+        return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", function,
+                   table->names[which], value);
+    if (value < table->least[which])
+        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its least is %.9g; the values before are kept",
+                   function, table->names[which], value, table->least[which]);
+    if (value > table->most[which])
+        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its greatest is %.9g; the values before are kept",
+                   function, table->names[which], value, table->most[which]);
+    return STATUS_OK;
+}
+
+/* Inputs act from the next step on, in model exchange at once; so do tunable parameters. */
+static void set_value(Instance *s, const Settables *table, unsigned reference, double value)
+{
+    State *now = s->now;
+    int which = find_settable(table, reference), setting = table->settings[which], index = table->indices[which];
+    double *to = (setting == SET_INPUT ? s->u : s->start) + index;
+    if (memcmp(to, &value, sizeof value) == 0) return;
+    *to = value;
+    if (now->phase & (INSTANTIATED | INITIALIZATION)) {
+        now->start_stale = 1;
+        return;
+    }
+    now->touched = 1;
+    if (setting == SET_TUNABLE) {
+        s->P[index] = value;
+        derive(s);
+    } else if (now->interface == MODEL_EXCHANGE) {
+        s->latch_u[index] = value;
+    } else {
+        return;
+    }
+    s->w_fresh = s->y_fresh = 0;
+}
