@@ -14,8 +14,8 @@ from mbfmu.components import Body, PointMass, Prismatic, World
 
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
 from mbfmu.runtime.equations import FUNCTIONS, Equations
+from mbfmu.simulate import simulate
 
 
 @pytest.fixture(scope="module")

@@ -8,8 +8,8 @@ import casadi as ca
 import pytest
 
 from mbfmu.dynamics.system import System
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.runtime.equations import FUNCTIONS, Equations
+from mbfmu.runtime.variables import ScalarVariable
 
 
 def make_equations() -> Equations:

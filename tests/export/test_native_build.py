@@ -16,6 +16,7 @@ import pytest
 
 from mbfmu.errors import BuildError
 from mbfmu.export import compilers
+from mbfmu.export.native import build_library, write_sources
 from mbfmu.runtime.compilers import (
     Compiler,
     find_compiler,
@@ -24,7 +25,6 @@ from mbfmu.runtime.compilers import (
     require_compiler,
     universal_binary,
 )
-from mbfmu.export.native import build_library, write_sources
 
 GUID = "{0123}"
 

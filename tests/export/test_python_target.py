@@ -20,8 +20,8 @@ from fmpy.fmi2 import FMU2Slave
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description
 from mbfmu.export.python import external_dependencies, write_python_target
-from mbfmu.runtime.references import value_references
 from mbfmu.runtime import run
+from mbfmu.runtime.references import value_references
 
 pytestmark = pytest.mark.skipif(
     sys.platform not in ("linux", "win32"), reason="pythonfmu has no library for this system"
