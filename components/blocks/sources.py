@@ -1,6 +1,6 @@
 """Signal sources (Modelica.Blocks.Sources 4.0). Parameters take numbers or vectors; a vector makes y one.
 
-Where a source jumps or kinks it names the instant, so that a runtime stops there. A source without end repeats for ever.
+Where a source jumps or kinks it names the instant, so that a runtime stops there. One without end repeats for ever.
 """
 
 from __future__ import annotations

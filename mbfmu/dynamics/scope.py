@@ -449,7 +449,8 @@ class Scope:
     def time_event(self, instant: Any) -> None:
         """Something jumps or kinks at this instant: the integrator stops there.
 
-        An instant is a function of parameters, and of time where it is the next of a series: those after `self.time` count.
+        An instant is a function of parameters, and of time where it is the next of a series: those that lie after
+        `self.time` count.
         """
         self._record.times.append(column(instant))
 

@@ -32,8 +32,8 @@ _STORES = {store: number for number, store in enumerate(STORES)}
 class Run:
     """A model and one instance of it, with errors as exceptions.
 
-    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the end
-    of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
+    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the
+    end of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
 
     Parameters
     ----------
