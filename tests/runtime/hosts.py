@@ -259,6 +259,7 @@ class ProcessSlave(Slave):
 
     def __init__(self, library: Library, *, logging: bool = False, **experiment: Any) -> None:
         super().__init__(library, **experiment)
+        self._phases: dict[bytes, bool] = {}
         self._open()
 
     def _open(self) -> None:
@@ -306,12 +307,14 @@ class ProcessSlave(Slave):
         self._open()
 
     def save(self) -> bytes:
-        return self.instance.instance.save_state()
+        state = self.instance.instance.save_state()
+        self._phases[state] = self._initialising
+        return state
 
     def restore(self, state: bytes) -> None:
         if self.instance.instance.restore_state(state) > WARNING:
             raise Failed(3, self.instance.last_message)
-        self.time = self.instance.time
+        self.time, self._initialising = self.instance.time, self._phases.get(state, False)
 
     def statistics(self) -> dict[str, int]:
         return self.instance.instance.statistics()

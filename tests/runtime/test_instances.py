@@ -1,166 +1,159 @@
-"""An instance between steps: latched values, parameters, states, failures."""
+"""An instance between steps, in every host: latched values, parameters, states, failures."""
 
 from __future__ import annotations
 
-import json
-import pickle
+import math
 
 import casadi as ca
 import numpy as np
 import pytest
-from hand_made_models import Draft, bouncing_mass, free_body, oscillator, point_pendulum
-
-from mbfmu.runtime import Instance, Interface, SimulationError, StepError, VariableError
-from mbfmu.runtime.interface import get, put
+from hand_made_models import Draft, bouncing_mass, everything, free_body, oscillator, point_pendulum, stiff_drive
+from hosts import Failed
 
 
-@pytest.fixture
-def model():
-    equations, variables = oscillator()
-    return Instance(equations, tolerance=1e-9), Interface(variables)
+def test_the_first_get_after_a_set_initialises_again(library):
+    slave = library(oscillator).slave().enter()
+    assert slave.get("a") == pytest.approx(-0.4)
+    slave.set("s", 0.2)
+    assert slave.get("s") == 0.2
+    assert slave.get("a") == pytest.approx(-0.8)
+    slave.set("F", 1.6)
+    assert slave.get("a") == pytest.approx(0.0, abs=1e-15)
 
 
-def test_the_first_get_after_a_set_initialises_again(model):
-    instance, interface = model
-    assert get(instance, interface.find("a")) == pytest.approx(-0.4)
-    put(instance, interface.find("s"), 0.2)
-    assert get(instance, interface.find("s")) == 0.2
-    assert get(instance, interface.find("a")) == pytest.approx(-0.8)
-    put(instance, interface.find("F"), 1.6)
-    assert get(instance, interface.find("a")) == pytest.approx(0.0, abs=1e-15)
+def test_values_belong_to_the_end_of_the_step(library):
+    slave = library(oscillator).slave(tolerance=1e-9).start()
+    slave.step(0.5)
+    acceleration = -0.4 * math.cos(1.0)
+    slave.set("F", 10.0)
+    assert slave.get("a") == pytest.approx(acceleration, abs=1e-8)
+    assert slave.get("F") == 10.0
+    slave.set("c", 80.0)
+    assert slave.get("omega") == pytest.approx(math.sqrt(40.0))
+    assert slave.get("a") == pytest.approx(10 * acceleration, abs=1e-7)
 
 
-def test_values_belong_to_the_end_of_the_step(model):
-    instance, interface = model
-    instance.finish_initialisation()
-    instance.do_step(0.5)
-    acceleration = -0.4 * np.cos(1.0)
-    put(instance, interface.find("F"), 10.0)
-    assert get(instance, interface.find("a")) == pytest.approx(acceleration, abs=1e-8)
-    assert get(instance, interface.find("F")) == 10.0
-    put(instance, interface.find("c"), 80.0)
-    assert get(instance, interface.find("omega")) == pytest.approx(np.sqrt(40.0))
-    assert get(instance, interface.find("a")) == pytest.approx(10 * acceleration, abs=1e-7)
-    instance.do_step(0.0)
-    assert get(instance, interface.find("a")) == pytest.approx(10 * acceleration, abs=1e-7)
-
-
-def test_an_input_acts_from_the_next_step_on(model):
-    instance, interface = model
-    instance.finish_initialisation()
-    put(instance, interface.find("F"), 8.0)
-    instance.do_step(0.7)
-    assert get(instance, interface.find("s")) == pytest.approx(1.0 - 0.9 * np.cos(1.4), abs=1e-8)
-
-
-def test_a_tunable_parameter_acts_from_the_next_step_on(model):
-    instance, interface = model
-    instance.finish_initialisation()
-    instance.do_step(np.pi / 4)
-    assert get(instance, interface.find("s")) == pytest.approx(0.0, abs=1e-9)
-    put(instance, interface.find("c"), 32.0)
-    instance.do_step(np.pi / 8)
-    assert get(instance, interface.find("s")) == pytest.approx(-0.05, abs=1e-8)
+def test_an_input_acts_from_the_next_step_on(library):
+    slave = library(oscillator).slave(tolerance=1e-9).start()
+    slave.set("F", 8.0)
+    slave.step(0.7)
+    assert slave.get("s") == pytest.approx(1.0 - 0.9 * math.cos(1.4), abs=1e-8)
 
 
 @pytest.mark.parametrize("name", ["m", "s"])
-def test_fixed_parameters_and_starts_are_closed_after_the_start(model, name):
-    instance, interface = model
-    instance.finish_initialisation()
-    with pytest.raises(VariableError, match="before the initialisation ends"):
-        put(instance, interface.find(name), 1.0)
+def test_fixed_parameters_and_starts_are_closed_after_the_start(library, name):
+    slave = library(oscillator).slave().start()
+    with pytest.raises(Failed, match=r"until initialisation ends|before the initialisation ends"):
+        slave.set(name, 1.0)
+    assert slave.get("m", "s") == [2.0, 0.1]
 
 
-def test_reset_returns_to_the_defaults(model):
-    instance, interface = model
-    put(instance, interface.find("m"), 8.0)
-    put(instance, interface.find("F"), 1.0)
-    instance.finish_initialisation()
-    instance.do_step(1.0)
-    instance.reset()
-    assert instance.time == 0.0
-    assert get(instance, interface.find("m")) == 2.0
-    instance.finish_initialisation()
-    instance.do_step(1.0)
-    assert get(instance, interface.find("s")) == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
+def test_reset_returns_to_the_defaults(library):
+    slave = library(oscillator).slave(tolerance=1e-9).start(m=8.0, F=1.0)
+    slave.step(1.0)
+    slave.reset()
+    slave.enter()
+    assert slave.get("m", "F", "time") == [2.0, 0.0, 0.0]
+    slave.finish()
+    slave.step(1.0)
+    assert slave.get("s") == pytest.approx(0.1 * math.cos(2.0), abs=1e-8)
 
 
-def test_values_have_the_type_of_their_variable(model):
-    instance, interface = model
-    values = [get(instance, interface.find(name)) for name in ("axis", "on", "label", "time")]
-    assert values == [3, True, "spring", 0.0]
-    assert [type(value) for value in values] == [int, bool, str, float]
+MODELS = [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive]
 
 
-@pytest.mark.parametrize("make", [point_pendulum, bouncing_mass, free_body])
-def test_a_restored_run_repeats_itself_exactly(make):
-    first = Instance(make(), tolerance=1e-6)
-    first.finish_initialisation()
-    for _ in range(7):
-        first.do_step(0.03)
-    state = json.loads(json.dumps(first.save()))
-    assert pickle.loads(pickle.dumps(state)) == state
-    other = Instance(make(), tolerance=1e-3)
-    other.restore(state)
-    assert other.time == first.time
-    np.testing.assert_array_equal(other.values("w"), first.values("w"))
+@pytest.mark.parametrize("model", MODELS)
+def test_a_restored_run_repeats_itself_exactly(library, model):
+    """In the same instance and in another one, which had another tolerance."""
+    first = library(model).slave(tolerance=1e-6).start()
+    names = [name for name in first.names if first.variables[name].store in ("x", "w", "y", "u")]
+    random = np.random.default_rng(1)
+    inputs = [v.name for v in first.variables.values() if v.causality == "input"]
+    other = library(model).slave(tolerance=1e-3).enter()
     for _ in range(20):
-        first.do_step(0.03)
-        other.do_step(0.03)
-    np.testing.assert_array_equal(other.values("x"), first.values("x"))
-    first.restore(state)
-    for _ in range(20):
-        first.do_step(0.03)
-    np.testing.assert_array_equal(other.values("x"), first.values("x"))
+        first.step(float(random.uniform(0.001, 0.08)))
+        if random.random() < 0.3:
+            for name in inputs:
+                first.set(name, float(random.normal()))
+        state, time, here = first.save(), first.time, first.get(*names)
+        steps = random.uniform(0.001, 0.1, 6)
+
+        def follow(slave, time=time, steps=steps):
+            slave.time = time
+            values = []
+            for h in steps:
+                slave.step(float(h))
+                values += slave.get(*names)
+            return values
+
+        expected = follow(first)
+        for slave in (first, other):
+            slave.restore(state)
+            assert slave.get(*names) == here
+            assert follow(slave) == expected
+        first.restore(state)
+        first.time = time
 
 
-def test_a_saved_state_has_the_latch_and_what_was_set_since(model):
-    instance, interface = model
-    instance.finish_initialisation()
-    instance.do_step(0.5)
-    put(instance, interface.find("F"), 3.0)
-    state = instance.save()
-    acceleration = get(instance, interface.find("a"))
-    instance.do_step(0.5)
-    after = get(instance, interface.find("s"))
-    instance.restore(state)
-    assert get(instance, interface.find("F")) == 3.0
-    assert get(instance, interface.find("a")) == acceleration
-    instance.do_step(0.5)
-    assert get(instance, interface.find("s")) == after
+def test_a_saved_state_has_the_latch_and_what_was_set_since(library):
+    slave = library(oscillator).slave(tolerance=1e-9).start()
+    slave.step(0.5)
+    slave.set("F", 3.0)
+    state, acceleration = slave.save(), slave.get("a")
+    slave.step(0.5)
+    after = slave.get("s")
+    slave.restore(state)
+    assert slave.get("F") == 3.0
+    assert slave.get("a") == acceleration
+    slave.step(0.5)
+    assert slave.get("s") == after
 
 
-def test_a_state_saved_before_the_start_keeps_what_was_set(model):
-    instance, interface = model
-    put(instance, interface.find("s"), 0.3)
-    state = instance.save()
-    put(instance, interface.find("s"), 0.4)
-    instance.finish_initialisation()
-    instance.restore(state)
-    assert instance.initialising
-    assert get(instance, interface.find("s")) == 0.3
+def test_a_state_saved_before_the_start_keeps_what_was_set(library):
+    slave = library(oscillator).slave().enter(s=0.3)
+    state = slave.save()
+    slave.set("s", 0.4)
+    slave.finish()
+    slave.step(0.1)
+    slave.restore(state)
+    assert slave.get("s", "time") == [0.3, 0.0]
+    slave.set("m", 3.0)
+    slave.finish()
 
 
-@pytest.mark.parametrize("state", [{}, {"p": "?"}])
-def test_a_foreign_state_is_refused(model, state):
-    instance, _ = model
-    with pytest.raises(SimulationError, match="not the saved state"):
-        instance.restore(state)
-    with pytest.raises(SimulationError, match="oscillator"):
-        instance.restore(Instance(point_pendulum()).save())
+def test_foreign_and_damaged_states_are_refused(library):
+    slave, other = library(oscillator).slave().start(), library(point_pendulum).slave().start()
+    good, foreign = slave.save(), other.save()
+    foreign += bytes(max(0, len(good) - len(foreign)))
+    for message, state in (("too few", good[:-1]), ("too few", b"x"), ("another model", foreign)):
+        with pytest.raises(Failed, match=message):
+            slave.restore(state)
+    slave.step(0.1)
+    assert slave.get("s") == pytest.approx(0.1 * math.cos(0.2), abs=1e-7)
 
 
-def test_instances_do_not_touch_each_other(model):
-    first, interface = model
-    second = Instance(first.equations)
-    put(second, interface.find("s"), 0.2)
-    first.finish_initialisation()
-    second.finish_initialisation()
-    first.do_step(1.0)
-    second.do_step(0.5)
-    first.do_step(1.0)
-    assert first.get("x", 0) == pytest.approx(0.1 * np.cos(4.0), abs=1e-7)
-    assert second.get("x", 0) == pytest.approx(0.2 * np.cos(1.0), abs=1e-7)
+def test_no_flip_of_a_bit_in_a_state_goes_unseen(library):
+    slave = library(oscillator).slave().start()
+    slave.step(0.1)
+    good, s = slave.save(), slave.get("s")
+    for position in range(len(good)):
+        flipped = bytearray(good)
+        flipped[position] ^= 1 << position % 8
+        with pytest.raises(Failed, match="damaged|another model"):
+            slave.restore(bytes(flipped))
+    assert slave.get("s") == s
+
+
+def test_instances_do_not_touch_each_other(library):
+    first = library(oscillator).slave(tolerance=1e-8).enter()
+    second = library(oscillator).slave(tolerance=1e-8).enter(s=0.2)
+    for slave in (first, second):
+        slave.finish()
+    first.step(1.0)
+    second.step(0.5)
+    first.step(1.0)
+    assert first.get("s") == pytest.approx(0.1 * math.cos(4.0), abs=1e-7)
+    assert second.get("s") == pytest.approx(0.2 * math.cos(1.0), abs=1e-7)
 
 
 def blow_up():
@@ -169,70 +162,113 @@ def blow_up():
     return d.equations(A=ca.SX(1), b=d.v**2, guess=ca.vertcat(0, 1), fixed=(True, True), crossings=d.q - 0.1, y=d.m[0])
 
 
-def test_a_failed_step_leaves_the_instance_where_it_was():
-    instance = Instance(blow_up())
-    instance.finish_initialisation()
-    instance.do_step(0.05)
-    before = instance.values("x").copy()
-    with pytest.raises(StepError, match=r"t = 0\.99|t = 1"):
-        instance.do_step(2.0)
-    assert instance.time == 0.05
-    np.testing.assert_array_equal(instance.values("x"), before)
-    assert instance.get("y", 0) == 0.0
-    instance.do_step(0.45)
-    assert instance.get("x", 1) == pytest.approx(2.0, abs=1e-6)
-    assert instance.get("y", 0) == 1.0
+def test_a_failed_step_ends_where_the_motion_does(library):
+    slave = library(blow_up).slave().start()
+    slave.step(0.05)
+    assert slave.get("y0") == 0.0
+    with pytest.raises(Failed, match=r"ends at (0\.99|1)[^:]*: .*(step size became too small|not finite)") as caught:
+        slave.step(2.0)
+    assert caught.value.status == 2
+    t, v, above = slave.get("time", "x1", "y0")
+    assert 0.99 < t <= 1.0
+    assert v > 100
+    assert above == 1.0
+    slave.time = t
+    with pytest.raises(Failed):
+        slave.step(0.1)
+    slave.reset()
+    slave.start()
+    slave.step(0.5)
+    assert slave.get("x1") == pytest.approx(2.0, abs=1e-6)
+    assert slave.get("y0") == 1.0
 
 
-def test_steps_go_forward_from_a_finished_initialisation(model):
-    instance, _ = model
-    with pytest.raises(SimulationError, match="initialisation"):
-        instance.do_step(0.1)
-    instance.finish_initialisation()
-    with pytest.raises(StepError, match="cannot step"):
-        instance.do_step(-0.1)
+def test_a_state_before_a_failed_step_can_be_taken_up(library):
+    slave = library(blow_up).slave().start()
+    slave.step(0.05)
+    state = slave.save()
+    with pytest.raises(Failed):
+        slave.step(2.0)
+    slave.restore(state)
+    slave.time = 0.05
+    slave.step(0.45)
+    assert slave.get("x1") == pytest.approx(2.0, abs=1e-6)
 
 
-def test_accelerations_that_end_are_reported():
+def vanishing_mass():
     """The mass is gone from 0.1 s on."""
     d = Draft("vanishing", q=1, v=1)
-    mass = ca.if_else(d.t < 0.1, 1, 0)
-    instance = Instance(d.equations(A=mass, b=ca.SX(1), guess=ca.SX.zeros(2)))
-    instance.finish_initialisation()
-    with pytest.raises(StepError, match=r"t = 0\.1 s the step size became too small"):
-        instance.do_step(0.2)
-    instance.do_step(0.05)
-    instance.do_step(0.04)
-    assert instance.get("x", 1) == pytest.approx(0.09)
+    return d.equations(A=ca.if_else(d.t < 0.1, 1, 0), b=ca.SX(1), guess=ca.SX.zeros(2))
 
 
-def test_chattering_is_reported_and_not_endless():
+def test_accelerations_that_end_are_reported(library):
+    slave = library(vanishing_mass).slave().start()
+    slave.step(0.05)
+    slave.step(0.04)
+    assert slave.get("x1") == pytest.approx(0.09)
+    with pytest.raises(Failed, match=r"ends at 0\.(1|0999\d*)[^:]*: .*singular.*der\(x1\)"):
+        slave.step(0.2)
+
+
+def relay():
     d = Draft("relay", q=1, v=1, switches=1)
-    relay = d.equations(
-        A=ca.SX(1), b=ca.SX(0), guess=ca.vertcat(-0.1, 0), derivatives=ca.vertcat(1 - 2 * d.m[0], 0), crossings=d.q
+    return d.equations(
+        A=ca.SX(1),
+        b=ca.SX(0),
+        guess=ca.vertcat(-0.1, 0),
+        derivatives=ca.vertcat(1 - 2 * d.m[0], 0),
+        crossings=d.q,
+        switch_names=("q >= 0",),
     )
-    instance = Instance(relay)
-    instance.finish_initialisation()
-    with pytest.raises(StepError, match=r"t = 0\.1 .* chatters"):
-        instance.do_step(1.0)
 
 
-def test_a_model_without_states_has_values_at_every_time():
+def test_chattering_is_reported_and_not_endless(library):
+    slave = library(relay).slave().start()
+    with pytest.raises(Failed, match=r"switches flip back and forth .* at time 0\.1\S* \(q >= 0\)"):
+        slave.step(1.0)
+
+
+def source():
     d = Draft("source", switches=1, parameters=[0.25])
-    source = d.equations(
+    return d.equations(
         A=ca.SX(0, 0),
         b=ca.SX(0, 1),
         guess=ca.SX(0, 1),
         derivatives=ca.SX(0, 1),
         displacement=ca.SX(0, 1),
         crossings=d.t - d.P[0],
-        times=d.P[0],
+        next_times=d.P[0],
         time_switches=(True,),
         y=d.t * d.m[0],
     )
-    instance = Instance(source)
-    instance.finish_initialisation()
-    instance.do_step(0.2)
-    assert instance.get("y", 0) == 0.0
-    instance.do_step(0.2)
-    assert instance.get("y", 0) == 0.4
+
+
+def test_a_model_without_states_has_values_at_every_time(library):
+    slave = library(source).slave().start()
+    slave.step(0.2)
+    assert slave.get("y0") == 0.0
+    slave.step(0.2)
+    assert slave.get("y0") == 0.4
+
+
+def endless_pulse():
+    """A force of 1 N in the first half of every period of p[0]: its instants have no end."""
+    d = Draft("endless pulse", q=1, v=1, switches=1, parameters=[0.5])
+    half = d.P[0] / 2
+    on = half - (d.t - d.P[0] * ca.floor(d.t / d.P[0] + 1e-12)) - 1e-9
+    return d.equations(
+        A=ca.SX(1),
+        b=d.m[0],
+        guess=ca.SX.zeros(2),
+        crossings=on,
+        next_times=half * (ca.floor(d.t / half + 1e-9) + 1),
+        time_switches=(True,),
+    )
+
+
+def test_instants_without_end_are_met_for_long(library):
+    slave = library(endless_pulse).slave().start()
+    for i in range(1, 101):
+        slave.step(10.0 * i - slave.time)
+        assert slave.get("x1") == pytest.approx(slave.time / 2, rel=1e-8)
+    assert slave.statistics()["events"] == pytest.approx(4000, abs=1)
