@@ -5,10 +5,10 @@
 
 static double read_time;
 
-static void run_model(Model *model)
+static void run_model(Model *model, Interface interface)
 {
     double values[8];
-    Instance *s = mbfmu_instantiate(model, "damaged", (int)(model->sizes[0] % 2), 1, NULL, NULL);
+    Instance *s = mbfmu_instantiate(model, "damaged", interface == CO_SIMULATION, 1, NULL, NULL);
     if (!s) return;
     mbfmu_set_up_experiment(s, "setUp", 0, 0, 0, 0, 0);
     mbfmu_enter_initialization(s, "enter");
@@ -40,7 +40,8 @@ static int try_descriptor(const char *bytes, size_t size)
         if (!wrong || !*wrong) exit(3);
         return 0;
     }
-    run_model(model);
+    run_model(model, CO_SIMULATION);
+    run_model(model, MODEL_EXCHANGE);
     mbfmu_unload(model);
     return 1;
 }
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
         char kept = bytes[i];
         unsigned char flips[] = {1, 0x80, 0xff};
         for (int k = 0; k < 3; ++k) {
-            fprintf(stderr, "\rbyte %lu, flip %d", (unsigned long)i, k);
+            fprintf(stderr, "byte %lu, flip %d\n", (unsigned long)i, k);
             bytes[i] = (char)(kept ^ flips[k]);
             if (try_descriptor(bytes, size)) exit(2); /* the checksum has seen nothing */
             memcpy(&header, bytes, sizeof header);

@@ -116,7 +116,7 @@ def main() -> int:
                     code, out, errors = made.damage()
                     print(f"{name}: descriptors with a byte changed: {out.strip()}, exit code {code}", flush=True)
                     failures += code != 0
-                    print(errors[-3000:] if code else "", end="", flush=True)
+                    print(errors[-5000:] if code else "", end="", flush=True)
     return 1 if failures else 0
 
 

@@ -1,7 +1,8 @@
 /* Drives every FMI function of a model in random order, legal and illegal, and compares each status with the tables of
    FMI 2.0.4, sections 3.2.3 and 4.2.4; sequences of co-simulation and of model exchange take turns. Linked with the
    FMU's own sources, so that sanitizers see both. Prints nothing and returns 0 where all is well. Arguments: GUID, folder
-   of resources, number of sequences, references of a Real input and of a tunable Real, numbers of states and event indicators. */
+   of resources, number of sequences, references of a Real input and of a tunable Real, numbers of states and event
+   indicators. */
 
 #include <math.h>
 #include <stdarg.h>
