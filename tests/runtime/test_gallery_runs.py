@@ -12,6 +12,7 @@ from mbfmu import sources
 from mbfmu.dynamics.system import System
 from mbfmu.errors import SimulationError
 from mbfmu.modeling import registry
+from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.run import run
 
 GALLERY = sorted(registry.assemblies())
@@ -35,25 +36,21 @@ def test_loose_tolerances_run(name, tolerance):
     ("name", "values", "culprit"),
     [
         ("double_pendulum", {"revolute2.w": 1e10}, r"revolute[12]\.(phi|w)"),
-        ("rolling_wheel", {"wheel1.rollingWheel.w_start[2]": 1e8}, r"wheel1\.\S+"),
+        ("rolling_wheel", {"wheel1.der_angles[2]": 1e8}, r"wheel1\.\S+"),
     ],
 )
 def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit):
     made = system(name)
-    known = {v.name for v in made.variables}
-    if not set(values) <= known:
-        pytest.fail(f"{name} has {[n for n in known if 'w' in n.split('.')[-1]][:40]}")
     message = rf"more than 1000000 evaluations .* time came to \S+ only: '{culprit}' changes by \S+ per second"
     with pytest.raises(SimulationError, match=message):
         run(made.equations, made.variables, start_values=values, stop_time=1.0, interval=1.0, outputs=["time"])
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "rolling_wheel"])
-def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, library_in, name):
-    if library_in is None:
-        pytest.skip("no C compiler")
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name):
     made = system(name)
-    names = [v.name for v in made.variables if v.type == "Real"]
+    names = [v.name for v in made.variables if v.type == "Real" and v.store != "constant"]
     values = []
     for host in ("compiled", "interpreted", "process"):
         folder = tmp_path / host
@@ -62,7 +59,7 @@ def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, libr
         rows = []
         for _ in range(20):
             slave.step(0.05)
-            rows += slave.get(*[n for n in names if made.variables])
+            rows += slave.get(*names)
         values.append(rows)
     assert [math.isnan(v) for v in values[0]].count(True) == 0
     assert values[0] == values[1]

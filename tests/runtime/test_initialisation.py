@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import casadi as ca
-import numpy as np
 import pytest
 from hand_made_models import GRAVITY, Draft, point_pendulum, variable
 from hosts import Failed

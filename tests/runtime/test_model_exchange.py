@@ -16,9 +16,9 @@ from lxml import etree
 
 from mbfmu import sources
 from mbfmu.dynamics.system import System
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
+from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
 
 

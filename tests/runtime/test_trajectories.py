@@ -7,7 +7,16 @@ import math
 import casadi as ca
 import numpy as np
 import pytest
-from hand_made_models import GRAVITY, Draft, bouncing_mass, everything, free_body, oscillator, point_pendulum, stepped_force
+from hand_made_models import (
+    GRAVITY,
+    Draft,
+    bouncing_mass,
+    everything,
+    free_body,
+    oscillator,
+    point_pendulum,
+    stepped_force,
+)
 from scipy.integrate import solve_ivp
 from scipy.spatial.transform import Rotation
 
