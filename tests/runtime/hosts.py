@@ -224,9 +224,7 @@ class FmuSlave(Slave):
         self.time += h
 
     def get(self, *names: str) -> Any:
-        values = [
-            self.call(getattr(self.fmi, f"get{self.variables[n].type}"), [self._references[n]])[0] for n in names
-        ]
+        values = [self.call(getattr(self.fmi, f"get{self.variables[n].type}"), [self._references[n]])[0] for n in names]
         return values[0] if len(values) == 1 else values
 
     def set(self, name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""C programs linked with the sources of an FMU: random calls under sanitizers and valgrind, memory, real time, warnings."""
+"""C programs linked with the sources of an FMU: random calls under sanitizers, memory, real time, warnings."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_the_sources_compile_without_warnings(made, model):
     sources = made(model)
     main = "fmu.c" if sources.kind == "compiled" else "library.c"
     text = (sources.folder / main).read_text()
-    quiet = "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wunused-parameter\"\n"
+    quiet = '#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Wunused-parameter"\n'
     quiet += '#pragma GCC diagnostic ignored "-Wmisleading-indentation"\n'
     text = text.replace('#include "equations.c"', f'{quiet}#include "equations.c"\n#pragma GCC diagnostic pop')
     (sources.folder / main).write_text(text)

@@ -1,4 +1,4 @@
-"""Directional derivatives, with compiled and with interpreted equations, against differences of the same FMU's values and, where they are known, closed forms."""
+"""Directional derivatives of both kinds of FMUs against differences and, where they are known, closed forms."""
 
 from __future__ import annotations
 

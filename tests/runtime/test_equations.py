@@ -32,7 +32,9 @@ def test_what_fmus_copy_imports_the_standard_library_only(file):
 def test_sizes_are_those_of_the_functions():
     e = everything()[0]
     found = {name: getattr(e, name) for name in ("nq", "nv", "nz", "nx", "nw", "nu", "npar", "nd", "nl", "ng", "nm")}
-    assert found == dict(nq=6, nv=5, nz=1, nx=12, nw=6, nu=1, npar=6, nd=1, nl=1, ng=1, nm=2)
+    assert found == {
+        "nq": 6, "nv": 5, "nz": 1, "nx": 12, "nw": 6, "nu": 1, "npar": 6, "nd": 1, "nl": 1, "ng": 1, "nm": 2,
+    }  # fmt: skip
     assert (e.nt, e.ny, e.ne, e.nh, e.nX, e.nr) == (2, 3, 0, 1, 13, 4)
     with pytest.raises(AttributeError, match="nothing"):
         _ = e.nothing

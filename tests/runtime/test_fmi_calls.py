@@ -1,4 +1,4 @@
-"""The FMI 2.0 interface, with compiled and with interpreted equations: call states, refusals with their log lines, saved states, instances."""
+"""The FMI 2.0 interface of both kinds of FMUs: call states, refusals with log lines, saved states, instances."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ def test_exactly_the_fmi_functions_are_exported(fmu_library):
 def test_only_the_c_and_math_libraries_are_needed(fmu_library):
     if shutil.which("readelf") is None:
         pytest.skip("readelf is not there")
-    listing = subprocess.run(["readelf", "-d", fmu_library(oscillator).path], capture_output=True, text=True, check=True)
+    listing = subprocess.run(
+        ["readelf", "-d", fmu_library(oscillator).path], capture_output=True, text=True, check=True
+    )
     needed = {line.split("[")[1].rstrip("]") for line in listing.stdout.splitlines() if "NEEDED" in line}
     assert needed <= {"libc.so.6", "libm.so.6"}
 

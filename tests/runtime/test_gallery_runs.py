@@ -1,4 +1,4 @@
-"""Mechanisms of the gallery at their limits: loose tolerances, motions too fast to follow, compiled beside interpreted."""
+"""The gallery at its limits: loose tolerances, motions too fast to follow, compiled beside interpreted."""
 
 from __future__ import annotations
 

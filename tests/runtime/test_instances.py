@@ -139,7 +139,7 @@ def test_no_flip_of_a_bit_in_a_state_goes_unseen(library):
     for position in range(len(good)):
         flipped = bytearray(good)
         flipped[position] ^= 1 << position % 8
-        with pytest.raises(Failed, match="damaged|another model"):
+        with pytest.raises(Failed, match=r"damaged|another model"):
             slave.restore(bytes(flipped))
     assert slave.get("s") == s
 

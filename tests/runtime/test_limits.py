@@ -72,7 +72,7 @@ def test_constraints_that_cannot_be_met_are_an_error_however_small_the_gap(libra
     slave = library(off_its_circle).slave().start()
     slave.step(0.1)
     slave.set("gap", gap)
-    with pytest.raises(Failed, match="'velocity [12]' cannot be met, it is off by"):
+    with pytest.raises(Failed, match=r"'velocity [12]' cannot be met, it is off by"):
         slave.step(0.1)
 
 
@@ -124,6 +124,29 @@ def test_fixed_steps_check_assertions_on_accelerations_of_their_end(library, sol
         slave.step(0.125)
 
 
+def held_rod():
+    """A pendulum whose rod is never let loose: its multiplier stays below -1 from the start below the pivot."""
+    d = Draft("held rod", q=2, v=2, multipliers=1, parameters=[0.6, -0.8])
+    return d.equations(
+        A=ca.blockcat([[ca.SX.eye(2), -d.q], [d.q.T, ca.SX(0)]]),
+        b=ca.vertcat(0, -10, -ca.dot(d.v, d.v)),
+        guess=ca.vertcat(d.P[:2], 0, 0),
+        g=(ca.dot(d.q, d.q) - 1) / 2,
+        c=ca.dot(d.q, d.v),
+        fixed=(True,) * 4,
+        assertions=-1 - d.w[2],
+        assertion_messages=("the rod is loose",),
+    )
+
+
+def test_fixed_steps_check_assertions_after_projecting(library):
+    slave = library(held_rod, fixed_step=0.02).slave().start()
+    for i in range(1, 51):
+        slave.step(i / 50 - slave.time)
+        assert slave.get("w2") < -1
+    assert math.hypot(*slave.get("x0", "x1")) == pytest.approx(1.0, abs=1e-13)
+
+
 def with_nominals():
     equations, variables = oscillator()
     nominals = {"s": 0.01, "v": 250.0}
@@ -154,3 +177,15 @@ def test_output_derivatives_are_good_at_late_times_and_after_short_steps(fmu_lib
     references = [slave.reference(name) for name in ("a", "energy", "time")]
     derivatives = slave.fmi.getRealOutputDerivatives(references, [1] * 3)
     assert list(derivatives) == pytest.approx([0.8 * math.sin(1.0), 0.0, 1.0], abs=2e-6)
+
+
+def test_output_derivatives_are_good_where_steps_are_short_at_late_times(fmu_library):
+    """Steps of microseconds at 1e6 s: a thousandth of one would be lost in the rounding of time."""
+    slave = fmu_library(oscillator).slave()
+    slave.fmi.setupExperiment(tolerance=1e-8, startTime=1e6)
+    slave.set("c", 2e8)
+    slave.fmi.enterInitializationMode()
+    slave.fmi.exitInitializationMode()
+    slave.fmi.doStep(1e6, 1e-3)
+    (rate,) = slave.fmi.getRealOutputDerivatives([slave.reference("time")], [1])
+    assert rate == pytest.approx(1.0, abs=1e-6)

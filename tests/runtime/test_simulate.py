@@ -32,7 +32,9 @@ def test_mistakes_become_errors_for_users():
         simulate(model, stop_time=-1.0)
     with pytest.raises(SimulationError, match="interval"):
         simulate(model, step=0.0)
-    with pytest.raises(ModelError, match='oscillator: the method "Euler" is unknown; there are auto, explicit, implicit'):
+    with pytest.raises(
+        ModelError, match='oscillator: the method "Euler" is unknown; there are auto, explicit, implicit'
+    ):
         simulate(model, method="Euler")
 
 
