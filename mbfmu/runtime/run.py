@@ -159,7 +159,11 @@ class Run:
             The step cannot be made.
         """
         if end > self.time and self.instance.do_step(self.time, end - self.time) > WARNING:
-            raise SimulationError(f"{self.equations.name}: {self.last_message}")
+            raise self._ended()
+
+    def _ended(self) -> SimulationError:
+        """What a failed step raises: when the motion ended, and why."""
+        return SimulationError(f"{self.equations.name}: the run ends at {self.time:.9g} s: {self.last_message}")
 
     def rows(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Step to each of the times [n] and read the places [k] (store << 28 | index) there: [n, k].
@@ -176,7 +180,7 @@ class Run:
             rows.ctypes.data,
         )  # fmt: skip
         if done < times.size:
-            raise SimulationError(f"{self.equations.name}: {self.last_message}")
+            raise self._ended()
         return rows
 
 
@@ -279,10 +283,11 @@ def run(
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([_STORES[v.store] << 28 | v.index for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
-    for part in np.array_split(np.arange(grid.size), min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size)):
+    chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
+    for part in np.array_split(np.arange(grid.size), chunks):
         series[part] = one.rows(grid[part], places)
         if progress is not None:
-            progress(float(part[-1] + 1) / grid.size)
+            progress(float((grid[part[-1]] - start) / (stop - start)))
     constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}

@@ -1,5 +1,5 @@
 /* Steps an instance while every allocation of the process is forbidden. The linker leads malloc and its kin here
-   (--wrap). Argument: GUID. Returns 0 where the steps succeed without one. */
+   (--wrap). Arguments: GUID, folder of resources. Returns 0 where the steps succeed without one. */
 
 #include <stddef.h>
 #include <stdio.h>
@@ -41,8 +41,8 @@ int main(int argc, char **argv)
     fmi2CallbackFunctions callbacks = {NULL, calloc, free, NULL, NULL};
     const fmi2ValueReference references[] = {0, 1, 2};
     fmi2Real values[3];
-    if (argc != 2) return 1;
-    fmi2Component c = fmi2Instantiate("real time", fmi2CoSimulation, argv[1], "", &callbacks, 0, 0);
+    if (argc != 3) return 1;
+    fmi2Component c = fmi2Instantiate("real time", fmi2CoSimulation, argv[1], argv[2], &callbacks, 0, 0);
     if (!c || fmi2SetupExperiment(c, 0, 0, 0, 0, 0) || fmi2EnterInitializationMode(c) || fmi2ExitInitializationMode(c))
         return 2;
     forbidden = 1;

@@ -1,4 +1,4 @@
-"""Directional derivatives against differences of the same FMU's values and, where they are known, closed forms."""
+"""Directional derivatives of both kinds of FMUs against differences and, where they are known, closed forms."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ import casadi as ca
 import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2Real
-from hand_made_models import free_body, oscillator
-from native_driver import Slave
-from native_models import everything
+from hand_made_models import everything, free_body, oscillator
 
 
 def derivative(slave, unknowns, known, change=1.0):
@@ -22,8 +20,8 @@ def derivative(slave, unknowns, known, change=1.0):
     )
 
 
-def test_an_oscillator_has_its_closed_form(library):
-    slave = library(oscillator).slave().start()
+def test_an_oscillator_has_its_closed_form(fmu_library):
+    slave = fmu_library(oscillator).slave().start()
     slave.step(0.4)
     s, v, mass, stiffness = slave.get("s", "v", "m", "c")
     names = ["s", "v", "a", "m", "F"]
@@ -34,16 +32,16 @@ def test_an_oscillator_has_its_closed_form(library):
     assert (s, v) == tuple(slave.get("s", "v"))
 
 
-def test_several_directions_add_up(library):
-    slave = library(oscillator).slave().start()
+def test_several_directions_add_up(fmu_library):
+    slave = fmu_library(oscillator).slave().start()
     both = slave.fmi.getDirectionalDerivative(
         [slave.reference("a")], [slave.reference("s"), slave.reference("F")], [2.0, -1.0]
     )
     assert both == [pytest.approx(2 * derivative(slave, ["a"], "s")[0] - derivative(slave, ["a"], "F")[0])]
 
 
-def test_what_is_neither_output_nor_derivative_is_refused(library):
-    slave = library(oscillator).slave().start()
+def test_what_is_neither_output_nor_derivative_is_refused(fmu_library):
+    slave = fmu_library(oscillator).slave().start()
     for unknown, known, message in (("energy", "s", "neither an output"), ("a", "m", "neither an input nor a state")):
         slave.log.clear()
         assert slave.status(derivative, slave, [unknown], known) == fmi2Error
@@ -60,10 +58,10 @@ def calling():
 
 
 @pytest.mark.parametrize("model", [everything, free_body, calling])
-def test_derivatives_are_differences_of_derivatives(library, model):
+def test_derivatives_are_differences_of_derivatives(fmu_library, model):
     """The Jacobian of dx/dt by central differences, in model exchange, where states can be set."""
-    built = library(model)
-    slave = Slave(built, kind=FMU2Model)
+    built = fmu_library(model)
+    slave = built.slave(kind=FMU2Model)
     slave.start()
     slave.fmi.newDiscreteStates()
     slave.fmi.enterContinuousTimeMode()
@@ -94,8 +92,8 @@ def test_derivatives_are_differences_of_derivatives(library, model):
         )
 
 
-def test_in_initialisation_mode_start_values_and_parameters_count(library):
-    slave = library(oscillator).slave()
+def test_in_initialisation_mode_start_values_and_parameters_count(fmu_library):
+    slave = fmu_library(oscillator).slave()
     slave.fmi.setupExperiment()
     slave.fmi.enterInitializationMode()
     mass, stiffness, s = slave.get("m", "c", "s")
@@ -108,9 +106,9 @@ def test_in_initialisation_mode_start_values_and_parameters_count(library):
     assert slave.get("s") == pytest.approx(s * math.cos(0.2), abs=1e-7)
 
 
-def test_in_initialisation_mode_constraints_are_met(library):
+def test_in_initialisation_mode_constraints_are_met(fmu_library):
     """The start of a pendulum moves along its circle, and what is equal to x stays so."""
-    slave = library(everything).slave()
+    slave = fmu_library(everything).slave()
     slave.fmi.setupExperiment()
     slave.fmi.enterInitializationMode()
     x, y = slave.get("x0", "x1")

@@ -1,5 +1,5 @@
 /* Makes and frees many instances, and prints by how many kB the process has grown since the first hundred. Arguments:
-   GUID, number of instances. */
+   GUID, folder of resources, number of instances. */
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,10 +19,10 @@ int main(int argc, char **argv)
 {
     fmi2CallbackFunctions callbacks = {NULL, calloc, free, NULL, NULL};
     long before = 0;
-    if (argc != 3) return 1;
-    for (int i = 0; i < atoi(argv[2]); ++i) {
+    if (argc != 4) return 1;
+    for (int i = 0; i < atoi(argv[3]); ++i) {
         fmi2FMUstate state = NULL;
-        fmi2Component c = fmi2Instantiate("one of many", fmi2CoSimulation, argv[1], "", &callbacks, 0, 0);
+        fmi2Component c = fmi2Instantiate("one of many", fmi2CoSimulation, argv[1], argv[2], &callbacks, 0, 0);
         if (!c || fmi2SetupExperiment(c, 0, 0, 0, 0, 0) || fmi2EnterInitializationMode(c)
             || fmi2ExitInitializationMode(c) || fmi2DoStep(c, 0, 0.01, 1) || fmi2GetFMUstate(c, &state)
             || fmi2FreeFMUstate(c, &state))

@@ -1,7 +1,8 @@
 /* Drives every FMI function of a model in random order, legal and illegal, and compares each status with the tables of
    FMI 2.0.4, sections 3.2.3 and 4.2.4; sequences of co-simulation and of model exchange take turns. Linked with the
-   FMU's own sources, so that sanitizers see both. Prints nothing and returns 0 where all is well. Arguments: GUID,
-   number of sequences, references of a Real input and of a tunable Real, numbers of states and event indicators. */
+   FMU's own sources, so that sanitizers see both. Prints nothing and returns 0 where all is well. Arguments: GUID, folder
+   of resources, number of sequences, references of a Real input and of a tunable Real, numbers of states and event
+   indicators. */
 
 #include <math.h>
 #include <stdarg.h>
@@ -233,22 +234,22 @@ static void call(unsigned which, fmi2ValueReference input, fmi2ValueReference tu
 int main(int argc, char **argv)
 {
     fmi2CallbackFunctions callbacks = {logger, allocate, release, NULL, NULL};
-    if (argc != 7) return 4;
-    nx = (size_t)atoi(argv[5]);
-    ni = (size_t)atoi(argv[6]);
+    if (argc != 8) return 4;
+    nx = (size_t)atoi(argv[6]);
+    ni = (size_t)atoi(argv[7]);
     if (nx >= LARGEST || ni >= LARGEST) return 13;
-    for (int sequence = 0; sequence < atoi(argv[2]); ++sequence) {
+    for (int sequence = 0; sequence < atoi(argv[3]); ++sequence) {
         seed = (unsigned)sequence;
-        if (fmi2Instantiate("host", fmi2CoSimulation, "another", "", &callbacks, fmi2False, fmi2False)) return 5;
+        if (fmi2Instantiate("host", fmi2CoSimulation, "another", argv[2], &callbacks, fmi2False, fmi2False)) return 5;
         exchange = sequence % 2;
-        c = fmi2Instantiate("host", exchange ? fmi2ModelExchange : fmi2CoSimulation, argv[1], "", &callbacks, fmi2False,
+        c = fmi2Instantiate("host", exchange ? fmi2ModelExchange : fmi2CoSimulation, argv[1], argv[2], &callbacks, fmi2False,
                             sequence % 3 == 0);
         if (!c) return 7;
         state = INSTANTIATED;
         now = 0;
         saved = NULL;
         for (int i = 0; i < 100; ++i)
-            call(random_below(CALLS + EXCHANGE_CALLS), (fmi2ValueReference)atoi(argv[3]), (fmi2ValueReference)atoi(argv[4]));
+            call(random_below(CALLS + EXCHANGE_CALLS), (fmi2ValueReference)atoi(argv[4]), (fmi2ValueReference)atoi(argv[5]));
         fmi2FreeFMUstate(c, &saved);
         fmi2FreeInstance(c);
         if (blocks) return 8;

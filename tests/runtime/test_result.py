@@ -7,7 +7,7 @@ import csv
 import numpy as np
 import pytest
 
-from mbfmu.runtime import Result
+from mbfmu.runtime.result import Result
 
 
 @pytest.fixture
