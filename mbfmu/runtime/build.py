@@ -8,7 +8,7 @@ import tempfile
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime import contract
-from mbfmu.runtime.compilers import PLATFORMS, Compiler, require_compiler
+from mbfmu.runtime.compilers import EXTENSIONS, Compiler, require_compiler
 
 _ROOT = pathlib.Path(__file__).resolve().parent
 
@@ -36,7 +36,7 @@ def headers() -> pathlib.Path:
 
 def library(platform: str, name: str = "mbfmu") -> pathlib.Path:
     """Where the library for a platform stands, or would."""
-    return LIBRARIES / platform / (name + PLATFORMS[platform])
+    return LIBRARIES / platform / (name + EXTENSIONS[platform])
 
 
 def is_current(platform: str) -> bool:
