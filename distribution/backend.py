@@ -1,8 +1,8 @@
 """The build backend (PEP 517, PEP 660): setuptools', after the runtime's libraries are compiled.
 
 A wheel holds the library of the machine that builds it, made by its C compiler, and is for such machines only. With
-`--config-settings platforms=all` ziglang makes the libraries for all platforms and the WebAssembly module: that wheel is
-for any machine. ziglang is asked for only where it is needed. A source distribution holds no library.
+`--config-settings platforms=all` ziglang makes the libraries for all platforms and the WebAssembly module: that wheel
+is for any machine. ziglang is asked for only where it is needed. A source distribution holds no library.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from setuptools.command.build_py import build_py
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime.build import LIBRARIES, build_libraries, is_current
-from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, find_compiler, host_platform, find_zig
+from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, find_compiler, find_zig, host_platform
 
 __all__ = [
     "build_editable",
