@@ -31,7 +31,7 @@ TARGETS = ("native", "python")
 EQUATIONS = ("compiled", "interpreted")
 
 #: What interpretation costs, measured on the gallery.
-_INTERPRETED = "runs 1.5 to 3 times slower than compiled"
+_INTERPRETED = "runs 1.2 to 3 times slower than compiled"
 
 #: What each target offers.
 CAPABILITIES = {"native": native.CAPABILITIES, "python": Capabilities(needsExecutionTool=True)}
