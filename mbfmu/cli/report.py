@@ -84,9 +84,11 @@ def number(value: object) -> str:
         return str(value)
 
 
-def built(file: pathlib.Path) -> None:
-    """Print which file was written."""
+def built(file: pathlib.Path, kind: str = "") -> None:
+    """Print which file was written and, of an FMU, of which kind it is."""
     console.print(f"{escape(str(file))}  {size(file.stat().st_size)}")
+    if kind:
+        console.print(escape(kind))
 
 
 def connections(found: Iterable[Any]) -> None:

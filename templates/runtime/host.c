@@ -44,11 +44,21 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
     return failed;
 }
 
+#ifdef __wasm__
+/* WebAssembly modules cannot call a function that a program made later: they import it. */
+__attribute__((import_module("mbfmu"), import_name("log")))
+void imported_log(void *environment, const char *instance, Status status, const char *category, const char *text);
+#define LOG_FUNCTION(log) ((log) ? imported_log : NULL)
+#else
+#define LOG_FUNCTION(log) log
+#endif
+
+/* A new instance; lines of its log go to `log`, where that is not NULL. */
 HOST_EXPORT Instance *mbfmu_instantiate(const Model *model, const char *name, int interface, int logging,
                                         void (*log)(void *, const char *, Status, const char *, const char *),
                                         void *environment)
 {
-    Host host = {log, NULL, NULL, environment};
+    Host host = {LOG_FUNCTION(log), NULL, NULL, environment};
     return instantiate(model, &host, "instantiate", name, interface ? CO_SIMULATION : MODEL_EXCHANGE, logging);
 }
 
