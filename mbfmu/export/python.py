@@ -46,9 +46,9 @@ def platforms() -> list[str]:
     ]
     if not found:
         raise BuildError(
-            f"a python FMU needs the host library of pythonfmu and the runtime's library for {' or '.join(HOST_LIBRARIES)}"
-            ": the wheels of both bring them; in a checkout, `pip install mbfmu[cross]` installs a compiler that can make"
-            " the runtime's"
+            f"a python FMU needs the libraries of pythonfmu and of mbfmu's runtime for {' or '.join(HOST_LIBRARIES)}: "
+            "the wheels of both bring them; in a checkout, `pip install mbfmu[cross]` installs a compiler that makes "
+            "the runtime's"
         )
     return found
 
@@ -100,9 +100,7 @@ def write_python_target(
 
 def external_dependencies(model: str, platforms: Sequence[str]) -> str:
     """Text of documentation/externalDependencies.txt (FMI 2.0.4, section 2.3): what has to be installed, and how."""
-    return _render(
-        "externalDependencies.txt.jinja", model=model, platforms=platforms, python=platform.python_version()
-    )
+    return _render("externalDependencies.txt.jinja", model=model, platforms=platforms, python=platform.python_version())
 
 
 def _docstring(text: str) -> str:

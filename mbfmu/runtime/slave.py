@@ -1,9 +1,10 @@
 """The slave of Python-hosted FMUs: hooks that pythonfmu's library calls (0.6.9 and 0.7), on the C runtime by ctypes.
 
 In front of pythonfmu's library stands the FMU's own (templates/runtime/pythonfmu.c), which is the runtime, too: it has
-checked the arguments, keeps the instance, and learns the status of each call from the slave. No hook raises: an exception
-makes pythonfmu's library release the slave, its class and its log twice. It also runs the slave's module once more for
-each slave and releases the module's dictionary, which it does not own: the module calls `keep` whenever it runs.
+checked the arguments, keeps the instance, and learns the status of each call from the slave. No hook raises: an
+exception makes pythonfmu's library release the slave, its class and its log twice. It also runs the slave's module once
+more for each slave and releases the module's dictionary, which it does not own: the module calls `keep` whenever it
+runs.
 
 This module imports nothing but the standard library and its neighbour `library`: FMUs bring a copy of both.
 """
@@ -63,7 +64,9 @@ def _phase(function: str, name: str) -> Callable[..., None]:
     return hook
 
 
-def _getter(kind: str, item: Any, nothing: _Value, convert: Callable[[Any], _Value] | None = None) -> Callable[..., Any]:
+def _getter(
+    kind: str, item: Any, nothing: _Value, convert: Callable[[Any], _Value] | None = None
+) -> Callable[..., list[_Value]]:
     """A hook that returns the values of variables of one type."""
     function, text = f"get_{kind}s", f"fmi2Get{kind.capitalize()}".encode()
 

@@ -14,7 +14,7 @@ from mbfmu.runtime.variables import ScalarVariable
 
 
 def make_equations() -> Equations:
-    """m a = F - c s - d v with x = [s, v], u = [F], p = [m, c, d, s0, v0], derived d = [sqrt(c/m)], y = [E], s <= 10."""
+    """m a = F - c s - d v with x = [s, v], u = [F], p = [m, c, d, s0, v0], d = [sqrt(c/m)], y = [E]; s <= 10 m."""
     t, x, u, m_, w = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("u"), ca.SX.sym("m", 0), ca.SX.sym("w")
     p, total, unknowns, dv = ca.SX.sym("p", 5), ca.SX.sym("P", 6), ca.SX.sym("X", 2), ca.SX.sym("dv")
     none = ca.SX(0, 1)

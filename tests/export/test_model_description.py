@@ -10,10 +10,10 @@ import pytest
 from fmpy.model_description import read_model_description
 from lxml import etree
 
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.errors import BuildError
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier, step_size
 from mbfmu.runtime.references import value_references
+from mbfmu.runtime.variables import ScalarVariable
 
 DATE = datetime.datetime(2024, 2, 29, 12, 30, 1, tzinfo=datetime.timezone(datetime.timedelta(hours=2)))
 

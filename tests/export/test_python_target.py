@@ -19,7 +19,6 @@ import fmpy
 import numpy as np
 import pytest
 from importer import DISCARD, ERROR, MODEL_EXCHANGE, OK, UNTOUCHED, Callbacks, Importer, Unit
-
 from mbfmu.fmus.double_pendulum import DoublePendulum
 from mbfmu.fmus.planar_loop_release import PlanarLoopRelease
 
@@ -56,9 +55,7 @@ def write_fmu(folder: pathlib.Path, system: Any, target: str, guid: str) -> path
     )
     (folder / "modelDescription.xml").write_bytes(description)
     if target == "python":
-        python.write_python_target(
-            folder, system.equations, system.variables, IDENTIFIER, guid, [host_platform()]
-        )
+        python.write_python_target(folder, system.equations, system.variables, IDENTIFIER, guid, [host_platform()])
     else:
         (folder / "resources").mkdir()
         native.write_descriptor(system.equations, system.variables, guid, folder / "resources")
@@ -93,7 +90,7 @@ def unit(importer: Importer) -> Iterator[Unit]:
     assert importer.blocks == 0
 
 
-# Every call of one run, as (what is done, the call). Both targets must answer each alike, values and log lines included.
+# Every call of one run, as (what is done, the call). Both targets must answer alike, values and log lines included.
 
 REAL, INTEGER, STRING = ctypes.c_double, ctypes.c_int, ctypes.c_char_p
 ALL_PHASES: list[tuple[str, Callable[[Unit], Any]]] = [
@@ -125,7 +122,10 @@ ALL_PHASES: list[tuple[str, Callable[[Unit], Any]]] = [
     ("set of a parameter to infinity", lambda u: u.set("mass.m", float("inf"))),
     ("set of an input to no number", lambda u: u.set("flange.f", float("nan"))),
     ("set of an output", lambda u: u.set("energy", 1.0)),
-    ("set of two, one refused", lambda u: u.set_references("Real", [u.importer.variables["flange.f"][1], 4711], [9, 1])),
+    (
+        "set of two, one refused",
+        lambda u: u.set_references("Real", [u.importer.variables["flange.f"][1], 4711], [9, 1]),
+    ),
     ("get of that input", lambda u: u.get_references("Real", [u.importer.variables["flange.f"][1]])),
     ("set of a structural integer", lambda u: u.set("mass.n[1]", 2)),
     ("set of a structural boolean", lambda u: u.set("mass.animation", 0)),
@@ -256,7 +256,9 @@ def test_it_is_for_co_simulation_only(importer: Importer) -> None:
     assert "no interface of the type 0" in importer.lines[0][3]
 
 
-@pytest.mark.parametrize("what", ["nowhere", "not UTF-8", "replaced", "no descriptor", "damaged descriptor", "no slave"])
+@pytest.mark.parametrize(
+    "what", ["nowhere", "not UTF-8", "replaced", "no descriptor", "damaged descriptor", "no slave"]
+)
 def test_resources_that_cannot_be_used_are_refused(system: Any, tmp_path: pathlib.Path, what: str) -> None:
     """Each in an FMU of its own: the model of one that has run is known."""
     own = Importer(write_fmu(tmp_path / "fmu", system, "python", "{" + what + "}"))

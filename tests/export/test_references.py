@@ -3,8 +3,8 @@ from __future__ import annotations
 import dataclasses
 from typing import Any
 
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.runtime.references import value_references
+from mbfmu.runtime.variables import ScalarVariable
 
 
 def variable(name: str, store: Any, index: int, type: Any = "Real", start_index: int | None = None) -> ScalarVariable:
