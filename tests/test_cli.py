@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 
 from mbfmu import cli, sources
-from mbfmu.demos import double_pendulum
 from mbfmu.errors import ModelError
 
 PENDULUM = '''
@@ -333,25 +332,25 @@ def test_bad_use_ends_in_one_message(
     assert (folder / "pendulum.py").read_text(encoding="utf-8") == PENDULUM
 
 
-def test_native_without_compiler_names_the_remedy(
+def test_compiled_equations_without_compiler_name_the_remedy(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without_compiler(monkeypatch, folder)
-    message = complaint(["build", "pendulum.py", "--target", "native", "-o", "out.fmu"], capsys)
+    message = complaint(["build", "pendulum.py", "--equations", "compiled", "-o", "out.fmu"], capsys)
     assert "compiler" in message
-    assert "--target python" in message
+    assert "--equations interpreted" in message
     assert not (folder / "out.fmu").exists()
 
 
-def test_auto_without_compiler_builds_the_python_target_and_says_so(
+def test_without_compiler_equations_are_interpreted_and_that_is_said(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     without_compiler(monkeypatch, folder)
     assert cli.main(["build", "pendulum.py", "-o", "out.fmu"]) == 0
     shown = "".join(capsys.readouterr())
-    assert "python" in shown
+    assert "interpreted" in shown
     assert "compiler" in shown
-    assert fmpy.read_model_description("out.fmu").coSimulation.needsExecutionTool
+    assert not fmpy.read_model_description("out.fmu").coSimulation.needsExecutionTool
 
 
 def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -362,16 +361,6 @@ def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.Cap
     assert 0 < float(difference) < 1e-5
     assert (folder / "shown" / "double_pendulum.png").read_bytes().startswith(b"\x89PNG")
     assert len(list((folder / "shown").glob("*.fmu"))) == 2
-
-
-def test_demo_without_compiler_runs_the_python_target_and_says_so(
-    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    without_compiler(monkeypatch, folder)
-    monkeypatch.setattr(double_pendulum, "STOP_TIME", 0.1)
-    assert cli.main(["demo", "-o", "shown"]) == 0
-    assert "No C compiler" in capsys.readouterr().out
-    assert [path.name for path in (folder / "shown").glob("*.fmu")] == ["DoublePendulum_python.fmu"]
 
 
 def test_the_installed_command_exits_with_2(folder: pathlib.Path) -> None:

@@ -354,7 +354,7 @@ def test_the_demonstration_shows_the_orders_of_theory(
     assert written == {"powertrain.fmu", "car.fmu", "drivetrain.fmu", "drivetrain.png", "small_car.ssp"}
 
 
-def test_the_demonstration_without_compiler_holds_inputs_and_says_so(
+def test_the_demonstration_runs_without_compiler(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -363,6 +363,5 @@ def test_the_demonstration_without_compiler_holds_inputs_and_says_so(
     monkeypatch.setattr(drivetrain, "STEPS", (40e-3, 20e-3))
     assert cli.main(["demo", "drivetrain", "-o", str(tmp_path / "shown")]) == 0
     shown = capsys.readouterr().out
-    assert "take no input derivatives" in shown
     assert "hold" in shown
-    assert "tangent" not in shown
+    assert "tangent" in shown

@@ -200,8 +200,10 @@ class Sign(_WithEvent):
     modelica_name = "Blocks.Math.Sign"
 
     def equations(self) -> None:
-        above_or_below = self.switch(self.u, 1.0, -1.0)
-        self.y = ca.if_else(self.u == 0, 0.0, above_or_below) if self.generateEvent else ca.sign(self.u)
+        if self.generateEvent:
+            self.y = self.switch(self.u, 1.0, 0.0) - self.switch(-self.u, 1.0, 0.0)
+        else:
+            self.y = ca.sign(self.u)
 
 
 class WrapAngle(SISO):

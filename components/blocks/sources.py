@@ -1,7 +1,6 @@
 """Signal sources (Modelica.Blocks.Sources 4.0). Parameters take numbers or vectors; a vector makes y one.
 
-Where a source jumps or kinks it names the instant, so that a runtime stops there. A source without end repeats for
-twice the experiment that its model is made for (100 periods at least), then stops the run with a message.
+Where a source jumps or kinks it names the instant, so that a runtime stops there. One without end repeats for ever.
 """
 
 from __future__ import annotations
@@ -15,9 +14,6 @@ from mbfmu.components.blocks.interfaces import SO, Element, common_shape, rows, 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealOutput, required
 from mbfmu.modeling import types as t
-
-#: So many periods are prepared for a source without end at least.
-LEAST_PERIODS = 100
 
 
 class Source(SO):
@@ -219,29 +215,28 @@ class Exponentials(_Started):
 # -- periodic sources -------------------------------------------------------------------------------------------------
 
 
-def periods_of_run(component: Component, start: Any, period: Any) -> int:
-    """Periods to prepare for a source without end: those of twice the assembly's experiment."""
-    root = component
-    while root._owner is not None:
-        root = root._owner
-    stop = getattr(root, "stop_time", 1.0)
-    if not (isinstance(start, float) and isinstance(period, float) and period > 0):
-        return LEAST_PERIODS
-    return max(LEAST_PERIODS, math.ceil(2 * max(0.0, stop - start) / period))
+def periodic_event(scope: Any, first: Any, period: Any) -> None:
+    """Something jumps or kinks at `first` [s] and a period [s] later again and again.
+
+    Of the two instants that are named, rounding decides whether the first still lies ahead.
+    """
+    passed = ca.fmax(ca.floor((scope.time - first) / period), -1)
+    scope.time_event(first + (passed + 1) * period)
+    scope.time_event(first + (passed + 2) * period)
 
 
-def period_count(scope: Any, start: Any, period: Any, periods: int) -> Any:
+def period_count(scope: Any, start: Any, period: Any) -> Any:
     """Number of periods that have passed since `start`: a whole number, constant between the events.
 
-    Its binary digits are switches, so that it cannot change within an integrator's step.
+    Whether it is odd is a switch, so that it cannot change within an integrator's step: at the border of two periods,
+    where rounding decides what the floor is, the switch tells which one is meant.
     """
+    periodic_event(scope, start, period)
     passed = (scope.time - start) / period
-    for k in range(periods + 1):
-        scope.time_event(start + k * period)
-    digits = max(1, math.ceil(math.log2(periods + 1)))
-    return sum(
-        scope.switch(passed / 2**j - 2 * ca.floor(passed / 2 ** (j + 1)) - 1, 2.0**j, 0.0) for j in range(digits)
-    )
+    odd = scope.switch(passed - 2 * ca.floor(passed / 2) - 1, 1.0, 0.0)
+    count = ca.floor(passed)
+    correction = ca.if_else(passed - count < 0.5, -1.0, 1.0)
+    return count + ca.if_else(ca.fabs(count - 2 * ca.floor(count / 2) - odd) > 0.5, correction, 0.0)
 
 
 class _Periodic(_Started):
@@ -254,34 +249,21 @@ class _Periodic(_Started):
     def started(self, p: Any, elapsed: Any) -> Any:
         if self.nperiod == 0:
             return 0.0
-        periods = self.nperiod
-        if periods < 0:
-            start, period = (_smallest(self._component.value(name)) for name in ("startTime", "period"))
-            periods = periods_of_run(self._component, start, period)
-        count = period_count(self, p.startTime, p.period, periods)
+        count = period_count(self, p.startTime, p.period)
         phase = elapsed - p.period * ca.floor(elapsed / p.period)
-        value = self.cycle(p, elapsed - count * p.period, phase, periods)
-        end = p.startTime + periods * p.period
-        if self.nperiod > 0:
-            return self.from_time(end, 0.0, value)
-        self.require(
-            end - self.time,
-            f"this signal is prepared for {periods} periods, and they are over; build the model "
-            "again with a longer experiment (stop_time), or give nperiod",
-        )
-        return value
+        value = self.cycle(p, elapsed - count * p.period, phase)
+        return value if self.nperiod < 0 else self.from_time(p.startTime + self.nperiod * p.period, 0.0, value)
 
-    def cycle(self, p: Any, within: Any, phase: Any, periods: int) -> Any:
+    def cycle(self, p: Any, within: Any, phase: Any) -> Any:
         """Signal without offset `within` seconds after the start of a period.
 
         `phase` is the same, for conditions of switches only: it may jump where `within`, within a step, may not.
         """
         raise NotImplementedError(f"{type(self).__name__} must define cycle()")
 
-    def until(self, p: Any, instant: Any, phase: Any, periods: int, then: Any, after: Any) -> Any:
+    def until(self, p: Any, instant: Any, phase: Any, then: Any, after: Any) -> Any:
         """`then` until `instant` [s] of every period, `after` from then on."""
-        for k in range(periods):
-            self.time_event(p.startTime + k * p.period + instant)
+        periodic_event(self, p.startTime + instant, p.period)
         return self.switch(phase - instant, after, then)
 
 
@@ -292,8 +274,8 @@ class Pulse(_Periodic):
 
     width = Parameter(t.Real, 50.0, "Width of pulse in % of period", shape=None, min=0, max=100)
 
-    def cycle(self, p: Any, within: Any, phase: Any, periods: int) -> Any:
-        return self.until(p, p.period * p.width / 100, phase, periods, p.amplitude, 0.0)
+    def cycle(self, p: Any, within: Any, phase: Any) -> Any:
+        return self.until(p, p.period * p.width / 100, phase, p.amplitude, 0.0)
 
 
 class SawTooth(_Periodic):
@@ -301,7 +283,7 @@ class SawTooth(_Periodic):
 
     modelica_name = "Blocks.Sources.SawTooth"
 
-    def cycle(self, p: Any, within: Any, phase: Any, periods: int) -> Any:
+    def cycle(self, p: Any, within: Any, phase: Any) -> Any:
         return p.amplitude * within / p.period
 
 
@@ -314,12 +296,12 @@ class Trapezoid(_Periodic):
     width = Parameter(t.Time, 0.5, "Width duration of trapezoid", shape=None, min=0)
     falling = Parameter(t.Time, 0.0, "Falling duration of trapezoid", shape=None, min=0)
 
-    def cycle(self, p: Any, within: Any, phase: Any, periods: int) -> Any:
+    def cycle(self, p: Any, within: Any, phase: Any) -> Any:
         top, bottom = p.rising + p.width, p.rising + p.width + p.falling
         falling = p.amplitude * (bottom - within) / _nonzero(p.falling)
-        tail = self.until(p, bottom, phase, periods, falling, 0.0)
-        plateau = self.until(p, top, phase, periods, p.amplitude, tail)
-        return self.until(p, p.rising, phase, periods, p.amplitude * within / _nonzero(p.rising), plateau)
+        tail = self.until(p, bottom, phase, falling, 0.0)
+        plateau = self.until(p, top, phase, p.amplitude, tail)
+        return self.until(p, p.rising, phase, p.amplitude * within / _nonzero(p.rising), plateau)
 
 
 # -- motion from point to point ---------------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from mbfmu.components.blocks.sources import period_count, periods_of_run
+from mbfmu.components.blocks.sources import period_count, periodic_event
 from scipy.interpolate import Akima1DInterpolator
 
 from mbfmu.errors import ModelError
@@ -118,30 +118,21 @@ class _TimeTable(Component):
             )
         parts = pieces(table, smoothness, extrapolation)
         time = phase = (self.time - self.shiftTime) / self.timeScale
-        shifts: list[Any] = [0.0]
+        repeats = False
         start, end = float(table[0, 0]), float(table[-1, 0])
         if extrapolation == "Periodic" and end > start:
             period = end - start
             begin = self.shiftTime + self.timeScale * start
-            known = [self._component.value(name) for name in ("shiftTime", "timeScale")]
-            numbers = all(isinstance(v, float) for v in known)
-            periods = periods_of_run(
-                self._component,
-                known[0] + known[1] * start if numbers else None,
-                known[1] * period if numbers else None,
-            )
-            time = time - period * period_count(self, begin, self.timeScale * period, periods)
+            time = time - period * period_count(self, begin, self.timeScale * period)
             phase = phase - period * ca.floor((phase - start) / period)
-            shifts = [k * period for k in range(periods)]
-            self.require(
-                begin + self.timeScale * period * periods - self.time,
-                "this periodic table is prepared for "
-                f"{periods} periods, and they are over; build the model again with a longer experiment (stop_time)",
-            )
+            repeats = True
         value = parts.laws[0](time)
         for instant, law in zip(parts.instants, parts.laws[1:], strict=True):
-            for shift in shifts:
-                self.time_event(self.shiftTime + self.timeScale * (instant + shift))
+            at = self.shiftTime + self.timeScale * instant
+            if repeats:
+                periodic_event(self, at, self.timeScale * period)
+            else:
+                self.time_event(at)
             value = self.switch(phase - instant, law(time), value)
         if extrapolation == "NoExtrapolation":
             self.require(

@@ -447,7 +447,11 @@ class Scope:
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
 
     def time_event(self, instant: Any) -> None:
-        """Something jumps or kinks at this instant (a function of parameters): the integrator stops there."""
+        """Something jumps or kinks at this instant: the integrator stops there.
+
+        An instant is a function of parameters, and of time where it is the next of a series: those that lie after
+        `self.time` count.
+        """
         self._record.times.append(column(instant))
 
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:

@@ -58,8 +58,8 @@ def build(
         File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
         it is complete, and not before.
     target
-        `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs), or
-        `auto`: native.
+        `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs),
+        or `auto`: native.
     equations
         Of a native FMU: `compiled` (C code, needs a compiler here), `interpreted` (needs none, runs at most three times
         slower), or `auto`: compiled where a C compiler is found for all platforms.

@@ -15,8 +15,8 @@ from mbfmu.runtime import contract
 class Equations:
     """Equations of motion in numeric form; `docs/architecture.md` defines every field and function.
 
-    Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes are
-    those of the functions' arguments and results.
+    Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes
+    are those of the functions' arguments and results.
 
     Raises
     ------

@@ -23,8 +23,8 @@ Value = float | int | bool | str
 #: Communication intervals of a run that names none.
 INTERVALS = 500
 
-#: A run returns to Python so often, for its progress and for interrupts.
-_CHUNKS = 50
+#: A run returns to Python so often for interrupts, and where its progress is shown.
+_CHUNKS, _CHUNKS_SHOWN = 10, 50
 
 _STORES = {store: number for number, store in enumerate(STORES)}
 
@@ -32,8 +32,8 @@ _STORES = {store: number for number, store in enumerate(STORES)}
 class Run:
     """A model and one instance of it, with errors as exceptions.
 
-    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the end
-    of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
+    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the
+    end of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
 
     Parameters
     ----------
@@ -279,14 +279,13 @@ def run(
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([_STORES[v.store] << 28 | v.index for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
-    for part in np.array_split(np.arange(grid.size), min(_CHUNKS, grid.size)):
+    for part in np.array_split(np.arange(grid.size), min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size)):
         series[part] = one.rows(grid[part], places)
         if progress is not None:
             progress(float(part[-1] + 1) / grid.size)
-    found = {v.name: series[:, column] for v, column in zip(moving, columns.ravel(), strict=True)}
-    named = {
-        v.name: found[v.name] if v.store != "constant" else np.full(grid.size, float(v.start or 0.0)) for v in recorded
-    }
+    constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
+    still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
+    named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit})
 
 

@@ -58,7 +58,7 @@ static KnownModel *known_models;
 /* The component whose call pythonfmu's library is busy with, in this thread. */
 static __thread Hosted *current;
 
-/* Guards what all instances share; nothing waits for anything else while it is held. */
+/* Guards what all instances share; held for a few instructions, but for the first instance, which loads libraries. */
 static char lock;
 
 static void enter(void) { while (__atomic_test_and_set(&lock, __ATOMIC_ACQUIRE)) continue; }
@@ -125,6 +125,12 @@ static void *library_beside(void)
 
 static void *symbol(void *library, const char *name) { return dlsym(library, name); }
 
+/* pythonfmu's library gives up its hold of Python where it is unloaded, when its own variables have ended already: it reads
+   freed memory then. It is asked to do so before. */
+static void (*release_python)(void);
+
+static void end(void) { release_python(); }
+
 /* Python's functions as all libraries of the process see them: pythonfmu's library looks for them there. */
 static void *find_python(void)
 {
@@ -164,6 +170,10 @@ static const char *prepare_python(void)
         start(0);
         release();
     }
+#ifndef _WIN32
+    *(void **)&release_python = symbol(library, "finalizePythonInterpreter");
+    if (release_python) atexit(end);
+#endif
     memcpy(&pythonfmu, &found, sizeof found);
     return NULL;
 }

@@ -151,6 +151,9 @@ static void leave_singular_position(Instance *s)
 static void explain_start(Instance *s, Outcome outcome)
 {
     int weakest;
+    /* What an assertion says about the position is the better reason; those that ask for accelerations get zeros. */
+    for (int i = 0; i < NW; ++i) s->stage_w[i] = 0;
+    if (check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->stage_w)) return;
     explain(s, outcome);
     if (outcome == SINGULAR && CONSTRAINED && regularity_at_latch(s, &weakest) <= SINGULAR_BELOW)
         because(s, "the mechanism is in a singular position, in which branches of its motion cross or end, and the start "

@@ -22,7 +22,7 @@ from wiring import run, wired
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.export.build import available_targets, build
+from mbfmu.export.build import build
 from mbfmu.frames import null_rotation, planar_rotation
 from mbfmu.modeling import Assembly, Coordinate, Parameter, Start, Variable
 from mbfmu.modeling import types as t
@@ -163,7 +163,6 @@ def test_sensors_of_ones_own():
     np.testing.assert_allclose(result["gap.y[1]"], 1 + along / np.sqrt(2), atol=1e-9)
 
 
-@pytest.mark.skipif("native" not in available_targets(), reason="needs a C compiler")
 def test_components_of_ones_own_end_up_in_fmus(tmp_path):
     assembly = wired(
         "world.frame_b - slide.frame_a",

@@ -21,7 +21,7 @@ from mbfmu.components import (
 )
 
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Component, Start
 from mbfmu.simulate import simulate
 
@@ -160,7 +160,7 @@ def test_free_motion_by_angles_as_by_quaternions(sequence):
 
 def test_cardan_angles_at_their_singular_value():
     joint = FreeMotion(useQuaternions=False, angles_start=(0.3, math.pi / 2, 0.0), angles_fixed=True)
-    with pytest.raises(SimulationError, match=r"joint.*singular value.*useQuaternions"):
+    with pytest.raises(InitializationError, match=r"joint.*singular value.*useQuaternions"):
         simulate(Carried(joint), 0.1)
 
 

@@ -13,7 +13,7 @@ import pytest
 from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, blocks, rotational
 from scipy.special import ellipj
 
-from mbfmu.export.build import available_targets, build
+from mbfmu.export.build import TARGETS, build
 from mbfmu.modeling import Assembly, Start
 
 #: Most lines that a component of the page may take, without imports.
@@ -22,7 +22,7 @@ FEW = 20
 AT_REST = {"s": Start(0.0, fixed=True), "v": Start(0.0, fixed=True)}
 
 
-@pytest.fixture(params=available_targets())
+@pytest.fixture(params=TARGETS)
 def run(request: pytest.FixtureRequest, tmp_path: pathlib.Path):
     """Return a function that builds an FMU, runs it in FMPy and returns its outputs."""
 
@@ -147,7 +147,7 @@ def test_the_relay_swings_with_the_period_of_the_page(run):
     np.testing.assert_allclose(result["level.y"], band * (np.abs(phase) - 1), atol=1e-6)
 
 
-@pytest.mark.parametrize("target", available_targets())
+@pytest.mark.parametrize("target", TARGETS)
 def test_an_assembly_file_finds_the_package_by_its_entry_point(workshop: pathlib.Path, tmp_path: pathlib.Path, target):
     installed = next(path for path in sys.path if pathlib.Path(path, "workshop").is_dir())
     environment = os.environ | {"PYTHONPATH": installed}

@@ -11,7 +11,6 @@ from mbfmu.components import Body, BodyBox, PointMass, Revolute, World, rotation
 from scipy.integrate import cumulative_trapezoid
 
 import mbfmu
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.modeling import (
     Assembly,
     Component,
@@ -24,6 +23,7 @@ from mbfmu.modeling import (
 )
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Final, Parameter
+from mbfmu.runtime.variables import ScalarVariable
 
 
 class Lag(Component):

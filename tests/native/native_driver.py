@@ -11,10 +11,10 @@ from typing import Any
 import fmpy.fmi2 as fmi2
 from fmpy.fmi1 import FMICallException
 
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.export.native import build_library
-from mbfmu.runtime.references import value_references
 from mbfmu.runtime import Equations
+from mbfmu.runtime.references import value_references
+from mbfmu.runtime.variables import ScalarVariable
 
 GUID = "{0123}"
 LOGGER = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_char_p, ctypes.c_char_p)

@@ -12,8 +12,8 @@ import pytest
 from native_driver import GUID
 from native_models import everything
 
-from mbfmu.runtime.compilers import require_compiler
 from mbfmu.export.native import write_sources
+from mbfmu.runtime.compilers import require_compiler
 from mbfmu.runtime.references import value_references
 
 HERE = pathlib.Path(__file__).resolve().parent

@@ -17,9 +17,9 @@ from native_models import everything
 
 from mbfmu import sources
 from mbfmu.dynamics.system import System
-from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
+from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
 
 

@@ -15,10 +15,10 @@ from hand_made_models import bouncing_mass
 from native_driver import GUID
 from native_models import everything
 
-from mbfmu.runtime.compilers import PLATFORMS, require_compiler
 from mbfmu.export.native import build_library
-from mbfmu.runtime.references import value_references
 from mbfmu.export.symbols import REQUIRED, exported_functions
+from mbfmu.runtime.compilers import PLATFORMS, require_compiler
+from mbfmu.runtime.references import value_references
 
 HERE = pathlib.Path(__file__).resolve().parent
 HEADERS = HERE.parent.parent / "templates" / "runtime" / "include"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 import casadi as ca
+from mbfmu.runtime.interface import Record
 
 from mbfmu.runtime import Equations
-from mbfmu.runtime.interface import Record
 
 NONE = ca.SX(0, 1)
 

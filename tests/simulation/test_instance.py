@@ -9,9 +9,9 @@ import casadi as ca
 import numpy as np
 import pytest
 from hand_made_models import Draft, bouncing_mass, free_body, oscillator, point_pendulum
+from mbfmu.runtime.interface import get, put
 
 from mbfmu.runtime import Instance, Interface, SimulationError, StepError, VariableError
-from mbfmu.runtime.interface import get, put
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-
 from mbfmu.runtime.linear import BlockSolver, minimum_norm
 
 

@@ -11,10 +11,10 @@ import casadi as ca
 import numpy as np
 import pytest
 from hand_made_models import bouncing_mass, oscillator
+from mbfmu.runtime.functions import Workspace
 
 import mbfmu.runtime
 from mbfmu.runtime import Equations, Instance
-from mbfmu.runtime.functions import Workspace
 
 FILES = sorted(pathlib.Path(mbfmu.runtime.__file__).parent.glob("*.py"))
 ALLOWED = {"numpy", "scipy", "casadi"} | set(sys.stdlib_module_names)
