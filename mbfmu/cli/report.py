@@ -188,7 +188,7 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
         ("made by", shown.generationTool),
         ("made at", shown.generationDateAndTime),
         ("guid", shown.guid),
-        ("needs", "Python with numpy, scipy and casadi" if slave and slave.needsExecutionTool else "nothing else"),
+        ("needs", "Python" if slave and slave.needsExecutionTool else "nothing else"),
         ("experiment", experiment and f"{experiment.startTime} to {experiment.stopTime} s, tol {experiment.tolerance}"),
     ):
         facts.add_row(name, escape(value or ""))

@@ -16,7 +16,7 @@ _ROOT = pathlib.Path(__file__).resolve().parent
 LIBRARIES = _ROOT / "libraries"
 
 #: File names of the libraries, without extension, by the source that is compiled.
-NAMES = {"library.c": "mbfmu"}
+NAMES = {"library.c": "mbfmu", "pythonfmu.c": "mbfmu-pythonfmu"}
 
 #: Sources that serve any model: the library of one model does without them.
 HOST_SOURCES = (*NAMES, "host.c")

@@ -98,8 +98,8 @@ class Compiler:
 
     def _run(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> None:
         command = [*self.command, *flags, "-I", str(include), "-o", name, source.name]
-        if self.platform != "win64":
-            command.append("-lm")
+        # Behind the source: linkers take what is needed. dlopen is in a library of its own before glibc 2.34.
+        command += {"linux64": ["-lm", "-ldl"], "darwin64": ["-lm"]}.get(self.platform, [])
         try:
             run = subprocess.run(
                 command, cwd=source.parent, capture_output=True, text=True, errors="replace", check=False

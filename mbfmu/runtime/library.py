@@ -9,7 +9,7 @@ import ctypes
 import functools
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 #: The answers of FMI, by number.
@@ -59,17 +59,31 @@ class RuntimeLibraryError(Exception):
 class Library:
     """The C runtime's library, loaded from a file: its functions without the prefix `mbfmu_`.
 
+    Parameters
+    ----------
+    path
+        The file.
+    handle
+        What the system's loader calls the library, where it is loaded already.
+    prototypes
+        Result and arguments of functions that this library has beside those of all.
+
     Raises
     ------
     RuntimeLibraryError
         The file cannot be loaded, or is another library.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        handle: int | None = None,
+        prototypes: Mapping[str, tuple[Any, list[Any]]] | None = None,
+    ) -> None:
         self.path = pathlib.Path(path)
         try:
-            self._library = ctypes.CDLL(str(self.path))
-            for name, (result, arguments) in _PROTOTYPES.items():
+            self._library = ctypes.CDLL(str(self.path), handle=handle)
+            for name, (result, arguments) in {**_PROTOTYPES, **(prototypes or {})}.items():
                 function = getattr(self._library, f"mbfmu_{name}")
                 function.restype, function.argtypes = result, arguments
                 setattr(self, name, function)
