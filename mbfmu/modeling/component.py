@@ -200,6 +200,16 @@ class Component:
         part.__dict__.update(_owner=self, _name=name)
         self._parts[name] = part
 
+    def see(self, world: Component | None) -> None:
+        """Take the World whose parameters and gravity the component reads."""
+        self.__dict__["_outer_world"] = world
+
+    def lend(self, name: str, part: Component) -> Component:
+        """Name a part that stands in for something of this component, which sees the same World but does not own it."""
+        part.__dict__.update(_owner=self, _name=name)
+        part.see(self._outer_world)
+        return part
+
     def _owners(self) -> Iterator[Component]:
         component: Component | None = self
         while component is not None:
@@ -356,5 +366,4 @@ class Component:
         assert isinstance(connector.port, Signal)
         if connector.elements is not None:
             return len(connector.elements)
-        shape = connector.port.shape(self)
-        return shape[0] if shape else 1
+        return connector.port.size(self)

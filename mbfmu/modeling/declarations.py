@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
 from mbfmu.modeling.types import Type
 
 Shape = tuple[int, ...]
@@ -212,13 +213,19 @@ class Variable(Declaration):
         """Number of scalars for this instance."""
         return int(np.prod(self.shape(instance)))
 
-    def role(self, instance: Any) -> type[Variable]:
-        """What it is for this instance: its class, or a plain Variable where `dummy` says that equations assign it."""
-        return Variable if self.dummy is not None and self.dummy(instance) else type(self)
+    def leaf(self, instance: Any) -> leaves.Leaf | None:
+        """The leaf that it is in equations of this instance, None where they assign it."""
+        return None if self.dummy is not None and self.dummy(instance) else self._leaf(self.size(instance))
+
+    def _leaf(self, size: int) -> leaves.Leaf | None:
+        return None
 
 
 class Coordinate(Variable):
     """A position coordinate whose speed is its derivative: each element can be tied to flanges by relations."""
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Coordinate(self.name, size=size)
 
 
 class Quaternion(Variable):
@@ -228,14 +235,26 @@ class Quaternion(Variable):
         super().__init__(type, doc, shape=4, **attributes)
         self.speed = speed
 
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Quaternion(self.name, speed=self.speed)
+
 
 class Speed(Variable):
     """Speed coordinates that are not derivatives of coordinates: angular velocity that goes with a Quaternion."""
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Speed(self.name, size)
 
 
 class State(Variable):
     """A state with a differential equation of its own: `self.der.NAME = ...`."""
 
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.State(self.name, size)
+
 
 class Multiplier(Variable):
     """A constraint force or torque: unknown of the equations of motion, tied to a constraint by `self.constrain`."""
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Multiplier(self.name, size)

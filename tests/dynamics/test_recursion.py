@@ -21,7 +21,8 @@ from mbfmu.components import (
 )
 from mbfmu.components.forces import SpringDamperParallel
 
-from mbfmu.dynamics import builder, recursion
+from mbfmu.dynamics import accelerations as forms
+from mbfmu.dynamics import recursion
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, Start
 
@@ -105,9 +106,9 @@ def accelerations(system: System, x: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("groups", [0, 1000], ids=["leaf functions", "in place"])
 def test_recursion_equals_dense_equations(assembly, groups, monkeypatch) -> None:
     monkeypatch.setattr(recursion, "INLINE_GROUPS", groups)
-    monkeypatch.setattr(builder, "RECURSIVE_FROM", 1)
+    monkeypatch.setattr(forms, "RECURSIVE_FROM", 1)
     recursive = System.of(assembly())
-    monkeypatch.setattr(builder, "RECURSIVE_FROM", 10**6)
+    monkeypatch.setattr(forms, "RECURSIVE_FROM", 10**6)
     dense = System.of(assembly())
     assert recursive.equations.explicit
     assert not dense.equations.explicit
