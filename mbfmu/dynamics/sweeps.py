@@ -45,8 +45,7 @@ class AlgebraicLoop(ModelError):
 
     def __init__(self, names: Iterable[str], relations: tuple[RelationKey, ...]) -> None:
         super().__init__(
-            f"algebraic loop: {' -> '.join(dict.fromkeys(names))}; break it with a state, e.g. a FirstOrder block or "
-            "a Damper"
+            f"algebraic loop: {' -> '.join(dict.fromkeys(names))}; break it with a state, e.g. a FirstOrder block"
         )
         self.relations = relations
 
