@@ -99,7 +99,7 @@ def equations(
                 ca.jacobian(velocity, vectors.v),
             ],
         ),
-        "redundant": ([t, x, P], [chosen(constraints.position, constraints.dropped_positions)]),
+        "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
         "times": ([P], [events.times]),
         "crossings": ([*standard, w], [events.crossings]),
         "variables": ([*standard, w], [ca.cse(outputs) if outputs.numel() else outputs]),

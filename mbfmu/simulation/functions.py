@@ -25,7 +25,7 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "derivatives": ("t", "x", "u", "P", "m", "w"),
     "displacement": ("t", "x", "P", "dv"),
     "constraints": ("t", "x", "u", "P", "m"),
-    "redundant": ("t", "x", "P"),
+    "redundant": ("t", "x", "u", "P", "m"),
     "times": ("P",),
     "crossings": ("t", "x", "u", "P", "m", "w"),
     "variables": ("t", "x", "u", "P", "m", "w"),

@@ -25,7 +25,7 @@ static Outcome restart(Instance *s)
     Outcome outcome = update_modes(s, head->end, head->x, head->m, head->c);
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) head->h = 0;
-    return outcome ? outcome : check_redundant(s, head->end, head->x);
+    return outcome ? outcome : check_redundant(s, head->end, head->x, head->m);
 }
 
 static Outcome latch_at(Instance *s, double t)

@@ -52,9 +52,9 @@ static int eval_constraints(Instance *s, double t, const double *x, const double
     return CALL_CONSTRAINTS(arg, res, s->iw, s->work, 0);
 }
 
-static int eval_redundant(Instance *s, double t, const double *x, double *e)
+static int eval_redundant(Instance *s, double t, const double *x, const double *u, const double *m, double *e)
 {
-    const double *arg[ARG_REDUNDANT] = {&t, x, s->now.P};
+    const double *arg[ARG_REDUNDANT] = {&t, x, u, s->now.P, m};
     double *res[RES_REDUNDANT] = {e};
     return CALL_REDUNDANT(arg, res, s->iw, s->work, 0);
 }

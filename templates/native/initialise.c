@@ -177,9 +177,9 @@ static void take_start(Instance *s)
 }
 
 /* Do the rows that were dropped as dependent still hold? */
-static Outcome check_redundant(Instance *s, double t, const double *x)
+static Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
 {
-    if (NE) eval_redundant(s, t, x, s->e);
+    if (NE) eval_redundant(s, t, x, inputs_at(s, t), m, s->e);
     for (int i = 0; i < NE; ++i)
         if (!(fabs(s->e[i]) <= 1e-7 * (1 + largest(x, NQ)))) {
             because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
@@ -238,7 +238,7 @@ static int initialise(Instance *s)
         explain_start(s, outcome ? outcome : NOT_FINITE);
         return 0;
     }
-    if (check_redundant(s, t, now->latch.x)) return 0;
+    if (check_redundant(s, t, now->latch.x, now->latch.m)) return 0;
     if (check_assertions(s, t, now->latch.x, now->latch.m, s->w)) return 0;
     COPY(now->latch.u, inputs_at(s, t), NU);
     now->start_stale = 0;

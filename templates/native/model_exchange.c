@@ -59,7 +59,7 @@ fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *fmi2eventInfo)
     s->cause[0] = 0;
     Outcome outcome = project(s, at->t, s->next_x, at->m);
     if (!outcome) outcome = update_modes(s, at->t, s->next_x, at->m, s->c_next);
-    if (!outcome && s->now.touched) outcome = check_redundant(s, at->t, s->next_x);
+    if (!outcome && s->now.touched) outcome = check_redundant(s, at->t, s->next_x, at->m);
     if (outcome) {
         explain(s, outcome);
         return say(s, fmi2Error, "%s at time %.9g: %s", name, at->t, s->cause);

@@ -26,7 +26,7 @@ def make_equations() -> Equations:
         "derivatives": ([t, x, u, total, m_, w], [ca.vertcat(x[1], w)]),
         "displacement": ([t, x, total, dv], [dv]),
         "constraints": ([t, x, u, total, m_], [none, none, ca.SX(0, 1)]),
-        "redundant": ([t, x, total], [none]),
+        "redundant": ([t, x, u, total, m_], [none]),
         "times": ([total], [none]),
         "crossings": ([t, x, u, total, m_, w], [none]),
         "variables": ([t, x, u, total, m_, w], [energy]),

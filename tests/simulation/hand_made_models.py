@@ -62,7 +62,7 @@ class Draft:
             "derivatives": ([*at, self.w], [derivatives]),
             "displacement": ([self.t, self.x, self.P, self.dv], [displacement]),
             "constraints": (at, [g, c, ca.jacobian(c, self.v)]),
-            "redundant": ([self.t, self.x, self.P], [e]),
+            "redundant": (at, [e]),
             "times": ([self.P], [times]),
             "crossings": ([*at, self.w], [crossings]),
             "variables": ([*at, self.w], [y]),
