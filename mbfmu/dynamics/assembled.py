@@ -83,7 +83,7 @@ class Assembled:
             constraints,
             initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time),
             Dense.at_rest(ca.vertcat(vectors.a, constraints.multipliers)),
-            Events.none(vectors.m.numel()),
+            Events.of(sweeps, parameters, constraints).of_the_clock(),
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )

@@ -13,7 +13,7 @@ from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import InitialProblem
 from mbfmu.dynamics.sweeps import Sweeps
-from mbfmu.dynamics.unknowns import Unknowns
+from mbfmu.dynamics.unknowns import Unknowns, elements
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
@@ -55,11 +55,13 @@ class Events:
                 messages += [f"{path}: {message}"] * expression.numel()
         return cls(crossings, tuple(of_time), times, checks, tuple(messages))
 
-    @classmethod
-    def none(cls, switches: int) -> Events:
-        """Nothing is watched."""
+    def of_the_clock(self) -> Events:
+        """Only switches of time, as long as nothing but positions and speeds are sought; all others have mode 1."""
+        crossings = ca.vertcat(
+            ca.SX(0, 1), *(c if k else 0 for c, k in zip(elements(self.crossings), self.time_switches, strict=True))
+        )
         nothing = ca.SX(0, 1)
-        return cls(ca.SX.zeros(switches), (False,) * switches, nothing, nothing, ())
+        return dataclasses.replace(self, crossings=crossings, times=nothing, assertions=nothing, messages=())
 
 
 def equations(
