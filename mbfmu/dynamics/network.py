@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Protocol
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
 from mbfmu.dynamics.scope import Behaviour
@@ -178,7 +179,7 @@ class Networks:
             raise ModelError(
                 f"the {flow} to {self._names(members)} are not linear in the {name}; connect a {port.store} there"
             )
-        if ca.sprank(A) == symbols.numel():
+        if _is_regular(A):
             return
         if not nodes:
             raise ModelError(
@@ -207,6 +208,16 @@ def _ports(flat: Flat, path: str) -> dict[str, NetworkPort]:
     component = flat.elementary.get(path)
     ports = {} if component is None else component.ports()
     return {name: port for name, port in ports.items() if isinstance(port, NetworkPort)}
+
+
+def _is_regular(A: ca.SX) -> bool:
+    """Has the matrix full rank, for some values of the symbols in it? One network in the air has not."""
+    if ca.sprank(A) < A.size1():
+        return False
+    symbols = ca.symvar(A)
+    values = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
+    matrix = np.array(ca.Function("A", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(A)])(values))
+    return not np.isfinite(matrix).all() or np.linalg.matrix_rank(matrix) == A.size1()
 
 
 def _link_port(flat: Flat, behaviour: Behaviour, link: Link) -> NetworkPort:
