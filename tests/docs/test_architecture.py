@@ -128,6 +128,22 @@ def test_the_new_force_works_as_shown(page: str) -> None:
     assert v[-1] < -0.5
 
 
+def test_the_new_domain_works_as_shown(page: str) -> None:
+    names: dict = {}
+    exec(added(page, "components/electrical.py"), names)
+
+    class Discharge(Assembly):
+        def __init__(self):
+            self.capacitor = names["Capacitor"](C=0.5, v=Start(3.0, fixed=True))
+            self.resistor, self.ground = names["Resistor"](R=4.0), names["Ground"]()
+            self.connect(self.capacitor.p, self.resistor.p)
+            self.connect(self.capacitor.n, self.resistor.n)
+            self.connect(self.capacitor.n, self.ground.p)
+
+    result = simulate(Discharge(), 1.0, tolerance=1e-9)
+    np.testing.assert_allclose(result["capacitor.v"], 3.0 * np.exp(-result.time / 2.0), rtol=1e-7)
+
+
 @pytest.mark.parametrize("name", ["Screw", "HardeningSpring"])
 def test_the_diffs_name_what_packages_list(page: str, name: str) -> None:
     assert f'+    "{name}",' in page
