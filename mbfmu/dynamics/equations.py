@@ -134,7 +134,7 @@ def equations(
         nX=initial.guess.numel(),
         nr=initial.rows.numel(),
         quaternions=unknowns.quaternion_offsets,
-        free=parameters.free,
+        free=parameters.open,
         initial_with_w=initial.with_w,
         fixed=initial.fixed,
         weights=initial.weights,

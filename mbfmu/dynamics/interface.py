@@ -26,7 +26,7 @@ from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
-from mbfmu.modeling.types import Dimensionless, Type
+from mbfmu.modeling.types import Dimensionless, Orientation, Type
 
 #: Attributes of what never changes, and of what follows from other things.
 _CONSTANT: dict[str, Any] = {
@@ -56,7 +56,7 @@ def shown(sweeps: Sweeps, energy: bool = False) -> dict[str, list[Shown]]:
 def _variables_of(sweeps: Sweeps, path: str, component: Component) -> Iterator[Shown]:
     for name, declaration in component.variables().items():
         values = sweeps.variable(path, name)
-        if declaration.type.name == "Orientation":
+        if declaration.type is Orientation:
             yield from shown_orientation(
                 name, declaration.doc, values, sweeps.target(path, leaves.AngularVelocityOf(name))
             )
@@ -122,8 +122,8 @@ class Places:
 
 
 @dataclasses.dataclass(frozen=True)
-class Interface:
-    """All that is needed to say what can be seen of a system."""
+class Visible:
+    """What can be seen of a system: all that its scalar variables follow from."""
 
     assembly: Assembly
     sweeps: Sweeps
@@ -208,7 +208,7 @@ class Interface:
             yield from self._structural(full, component, name, declaration)
             return
         symbol, type = component.symbol(name), declaration.type
-        if type.name == "Orientation":
+        if type is Orientation:
             full, symbol, type = f"{full}.T", symbol.T, Dimensionless
         parameters = self.parameters
         shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
@@ -224,7 +224,7 @@ class Interface:
                 yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", **_CALCULATED)
                 continue
             place |= {"start": parameters.defaults[index], "start_index": index}
-            if index in parameters.free:
+            if index in parameters.open:
                 place["variability"] = "fixed"
                 yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", initial="approx")
             else:

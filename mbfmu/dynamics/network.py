@@ -26,7 +26,7 @@ Link = tuple[str, int]
 Unknown = int | Link
 
 
-class System(Protocol):
+class Surroundings(Protocol):
     """What networks ask of the system around them (mbfmu.dynamics.sweeps)."""
 
     def once(self, key: Hashable, name: str, make: Callable[[], ca.SX]) -> ca.SX:
@@ -103,14 +103,14 @@ class Networks:
         groups = {unknown: tuple(group) for group in union.sets() for unknown in group}
         return cls(flat, behaviours, sources, links, groups)
 
-    def potential(self, node: int, system: System) -> ca.SX:
+    def potential(self, node: int, system: Surroundings) -> ca.SX:
         """Potential of a node."""
         if node not in self.sources:
             return self._solved(node, system)
         path, connector = self.sources[node]
         return system.target(path, leaves.Prescribed(connector, self._port(node).potentials[0].name))
 
-    def flow(self, path: str, connector: str, system: System) -> ca.SX:
+    def flow(self, path: str, connector: str, system: Surroundings) -> ca.SX:
         """Flow into a component."""
         node = self.flat.nodes[(path, connector)]
         if self.sources.get(node) == (path, connector):
@@ -124,32 +124,32 @@ class Networks:
         assert isinstance(port, NetworkPort)
         return port
 
-    def _through(self, link: Link, connector: str, system: System) -> ca.SX:
+    def _through(self, link: Link, connector: str, system: Surroundings) -> ca.SX:
         """Share of a connector in the flow of a link."""
         behaviour = self.behaviours[link[0]]
         leaf = behaviour.leaves.get(leaves.Potential(connector), ca.SX.sym("none"))
         return system.substitute(link[0], [ca.jacobian(behaviour.relations[link[1]], leaf)])[0]
 
-    def _load(self, path: str, connector: str, sought: Mapping[Unknown, ca.SX], system: System) -> ca.SX:
+    def _load(self, path: str, connector: str, sought: Mapping[Unknown, ca.SX], system: Surroundings) -> ca.SX:
         """Flow that a component assigns to its port, in the potentials sought."""
         flow = self._port(self.flat.nodes[(path, connector)]).flows[0].name
         expression = self.behaviours[path].targets.get(leaves.Load(connector, flow), ca.SX.zeros(1))
         return self._in_sought(path, expression, sought, system)
 
-    def _in_sought(self, path: str, expression: ca.SX, sought: Mapping[Unknown, ca.SX], system: System) -> ca.SX:
+    def _in_sought(self, path: str, expression: ca.SX, sought: Mapping[Unknown, ca.SX], system: Surroundings) -> ca.SX:
         nodes = {name: self.flat.nodes[(path, name)] for name in _ports(self.flat, path)}
         given: dict[leaves.Leaf, ca.SX] = {
             leaves.Potential(name): sought[node] for name, node in nodes.items() if node in sought
         }
         return system.substitute(path, [expression], given)[0]
 
-    def _solved(self, unknown: Unknown, system: System) -> ca.SX:
+    def _solved(self, unknown: Unknown, system: Surroundings) -> ca.SX:
         members = self.groups[unknown]
         name = f"{self._port_of(members).potential_name}s"
         solution = system.once(("network", members), name, lambda: self._solve(members, system))
         return solution[members.index(unknown)]
 
-    def _solve(self, members: tuple[Unknown, ...], system: System) -> ca.SX:
+    def _solve(self, members: tuple[Unknown, ...], system: Surroundings) -> ca.SX:
         """Potentials and flows of one group."""
         sought = {unknown: ca.SX.sym(f"sought {i}") for i, unknown in enumerate(members)}
         rows = []

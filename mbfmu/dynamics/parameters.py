@@ -33,8 +33,8 @@ class Parameters:
     symbols: tuple[ca.SX, ...]
     defaults: tuple[float, ...]
     #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
-    free: tuple[int, ...]
-    free_weights: tuple[float, ...]
+    open: tuple[int, ...]
+    open_weights: tuple[float, ...]
     #: Indices in P of what may change while the model runs: tunable parameters, and what is derived from them.
     tunable: frozenset[int]
     #: Entries of d and what they are in terms of p.
@@ -69,8 +69,8 @@ class Parameters:
         return cls(
             symbols=tuple(places.symbols),
             defaults=tuple(places.defaults),
-            free=tuple(places.free),
-            free_weights=tuple(places.free_weights),
+            open=tuple(places.open),
+            open_weights=tuple(places.open_weights),
             tunable=frozenset(tunable),
             derived=tuple(places.derived),
             expressions=tuple(solved),
@@ -141,8 +141,8 @@ class _Places:
     def __init__(self) -> None:
         self.symbols: list[ca.SX] = []
         self.defaults: list[float] = []
-        self.free: list[int] = []
-        self.free_weights: list[float] = []
+        self.open: list[int] = []
+        self.open_weights: list[float] = []
         self.tunable: set[int] = set()
         self.derived: list[ca.SX] = []
         self.expressions: list[ca.SX] = []
@@ -153,7 +153,7 @@ class _Places:
         value = component.value(name)
         symbol = component.symbol(name)
         symbol = symbol.T if isinstance(symbol, Orientation) else symbol
-        is_free = isinstance(value, Start) and not value.fixed
+        is_open = isinstance(value, Start) and not value.fixed
         if isinstance(value, Start):
             value = value.value
         if isinstance(value, Orientation):
@@ -168,15 +168,15 @@ class _Places:
         for scalar, given in zip(scalars, ca.vertsplit(expression), strict=True):
             if declaration.tunable and given.is_constant() and not bound:
                 self.tunable.add(len(self.symbols))
-            self.add(scalar, given, is_free, bound)
-            if is_free:
-                self.free_weights.append(1.0 if component.is_given(name) else OPEN)
+            self.add(scalar, given, is_open, bound)
+            if is_open:
+                self.open_weights.append(1.0 if component.is_given(name) else OPEN)
 
-    def add(self, symbol: ca.SX, given: ca.SX, is_free: bool = False, bound: bool = False) -> None:
+    def add(self, symbol: ca.SX, given: ca.SX, is_open: bool = False, bound: bool = False) -> None:
         """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""
         if given.is_constant() and not bound:
-            if is_free:
-                self.free.append(len(self.symbols))
+            if is_open:
+                self.open.append(len(self.symbols))
             self.symbols.append(symbol)
             self.defaults.append(float(given))
         elif given.is_constant() or given.is_symbolic():

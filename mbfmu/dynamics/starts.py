@@ -197,7 +197,7 @@ def initial_problem(
         with_w |= knows_w
         rows += constraints.without_dropped([value])
         names.append(name)
-    free = stacked(parameters.symbols[i] for i in parameters.free)
+    free = stacked(parameters.symbols[i] for i in parameters.open)
     sought = [vectors.q, vectors.v, vectors.z, free]
     kinematic = stacked(rows)
     motion = ca.SX(0, 1)
@@ -234,7 +234,7 @@ def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
 
 def _guesses(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:
     """Where the search for the unknowns X begins."""
-    free = {parameters.symbols[i].element_hash() for i in parameters.free}
+    free = {parameters.symbols[i].element_hash() for i in parameters.open}
     ones = {Q[3].element_hash() for Q in sweeps.unknowns.quaternions.values()}  # the null rotation
     guesses = []
     for symbol in elements(X):
@@ -250,7 +250,7 @@ def _guesses(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -
 
 def _costs(starts: Starts, parameters: Parameters, X: ca.SX) -> tuple[tuple[bool, ...], tuple[float, ...]]:
     """Per unknown: is it held at its start value, and what does it cost to move it away from its guess."""
-    free = zip((parameters.symbols[i].element_hash() for i in parameters.free), parameters.free_weights, strict=True)
+    free = zip((parameters.symbols[i].element_hash() for i in parameters.open), parameters.open_weights, strict=True)
     resistance = dict(free)
     fixed, weights = [], []
     for symbol in elements(X):

@@ -204,8 +204,8 @@ class Sweeps:
         return bool(self.flat.members[self.flat.nodes[(path, connector)]])
 
     def _frame_key(self, path: str, connector: str) -> tuple[str, str]:
-        if path in self.topology.free:  # the joint of a free body: frame_b is the body's frame
-            body = self.topology.free[path]
+        if path in self.topology.free_joints:  # the joint of a free body: frame_b is the body's frame
+            body = self.topology.free_joints[path]
             return next((body, n) for n, p in self.flat.elementary[body].ports().items() if isinstance(p, Frame))
         return (path, connector)
 
@@ -340,7 +340,7 @@ class Sweeps:
         return self.once((path, leaves.Flow(connector, name)), label, lambda: self._flow(port, path, connector, name))
 
     def _flow(self, port: Port, path: str, connector: str, name: str) -> ca.SX:
-        if path in self.topology.free:
+        if path in self.topology.free_joints:
             return self.load(path, connector, name, 3) + self.wrench_at(path, connector, name)
         return port.inflow(self, path, name)
 
@@ -544,7 +544,7 @@ class Sweeps:
 
     def _outer_flow(self, key: tuple[str, str], name: str, seen: frozenset[tuple[str, str]]) -> ca.SX | None:
         path, connector = key
-        if path in self.flat.elementary or path in self.topology.free:
+        if path in self.flat.elementary or path in self.topology.free_joints:
             return self.flow(path, connector, name)
         if key in seen:
             return None

@@ -11,7 +11,7 @@ from mbfmu.dynamics.constraints import Constraints, closed_loops, with_massless
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.interface import Interface, Places, shown
+from mbfmu.dynamics.interface import Places, Visible, shown
 from mbfmu.dynamics.motion import moved
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, initial_problem
@@ -68,7 +68,7 @@ class System:
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
         entries = shown(sweeps, energy)
         places = Places.of_values(entries, vectors, motion, constraints, w, parameters)
-        interface = Interface(assembly, sweeps, vectors, parameters, starts, w, entries, places)
+        visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
         return cls(
             name=assembly.name,
             description=assembly.description,
@@ -85,7 +85,7 @@ class System:
                 places.rates,
                 places.outputs,
             ),
-            variables=interface.variables(),
+            variables=visible.variables(),
             components=tuple(
                 (path, type(c).__name__, _first_line(type(c))) for path, c in flat.components.items() if path
             ),

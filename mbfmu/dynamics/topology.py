@@ -119,7 +119,7 @@ class Topology:
     #: Tree edges, parents before children.
     order: tuple[Edge, ...]
     #: Components that stand in for free motion (path -> the body that they move).
-    free: Mapping[str, str]
+    free_joints: Mapping[str, str]
     relations: tuple[Relation, ...]
     #: Scalar node -> what gives its position.
     source: Mapping[ScalarNode, Literal["coordinate", "relation", "prescribed"]]
@@ -137,7 +137,7 @@ class Topology:
     @property
     def all_components(self) -> list[Component]:
         """Components of the assembly, composites too, and those that stand in for free motion."""
-        return [*self.flat.components.values(), *(self.behaviours[path].component for path in self.free)]
+        return [*self.flat.components.values(), *(self.behaviours[path].component for path in self.free_joints)]
 
     def flange_node(self, path: str, connector: str) -> FlangeNode:
         """Node of a flange."""
@@ -183,17 +183,17 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     support, edges, order = frames.grow(cuts)
     holders = frames.orientation_holders()
     for path, body in bodies.items():
-        facts = Facts(flat.connected_ports(path), frames.free_joints.get(path), path in holders)
+        facts = Facts(flat.connected_ports(path), frames.joint_of.get(path), path in holders)
         found[path] = evaluate(body, facts)
     paths = [p for p in flat.components if p in found]
-    behaviours = {path: found[path] for path in [*paths, *frames.free]}
+    behaviours = {path: found[path] for path in [*paths, *frames.bodies_of]}
     return Topology(
         flat,
         behaviours,
         support,
         edges,
         order,
-        frames.free,
+        frames.bodies_of,
         networks=Networks.of(flat, behaviours),
         **_scalar_graph(flat, behaviours, frozenset()),
     )
@@ -251,8 +251,8 @@ class _FrameGraph:
         self._union = UnionFind()
         self._tree: list[Edge] = []
         #: Path of a free joint -> its body; body -> its free joint.
-        self.free: dict[str, str] = {}
-        self.free_joints: dict[str, Component] = {}
+        self.bodies_of: dict[str, str] = {}
+        self.joint_of: dict[str, Component] = {}
 
     def grow(self, cuts: tuple[str, ...]) -> tuple[dict[int, Edge], tuple[Edge, ...], tuple[Edge, ...]]:
         """Grow the spanning tree: the supporting edge of each node, all edges, and those of the tree in order."""
@@ -296,7 +296,7 @@ class _FrameGraph:
         joint = body.lend("freeMotion", body.free_joint(alone=not any(node in (e.a, e.b) for e in self._edges)))
         name = joint.path
         self._behaviours[name] = evaluate(joint, Facts(frozenset(("frame_a", "frame_b"))))
-        self.free[name], self.free_joints[path] = path, joint
+        self.bodies_of[name], self.joint_of[path] = path, joint
         edge = Edge(name, GROUND, node, ("", "frame_b"), _dof(self._behaviours[name]), role="free")
         self._edges.append(edge)
         return edge
@@ -313,12 +313,12 @@ class _FrameGraph:
         """
         union = UnionFind()
         for edge in self._edges:
-            if edge.path not in self.free and self._behaviours[edge.path].component.ties_orientation:
+            if edge.path not in self.bodies_of and self._behaviours[edge.path].component.ties_orientation:
                 union.union(edge.a, edge.b)
         seen, found = {union.find(GROUND)}, set()
         for path in sorted(self._bodies, key=lambda p: self._bodies[p].free_joint_priority() or 0):
             island = union.find(self._frame_of(path))
-            if island not in seen and path not in self.free_joints:
+            if island not in seen and path not in self.joint_of:
                 found.add(path)
             seen.add(island)
         return found

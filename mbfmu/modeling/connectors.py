@@ -48,7 +48,7 @@ class Quantity:
 Shown = tuple[str, Type, str, Shape, ca.SX]
 
 
-class System(leaves.Quantities, Protocol):
+class Connections(leaves.Quantities, Protocol):
     """What a kind of connector may ask of the system that it is part of (mbfmu.dynamics.sweeps)."""
 
     def component(self, path: str) -> Any:
@@ -141,7 +141,7 @@ class Port(Declaration):
 
     # -- in a system
 
-    def inflow(self, system: System, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
         """All that flows into the elementary component `path` through it."""
         raise NotImplementedError
 
@@ -149,22 +149,22 @@ class Port(Declaration):
         """No flow."""
         return ca.SX.zeros(_size(self._flow(name)))
 
-    def shown(self, system: System, path: str) -> Iterator[Shown]:
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Potentials and flows of the connector of the component `path`, as its FMU shows them."""
         if system.has_members(path, self.name):
             yield from self._potentials(system, path)
             yield from self._flows(system, path)
 
-    def _potentials(self, system: System, path: str) -> Iterator[Shown]:
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
         return iter(())
 
-    def _flows(self, system: System, path: str) -> Iterator[Shown]:
+    def _flows(self, system: Connections, path: str) -> Iterator[Shown]:
         for quantity in self.flows:
             value = system.outer_flow(path, self.name, quantity.name)
             if value is not None:
                 yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, quantity.shape, value
 
-    def power(self, system: System, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> ca.SX | None:
         """Mechanical power into the component [W]; None where there is none, or where it cannot be told."""
         return None
 
@@ -245,11 +245,11 @@ class Frame(Port):
         else:
             super().write(scope, name, value)
 
-    def inflow(self, system: System, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
         """What the component assigns, and what it takes up as a joint or rigid part."""
         return system.load(path, self.name, name, 3) + system.wrench_at(path, self.name, name)
 
-    def _potentials(self, system: System, path: str) -> Iterator[Shown]:
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
         position = self.potentials[0]
         T, w = system.orientation(path, self.name)
         yield (
@@ -261,7 +261,7 @@ class Frame(Port):
         )
         yield from shown_orientation(f"{self.name}.R", "of the connector frame", T, w)
 
-    def power(self, system: System, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> ca.SX | None:
         """f . v + t . w."""
         if not system.has_members(path, self.name):
             return None
@@ -325,11 +325,11 @@ class Flange(Port):
         else:
             super().write(scope, name, value)
 
-    def inflow(self, system: System, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
         """What the component assigns, and what its relations and prescribed positions need."""
         return system.load(path, self.name, name, 1) + system.reaction(path, self.name)
 
-    def shown(self, system: System, path: str) -> Iterator[Shown]:
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Position and flow; what it gives, where it is the assembly's own."""
         if path or not system.has_members(path, self.name):
             yield from super().shown(system, path)
@@ -342,12 +342,12 @@ class Flange(Port):
                 value = system.flange_position(path, self.name, order)
                 yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, (), value
 
-    def _potentials(self, system: System, path: str) -> Iterator[Shown]:
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
         quantity = self.potentials[0]
         value = system.flange_position(path, self.name, 0)
         yield f"{self.name}.{self.position}", quantity.type, quantity.doc, (), value
 
-    def power(self, system: System, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> ca.SX | None:
         """Flow times speed."""
         if not system.has_members(path, self.name):
             return None
@@ -420,16 +420,16 @@ class NetworkPort(Port):
         else:
             super().write(scope, name, value)
 
-    def inflow(self, system: System, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
         """As the network's balance gives it."""
         return system.network_flow(path, self.name)
 
-    def _potentials(self, system: System, path: str) -> Iterator[Shown]:
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
         quantity = self.potentials[0]
         value = system.potential(path, self.name)
         yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, (), value
 
-    def _flows(self, system: System, path: str) -> Iterator[Shown]:
+    def _flows(self, system: Connections, path: str) -> Iterator[Shown]:
         return super()._flows(system, path) if path else iter(())  # the assembly's own flow is an input
 
     @property
@@ -480,7 +480,7 @@ class Signal(Port):
         """Number of elements for this instance."""
         return math.prod(self.shape(instance))
 
-    def shown(self, system: System, path: str) -> Iterator[Shown]:
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Its value."""
         component = system.component(path)
         value = ca.vertcat(*(system.signal(path, self.name, i) for i in range(self.size(component))))
@@ -494,7 +494,7 @@ class RealInput(Signal):
         """Its value."""
         return scope.leaf(leaves.Input(self.name, size=self.size(scope.component)))
 
-    def shown(self, system: System, path: str) -> Iterator[Shown]:
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Its value; an assembly's own is an input of the FMU, which is shown as such."""
         return super().shown(system, path) if path else iter(())
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
-from mbfmu.modeling.types import Type
+from mbfmu.modeling.types import Axis, Type
 
 Shape = tuple[int, ...]
 
@@ -98,7 +98,7 @@ class Parameter(Declaration):
     ) -> None:
         self.type, self.default, self.doc = type, default, doc
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
-        self.structural = structural or type.base != "Real" or type.name == "Axis"
+        self.structural = structural or type.base != "Real" or type is Axis
         self.final, self.tunable, self.animation, self.when = final, tunable, animation, when
         self.min = type.min if min is None else (None if min == -math.inf else min)
         self.max = type.max if max is None else max
@@ -137,7 +137,7 @@ class Parameter(Declaration):
                 raise ModelError(f"{where}.{self.name} = {value!r}: must be {sign} {bound:g}{self._unit()}")
         if self.nonzero and np.any(array == 0):
             raise ModelError(f"{where}.{self.name} = {value!r}: must not be 0")
-        if self.type.name == "Axis" and not np.linalg.norm(array) > 0:
+        if self.type is Axis and not np.linalg.norm(array) > 0:
             raise ModelError(
                 f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
             )
