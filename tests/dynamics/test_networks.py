@@ -1,4 +1,4 @@
-"""Networks: heat from outside, and a domain of its own - electrics - which is one class of connector."""
+"""Heat, torques and motions from outside; and a domain of its own, electrics, which is one class of connector."""
 
 from __future__ import annotations
 
@@ -157,3 +157,42 @@ def test_a_domain_of_ones_own_has_its_own_words() -> None:
         System.of(Floating())
     with pytest.raises(ModelError, match=r"cannot connect .* \(pin\) with .* \(heat\)"):
         Assembly().connect(Resistor(R=1.0).p, thermal.HeatCapacitor(C=1.0).port)
+
+
+# -- flanges of the assembly
+
+
+class Turned(Assembly):
+    """An inertia with a damper, turned from outside: by a torque, or by a motion."""
+
+    def __init__(self, motion: bool) -> None:
+        self.flange = Flange("Shaft", motion=motion)
+        start = {} if motion else {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True)}
+        self.load, self.bearing = rotational.Inertia(J=0.5, **start), rotational.Damper(d=2.0)
+        self.housing = rotational.Fixed()
+        self.connect(self.flange, self.load.flange_a)
+        self.connect(self.load.flange_b, self.bearing.flange_a)
+        self.connect(self.bearing.flange_b, self.housing.flange)
+
+
+def values(system: System, x: list[float], u: dict[str, float]) -> dict[str, float]:
+    """Values of all variables at rest of time, for states and inputs."""
+    e = system.equations
+    P = np.concatenate([e.parameters, np.array(e.functions["derived"](e.parameters)).ravel()])
+    inputs = [u[v.name] for v in system.variables if v.causality == "input"]
+    A, b = (np.array(part) for part in e.functions["dynamics"](0.0, x, inputs, P, []))
+    w = np.linalg.solve(A, b).ravel() if e.nw else np.zeros(0)
+    y = np.array(e.functions["variables"](0.0, x, inputs, P, [], w)).ravel()
+    stores = {"x": x, "u": inputs, "w": w, "y": y}
+    return {v.name: float(stores[v.store][v.index]) for v in system.variables if v.store in stores}
+
+
+def test_a_torque_from_outside_turns_the_shaft_its_way() -> None:
+    found = values(System.of(Turned(motion=False)), [0.3, 4.0], {"flange.tau": 10.0})
+    assert found["load.a"] == pytest.approx((10.0 - 2.0 * 4.0) / 0.5)
+    assert found["flange.a"] == found["load.a"]
+
+
+def test_a_motion_from_outside_is_answered_by_the_torque_that_the_shaft_exerts() -> None:
+    found = values(System.of(Turned(motion=True)), [], {"flange.phi": 0.3, "flange.w": 4.0, "flange.a": 3.0})
+    assert found["flange.tau"] == pytest.approx(-(0.5 * 3.0 + 2.0 * 4.0))
