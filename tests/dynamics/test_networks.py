@@ -196,3 +196,43 @@ def test_a_torque_from_outside_turns_the_shaft_its_way() -> None:
 def test_a_motion_from_outside_is_answered_by_the_torque_that_the_shaft_exerts() -> None:
     found = values(System.of(Turned(motion=True)), [], {"flange.phi": 0.3, "flange.w": 4.0, "flange.a": 3.0})
     assert found["flange.tau"] == pytest.approx(-(0.5 * 3.0 + 2.0 * 4.0))
+
+
+# -- composites
+
+
+class Decay(Component):
+    """dx/dt = -x / T."""
+
+    T = Parameter(t.Time, 2.0, "Time constant", nonzero=True)
+    x = State(t.Real, "What decays", start=3.0, fixed=True)
+
+    def equations(self) -> None:
+        self.der.x = -self.x / self.T
+
+
+class Watched(Component):
+    """A composite that differentiates a state of its part, once and twice."""
+
+    rate = Variable(t.Real, "Rate")
+    second = Variable(t.Real, "Rate of the rate")
+
+    def build(self) -> None:
+        self.part = Decay()
+
+    def equations(self) -> None:
+        self.rate = self.der(self.part.x)
+        self.second = self.der(self.rate)
+
+
+def test_a_composite_differentiates_the_state_of_a_part() -> None:
+    class Whole(Assembly):
+        """One of them."""
+
+        def __init__(self) -> None:
+            self.watched = Watched()
+
+    result = simulate(Whole(), 1.0)
+    x = result["watched.part.x"]
+    np.testing.assert_allclose(result["watched.rate"], -x / 2.0, rtol=1e-12)
+    np.testing.assert_allclose(result["watched.second"], x / 4.0, rtol=1e-12)
