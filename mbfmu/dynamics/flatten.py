@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections import defaultdict
 from typing import Any
@@ -43,14 +44,15 @@ class UnionFind:
         return list(sets.values())
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Flat:
     """An assembly without hierarchy.
 
-    `nodes` maps every frame and flange connector, those of composites too, to the number of its node; `members` lists
-    the connectors of elementary components per node. `inside` and `outside` are the connection sets that a composite's
-    connector is part of, as seen from inside and from outside: what its cut force is computed from. `sources` gives for
-    every element of a signal input (and of a composite's outputs) the element that feeds it.
+    `nodes` maps every connector that is no signal, those of composites too, to the number of its node; `members` lists
+    the connectors of elementary components per node, `kinds` says of which kind they are. `inside` and `outside` are
+    the connection sets that a composite's connector is part of, as seen from inside and from outside: what its flows
+    are computed from. `sources` gives for every element of a signal input (and of a composite's outputs) the element
+    that feeds it.
     """
 
     root: Component
@@ -58,13 +60,35 @@ class Flat:
     elementary: dict[str, Component]
     ports: dict[ConnectorKey, Port]
     nodes: dict[ConnectorKey, int]
-    kinds: list[str]
+    kinds: list[type[Port]]
     members: list[list[ConnectorKey]]
     inside: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]]
     outside: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]]
     sources: dict[tuple[ConnectorKey, int], tuple[ConnectorKey, int]]
     connected: set[ConnectorKey]
     connections: list[tuple[str, str]]
+
+    def connected_ports(self, path: str) -> frozenset[str]:
+        """Names of a component's connectors that meet another component or the outside; own parts do not count."""
+        names = set()
+        for name, port in self.components[path].ports().items():
+            key = (path, name)
+            if isinstance(port, Signal):
+                is_connected = key in self.connected
+            elif path not in self.elementary:
+                is_connected = bool(self.outside.get(key))
+            else:
+                node = self.nodes[key]
+                is_connected = len(self.members[node]) > 1 or node in self._own_nodes
+            if is_connected:
+                names.add(name)
+        return frozenset(names)
+
+    @functools.cached_property
+    def _own_nodes(self) -> set[int]:
+        """Nodes of the assembly's own connectors."""
+        ports = self.root.ports().items()
+        return {self.nodes[("", name)] for name, port in ports if not isinstance(port, Signal)}
 
 
 def flatten(root: Component) -> Flat:
@@ -108,11 +132,11 @@ def flatten(root: Component) -> Flat:
         union.find(key)
     nodes: dict[ConnectorKey, int] = {}
     members: list[list[ConnectorKey]] = []
-    kinds: list[str] = []
+    kinds: list[type[Port]] = []
     for group in union.sets():
         for key in group:
             nodes[key] = len(members)
-        kinds.append(ports[group[0]].kind)
+        kinds.append(type(ports[group[0]]))
         members.append([key for key in group if key[0] in elementary])
     inner: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]] = {}
     outer: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]] = {}
@@ -127,7 +151,7 @@ def flatten(root: Component) -> Flat:
 
 
 def _assign_worlds(component: Component, world: Component | None) -> None:
-    component.__dict__["_outer_world"] = world
+    component.see(world)
     if world is None:
         own = [p for p in component.parts.values() if getattr(type(p), "is_world", False)]
         if len(own) > 1:
@@ -136,7 +160,7 @@ def _assign_worlds(component: Component, world: Component | None) -> None:
     for part in component.parts.values():
         _assign_worlds(part, world if part is not world else None)
         if part is world:
-            part.__dict__["_outer_world"] = world
+            part.see(world)
 
 
 def _collect(component: Component, found: dict[str, Component]) -> None:

@@ -47,6 +47,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "get_places": (_INT, [_POINTER, _TEXT, _POINTER, _SIZE, _POINTER]),
     "run": (_SIZE, [_POINTER, _TEXT, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER]),
     "assemble": (_INT, [_POINTER, _TEXT]),
+    "modes": (None, [_POINTER, _POINTER]),
     "project": (_INT, [_POINTER, _DOUBLE, _POINTER]),
     "statistics": (None, [_POINTER, _POINTER]),
 }  # fmt: skip
@@ -176,7 +177,7 @@ class Instance:
         return int(self.library.exit_initialization(self.handle, b"exitInitializationMode"))
 
     def assemble(self) -> int:
-        """Solve for positions and speeds of the start only, and stay there even where it is singular."""
+        """Solve for the start, and stay there even where it is singular."""
         return int(self.library.assemble(self.handle, b"initialise"))
 
     def do_step(self, point: float, h: float) -> int:

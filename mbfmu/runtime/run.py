@@ -120,7 +120,7 @@ class Run:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
 
     def assemble(self) -> np.ndarray:
-        """States [nx] of a start that satisfies constraints and start values; no accelerations are asked for.
+        """States [nx] of a start that satisfies constraints and start values, even where that is singular.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Run:
         return not self.instance.library.project(self.instance.handle, self.equations.start_time, x.ctypes.data)
 
     def values(self, store: str) -> np.ndarray:
-        """Values of a whole store: `x`, `u`, `P`, `w` or `y`.
+        """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the modes, `m`.
 
         Raises
         ------
@@ -145,6 +145,10 @@ class Run:
         """
         sizes = {**self.equations.sizes, "nx": self.equations.nx, "nw": self.equations.nw}
         size = sizes["npar"] + sizes["nd"] if store == "P" else sizes[f"n{store}"]
+        if store == "m":
+            modes = np.zeros(size)
+            self.instance.library.modes(self.instance.handle, modes.ctypes.data)
+            return modes
         found = self.instance.values([_STORES[store] << 28 | i for i in range(size)])
         if found is None:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")

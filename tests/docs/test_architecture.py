@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import graphlib
 import importlib
 import pathlib
 import re
@@ -119,7 +120,48 @@ def test_the_new_force_works_as_shown(page: str) -> None:
     assert v[-1] < -0.5
 
 
+def test_the_new_domain_works_as_shown(page: str) -> None:
+    names: dict = {}
+    exec(added(page, "components/electrical.py"), names)
+
+    class Discharge(Assembly):
+        def __init__(self):
+            self.capacitor = names["Capacitor"](C=0.5, v=Start(3.0, fixed=True))
+            self.resistor, self.ground = names["Resistor"](R=4.0), names["Ground"]()
+            self.connect(self.capacitor.p, self.resistor.p)
+            self.connect(self.capacitor.n, self.resistor.n)
+            self.connect(self.capacitor.n, self.ground.p)
+
+    result = simulate(Discharge(), 1.0, tolerance=1e-9)
+    np.testing.assert_allclose(result["capacitor.v"], 3.0 * np.exp(-result.time / 2.0), rtol=1e-7)
+
+
 @pytest.mark.parametrize("name", ["Screw", "HardeningSpring"])
 def test_the_diffs_name_what_packages_list(page: str, name: str) -> None:
     assert f'+    "{name}",' in page
     assert re.search(rf"^\+from mbfmu\.components\.\w+\.\w+ import .*\b{name}\b", page, re.M)
+
+
+def module_imports(root: pathlib.Path) -> dict[str, set[str]]:
+    """Return the modules of mbfmu/ that each of them imports: anywhere in it, for type checking, too."""
+    files = {".".join(file.relative_to(root).with_suffix("").parts): file for file in (root / "mbfmu").rglob("*.py")}
+    files = {name.removesuffix(".__init__"): file for name, file in files.items()}
+    found: dict[str, set[str]] = {name: set() for name in files}
+    for name, file in files.items():
+        package = name if file.stem == "__init__" else name.rpartition(".")[0]
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found[name] |= {alias.name for alias in node.names}
+            elif isinstance(node, ast.ImportFrom):
+                base = package.rsplit(".", node.level - 1)[0] if node.level else ""
+                module = ".".join(filter(None, (base, node.module)))
+                inside = {f"{module}.{alias.name}" for alias in node.names}
+                found[name] |= (inside & set(files)) or {module}
+    return {name: {module for module in modules if module in files} - {name} for name, modules in found.items()}
+
+
+def test_no_module_imports_what_imports_it(root: pathlib.Path) -> None:
+    imports = module_imports(root)
+    assert imports["mbfmu.dynamics.sweeps"] >= {"mbfmu.dynamics.topology", "mbfmu.dynamics.unknowns"}
+    within = {name: others - {"mbfmu"} for name, others in imports.items() if name != "mbfmu"}  # it has the version
+    list(graphlib.TopologicalSorter(within).static_order())  # CycleError names the circle
