@@ -4,14 +4,17 @@ from mbfmu.components.rotational.components import (
     Damper,
     Disc,
     ElastoBacklash,
+    ElastoBacklash2,
     Fixed,
     Inertia,
+    InitializeFlange,
     RelativeStates,
     Spring,
     SpringDamper,
 )
-from mbfmu.components.rotational.friction import BearingFriction, Brake, Clutch
+from mbfmu.components.rotational.friction import BearingFriction, Brake, Clutch, OneWayClutch
 from mbfmu.components.rotational.gears import IdealGear, IdealGearR2T, IdealPlanetary, IdealRollingWheel
+from mbfmu.components.rotational.lossy_gear import Gearbox, LossyGear
 from mbfmu.components.rotational.sensors import (
     AccSensor,
     AngleSensor,
@@ -49,15 +52,20 @@ __all__ = [
     "Damper",
     "Disc",
     "ElastoBacklash",
+    "ElastoBacklash2",
     "Fixed",
+    "Gearbox",
     "IdealGear",
     "IdealGearR2T",
     "IdealPlanetary",
     "IdealRollingWheel",
     "Inertia",
+    "InitializeFlange",
     "LinearSpeedDependentTorque",
+    "LossyGear",
     "Move",
     "MultiSensor",
+    "OneWayClutch",
     "Position",
     "PowerSensor",
     "QuadraticSpeedDependentTorque",
