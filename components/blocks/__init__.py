@@ -1,10 +1,11 @@
-"""Signal blocks: sources, mathematics, filters and controllers (Modelica.Blocks 4.0).
+"""Signal blocks: sources, mathematics, filters and controllers (Modelica.Blocks 4.1).
 
 Names that Modelica keeps in subpackages stand side by side here: Modelica.Blocks.Sources.Sine is blocks.Sine.
 """
 
-from mbfmu.components.blocks import continuous, logical, math, nonlinear, routing, sources, tables
+from mbfmu.components.blocks import continuous, filters, logical, math, nonlinear, routing, sources, tables
 from mbfmu.components.blocks.continuous import *  # noqa: F403
+from mbfmu.components.blocks.filters import *  # noqa: F403
 from mbfmu.components.blocks.logical import *  # noqa: F403
 from mbfmu.components.blocks.math import *  # noqa: F403
 from mbfmu.components.blocks.nonlinear import *  # noqa: F403
@@ -14,6 +15,7 @@ from mbfmu.components.blocks.tables import *  # noqa: F403
 
 __all__ = [
     *continuous.__all__,
+    *filters.__all__,
     *logical.__all__,
     *math.__all__,
     *nonlinear.__all__,
