@@ -185,6 +185,7 @@ class RelativeStates(PartialTwoFlanges):
     modelica_name = "Rotational.Components.RelativeStates"
 
     stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use the relative angle and relative speed as states")
+    phi_nominal = Parameter(t.Angle, 1.0, "Nominal value of the relative angle (used for scaling)", min=0)
     phi_rel = Variable(
         t.Angle,
         "Relative rotation angle (= flange_b.phi - flange_a.phi)",
