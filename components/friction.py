@@ -17,7 +17,8 @@ from mbfmu.modeling.declarations import Parameter, Speed, Variable
 REVERSED = 1e-9
 #: Below this speed it is the friction that decides whether something slides, and which way [rad/s, m/s].
 SLOW = 1e-6
-#: Sliding begins where friction exceeds its maximum by this much [N.m, N]: without normal force both are about 0.
+#: Sliding begins where friction exceeds its maximum by this much [N.m, N], without which it may be about 0, and where
+#: there is so much way to go [m].
 EXCEEDED = 1e-12
 #: What stuck surfaces give way by [1/(kg.m2), 1/kg], so that brakes on one shaft share its torque.
 GIVING = 1e-12
@@ -94,7 +95,7 @@ class StickSlip(LossPower):
 
     def _slides(self, speed: ca.SX, excess: ca.SX, clear: Any) -> ca.SX:
         """1 while the surfaces slide in the direction in which speed and friction count as positive, else 0."""
-        begins = ca.fmin(ca.if_else(ca.fabs(speed) > SLOW, speed, excess - EXCEEDED), clear)
+        begins = ca.fmin(ca.if_else(ca.fabs(speed) > SLOW, speed, excess - EXCEEDED), clear - EXCEEDED)
         goes_on = ca.fmin(speed + REVERSED, clear)
         return self.switch(lambda slides: ca.if_else(slides > 0.5, goes_on, begins), 1, 0)
 
