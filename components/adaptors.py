@@ -1,4 +1,4 @@
-"""Flanges and heat ports as signals, for models that are exchanged as signals (Modelica.Blocks.Interfaces.Adaptors 4.1).
+"""Flanges and heat ports as signals, for models that exchange signals (Modelica.Blocks.Interfaces.Adaptors 4.1).
 
 mbfmu makes a flange part of an FMU's interface without them: see docs/co-simulation.md.
 """

@@ -5,6 +5,7 @@ Abscissae and values may be numbers or CasADi symbols, so that tables stay param
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,7 +63,7 @@ def segments(x: Sequence[Any], y: Sequence[Any], smoothness: str) -> list[Law]:
         y: values, one (or one column) per abscissa.
         smoothness: a value of SMOOTHNESS; splines of two points are straight lines.
     """
-    widths = [right - left for left, right in zip(x, x[1:], strict=False)]
+    widths = [right - left for left, right in itertools.pairwise(x)]
     rises = [(above - y[i]) / widths[i] for i, above in enumerate(y[1:])]
     if smoothness == "ConstantSegments":
         return [constant(value) for value in y[:-1]]
@@ -79,7 +80,7 @@ def end_slopes(x: Sequence[Any], y: Sequence[Any], smoothness: str) -> list[Any]
     parts less (as in MATLAB's makima), MonotoneContinuousDerivative1 that of Fritsch and Butland (SIAM J. Sci. Stat.
     Comput. 5, 1984), MonotoneContinuousDerivative2 that of Steffen (Astron. Astrophys. 239, 1990).
     """
-    widths = [right - left for left, right in zip(x, x[1:], strict=False)]
+    widths = [right - left for left, right in itertools.pairwise(x)]
     rises = [ca.SX(above - y[i]) / widths[i] for i, above in enumerate(y[1:])]
     if len(x) == 2 or smoothness in ("LinearSegments", "ConstantSegments"):
         return [rises[0], *rises[1:], rises[-1]]
@@ -109,9 +110,7 @@ def _akima(rises: list[Any], *, modified: bool) -> list[Any]:
 def _fritsch_butland(before: Any, after: Any, left: Any, right: Any) -> Any:
     rises = left * right > 0
     mean = 3 * (before + after) * left * right
-    return ca.if_else(
-        rises, mean / ca.if_else(rises, (2 * after + before) * right + (after + 2 * before) * left, 1), 0
-    )
+    return ca.if_else(rises, mean / ca.if_else(rises, (2 * after + before) * right + (after + 2 * before) * left, 1), 0)
 
 
 def _steffen(before: Any, after: Any, left: Any, right: Any) -> Any:

@@ -1,6 +1,6 @@
 """The classes of the Modelica Standard Library 4.1, and where each of them is here.
 
-    python -m mbfmu.components.library docs/modelica.md    # writes the tables of that page anew
+python -m mbfmu.components.library docs/modelica.md    # writes the tables of that page anew
 """
 
 from __future__ import annotations
@@ -71,7 +71,9 @@ def entries() -> list[Entry]:
             for name in names:
                 full = f"{package}.{name}"
                 here = _python_name(package, name)
-                found.append(Entry(full, is_partial, here, "" if here else _reason(full, is_partial, record["missing"])))
+                found.append(
+                    Entry(full, is_partial, here, "" if here else _reason(full, is_partial, record["missing"]))
+                )
     return found
 
 
@@ -93,7 +95,9 @@ def _reason(name: str, partial: bool, reasons: Mapping[str, str]) -> str:
         if name == beginning or name.startswith(f"{beginning}."):
             return reason
     if name.rsplit(".", 1)[0].split(".")[-1] in ("Interfaces", "Adaptors"):
-        return "a base class that nothing here builds on" if partial else "a connector of a kind that is not needed here"
+        return (
+            "a base class that nothing here builds on" if partial else "a connector of a kind that is not needed here"
+        )
     return ""
 
 

@@ -1,7 +1,7 @@
 """Signal blocks: sources, mathematics, filters and controllers (Modelica.Blocks 4.1).
 
-Names that Modelica keeps in subpackages stand side by side here: Modelica.Blocks.Sources.Sine is blocks.Sine. Those of MathBoolean and MathInteger, which
-repeat others, are in `math_boolean` and `math_integer`.
+Names that Modelica keeps in subpackages stand side by side here: Modelica.Blocks.Sources.Sine is blocks.Sine. Those of
+MathBoolean and MathInteger, which repeat others, are in `math_boolean` and `math_integer`.
 """
 
 from mbfmu.components.blocks import (

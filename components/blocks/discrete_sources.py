@@ -147,7 +147,9 @@ class IntegerTable(_Stepwise):
 
     modelica_name = "Blocks.Sources.IntegerTable"
 
-    table = Parameter(t.Real, ((0.0, 0.0),), "Table matrix (first column: time; second: y)", shape=None, structural=True)
+    table = Parameter(
+        t.Real, ((0.0, 0.0),), "Table matrix (first column: time; second: y)", shape=None, structural=True
+    )
 
     def steps(self) -> np.ndarray:
         rows = np.asarray(self.table, dtype=float)

@@ -18,7 +18,7 @@ FILTER_TYPE = t.Type("FilterType", "String", values=("LowPass", "HighPass", "Ban
 #: Amplitude at the cut-off frequency of a normalized filter, -3 dB.
 CUT_OFF = 10 ** (-3 / 20)
 
-#: A low pass with cut-off frequency 1 rad/s as factors of its denominator: cr of s + cr, and (c1, c0) of s^2 + c1 s + c0.
+#: A low pass with cut-off frequency 1 rad/s as factors of its denominator: cr of s + cr, (c1, c0) of s^2 + c1 s + c0.
 Prototype = tuple[list[float], list[tuple[float, float]]]
 
 
@@ -39,14 +39,13 @@ def prototype(kind: str, order: int, ripple: float, normalized: bool) -> Prototy
     if kind == "Bessel":
         _, poles, _ = signal.besselap(order, norm="delay")
         upper = sorted((p for p in poles if p.imag > 1e-9), key=lambda p: float(p.imag))
-        found = [-float(p.real) for p in poles if abs(p.imag) <= 1e-9], [(-2 * p.real, abs(p) ** 2) for p in upper]
+        singles = [-float(p.real) for p in poles if abs(p.imag) <= 1e-9]
+        found: Prototype = singles, [(-2 * float(p.real), float(abs(p)) ** 2) for p in upper]
     else:
         width = math.asinh(1 / math.sqrt(10 ** (ripple / 10) - 1)) / order
         angles = [(i if single else i - 0.5) * math.pi / order for i in range(1, pairs + 1)]
         squares = [math.cosh(width) ** 2 - math.cos(angle) ** 2 for angle in angles]
-        factors = [
-            (2 * math.sinh(width) * math.cos(a), square) for a, square in zip(angles, squares, strict=True)
-        ]
+        factors = [(2 * math.sinh(width) * math.cos(a), square) for a, square in zip(angles, squares, strict=True)]
         found = [math.sinh(width)] * single, factors
     if not normalized:
         return found
@@ -78,9 +77,7 @@ class LowpassButterworth(Component):
     )
     x2_start = Parameter(t.Real, lambda self: np.zeros(self.pairs), "Initial or guess values of states 2", shape=None)
     xr_start = Parameter(t.Real, 0.0, "Initial or guess value of real pole for uneven order otherwise dummy")
-    y_start = Parameter(
-        t.Real, 0.0, "Initial value of output (states are initialized in steady state if possible)"
-    )
+    y_start = Parameter(t.Real, 0.0, "Initial value of output (states are initialized in steady state if possible)")
 
     u = RealInput("Connector of Real input signal")
     y = RealOutput("Connector of Real output signal")
@@ -136,7 +133,7 @@ class LowpassButterworth(Component):
 
 
 class Filter(Component):
-    """Continuous low pass, high pass, band pass or band stop IIR-filter: CriticalDamping, Bessel, Butterworth, ChebyshevI.
+    """Continuous low pass, high pass, band pass or band stop IIR-filter of one of four characteristics.
 
     As in the library, only a Butterworth band pass has the amplitude `gain` in the middle of its band.
     """
@@ -159,7 +156,9 @@ class Filter(Component):
         t.Frequency, 0.0, "Band of band pass/stop filter is f_min (A=-3db*gain) .. f_cut (A=-3db*gain)", min=0
     )
     normalized = Parameter(t.Boolean, True, "= true, if amplitude at f_cut = -3db, otherwise unmodified filter")
-    init = Parameter(t.Init, "SteadyState", "Type of initialization (no init/steady state/initial state/initial output)")
+    init = Parameter(
+        t.Init, "SteadyState", "Type of initialization (no init/steady state/initial state/initial output)"
+    )
     x_start = Parameter(t.Real, lambda self: np.zeros(self.nx), "Initial or guess values of states", shape=None)
     y_start = Parameter(t.Real, 0.0, "Initial value of output")
     u_nominal = Parameter(t.Real, 1.0, "Nominal value of input (used for scaling the states)", min=1e-60)
@@ -190,7 +189,9 @@ class Filter(Component):
         for c1, c0 in pairs:
             x1, x2 = self.x[at], self.x[at + 1]
             a = -c1 / 2
-            self.require(c0 - a**2, "this filter has no pairs of complex poles; try another analogFilter, or a wider band")
+            self.require(
+                c0 - a**2, "this filter has no pairs of complex poles; try another analogFilter, or a wider band"
+            )
             b = ca.sqrt(ca.fmax(c0 - a**2, 0))
             ku = c0 / b
             rates += [a * x1 - b * x2 + ku * signal_, b * x1 + a * x2]

@@ -469,7 +469,9 @@ class MultiSwitch(Component):
     modelica_name = "Blocks.Math.MultiSwitch"
 
     nu = Parameter(t.Integer, required, "Number of input connections", min=1)
-    expr = Parameter(t.Real, lambda self: np.zeros(self.nu), "y = expr[i] if u[i] is the first that is true", shape=None)
+    expr = Parameter(
+        t.Real, lambda self: np.zeros(self.nu), "y = expr[i] if u[i] is the first that is true", shape=None
+    )
     y_default = Parameter(t.Real, 0.0, "Default value of output y if all u[i] = false")
     u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")

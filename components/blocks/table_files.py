@@ -11,7 +11,9 @@ import scipy.io
 from mbfmu.errors import ModelError
 
 #: Head of a table in a text file: `double name(rows, columns)`.
-_HEAD = re.compile(r"^\s*(?:double|float)\s+(?P<name>\w+)\s*\(\s*(?P<rows>\d+)\s*,\s*(?P<columns>\d+)\s*\)(?P<rest>.*)$")
+_HEAD = re.compile(
+    r"^\s*(?:double|float)\s+(?P<name>\w+)\s*\(\s*(?P<rows>\d+)\s*,\s*(?P<columns>\d+)\s*\)(?P<rest>.*)$"
+)
 
 
 def read_table(file: str, name: str, delimiter: str, header_lines: int, where: str) -> np.ndarray:
@@ -59,7 +61,9 @@ def _from_text(text: str, path: pathlib.Path, name: str, where: str) -> np.ndarr
             words = re.sub(r"#.*", "", rest.split("\ndouble ")[0].split("\nfloat ")[0])
             values = [float(word) for word in re.split(r"[\s,;]+", words.strip()) if word]
             if len(values) < rows * columns:
-                raise ModelError(f"{where}: {path}, table {name}: {rows * columns} numbers declared, {len(values)} there")
+                raise ModelError(
+                    f"{where}: {path}, table {name}: {rows * columns} numbers declared, {len(values)} there"
+                )
             return np.array(values[: rows * columns]).reshape(rows, columns)
     raise ModelError(f"{where}: {path} has no table {name!r}; it has {', '.join(names) or 'none'}")
 

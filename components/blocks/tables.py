@@ -38,7 +38,7 @@ class Pieces:
 
 def pieces(table: np.ndarray, smoothness: str, extrapolation: str) -> Pieces:
     """Interpolation of a table (time, values ...), its rows in order of time; equal times are a jump."""
-    x, y = table[:, 0], table[:, 1:]
+    x, y = list(table[:, 0]), list(table[:, 1:])
     if len(x) == 1:
         return Pieces((), (constant(y[0]),))
     starts = np.flatnonzero(np.diff(x) > 0)
@@ -51,7 +51,7 @@ def pieces(table: np.ndarray, smoothness: str, extrapolation: str) -> Pieces:
     first, last = line(x[0], y[0], ends[0]), line(x[-1], y[-1], ends[1])
     if extrapolation == "HoldLastPoint":
         first, last = constant(y[0]), constant(y[-1])
-    instants = (*x[starts], x[-1])
+    instants = (*(x[i] for i in starts), x[-1])
     return Pieces(tuple(float(v) for v in instants), (first, *inner, last))
 
 
@@ -260,7 +260,9 @@ class _CombiTable1D(_CombiTable):
         """Values of these columns at u, a column."""
         numbers, where = self._component.numbers, self._component.where
         if numbers.ndim != 2 or not numbers.size:
-            raise ModelError(f"{where}.table: expected rows such as [[0, 0], [1, 1], [2, 4]]; got shape {numbers.shape}")
+            raise ModelError(
+                f"{where}.table: expected rows such as [[0, 0], [1, 1], [2, 4]]; got shape {numbers.shape}"
+            )
         wrong = [c for c in columns if not 1 <= c <= numbers.shape[1]]
         if wrong:
             raise ModelError(f"{where}.columns: there is no column {wrong[0]} in a table of {numbers.shape[1]} columns")
@@ -304,7 +306,7 @@ class _CombiTable2D(_CombiTable):
             raise ModelError(f"{where}.table: expected at least 2 rows and 2 columns; got shape {numbers.shape}")
         if self.smoothness not in ("LinearSegments", "ConstantSegments"):
             raise ModelError(
-                f"{where}.smoothness = {self.smoothness!r}: surfaces are made of LinearSegments or ConstantSegments here"
+                f"{where}.smoothness = {self.smoothness!r}: a surface has LinearSegments or ConstantSegments here"
             )
         rows, columns = self.axis(numbers[1:, 0], "the first column"), self.axis(numbers[0, 1:], "the first row")
         along = look_up(self, u2, columns, list(numbers[1:, 1:].T), self.smoothness, self.extrapolation)

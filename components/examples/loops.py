@@ -88,7 +88,7 @@ class GasForce2(_GasForce):
 
 
 class GasForce(_GasForce):
-    """Simple gas force computation for a combustion engine, with flange_a and flange_b exchanged (until library 3.2)."""
+    """Simple gas force computation for a combustion engine (until library 3.2), its flanges exchanged."""
 
     modelica_name = "MultiBody.Examples.Loops.Utilities.GasForce"
     bends, stroke = (0.987, 0.93), "-L <= flange_b.s - flange_a.s <= 0"

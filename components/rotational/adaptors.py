@@ -48,9 +48,7 @@ class TorqueToAngleAdaptor(Component):
     use_a = Parameter(t.Boolean, True, "= true, enable the output connector a (angular acceleration)")
     flange = Flange_a("Flange that is loaded")
     phi = RealOutput("Flange moves with angle phi due to torque tau", type=t.Angle)
-    w = RealOutput(
-        "Flange moves with speed w due to torque tau", type=t.AngularVelocity, when=lambda self: self.use_w
-    )
+    w = RealOutput("Flange moves with speed w due to torque tau", type=t.AngularVelocity, when=lambda self: self.use_w)
     a = RealOutput(
         "Flange moves with angular acceleration a due to torque tau",
         type=t.AngularAcceleration,

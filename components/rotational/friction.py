@@ -119,7 +119,9 @@ class OneWayClutch(Pressed, PartialFriction, PartialCompliantWithRelativeStates)
 
     def torque(self) -> ca.SX:
         self.tau0 = self.mu_pos[0, 1] * self.press(self.w_rel)
-        self.require(self.w_rel + 1e-3, "flange_b turns slower than flange_a; a freewheel holds it: start with w_rel>=0")
+        self.require(
+            self.w_rel + 1e-3, "flange_b turns slower than flange_a; a freewheel holds it: start with w_rel>=0"
+        )
         self.stuck = ca.logic_or(self.locked, self.w_rel <= 0)
         return self.friction
 

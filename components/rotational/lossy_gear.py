@@ -5,13 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+from mbfmu.components.friction import StickSlip
 from mbfmu.components.interpolation import SMOOTHNESS, look_up
+from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.components import ElastoBacklash
 from mbfmu.components.rotational.friction import AngularImpulse
-from mbfmu.components.friction import StickSlip
-from mbfmu.components.losses import LossPower
-from mbfmu.components.rotational.interfaces import PartialElementaryTwoFlangesAndSupport2, PartialSupport
-from mbfmu.components.rotational.interfaces import PartialTwoFlanges
+from mbfmu.components.rotational.interfaces import (
+    PartialElementaryTwoFlangesAndSupport2,
+    PartialSupport,
+    PartialTwoFlanges,
+)
 
 from mbfmu.modeling import required
 from mbfmu.modeling import types as t
@@ -38,8 +41,8 @@ class LossyGear(StickSlip, PartialElementaryTwoFlangesAndSupport2):
     lossTable = Parameter(
         t.Real,
         IDEAL,
-        "Rows of |w_a| [rad/s], eta_mf1, eta_mf2, |tau_bf1| [N.m], |tau_bf2| [N.m]: efficiency of the mesh and friction "
-        "of the bearings with flange_a (1) or flange_b (2) driving",
+        "Rows of |w_a| [rad/s], eta_mf1, eta_mf2, |tau_bf1| [N.m], |tau_bf2| [N.m]: efficiency of the mesh and "
+        "friction of the bearings with flange_a (1) or flange_b (2) driving",
         shape=None,
     )
     smoothness = Parameter(SMOOTHNESS, "LinearSegments", "Smoothness of interpolation in lossTable table")
@@ -176,7 +179,9 @@ class Gearbox(PartialSupport, PartialTwoFlanges):
     useHeatPort = LossPower.useHeatPort
     heatPort = LossPower.heatPort
 
-    phi_rel = Variable(t.Angle, "Relative rotation angle over gear elasticity (= flange_b.phi - lossyGear.flange_b.phi)")
+    phi_rel = Variable(
+        t.Angle, "Relative rotation angle over gear elasticity (= flange_b.phi - lossyGear.flange_b.phi)"
+    )
     w_rel = Variable(t.AngularVelocity, "Relative angular velocity over gear elasticity (= der(phi_rel))")
     a_rel = Variable(t.AngularAcceleration, "Relative angular acceleration over gear elasticity (= der(w_rel))")
 

@@ -163,7 +163,9 @@ class GeneralHeatFlowToTemperatureAdaptor(FlowToPotentialAdaptor):
 
     modelica_name = "Thermal.HeatTransfer.Components.GeneralHeatFlowToTemperatureAdaptor"
 
-    use_pder = Parameter(t.Boolean, False, "Use output for 1st derivative of potential (cannot be given: see HeatCapacitor.der_T)")
+    use_pder = Parameter(
+        t.Boolean, False, "Use output for 1st derivative of potential (cannot be given: see HeatCapacitor.der_T)"
+    )
     use_pder2 = Final(t.Boolean, lambda self: False, "Use output for 2nd derivative of potential", structural=True)
     f = RealInput("Heat flow into the adaptor (= heatPort.Q_flow)", type=t.HeatFlowRate)
     p = RealOutput("Temperature of the port", type=t.Temperature)

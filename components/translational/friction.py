@@ -1,4 +1,4 @@
-"""Dry friction that sticks and slides (Modelica.Mechanics.Translational 4.1): supports, brakes, and a mass with stops."""
+"""Dry friction that sticks and slides, and hard stops (Modelica.Mechanics.Translational 4.1)."""
 
 from __future__ import annotations
 
@@ -136,7 +136,10 @@ class MassWithStopAndFriction(PartialFriction, PartialTwoFlanges):
         self.energy(kinetic=self.m * self.v**2 / 2)
         right, left = self.smax - self.L / 2 - self.s, self.s - self.smin - self.L / 2
         reach = self.smax - self.smin - self.L
-        message = "the mass is outside of its stops, smin + L/2 <= s <= smax - L/2; correct s or the stops"
+        message = (
+            "the mass is outside of its stops, smin + L/2 <= s <= smax - L/2; correct s or the stops, and for steps of "
+            "fixed length use an ElastoGap"
+        )
         self.require(ca.fmin(right, left) + 1e-3 * reach, message)
         self.stopped = ca.if_else(left <= 0, -1, ca.if_else(right <= 0, 1, 0))
         self.f0 = self.F_Coulomb + self.F_Stribeck

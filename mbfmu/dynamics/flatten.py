@@ -182,9 +182,7 @@ def _refuse_switched_off(scope: Component, connector: Connector, components: dic
     warnings.warn(f"{message} (it is left out)", stacklevel=2)
 
 
-def _connect_signals(
-    scope: Component, a: Connector, b: Connector, sources: dict[Any, Any], joined: UnionFind
-) -> None:
+def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any], joined: UnionFind) -> None:
     sizes = [c.owner.size_of(c) for c in (a, b)]
     if sizes[0] != sizes[1]:
         raise ModelError(

@@ -41,13 +41,24 @@ def test_prototypes_against_scipy(order):
 
 @pytest.mark.parametrize(
     ("filter_type", "btype", "corner"),
-    [("LowPass", "low", 3.0), ("HighPass", "high", 3.0), ("BandPass", "band", (1.0, 3.0)), ("BandStop", "stop", (1.0, 3.0))],
+    [
+        ("LowPass", "low", 3.0),
+        ("HighPass", "high", 3.0),
+        ("BandPass", "band", (1.0, 3.0)),
+        ("BandStop", "stop", (1.0, 3.0)),
+    ],
 )
 @pytest.mark.parametrize("order", [2, 3])
 def test_butterworth_filters_of_all_types_against_scipy(filter_type, btype, corner, order):
     b, a = signal.butter(order, 2 * np.pi * np.array(corner), btype, analog=True)
     block = blocks.Filter(
-        analogFilter="Butterworth", filterType=filter_type, order=order, f_cut=3.0, f_min=1.0, gain=2.0, init="InitialState"
+        analogFilter="Butterworth",
+        filterType=filter_type,
+        order=order,
+        f_cut=3.0,
+        f_min=1.0,
+        gain=2.0,
+        init="InitialState",
     )
     result = run("s.y - f.u", s=blocks.TimeTable(table=((0, 0), (0.4, 1), (1, -0.5), (2, 0.5))), f=block, stop=2.0)
     expected = 2.0 * signal.lsim((b, a), result["s.y"], result.time)[1]

@@ -126,7 +126,10 @@ def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
     )
     for name in ("text", "csv", "matlab"):
         np.testing.assert_allclose(result[f"{name}.y[1]"], np.interp(result.time, [0, 1, 3], [0, 2, 0]), atol=1e-12)
-    for file, message in ((text, "no table 'missing'; it has other, wanted"), (matlab, "no matrix 'missing'; it has wanted")):
+    for file, message in (
+        (text, "no table 'missing'; it has other, wanted"),
+        (matlab, "no matrix 'missing'; it has wanted"),
+    ):
         with pytest.raises(ModelError, match=message):
             System.of(wired(t=blocks.CombiTimeTable(tableOnFile=True, tableName="missing", fileName=str(file))))
 

@@ -62,7 +62,16 @@ def test_a_damped_gap_never_pulls_and_its_energy_balance_closes():
 
 
 def stop_mass(**more):
-    given = {"m": 2.0, "L": 0.2, "smin": -1.0, "smax": 1.0, "F_prop": 0.0, "F_Coulomb": 1.0, "F_Stribeck": 0.0, "fexp": 0.0}
+    given = {
+        "m": 2.0,
+        "L": 0.2,
+        "smin": -1.0,
+        "smax": 1.0,
+        "F_prop": 0.0,
+        "F_Coulomb": 1.0,
+        "F_Stribeck": 0.0,
+        "fexp": 0.0,
+    }
     return translational.MassWithStopAndFriction(**(given | more))
 
 
@@ -87,7 +96,11 @@ def test_a_mass_that_hits_its_stop_stays_there_until_it_is_pulled_back():
     )
     t = result.time
     flight = solve_ivp(
-        lambda t, y: (y[1], (-1.0 - 1.6 * math.sin(t)) / 2.0), (0, 1), (0.0, 3.0), rtol=1e-11, events=lambda t, y: y[0] - 0.9
+        lambda t, y: (y[1], (-1.0 - 1.6 * math.sin(t)) / 2.0),
+        (0, 1),
+        (0.0, 3.0),
+        rtol=1e-11,
+        events=lambda t, y: y[0] - 0.9,
     )
     hits, lets_go = flight.t_events[0][0], math.asin(1.001 / 1.6)
     held = (t > hits + 1e-6) & (t < lets_go - 1e-3)
@@ -218,7 +231,9 @@ def test_a_vehicle_on_a_slope_rolls_with_resistance_and_wind():
     """Steady acceleration: weight along the slope, and rolling resistance of the weight across it."""
     grade = 0.1
     result = run(
-        car=vehicle(CrConstant=0.02, inclinationConstant=grade, A=0.0, v=Start(20.0, fixed=True), s=Start(0.0, fixed=True)),
+        car=vehicle(
+            CrConstant=0.02, inclinationConstant=grade, A=0.0, v=Start(20.0, fixed=True), s=Start(0.0, fixed=True)
+        ),
         stop=2.0,
     )
     slope = math.atan(grade)
@@ -337,7 +352,12 @@ class Joined(Assembly):
     """Inputs that are connected with each other only, and one source."""
 
     def __init__(self) -> None:
-        self.source, self.a, self.b, self.c = blocks.Constant(k=2.0), blocks.Gain(k=1.0), blocks.Gain(k=3.0), blocks.Gain(k=5.0)
+        self.source, self.a, self.b, self.c = (
+            blocks.Constant(k=2.0),
+            blocks.Gain(k=1.0),
+            blocks.Gain(k=3.0),
+            blocks.Gain(k=5.0),
+        )
         self.connect(self.a.u, self.b.u)
         self.connect(self.b.u, self.c.u)
         self.connect(self.source.y, self.c.u)
@@ -349,5 +369,5 @@ def test_inputs_that_are_joined_have_one_source():
     twice = Joined()
     twice.other = blocks.Constant(k=1.0)
     twice.connect(twice.other.y, twice.a.u)
-    with pytest.raises(ModelError, match="is fed twice, by other.y and source.y"):
+    with pytest.raises(ModelError, match=r"is fed twice, by other\.y and source\.y"):
         System.of(twice)
