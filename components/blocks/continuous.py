@@ -91,8 +91,8 @@ class LimIntegrator(_Rate):
     def rate(self) -> Any:
         rate = self.k * self.u
         self.require(self.outMax - self.outMin, "outMax is smaller than outMin; exchange them")
-        upper = self.switch(self.x - self.outMax, self.switch(rate, 0.0, rate), rate)
-        return self.switch(self.outMin - self.x, self.switch(-rate, 0.0, rate), upper)
+        upper = self.switch(ca.fmin(self.x - self.outMax, rate), 0.0, rate)
+        return self.switch(ca.fmin(self.outMin - self.x, -rate), 0.0, upper)
 
 
 class Derivative(_Dynamic):
