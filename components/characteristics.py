@@ -40,9 +40,10 @@ def inverse(scope: Any, speed: Any, least: Any, nominal: Any, same_direction: bo
 
     Where the direction changes it jumps at `least`, from nominal/least to 1, as the library's does.
     """
-    slow = nominal / least if same_direction else speed / least
-    backward = scope.switch(-speed - least, -nominal / speed if same_direction else nominal / speed, slow)
-    return scope.switch(speed - least, nominal / speed, backward)
+    amount = nominal / ca.fmax(ca.fabs(speed), least)
+    if same_direction:
+        return scope.switch(ca.fabs(speed) - least, amount, nominal / least)
+    return scope.switch(speed - least, amount, scope.switch(-speed - least, -amount, speed / least))
 
 
 def eddy_current(excitation: Any, speed: Any) -> Any:
