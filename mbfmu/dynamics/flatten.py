@@ -104,6 +104,7 @@ def flatten(root: Component) -> Flat:
     ports = {(path, name): port for path, c in components.items() for name, port in c.ports().items()}
     union, inside = UnionFind(), UnionFind()
     sources: dict[Any, Any] = {}
+    joined = UnionFind()
     connected: set[ConnectorKey] = set()
     connections = []
     for path, component in components.items():
@@ -123,10 +124,11 @@ def flatten(root: Component) -> Flat:
             connected.update(keys)
             connections.append((_text(a), _text(b)))
             if isinstance(a.port, Signal):
-                _connect_signals(component, a, b, sources)
+                _connect_signals(component, a, b, sources, joined)
                 continue
             union.union(keys[0], keys[1])
             inside.union((path, keys[0]), (path, keys[1]))
+    _feed_joined_inputs(root, sources, joined)
     keys = [k for k, port in ports.items() if not isinstance(port, Signal)]
     for key in keys:
         union.find(key)
@@ -204,7 +206,7 @@ def _refuse_switched_off(scope: Component, connector: Connector, components: dic
     warnings.warn(f"{message} (it is left out)", stacklevel=2)
 
 
-def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any]) -> None:
+def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any], joined: UnionFind) -> None:
     sizes = [c.owner.size_of(c) for c in (a, b)]
     if sizes[0] != sizes[1]:
         raise ModelError(
@@ -214,9 +216,12 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
     def gives(connector: Connector) -> bool:  # seen from inside, an assembly's own input is a source
         return isinstance(connector.port, RealOutput) != (connector.owner is scope)
 
-    if gives(a) == gives(b):
-        both = "sources" if gives(a) else "inputs"
-        raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both {both}; connect an output with an input")
+    if gives(a) and gives(b):
+        raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both sources; connect an output with an input")
+    if not gives(a) and not gives(b):
+        for i, j in zip(_elements(a), _elements(b), strict=True):
+            joined.union(((a.owner.path, a.port.name), i), ((b.owner.path, b.port.name), j))
+        return
     source, sink = (a, b) if gives(a) else (b, a)
     for i, j in zip(_elements(source), _elements(sink), strict=True):
         key = ((sink.owner.path, sink.port.name), j)
@@ -226,6 +231,17 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
                 f"{'.'.join(sources[key][0])}; keep one"
             )
         sources[key] = ((source.owner.path, source.port.name), i)
+
+
+def _feed_joined_inputs(root: Component, sources: dict[Any, Any], joined: UnionFind) -> None:
+    """Inputs that are connected with each other have one source."""
+    for group in joined.sets():
+        feeding = {sources[key] for key in group if key in sources}
+        if len(feeding) > 1:
+            names = " and ".join(sorted(".".join(source[0]) for source in feeding))
+            raise ModelError(f"{root.where}: {'.'.join(group[0][0])} is fed twice, by {names}; keep one")
+        for key in group if feeding else ():
+            sources[key] = next(iter(feeding))
 
 
 def _elements(connector: Connector) -> tuple[int, ...]:

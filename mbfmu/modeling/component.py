@@ -340,7 +340,7 @@ class Component:
         value = self.value(name)
         value = value.value if isinstance(value, Start) else value
         if hasattr(value, "is_symbolic"):
-            return () if value.is_scalar() else (int(value.numel()),)
+            return () if value.is_scalar() else tuple(value.shape) if value.size2() > 1 else (int(value.numel()),)
         return np.shape(value)
 
     def symbol(self, name: str) -> Any:
