@@ -198,6 +198,25 @@ def test_a_motion_from_outside_is_answered_by_the_torque_that_the_shaft_exerts()
     assert found["flange.tau"] == pytest.approx(-(0.5 * 3.0 + 2.0 * 4.0))
 
 
+def test_a_relation_holds_each_of_its_flanges_also_where_two_are_joined() -> None:
+    """A planetary gear whose ring sits on its carrier turns as one piece; sun : carrier : ring = 1 : -(1 + r) : r."""
+
+    class Locked(Assembly):
+        """Sun from outside, an inertia on carrier and ring."""
+
+        def __init__(self) -> None:
+            self.flange = Flange("Sun")
+            self.gear, self.load = rotational.IdealPlanetary(ratio=2.5), rotational.Inertia(J=0.5)
+            self.connect(self.flange, self.gear.sun)
+            self.connect(self.gear.carrier, self.gear.ring)
+            self.connect(self.gear.ring, self.load.flange_a)
+
+    found = values(System.of(Locked()), [0.3, 4.0], {"flange.tau": 10.0})
+    torques = [found[f"gear.{name}.tau"] for name in ("sun", "carrier", "ring")]
+    np.testing.assert_allclose(torques, [10.0, -35.0, 25.0], rtol=1e-12)
+    assert found["load.a"] == pytest.approx(20.0)
+
+
 # -- composites
 
 
