@@ -22,6 +22,10 @@ NEGLIGIBLE = 1e-14
 NOISE = 1e-6
 
 
+class ReaderWarning(UserWarning):
+    """Something in a file that was read is probably wrong."""
+
+
 class Names:
     """Names of a file -> names that Python and FMI allow, each used once."""
 
@@ -62,6 +66,8 @@ class Draft:
         self.assembly = into
         self.names = Names([*dir(Assembly), *into.parts, *vars(into)])
         self._notes: list[str] = []
+        #: Modifiers that keep parts from being drawn by themselves, where the file has shapes of its own.
+        self.unseen: dict[str, Any] = {}
 
     def add(self, name: str, class_name: str, **parameters: Any) -> Any:
         """A new part, of the class that the registry has under a Modelica name; `name` must be free (`names.new`)."""
@@ -78,7 +84,7 @@ class Draft:
     def warn(self, text: str) -> None:
         """Tell the user what is probably wrong in the file."""
         self._notes.append(f"warning: {text}")
-        warnings.warn(text, stacklevel=2)
+        warnings.warn(text, ReaderWarning, stacklevel=2)
 
     def finish(self) -> Assembly:
         """The assembly with its notes."""
@@ -99,9 +105,9 @@ class Draft:
         if rotation is None and not any(at):
             return frame
         if rotation is None:
-            part = self.add(self.names.new(name), "MultiBody.Parts.FixedTranslation", r=at, animation=False)
+            part = self.add(self.names.new(name), "MultiBody.Parts.FixedTranslation", r=at, **self.unseen)
         else:
-            part = self.add(self.names.new(name), "MultiBody.Parts.FixedRotation", r=at, **rotation, animation=False)
+            part = self.add(self.names.new(name), "MultiBody.Parts.FixedRotation", r=at, **rotation, **self.unseen)
         self.connect(frame, part.frame_a)
         result: Connector = part.frame_b
         return result
@@ -131,13 +137,15 @@ class Draft:
                 I_21=tensor[1, 0],
                 I_31=tensor[2, 0],
                 I_32=tensor[2, 1],
-                animation=False,
+                **self.unseen,
             )
         self.connect(frame, body.frame_a)
         return body
 
     def shape(self, name: str, frame: Connector, shape: str, **parameters: Any) -> Component:
         """A shape that is drawn at a frame (Visualizers.FixedShape)."""
+        if not any(parameters["r_shape"]):
+            del parameters["r_shape"]
         part: Component = self.add(
             self.names.new(name), "MultiBody.Visualizers.FixedShape", shapeType=shape, **parameters
         )

@@ -189,6 +189,8 @@ class Robot:
         self.name = root.get("name") or path.stem
         self.links: dict[str, Link] = {}
         self.joints: dict[str, Joint] = {}
+        #: What is wrong in the file, but can be read.
+        self.warnings: list[str] = []
         self.colors = {m.get("name"): c for m in root.iterfind("material") if (c := self._color(m)) is not None}
         for element in root.iterfind("link"):
             link = self._link(element)
@@ -329,8 +331,12 @@ class Robot:
             if joint.mimic is None:
                 continue
             place, seen, name = place_of(joint.element.find("mimic"), self.path), {joint.name}, joint.mimic[0]
-            while True:
-                if name not in self.joints or not self.joints[name].has_axis:
+            if name not in self.joints:
+                self.warnings.append(f"joint {joint.name} mimics {name}, which does not exist; it moves on its own")
+                joint.mimic = None
+                continue
+            while name in self.joints:
+                if not self.joints[name].has_axis:
                     raise place.error(
                         f"joint {joint.name} mimics {name}, which is no joint with one degree of freedom; name one"
                     )
@@ -455,6 +461,10 @@ class _Builder:
 
     def build(self) -> Assembly:
         robot, draft = self.robot, self.draft
+        for text in robot.warnings:
+            draft.warn(text)
+        if any(link.element.find("visual") is not None for link in robot.links.values()):
+            draft.unseen = {"animation": False}
         world = draft.assembly.parts.get("world")
         if world is None:
             world = draft.add("world", "MultiBody.World", g=GRAVITY, n=(0, 0, -1))
@@ -509,7 +519,7 @@ class _Builder:
             w_rel_a_fixed=True,
             r_rel_a=Start(rest["start"], True),
             v_rel_a=Start(rest["start"], True),
-            animation=False,
+            **self.draft.unseen,
         )
         self.draft.connect(self.frames[root.name], base.frame_a)
         self.frames[root.name] = base.frame_b
@@ -535,7 +545,7 @@ class _Builder:
             return
         kind = JOINTS[joint.type]
         assert kind is not None
-        part = draft.add(name, kind, **self._modifiers(joint), animation=False)
+        part = draft.add(name, kind, **self._modifiers(joint), **draft.unseen)
         draft.connect(frame, part.frame_a)
         self.frames[joint.child.name] = part.frame_b
         if joint.has_axis:

@@ -12,6 +12,9 @@ import numpy as np
 
 from mbfmu import importers
 from mbfmu.dynamics.system import System
+from mbfmu.importers.draft import Draft
+from mbfmu.importers.places import parse_xml
+from mbfmu.importers.urdf import Robot
 from mbfmu.simulation.equations import Equations
 
 GRAVITY = 9.80665
@@ -78,22 +81,9 @@ class Comparison:
     notes: tuple[str, ...]
 
 
-def moving_joints(assembly: Any, robot: Any) -> dict[str, tuple[str, bool]]:
-    """URDF name -> name in the assembly and whether it rotates, of the joints that move."""
-    renamed = {old: new for (kind, old), new in robot[1].items() if kind == "joint"}
-    found = {}
-    for joint in robot[0].joints.values():
-        part = assembly.parts.get(renamed.get(joint.name, joint.name))
-        if part is not None and type(part).__name__ in ("Revolute", "Prismatic"):
-            found[joint.name] = (renamed.get(joint.name, joint.name), joint.rotates)
-    return found
-
-
 def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) -> Comparison:
     """Compare accelerations and Coriolis terms at random positions, speeds and torques."""
     import pinocchio as pin
-
-    from mbfmu.importers.urdf import Robot, parse_xml
 
     started = time.perf_counter()
     with warnings.catch_warnings():
@@ -103,8 +93,6 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
     system = System.of(assembly)
     derived = time.perf_counter()
     robot = Robot(file, parse_xml(file))
-    from mbfmu.importers.draft import Draft
-
     names = Draft("names", "").names
     names.new("world")
     assembly_names = {joint: names.new(joint, "joint") for joint in robot.joints}
@@ -136,6 +124,7 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
             leader, factor, _ = (name, 1.0, 0.0) if name == "root_joint" else ratio(name)
             if factor and (leader, k) in columns:
                 S[joint.idx_v + k, columns.index((leader, k))] = factor
+    base = next(iter(assembly.outputs)).partition(".")[0] if floating else ""
     random = np.random.default_rng(seed)
     state = State(system)
     error_a = error_c = 0.0
@@ -161,11 +150,11 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
             for name in independent:
                 if name == "root_joint":
                     for i in range(3):
-                        state.set(f"floating_base.r_rel_a[{i + 1}]", q[i])  # noqa: B023
-                        state.set(f"floating_base.v_rel_a[{i + 1}]", (turn @ v[:3])[i])  # noqa: B023
-                        state.set(f"floating_base.w_rel_b[{i + 1}]", v[3 + i])
+                        state.set(f"{base}.r_rel_a[{i + 1}]", q[i])  # noqa: B023
+                        state.set(f"{base}.v_rel_a[{i + 1}]", (turn @ v[:3])[i])  # noqa: B023
+                        state.set(f"{base}.w_rel_b[{i + 1}]", v[3 + i])
                     for i in range(4):
-                        state.set(f"floating_base.Q[{i + 1}]", q[3 + i])  # noqa: B023
+                        state.set(f"{base}.Q[{i + 1}]", q[3 + i])  # noqa: B023
                     continue
                 part, rotates = assembly_names[name], robot.joints[name].rotates
                 speed = v[model.joints[model.getJointId(name)].idx_v]
@@ -176,7 +165,7 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
             a = np.zeros(len(columns))
             for i, (name, k) in enumerate(columns):
                 if name == "root_joint":
-                    a[i] = state[f"floating_base.a_rel_a[{k + 1}]"] if k < 3 else _w_dot(state, k - 3)
+                    a[i] = state[f"{base}.a_rel_a[{k + 1}]"] if k < 3 else _w_dot(state, f"{base}.w_rel_b[{k - 2}]")
                 else:
                     a[i] = state[f"{assembly_names[name]}.a"]
             if floating:
@@ -202,9 +191,9 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
     )
 
 
-def _w_dot(state: State, k: int) -> float:
-    variable = state.variables[f"floating_base.w_rel_b[{k + 1}]"]
-    return float(state.dx[variable.index])
+def _w_dot(state: State, name: str) -> float:
+    """Derivative of a state."""
+    return float(state.dx[state.variables[name].index])
 
 
 def _put(pin: Any, model: Any, q: np.ndarray, number: int, value: float) -> None:
