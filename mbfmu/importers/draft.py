@@ -112,7 +112,9 @@ class Draft:
         result: Connector = part.frame_b
         return result
 
-    def body(self, name: str, frame: Connector, mass: float, centre: np.ndarray, inertia: np.ndarray, where: str) -> Any:
+    def body(
+        self, name: str, frame: Connector, mass: float, centre: np.ndarray, inertia: np.ndarray, where: str
+    ) -> Any:
         """A Body with its origin in `frame`.
 
         Args:
@@ -192,7 +194,7 @@ class Axis:
         return part
 
     def at(self, suffix: str, element: str, **parameters: Any) -> Any:
-        """An element of this domain with one flange (`Sources.Torque`) at the axis; its reaction goes into the joint."""
+        """An element of this domain with one flange (`Sources.Torque`) at the axis; the joint takes its reaction."""
         part = self.draft.add(self.draft.names.new(self.name + suffix), f"{self.domain}.{element}", **parameters)
         self.draft.connect(part.connector("flange_a" if "flange_a" in part.ports() else "flange"), self.joint.axis)
         return part
@@ -233,14 +235,16 @@ class Axis:
         self.draft.connect(ground.flange, stop.flange_a)
         self.draft.connect(stop.flange_b, self.turning())
 
-    def source(self) -> Connector:
+    def source(self, suffix: str = "_drive") -> Connector:
         """Signal input of a torque [N.m] or force [N] at the axis."""
         kind = "Sources.Torque" if self.rotates else "Sources.Force"
-        source = self.at("_drive", kind)
+        source = self.at(suffix, kind)
         signal: Connector = source.connector(self.effort)
         return signal
 
-    def feedback(self, suffix: str, gain: float, position_gain: float, speed_gain: float) -> tuple[Connector, Connector]:
+    def feedback(
+        self, suffix: str, gain: float, position_gain: float, speed_gain: float
+    ) -> tuple[Connector, Connector]:
         """A controller, u -> gain u + position_gain position + speed_gain speed: its input and its output."""
         names, draft = self.draft.names, self.draft
         position = self.at(f"{suffix}_position", "Sensors.AngleSensor" if self.rotates else "Sensors.PositionSensor")

@@ -6,7 +6,6 @@ import dataclasses
 import math
 import os
 import pathlib
-from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Literal, cast, get_args
 
@@ -56,7 +55,7 @@ class Pose:
 
 @dataclasses.dataclass
 class Link:
-    """A link: its element, inertia about the centre of mass along the link's axes, and the joints that hold on to it."""
+    """A link: its element, its inertia about the centre of mass along the link's axes, and the joints at it."""
 
     name: str
     element: Any

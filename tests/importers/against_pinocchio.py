@@ -186,9 +186,7 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
         c_ours = -reduced @ ours(v, made_up) - gravity
         c = S.T @ pin.nle(model, data, q, v) - gravity
         error_c = max(error_c, float(np.abs(c_ours - c).max() / max(np.abs(c).max(), 1.0)))
-    return Comparison(
-        len(columns), error_a, error_c, loaded - started, derived - loaded, assembly.notes
-    )
+    return Comparison(len(columns), error_a, error_c, loaded - started, derived - loaded, assembly.notes)
 
 
 def _w_dot(state: State, name: str) -> float:
