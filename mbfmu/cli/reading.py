@@ -34,7 +34,12 @@ def _options(
         typer.Option(metavar="HZ", help="Of the PD controllers; default: 5. (URDF)", rich_help_panel=PANEL),
     ] = None,
     stops: Annotated[
-        bool, typer.Option("--stops", help="Limits of joints become elastic stops.", rich_help_panel=PANEL)
+        bool,
+        typer.Option(
+            "--stops",
+            help="Limits of joints become elastic stops. (URDF; in MJCF they always are)",
+            rich_help_panel=PANEL,
+        ),
     ] = False,
     without: Annotated[
         str | None,

@@ -292,6 +292,8 @@ def plausible_inertia(tensor: np.ndarray, where: str, warn: Any) -> np.ndarray:
         ModelError: a moment on the diagonal is negative by more than rounding.
     """
     tensor = (tensor + tensor.T) / 2
+    if not np.all(np.isfinite(tensor)):
+        raise ModelError(f"{where}: its moments of inertia are no finite numbers; correct it")
     moments = np.linalg.eigvalsh(tensor)
     largest = float(np.abs(moments).max())
     for i in range(3):

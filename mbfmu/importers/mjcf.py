@@ -18,7 +18,7 @@ import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.importers.draft import NEGLIGIBLE, Axis, Draft
-from mbfmu.importers.places import Place, parse_xml
+from mbfmu.importers.places import Place
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.connectors import Connector, Reference
 from mbfmu.modeling.declarations import Start
@@ -33,7 +33,7 @@ FEATURES = {
     "gravcomp": "compensation of gravity",
     "plugins": "plugins",
     "limits": "limits of joints",
-    "damping": "damping that is not linear, or of ball and free joints",
+    "damping": "damping that is not linear",
     "stiffness": "stiffness that is not linear, or of ball and free joints",
     "armature": "armature of ball and free joints",
     "frictionloss": "dry friction of ball and free joints",
@@ -66,30 +66,45 @@ def load(
     unknown = sorted(left_out - set(FEATURES) - {""})
     if unknown:
         raise ModelError(f"{path}: without = {', '.join(unknown)}: known are {', '.join(FEATURES)}")
-    root = parse_xml(path)
-    if root.tag == "robot":
-        raise Place(path, root.sourceline).error("is a URDF; give the file a name that ends with .urdf")
-    if root.tag != "mujoco":
-        raise Place(path, root.sourceline).error(f"its root is <{root.tag}>, that of MJCF is <mujoco>")
+    root = first_tag(path)
+    if root == "robot":
+        raise Place(path).error("is a URDF; give the file a name that ends with .urdf")
+    if root != "mujoco":
+        raise Place(path).error(f"its root is <{root}>, that of MJCF is <mujoco>" if root else "is no XML")
     try:
         import mujoco
     except ImportError:
         raise ModelError(f"{path}: MJCF files are read by MuJoCo; run `pip install 'mbfmu[mjcf]'`") from None
-    spec, model = compiled(path, mujoco)
+    said: list[str] = []
+    spec, model = compiled(path, mujoco, said)
     if not stops:
         left_out.add("limits")
     try:
-        return _Reader(path, spec, model, mujoco, into, left_out).assembly()
+        assembly = _Reader(path, spec, model, mujoco, into, left_out).assembly()
     except MbfmuError as error:
         raise error if str(error).startswith(str(path)) else ModelError(f"{path}: {error}") from error
+    assembly.notes += tuple(f"warning: MuJoCo says: {' '.join(text.split())}" for text in said)
+    return assembly
 
 
-def compiled(path: pathlib.Path, mujoco: Any) -> tuple[Any, Any]:
-    """MuJoCo's specification and its compiled model.
+def first_tag(path: pathlib.Path) -> str:
+    """Tag of the root element; all else is left to MuJoCo, whose parser takes more than the standard allows."""
+    try:
+        text = re.sub(rb"<!--.*?-->|<\?.*?\?>|<!.*?>", b"", path.read_bytes(), flags=re.DOTALL)
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
+    found = re.search(rb"<\s*([\w.:-]+)", text)
+    return found[1].decode(errors="replace") if found else ""
+
+
+def compiled(path: pathlib.Path, mujoco: Any, said: list[str]) -> tuple[Any, Any]:
+    """MuJoCo's specification and its compiled model; its warnings go to `said`, not to a log in the user's folder.
 
     Raises:
         ModelError: MuJoCo refuses the file.
     """
+    before = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)
     try:
         spec: Any = mujoco.MjSpec.from_file(str(path))
         return spec, spec.compile()
@@ -97,6 +112,8 @@ def compiled(path: pathlib.Path, mujoco: Any) -> tuple[Any, Any]:
         text = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
         line = _LINE.search(text)
         raise Place(path, int(line[1]) if line else None).error(f"MuJoCo refuses it: {text}") from error
+    finally:
+        mujoco.set_mju_user_warning(before)
 
 
 def turned(quaternion: np.ndarray) -> dict[str, Any] | None:
@@ -153,17 +170,17 @@ class _Reader:
         names = self.draft.names
         if "world" not in self.draft.assembly.parts:
             names.new("world")
-        body = lambda i: model.body(i).name or f"body{i}"  # noqa: E731
+        bodies = [model.body(i).name or f"body{i}" for i in range(model.nbody)]
         self.joint_names = []
         for j in range(model.njnt):
             given = model.joint(j).name
             self.joint_names.append(
-                names.new(given or f"{body(int(model.jnt_bodyid[j]))}_joint", "joint" if given else "")
+                names.new(given or f"{bodies[model.jnt_bodyid[j]]}_joint", "joint" if given else "")
             )
         self.body_names = ["world"]
         for i in range(1, model.nbody):
             given = model.body(i).name
-            self.body_names.append(names.new(body(i), "body" if given else "", "_body"))
+            self.body_names.append(names.new(bodies[i], "body" if given else "", "_body"))
         self.frames: list[Connector] = []
         self.joints: list[Any] = [None] * model.njnt
         self.axes: dict[int, Axis] = {}
@@ -471,13 +488,53 @@ class _Reader:
         dofs = slice(first, first + (3 if int(model.jnt_type[j]) == int(kinds.mjJNT_BALL) else 6))
         for feature, there in (
             ("armature", np.any(model.dof_armature[dofs])),
-            ("damping", np.any(model.dof_damping[dofs]) and not self.off("DAMPER")),
+            ("damping", any(np.any(self.value("dof_dampingpoly", dof)) for dof in range(first, first + 3))),
             ("frictionloss", np.any(model.dof_frictionloss[dofs]) and not self.off("FRICTIONLOSS")),
             ("stiffness", bool(model.jnt_stiffness[j]) and not self.off("SPRING")),
             ("limits", bool(model.jnt_limited[j]) and not self.off("LIMIT")),
         ):
             if there:
                 self.lacks(feature, "joint", j)
+        damping = float(model.dof_damping[first])
+        if damping and not self.off("DAMPER"):
+            self.damped(j, damping)
+
+    def damped(self, j: int, damping: float) -> None:
+        """Loads against the speeds of a ball or free joint: its angular velocity along the axes of the body behind."""
+        draft, part, name = self.draft, self.joints[j], self.joint_names[j]
+
+        def against(suffix: str, sensor: str, measured: str, resolved: str, load: str, signal: str) -> None:
+            relative = sensor == "RelativeSensor"
+            watch = draft.add(
+                draft.names.new(f"{name}{suffix}_sensor"),
+                f"MultiBody.Sensors.{sensor}",
+                **{f"get_{measured}": True},
+                resolveInFrame=resolved,
+            )
+            gain = draft.add(
+                draft.names.new(f"{name}{suffix}_damping"),
+                "Blocks.Math.MatrixGain",
+                K=tuple(tuple(-damping if row == column else 0.0 for column in range(3)) for row in range(3)),
+            )
+            acting = draft.add(
+                draft.names.new(f"{name}{suffix}_damper"),
+                f"MultiBody.Forces.{load}",
+                resolveInFrame="world" if resolved == "world" else "frame_b",
+                **draft.unseen,
+            )
+            draft.connect(part.frame_a if relative else part.frame_b, watch.frame_a)
+            draft.connect(part.frame_b, acting.frame_b)
+            if relative:
+                draft.connect(part.frame_b, watch.frame_b)
+                draft.connect(part.frame_a, acting.frame_a)
+            draft.connect(watch.connector(measured), gain.u)
+            draft.connect(gain.y, acting.connector(signal))
+
+        if type(part).modelica_name == "MultiBody.Joints.Spherical":
+            against("", "RelativeSensor", "w_rel", "frame_b", "Torque", "torque")
+        else:
+            against("_speed", "AbsoluteSensor", "v", "world", "WorldForce", "force")
+            against("_turning", "AbsoluteSensor", "w", "frame_a", "WorldTorque", "torque")
 
     # -- couplings
 

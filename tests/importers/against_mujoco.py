@@ -28,16 +28,14 @@ class Twin:
         self.model.opt.disableflags |= int(disable.mjDSBL_CONTACT) | int(disable.mjDSBL_LIMIT)
         self.data = mujoco.MjData(self.model)
         self.coupled = self.model.neq > 0
-        names = [part for part in self.assembly.parts.values() if type(part).__name__ in _JOINTS]
-        assert len(names) == self.model.njnt
-        order = {j: part for j, part in enumerate(names)}
         # parts stand in the order in which bodies are read, which is MuJoCo's
-        self.joints = order
+        self.joints = [part for part in self.assembly.parts.values() if type(part).modelica_name in _JOINTS]
+        assert len(self.joints) == self.model.njnt
 
     def names(self) -> tuple[list[str], list[str], list[str]]:
         """Our variables for qpos, qvel and qacc, one each; quaternions with the scalar first."""
         q, v, a = [], [], []
-        for part in self.joints.values():
+        for part in self.joints:
             kind, n = type(part).__name__, part.path
             if kind in ("Revolute", "Prismatic"):
                 position, speed = ("phi", "w") if kind == "Revolute" else ("s", "v")
@@ -63,15 +61,10 @@ class Twin:
         for i in range(self.model.nu):
             adr = int(self.model.actuator_actadr[i])
             if adr >= 0:
-                name = self.model.actuator(i).name
-                states = [s for s in self.state.variables if s.startswith(f"{name}_activation.y")]
-                self.state.set(states[0], self.data.act[adr])
+                self.state.set(f"{self.model.actuator(i).name}_activation.y", self.data.act[adr])
         self.state.solve()
         return np.array(
-            [
-                self.state.dx[self.state.variables[n[4:-1]].index] if n.startswith("der(") else self.state[n]
-                for n in a
-            ]
+            [self.state.dx[self.state.variables[n[4:-1]].index] if n.startswith("der(") else self.state[n] for n in a]
         )
 
     def randomize(self, random: np.random.Generator, speeds: bool = True) -> None:
@@ -93,9 +86,7 @@ class Twin:
         self.mujoco.mj_forward(self.model, data)
         J = np.zeros((data.nefc, self.model.nv))
         if self.mujoco.mj_isSparse(self.model):
-            self.mujoco.mju_sparse2dense(
-                J, data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind
-            )
+            self.mujoco.mju_sparse2dense(J, data.efc_J, data.efc_J_rownnz, data.efc_J_rowadr, data.efc_J_colind)
         else:
             J[:] = data.efc_J.reshape(data.nefc, self.model.nv)
         return J, np.array(data.efc_pos)
@@ -148,7 +139,7 @@ class Twin:
         return float(np.ptp(energies) / max(kinetic))
 
 
-_JOINTS = ("Revolute", "Prismatic", "Spherical", "FreeMotion")
+_JOINTS = {f"MultiBody.Joints.{name}" for name in ("Revolute", "Prismatic", "Spherical", "FreeMotion")}
 
 
 def _takes_data(mujoco: Any) -> bool:

@@ -185,7 +185,7 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
         gravity = S.T @ pin.computeGeneralizedGravity(model, data, q)
         c_ours = -reduced @ ours(v, made_up) - gravity
         c = S.T @ pin.nle(model, data, q, v) - gravity
-        error_c = max(error_c, float(np.abs(c_ours - c).max() / max(np.abs(c).max(), 1.0)))
+        error_c = max(error_c, float(np.abs(c_ours - c).max(initial=0.0) / max(np.abs(c).max(initial=0.0), 1.0)))
     return Comparison(len(columns), error_a, error_c, loaded - started, derived - loaded, assembly.notes)
 
 
@@ -220,4 +220,4 @@ def _losses(robot: Any, model: Any, v: np.ndarray) -> np.ndarray:
 
 
 def _relative(a: np.ndarray, b: np.ndarray) -> float:
-    return float(np.abs(a - b).max() / max(1.0, np.abs(b).max()))
+    return float(np.abs(a - b).max(initial=0.0) / max(1.0, np.abs(b).max(initial=0.0)))
