@@ -20,6 +20,8 @@ from mbfmu.modeling.registry import component_class
 NEGLIGIBLE = 1e-14
 #: What rounding of printed numbers leaves in an inertia tensor, relative to its largest moment.
 NOISE = 1e-6
+#: Stops begin this far beyond the limits [rad or m]: joints that start at a limit, as grippers do, touch nothing yet.
+STOP_MARGIN = 1e-6
 
 
 class ReaderWarning(UserWarning):
@@ -229,7 +231,7 @@ class Axis:
             "Rotational.Components.ElastoBacklash",
             c=float(stiffness),
             d=float(damping),
-            b=float(upper - lower),
+            b=float(upper - lower + 2 * STOP_MARGIN),
             phi_rel0=float(upper + lower) / 2,
         )
         self.draft.connect(ground.flange, stop.flange_a)
