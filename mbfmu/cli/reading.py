@@ -6,12 +6,12 @@ import functools
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mbfmu.importers.draft import ReaderWarning
-from mbfmu.modeling.assembly import Assembly
+if TYPE_CHECKING:
+    from mbfmu.modeling.assembly import Assembly
 
 PANEL = "Sources in other formats (.urdf, .xacro, .xml)"
 
@@ -72,6 +72,7 @@ def takes_reader_options(command: Callable[..., None]) -> Callable[..., None]:
 def read_source(source: str, settings: Sequence[str], options: dict[str, Any]) -> Assembly:
     """Read SOURCE; warnings of a reader are left to its notes, which `report.notes` prints."""
     from mbfmu import sources
+    from mbfmu.importers.draft import ReaderWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReaderWarning)
