@@ -269,6 +269,8 @@ def convert(
     """Write what was read as a model to go on with, in Python or TOML."""
     from mbfmu.modeling.writing import write
 
+    if output.resolve() == pathlib.Path(source.partition(".py:")[0]).resolve():
+        raise MbfmuError(f"--output {output}: is the source itself; choose another file")
     with report.working("Reading the assembly"):
         assembly = read_source(source, parameter, options)
     write(assembly, output)

@@ -287,6 +287,36 @@ class Axis:
         draft.connect(start, gear.flange_b)
 
 
+def clean(vector: Iterable[float]) -> tuple[float, ...]:
+    """A vector without the rounding of rotations by right angles."""
+    return tuple(0.0 if abs(v) < NEGLIGIBLE else float(v) for v in vector)
+
+
+def mesh_placement(origin: np.ndarray, R: np.ndarray, scale: Iterable[float]) -> dict[str, Any]:
+    """Parameters of a shape that is a mesh file.
+
+    Args:
+        origin: of the mesh in the frame, m.
+        R: takes vectors of the mesh to the frame, (3, 3).
+        scale: of the mesh's axes. Of negative ones, which mirror, as many become a rotation as can; the rest is the
+            sign of the length.
+    """
+    factors = np.array(list(scale), dtype=float)
+    signs = np.where(factors < 0, -1.0, 1.0)
+    mirror = float(np.prod(signs))
+    R = R * (signs * (mirror, 1.0, 1.0))
+    length, width, height = map(float, np.abs(factors))
+    return {
+        "r_shape": clean(origin),
+        "lengthDirection": clean(R[:, 0]),
+        "widthDirection": clean(R[:, 1]),
+        "length": mirror * length,
+        "width": width,
+        "height": height,
+        "extra": 1.0,
+    }
+
+
 def plausible_inertia(tensor: np.ndarray, where: str, warn: Any) -> np.ndarray:
     """An inertia tensor without negative moments of rounding; a warning where no distribution of mass has it.
 

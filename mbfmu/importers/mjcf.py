@@ -11,13 +11,13 @@ import itertools
 import math
 import pathlib
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError
-from mbfmu.importers.draft import NEGLIGIBLE, Axis, Draft
+from mbfmu.importers.draft import NEGLIGIBLE, Axis, Draft, clean, mesh_placement
 from mbfmu.importers.places import Place
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.connectors import Connector, Reference
@@ -143,11 +143,6 @@ def angles_123(R: np.ndarray) -> tuple[float, ...]:
     if abs(R[0, 2]) > 1 - 1e-12:
         return clean([math.atan2(R[1, 0], R[1, 1]), middle, 0.0])
     return clean([math.atan2(-R[1, 2], R[2, 2]), middle, math.atan2(-R[0, 1], R[0, 0])])
-
-
-def clean(vector: Iterable[float]) -> tuple[float, ...]:
-    """A vector without the rounding of rotations by right angles."""
-    return tuple(0.0 if abs(v) < NEGLIGIBLE else float(v) for v in vector)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -606,7 +601,8 @@ class _Reader:
         if obstacle:
             self.lacks("actuators", "actuator", a, obstacle)
             return
-        name = draft.names.new(model.actuator(a).name or f"actuator{a + 1}", "", "_actuator")
+        given = model.actuator(a).name
+        name = draft.names.new(given or f"actuator{a + 1}", "actuator" if given else "", "_actuator")
         gain, gear = float(model.actuator_gainprm[a][0]), np.array(model.actuator_gear[a], dtype=float)
         blocks: list[tuple[Connector, Connector]] = []
         if model.actuator_ctrllimited[a] and not self.off("CLAMPCTRL"):
@@ -632,19 +628,20 @@ class _Reader:
                 blocks.append(axis.feedback(f"_{name}", gain, position * ratio, speed * ratio))
                 if constant:
                     blocks.append(self.shifted(name, constant))
-            elif gain != 1 and (limited or ratio != 1):
+            elif self.is_watched(a) or (gain != 1 and (limited or ratio != 1)):
                 blocks.append(self.gain(f"{name}_gain", gain))
+            else:
+                ratio *= gain
             if limited:
                 blocks.append(self.limiter(f"{name}_limit", model.actuator_forcerange[a]))
             if blocks:
                 self.forces[a] = blocks[-1][1]
-            last = ratio if affine or limited or ratio != 1 else gain
-            if last != 1:
-                blocks.append(self.gain(f"{name}_gear", last))
+            if ratio != 1:
+                blocks.append(self.gain(f"{name}_gear", ratio))
             blocks.append((axis.source(f"_{name}"),) * 2)
         else:
             frame = self.site(target)
-            if gain != 1:
+            if gain != 1 or self.is_watched(a):
                 blocks.append(self.gain(f"{name}_gain", gain))
             if limited:
                 blocks.append(self.limiter(f"{name}_limit", model.actuator_forcerange[a]))
@@ -691,6 +688,11 @@ class _Reader:
                 return f"its {field.removeprefix('actuator_')}"
         return ""
 
+    def is_watched(self, a: int) -> bool:
+        """True where a sensor shows the force of an actuator."""
+        model, kind = self.model, int(self.mujoco.mjtSensor.mjSENS_ACTUATORFRC)
+        return any(int(model.sensor_type[s]) == kind and int(model.sensor_objid[s]) == a for s in range(model.nsensor))
+
     def gain(self, name: str, k: float) -> tuple[Connector, Connector]:
         """Input and output of a gain."""
         part = self.draft.add(self.draft.names.new(name), "Blocks.Math.Gain", k=k)
@@ -735,17 +737,18 @@ class _Reader:
         kinds = {name: int(getattr(mj.mjtSensor, f"mjSENS_{name}", -1)) for name in _SENSORS}
         what = next((name for name, number in kinds.items() if number == kind), None)
         assembly = self.draft.assembly
-        name = model.sensor(s).name or f"sensor{s + 1}"
+        given = model.sensor(s).name
         if what is None or int(model.sensor_refid[s]) >= 0:
             self.lacks("sensors", "sensor", s, "relative to another frame" if what else "")
             return
+        name = self.draft.names.new(given or f"sensor{s + 1}", "sensor" if given else "", "_sensor")
         if float(model.sensor_cutoff[s]):
             self.draft.note(f"cutoff of {self.called('sensor', s)} is not kept")
         if what == "ACTUATORFRC":
             if target not in self.forces:
-                self.lacks("sensors", "sensor", s, "the actuator's force is its input")
+                self.lacks("sensors", "sensor", s, "its actuator is left out")
                 return
-            assembly.output(self.forces[target], self.output_name(name))
+            assembly.output(self.forces[target], name)
             return
         if what.startswith(("JOINT", "BALL")):
             joint = self.joints[target]
@@ -753,9 +756,9 @@ class _Reader:
             found = next(v for v in variable[what] if v in joint.variables())
             if what == "BALLQUAT":
                 for k, i in enumerate((3, 0, 1, 2), start=1):
-                    assembly.output(Reference(joint, f"Q[{i + 1}]"), self.output_name(f"{name}[{k}]"))
+                    assembly.output(Reference(joint, f"Q[{i + 1}]"), f"{name}[{k}]")
             else:
-                assembly.output(Reference(joint, found), self.output_name(name))
+                assembly.output(Reference(joint, found), name)
             return
         frame = self.frame_of(int(model.sensor_objtype[s]), target, name)
         if frame is None:
@@ -764,7 +767,7 @@ class _Reader:
         if what in ("FRAMEXAXIS", "FRAMEYAXIS", "FRAMEZAXIS"):
             row = "XYZ".index(what[5]) + 1
             watch = self.draft.add(
-                self.draft.names.new(name, "", "_sensor"),
+                self.draft.names.new(f"{name}_sensor"),
                 "MultiBody.Sensors.AbsoluteSensor",
                 get_r=True,
                 resolveInFrame="world",
@@ -772,21 +775,17 @@ class _Reader:
             self.draft.connect(frame, watch.frame_a)
             for column in (1, 2, 3):
                 reference = Reference(watch, f"frame_a.R.T[{row},{column}]")
-                assembly.output(reference, self.output_name(f"{name}[{column}]"))
+                assembly.output(reference, f"{name}[{column}]")
             return
         quantity, resolved = _SENSORS[what]
         part = self.draft.add(
-            self.draft.names.new(name, "", "_sensor"),
+            self.draft.names.new(f"{name}_sensor"),
             "MultiBody.Sensors.AbsoluteSensor",
             **{f"get_{quantity}": True},
             resolveInFrame=resolved,
         )
         self.draft.connect(frame, part.frame_a)
-        assembly.output(part.connector(quantity), self.output_name(name))
-
-    def output_name(self, wanted: str) -> str:
-        """The name of an output; a sensor may be called like a part, but not like one of its variables."""
-        return wanted if wanted not in self.draft.assembly.outputs else f"{wanted}_sensor"
+        assembly.output(part.connector(quantity), name)
 
     def frame_of(self, kind: int, index: int, name: str) -> Connector | None:
         """The frame of a body, site or geom."""
@@ -819,15 +818,15 @@ class _Reader:
         size, centre, R = np.array(model.geom_size[g]), np.array(model.geom_pos[g]), matrix(model.geom_quat[g])
         material = int(model.geom_matid[g])
         rgba = model.mat_rgba[material] if material >= 0 else model.geom_rgba[g]
-        place: dict[str, Any] = {}
+        name = model.geom(g).name or f"{self.body_names[body]}_visual"
+        color = tuple(round(255 * float(min(1.0, max(0.0, v)))) for v in rgba[:3])
         if kind == int(kinds.mjGEOM_MESH):
             mesh = int(model.geom_dataid[g])
             source, scale = self.mesh(mesh)
             inner = matrix(model.mesh_quat[mesh])
             R = R @ inner.T  # MuJoCo moves meshes into their principal axes
-            centre = centre - R @ np.array(model.mesh_pos[mesh])
-            long, wide, high, along, across, shape = *scale, 0, 1, source
-            place["extra"] = 1.0
+            placement = mesh_placement(centre - R @ np.array(model.mesh_pos[mesh]), R, scale)
+            self.draft.shape(name, self.frames[body], source, **placement, color=color)
         else:
             shapes = {
                 int(kinds.mjGEOM_SPHERE): ("sphere", (size[0], size[0], size[0]), 0, 1),
@@ -840,29 +839,25 @@ class _Reader:
                 return
             shape, half, along, across = shapes[kind]
             long, wide, high = (2 * float(v) for v in half)
-            centre = centre - R[:, along] * long / 2
-        self.draft.shape(
-            model.geom(g).name or f"{self.body_names[body]}_visual",
-            self.frames[body],
-            shape,
-            r_shape=clean(centre),
-            lengthDirection=clean(R[:, along]),
-            widthDirection=clean(R[:, across]),
-            length=long,
-            width=wide,
-            height=high,
-            **place,
-            color=tuple(round(255 * float(min(1.0, max(0.0, v)))) for v in rgba[:3]),
-        )
+            self.draft.shape(
+                name,
+                self.frames[body],
+                shape,
+                r_shape=clean(centre - R[:, along] * long / 2),
+                lengthDirection=clean(R[:, along]),
+                widthDirection=clean(R[:, across]),
+                length=long,
+                width=wide,
+                height=high,
+                color=color,
+            )
 
-    def mesh(self, index: int) -> tuple[str, tuple[float, float, float]]:
+    def mesh(self, index: int) -> tuple[str, tuple[float, ...]]:
         """File and scale of a mesh; its name where it is not of a file."""
         for mesh in self.spec.meshes:
             if mesh.id == index:
-                x, y, z = map(float, mesh.scale)
-                if not mesh.file:
-                    return mesh.name, (x, abs(y), abs(z))
-                return str((self.path.parent / (self.spec.meshdir or "") / mesh.file).resolve()), (x, abs(y), abs(z))
+                file = str((self.path.parent / (self.spec.meshdir or "") / mesh.file).resolve())
+                return file if mesh.file else mesh.name, tuple(map(float, mesh.scale))
         return f"mesh{index}", (1.0, 1.0, 1.0)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from lxml import etree
 
 from mbfmu.errors import MbfmuError, ModelError
-from mbfmu.importers.draft import NEGLIGIBLE, Axis, Draft
+from mbfmu.importers.draft import NEGLIGIBLE, Axis, Draft, clean, mesh_placement
 from mbfmu.importers.places import Place, number, numbers, parse_xml, place_of
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.connectors import Connector, Reference, RotationalFlange, TranslationalFlange
@@ -304,6 +304,8 @@ class Robot:
                 number(mimic, key, self.path, value) for key, value in (("multiplier", 1.0), ("offset", 0.0))
             )
             joint.mimic = leader, factor, offset
+        if kind in ("floating", "planar") and (joint.damping or joint.friction):
+            self.warnings.append(f"joint {name} is {kind}: its damping and friction are left out")
         child.parent = joint
         parent.children.append(joint)
         return joint
@@ -326,6 +328,7 @@ class Robot:
         return roots[0]
 
     def _check_mimics(self) -> None:
+        """Refuse chains of mimicking joints without end, and let each joint mimic the first one of its chain."""
         for joint in self.joints.values():
             if joint.mimic is None:
                 continue
@@ -346,6 +349,13 @@ class Robot:
                 if following is None:
                     break
                 name = following[0]
+        for joint in self.joints.values():
+            while joint.mimic is not None:
+                leader, factor, offset = joint.mimic
+                further = self.joints[leader].mimic
+                if further is None:
+                    break
+                joint.mimic = further[0], factor * further[1], factor * further[2] + offset
 
     def _color(self, material: Any) -> tuple[int, int, int] | None:
         color = material.find("color")
@@ -391,16 +401,8 @@ class Robot:
             name = form.get("filename")
             if not name:
                 raise place_of(form, self.path).error(f'of link {link.name}: needs filename="..."')
-            x, y, z = numbers(form, "scale", self.path, 3, (1.0, 1.0, 1.0))
-            return self.mesh(name), {
-                "r_shape": _clean(centre),
-                "lengthDirection": _clean(turn[:, 0]),
-                "widthDirection": _clean(turn[:, 1]),
-                "length": x,
-                "width": abs(y),
-                "height": abs(z),
-                "extra": 1.0,
-            }
+            scale = numbers(form, "scale", self.path, 3, (1.0, 1.0, 1.0))
+            return self.mesh(name), mesh_placement(centre, turn, scale)
         return None
 
     def mesh(self, name: str) -> str:
@@ -426,18 +428,13 @@ def _along(
 ) -> dict[str, Any]:
     """Placement of a shape that Modelica draws from the middle of its left end along the column `length` of `turn`."""
     return {
-        "r_shape": _clean(centre - turn[:, length] * long / 2),
-        "lengthDirection": _clean(turn[:, length]),
-        "widthDirection": _clean(turn[:, width]),
+        "r_shape": clean(centre - turn[:, length] * long / 2),
+        "lengthDirection": clean(turn[:, length]),
+        "widthDirection": clean(turn[:, width]),
         "length": long,
         "width": wide,
         "height": high,
     }
-
-
-def _clean(vector: np.ndarray) -> tuple[float, ...]:
-    """A vector without the rounding of rotations by right angles."""
-    return tuple(0.0 if abs(v) < NEGLIGIBLE else float(v) for v in vector)
 
 
 class _Builder:
@@ -469,6 +466,8 @@ class _Builder:
             world = draft.add("world", "MultiBody.World", g=GRAVITY, n=(0, 0, -1))
             draft.note(f"gravity is {GRAVITY} m/s2 along -z (parameter world.g)")
         self.frames[robot.root.name] = cast("Any", world).frame_b
+        if self.floating and not any(link.mass for link in robot.links.values()):
+            raise Place(robot.path).error("nothing of it has mass, so it cannot float; read it with a fixed base")
         if self.floating:
             self._floating_base()
         for link in robot.walk():
@@ -500,7 +499,10 @@ class _Builder:
         for link in reversed(list(self.robot.walk())):
             own = link.mass > 0 or bool(np.any(np.abs(link.inertia) > 0))
             heavy[link.name] = own or any(heavy[joint.child.name] for joint in link.children)
-        moving = [j for j in self.robot.joints.values() if j.type != "fixed" and not heavy[j.child.name]]
+        joints = self.robot.joints.values()
+        first = {j.name: j.mimic[0] if j.mimic else j.name for j in joints}
+        driven = {first[j.name] for j in joints if heavy[j.child.name]}
+        moving = [j for j in joints if j.type != "fixed" and first[j.name] not in driven]
         if moving:
             self.draft.note(
                 f"held at their start, as nothing that has mass moves with them: {', '.join(j.name for j in moving)}"
@@ -535,7 +537,7 @@ class _Builder:
         frame = self.frames[joint.parent.name]
         turned = None
         if np.abs(joint.rpy).max() > NEGLIGIBLE:
-            roll, pitch, yaw = _clean(np.degrees(joint.rpy))
+            roll, pitch, yaw = clean(np.degrees(joint.rpy))
             turned = {"rotationType": "PlanarRotationSequence", "sequence": (3, 2, 1), "angles": (yaw, pitch, roll)}
         still = joint.type == "fixed" or joint.name in self.held
         frame = draft.rigid(f"{name}_origin", frame, joint.xyz, turned)
@@ -560,11 +562,12 @@ class _Builder:
     def _displaced(self, joint: Joint, frame: Connector) -> Connector:
         """The frame of the child of a joint that is held at its start."""
         name = self.joint_names[joint.name]
-        if joint.rotates and joint.start:
-            turned = {"n": _clean(joint.axis), "angle": math.degrees(joint.start)}
+        start = self._start(joint)
+        if joint.rotates and start:
+            turned = {"n": clean(joint.axis), "angle": math.degrees(start)}
             return self.draft.rigid(f"{name}_held", frame, np.zeros(3), turned)
-        if not joint.rotates and joint.start:
-            along = joint.axis / np.linalg.norm(joint.axis) * joint.start
+        if not joint.rotates and start:
+            along = joint.axis / np.linalg.norm(joint.axis) * start
             return self.draft.rigid(f"{name}_held", frame, along, None)
         return frame
 
@@ -582,10 +585,10 @@ class _Builder:
                 "prismatic_y": {"s": zero, "v": zero},
                 "revolute": {"phi": zero, "w": zero},
             }
-            return {"n": _clean(n), "n_x": _clean(n_x), **parts}
+            return {"n": clean(n), "n_x": clean(n_x), **parts}
         position, speed = ("phi", "w") if joint.rotates else ("s", "v")
         leads = any(j.mimic and j.mimic[0] == joint.name for j in self.robot.joints.values())
-        result: dict[str, Any] = {"n": _clean(joint.axis)}
+        result: dict[str, Any] = {"n": clean(joint.axis)}
         if (
             self.drive != "none"
             or joint.mimic
@@ -603,7 +606,7 @@ class _Builder:
         if joint.mimic is None:
             return joint.start
         leader, factor, offset = joint.mimic
-        return factor * self._start(self.robot.joints[leader]) + offset
+        return factor * self.robot.joints[leader].start + offset
 
     def _link(self, link: Link) -> None:
         name = self.draft.names.new(link.name, "", "_link")
@@ -616,6 +619,9 @@ class _Builder:
                 self.draft.body(name, frame, link.mass, link.centre, link.inertia, where)
             except MbfmuError as error:
                 raise place_of(link.element.find("inertial"), self.robot.path).error(str(error)) from error
+        elif not link.children:
+            tip = self.draft.add(name, "MultiBody.Visualizers.FixedFrame", **self.draft.unseen)
+            self.draft.connect(frame, tip.frame_a)
         shapes = list(self.robot.shapes(link))
         for i, (shape, parameters) in enumerate(shapes, start=1):
             self.draft.shape(f"{name}_visual{i if len(shapes) > 1 else ''}", frame, shape, **parameters)
@@ -632,8 +638,6 @@ class _Builder:
             axis.stop(joint.lower, joint.upper, stiffness, STOP_TIME * stiffness)
         if joint.mimic:
             leader, factor, offset = joint.mimic
-            if leader in self.held:
-                factor, offset = 0.0, self._start(joint)
             if factor == 0:
                 axis.at("_held", "Components.Fixed", **{f"{axis.coordinate}0": offset})
             else:
@@ -666,7 +670,7 @@ class _Builder:
     def _ratio(self, joint: Joint, leader: Joint) -> float:
         if joint is leader:
             return 1.0
-        return joint.mimic[1] * self._ratio(self.robot.joints[joint.mimic[0]], leader) if joint.mimic else 0.0
+        return joint.mimic[1] if joint.mimic and joint.mimic[0] == leader.name else 0.0
 
     def _own_inertia(self, joint: Joint) -> float:
         axis = joint.axis / np.linalg.norm(joint.axis)
