@@ -56,6 +56,7 @@ def test_convert_writes_a_model_to_go_on_with(
     [
         (["info", "pendulum", "--floating"], "pendulum: the option floating is for files of other formats"),
         (["convert", "pendulum", "-o", "pendulum.fmu"], "what is written is Python or TOML; choose pendulum.py"),
+        (["convert", "model.toml", "-o", "./model.toml"], "is the source itself; choose another file"),
         (["info", "nowhere.urdf"], "nowhere.urdf: no such file"),
         (["info", str(ROBOT), "--without", "contact"], "have no option 'without'"),
         (["build", str(ROBOT), "--drive", "steam"], "drive = 'steam': expected one of effort"),

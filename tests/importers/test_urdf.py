@@ -10,11 +10,12 @@ import pytest
 from against_pinocchio import State, compare
 from campaign import robots_folder
 from mutants import mutants, verdict
+from scipy.spatial.transform import Rotation
 
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.importers.draft import ReaderWarning
+from mbfmu.importers.draft import ReaderWarning, mesh_placement
 
 INERTIAL = '<inertial><mass value="{m}"/><inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial>'
 
@@ -73,19 +74,25 @@ def test_inertials_are_turned_by_their_rpy(tmp_path: pathlib.Path) -> None:
     assert solved(mbfmu.load(path), hinge_tau=0.7)["hinge.a"] == pytest.approx(0.7 / 0.125, rel=1e-12)
 
 
+def test_a_full_tensor_is_turned_with_its_axes(tmp_path: pathlib.Path) -> None:
+    rod = (
+        '<link name="rod"><inertial><origin rpy="0.3 -0.4 2.1"/><mass value="2"/>'
+        '<inertia ixx="0.3" iyy="0.25" izz="0.2" ixy="0.03" ixz="-0.02" iyz="0.01"/></inertial></link>'
+    )
+    body = mbfmu.load(written(tmp_path, rod)).parts["rod"]
+    tensor = np.array([[0.3, 0.03, -0.02], [0.03, 0.25, 0.01], [-0.02, 0.01, 0.2]])
+    turn = Rotation.from_euler("xyz", [0.3, -0.4, 2.1]).as_matrix()
+    xx, yy, zz, yx, zx, zy = (body.value(f"I_{n}") for n in ("11", "22", "33", "21", "31", "32"))
+    assert np.allclose([[xx, yx, zx], [yx, yy, zy], [zx, zy, zz]], turn @ tensor @ turn.T, atol=1e-15)
+
+
 def test_an_origin_turns_by_roll_then_pitch_then_yaw(tmp_path: pathlib.Path) -> None:
     origin = '<origin xyz="1 2 3" rpy="0.3 -0.4 2.1"/>'
     fixed = joint("mount", "fixed", "ground", "tool", more=origin)
     path = written(tmp_path, '<link name="ground"/>', link("tool"), fixed)
     state = solved(mbfmu.load(path))
-    (sr, sp, sy), (cr, cp, cy) = np.sin([0.3, -0.4, 2.1]), np.cos([0.3, -0.4, 2.1])
-    yaw, pitch, roll = (
-        np.array([[cy, -sy, 0], [sy, cy, 0], [0, 0, 1]]),
-        np.array([[cp, 0, sp], [0, 1, 0], [-sp, 0, cp]]),
-        np.array([[1, 0, 0], [0, cr, -sr], [0, sr, cr]]),
-    )
     T = [[state[f"tool.frame_a.R.T[{i},{j}]"] for j in (1, 2, 3)] for i in (1, 2, 3)]
-    assert np.allclose(np.transpose(T), yaw @ pitch @ roll, atol=1e-15)
+    assert np.allclose(np.transpose(T), Rotation.from_euler("xyz", [0.3, -0.4, 2.1]).as_matrix(), atol=1e-15)
     assert [state[f"tool.frame_a.r_0[{i}]"] for i in (1, 2, 3)] == pytest.approx([1, 2, 3])
 
 
@@ -117,13 +124,52 @@ def test_mimicking_joints_follow_and_add_their_inertia(tmp_path: pathlib.Path) -
         link("gear", 1.0, 0.05),
         joint("drive", "continuous", "ground", "wheel"),
         joint("rail", "prismatic", "ground", "rack", "1 0 0", '<mimic joint="drive" multiplier="0.5" offset="0.1"/>'),
-        joint("pinion", "continuous", "ground", "gear", more='<mimic joint="rail" multiplier="-4"/>'),
+        joint("pinion", "continuous", "ground", "gear", more='<mimic joint="rail" multiplier="-4" offset="0.7"/>'),
     )
     state = solved(mbfmu.load(path), drive__phi=0.3, drive_tau=1.7)
     assert state["rail.s"] == pytest.approx(0.25)
-    assert state["pinion.phi"] == pytest.approx(-1.0)
+    assert state["pinion.phi"] == pytest.approx(-0.3)
     assert state["drive.a"] == pytest.approx(1.7 / (0.2 + 0.25 * 3.0 + 4 * 0.05), rel=1e-12)
     assert list(mbfmu.load(path).inputs) == ["drive_tau"]
+    servo = mbfmu.load(path, drive="position", bandwidth=1.0).parts["drive_control"]
+    assert servo.value("k1") == pytest.approx((0.2 + 0.25 * 3.0 + 4 * 0.05) * (2 * np.pi) ** 2)
+
+
+def test_a_leader_without_mass_moves_with_those_that_mimic_it(tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        '<link name="ground"/><link name="slider"/><link name="tip"/>',
+        link("jaw", 3.0),
+        joint("open", "prismatic", "ground", "slider", "1 0 0"),
+        joint("jaw_joint", "prismatic", "ground", "jaw", "1 0 0", '<mimic joint="open" multiplier="-2" offset="0.1"/>'),
+        joint("tip_joint", "continuous", "jaw", "tip", "1 0 0", '<mimic joint="jaw_joint" multiplier="10"/>'),
+    )
+    state = solved(mbfmu.load(path), open__s=0.03, open_f=6.0)
+    assert state["jaw_joint.s"] == pytest.approx(0.04)
+    assert state["tip_joint.phi"] == pytest.approx(0.4)
+    assert state["tip.frame_a.r_0[1]"] == pytest.approx(0.04)
+    assert state["open.a"] == pytest.approx(6.0 / (4 * 3.0), rel=1e-12)
+
+
+def test_what_floats_has_mass(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(ModelError, match="nothing of it has mass, so it cannot float"):
+        mbfmu.load(written(tmp_path, '<link name="a"/>'), floating=True)
+
+
+def test_losses_that_are_left_out_are_told(tmp_path: pathlib.Path) -> None:
+    planar = joint("j", "planar", "a", "b", more='<dynamics damping="1"/>')
+    with pytest.warns(ReaderWarning, match="joint j is planar: its damping and friction are left out"):
+        mbfmu.load(written(tmp_path, '<link name="a"/>', link("b"), planar))
+
+
+@pytest.mark.parametrize("scale", [(1, -2, 3), (-1, 2, 3), (1, 2, -3), (-1, -2, 3), (-1, -2, -3), (1, -2, -3)])
+def test_mirrored_meshes_keep_their_corners(scale: tuple[float, ...]) -> None:
+    turn = np.array([[0.0, 0, 1], [1, 0, 0], [0, 1, 0]])
+    shape = mesh_placement(np.zeros(3), turn, scale)
+    x, y = np.array(shape["lengthDirection"]), np.array(shape["widthDirection"])
+    drawn = np.column_stack([x * shape["length"], y * shape["width"], np.cross(x, y) * shape["height"]])
+    assert np.allclose(drawn, turn @ np.diag(scale))
+    assert min(shape["width"], shape["height"]) > 0
 
 
 def test_damping_and_friction_brake(tmp_path: pathlib.Path) -> None:

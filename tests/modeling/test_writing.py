@@ -136,6 +136,27 @@ def test_python_writes_names_arrays_slices_and_flanges(tmp_path: pathlib.Path) -
     assert to_python(mbfmu.load(path)) == text
 
 
+def test_toml_writes_elements_from_one() -> None:
+    class Signals(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.sum = blocks.Sum(nin=4)
+            self.two = blocks.Constant(k=(1.0, 2.0))
+            self.connect(self.two.y, self.sum.u[1:3])
+            self.connect(self.two.y[1], self.sum.u[3])
+            self.input(self.sum.u[0], "first", start=0.25)
+            self.output(self.sum.y, "total")
+
+    text = to_toml(Signals())
+    for entry in (
+        'a = "two.y"\nb = "sum.u[2:3]"',
+        'a = "two.y[2]"\nb = "sum.u[4]"',
+        'name = "first"\nvariable = "sum.u[1]"\nstart = 0.25',
+        'name = "total"\nvariable = "sum.y"',
+    ):
+        assert entry in text
+
+
 def test_modifiers_of_parts_of_parts_are_kept() -> None:
     class Slide(Assembly):
         def __init__(self) -> None:
