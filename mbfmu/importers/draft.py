@@ -166,7 +166,7 @@ class Axis:
 
     def __init__(self, draft: Draft, joint: Any, name: str, rotates: bool) -> None:
         self.draft, self.joint, self.name, self.rotates = draft, joint, name, rotates
-        self._turning: tuple[Connector, Connector | None] | None = None
+        self._turning: Connector | None = None
 
     @property
     def domain(self) -> str:
@@ -211,8 +211,8 @@ class Axis:
                 self.draft.names.new(f"{self.name}_gear"), "Rotational.Components.IdealGearR2T", ratio=1.0
             )
             self.draft.connect(self.joint.axis, gear.flangeT)
-            self._turning = gear.flangeR, None
-        return self._turning[0]
+            self._turning = gear.flangeR
+        return self._turning
 
     def friction(self, effort: float) -> None:
         """Dry friction [N.m or N] that sticks."""

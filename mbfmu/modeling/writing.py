@@ -9,6 +9,7 @@ import keyword
 import math
 import pathlib
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -43,21 +44,21 @@ def write(assembly: Assembly, path: pathlib.Path) -> None:
 # -- what there is to say
 
 
-def modifiers_of(part: Component, toplevel: bool = True) -> dict[str, Any]:
+def modifiers_of(part: Component) -> dict[str, Any]:
     """What was given to a component and to its parts: parameters, start values, mappings for parts.
 
     Raises:
         ModelError: it has something that its class's parameters do not say.
     """
-    given = {name: plain(value, f"{part.where}.{name}") for name, value in part._values.items()}
-    if not part.parts and toplevel is False:
-        return given
-    fresh = type(part)(**{name: part._values[name] for name in part._values})
     for name, value in vars(part).items():
-        if name.startswith("_") and name not in vars(fresh):
-            continue
-        if callable(value) and value is not vars(fresh).get(name):
+        if callable(value):
             raise ModelError(f"{part.where}: has a function of its own ({name.lstrip('_')}), which cannot be written")
+    given = {name: plain(value, f"{part.where}.{name}") for name, value in part._values.items()}
+    if not part.parts:
+        return given
+    with warnings.catch_warnings():  # what a class warns of was said when the part itself was made
+        warnings.simplefilter("ignore")
+        fresh = type(part)(**part._values)
     return given | dict(_nested(part, fresh))
 
 
