@@ -189,6 +189,8 @@ class _Python:
         doc = "\n".join([head, *(f"    {line.strip()}" if line.strip() else "" for line in more)])
         doc = f'"""{doc}\n    """' if more else f'"""{doc}"""'
         name = self.assembly.name
+        if not name.isidentifier() or keyword.iskeyword(name) or any(name in names for names in self.imports.values()):
+            name = re.sub(r"\W", "_", f"Model_{name}")
         experiment = [f"    {key} = {_literal(value)}" for key, value in experiment_of(self.assembly).items()]
         blocks = ["\n".join(self._imports()), "", "", f"class {name}(Assembly):", f"    {doc}", ""]
         blocks += [*experiment, ""] if experiment else []

@@ -136,6 +136,15 @@ def test_python_writes_names_arrays_slices_and_flanges(tmp_path: pathlib.Path) -
     assert to_python(mbfmu.load(path)) == text
 
 
+@pytest.mark.parametrize(
+    ("name", "written"), [("World", "Model_World"), ("2legs", "Model_2legs"), ("class", "Model_class"), ("arm", "arm")]
+)
+def test_the_class_hides_nothing_that_it_uses(name: str, written: str) -> None:
+    assembly = type(name, (Assembly,), {})()
+    assembly.world = World()
+    assert f"class {written}(Assembly):" in to_python(assembly)
+
+
 def test_toml_writes_elements_from_one() -> None:
     class Signals(Assembly):
         def __init__(self) -> None:
