@@ -1,0 +1,1 @@
+"""Importers: models that exist elsewhere, in the formats of other tools, as assemblies."""
