@@ -18,7 +18,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, skew
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Flange, Frame, HeatPort, Port, RealInput, RealOutput
+from mbfmu.modeling.connectors import Flange, Frame, Given, HeatPort, Port, RealInput, RealOutput, Signal
 from mbfmu.modeling.declarations import (
     Coordinate,
     Declaration,
@@ -183,18 +183,28 @@ class HeatPortView:
 
 
 class PartView:
-    """A part of a composite inside the composite's equations: its variables can be read."""
+    """A part of a composite inside the composite's equations: its variables, connectors and parts can be read."""
 
     def __init__(self, scope: Any, name: str, part: Component) -> None:
         self._scope, self._name, self._part = scope, name, part
 
     def __getattr__(self, name: str) -> Any:
-        declaration = self._part.declarations.get(name)
+        part = self._part
+        if name in part.parts:
+            return PartView(self._scope, f"{self._name}.{name}", part.parts[name])
+        declaration = part.ports().get(name) or part.declarations.get(name)
         if isinstance(declaration, Parameter):
-            return self._part._read(declaration)
-        if not isinstance(declaration, Variable | RealOutput):
-            raise AttributeError(f"{self._part.where} ({type(self._part).__name__}) has no variable {name!r}")
-        return self._scope._part_leaf(self._name, name, int(np.prod(declaration.shape(self._part))))
+            return part._read(declaration)
+        if isinstance(declaration, Variable) or (isinstance(declaration, RealOutput) and not part.is_composite):
+            return self._scope._part_leaf(self._name, name, int(np.prod(declaration.shape(part))))
+        if not isinstance(declaration, Port):
+            raise AttributeError(f"{part.where} ({type(part).__name__}) has no variable {name!r}")
+        inside = _PartScope(self._scope, self._name, part)
+        if isinstance(declaration, Signal):
+            return inside._motion_leaf("input", name, int(np.prod(declaration.shape(part))))
+        if isinstance(declaration, Frame):
+            return FrameView(inside, name)
+        return FlangeView(inside, name, declaration) if isinstance(declaration, Flange) else HeatPortView(inside, name)
 
 
 class Scope:
@@ -342,7 +352,7 @@ class Scope:
 
     def _write(self, declaration: Declaration, value: Any) -> None:
         name = declaration.name
-        if isinstance(declaration, Parameter | RealInput) or not isinstance(declaration, Variable | RealOutput):
+        if isinstance(declaration, Parameter | RealInput) or not isinstance(declaration, Variable | RealOutput | Given):
             raise ModelError(f"{self._component.where}: equations cannot assign {name}")
         if isinstance(declaration, Variable) and declaration.role(self._component) is not Variable:
             raise ModelError(f"{self._component.where}: {name} is an unknown; equations cannot assign it")
@@ -461,6 +471,19 @@ class Scope:
         )
 
 
+class _PartScope:
+    """Leaves at the connectors of a part, as the views of connectors ask a scope for them."""
+
+    def __init__(self, scope: Any, name: str, part: Component) -> None:
+        self._scope, self._name, self._component = scope, name, part
+
+    def _leaf(self, key: Key, shape: tuple[int, ...] = (1,), rate: Callable[[], Any] | None = None) -> ca.SX:
+        symbol: ca.SX = self._scope._leaf(("at", self._name, key), shape, rate)
+        return symbol
+
+    _frame_leaf, _motion_leaf, _flow = Scope._frame_leaf, Scope._motion_leaf, Scope._flow
+
+
 _scope_classes: dict[type, type] = {}
 
 
@@ -490,6 +513,8 @@ def evaluate(component: Component, facts: dict[str, Any]) -> Record:
 def _set_in_scope(self: Any, name: str, value: Any) -> None:
     if name in self._component.declarations:
         object.__setattr__(self, name, value)
+    elif name in self._component.ports():
+        self._write(self._component.ports()[name], value)
     elif name == "der":
         raise ModelError(f"{self._component.where}: der is reserved")
     else:

@@ -181,7 +181,13 @@ class Sweeps:
             size = self.records[path].leaves[key].numel()
             return ca.vertcat(*(self.signal((path, key[1]), i, key[2]) for i in range(size)))
         if kind == "part":
-            return self.variable(f"{path}.{key[1]}", key[2], key[3])
+            return self.variable(f"{path}.{key[1]}".lstrip("."), key[2], key[3])
+        if kind == "at":  # a leaf at a connector of a part
+            part, leaf = f"{path}.{key[1]}".lstrip("."), key[2]
+            if leaf[0] != "input":
+                return self.value(part, leaf)
+            size = self.records[path].leaves[key].numel()
+            return ca.vertcat(*(self.signal((part, leaf[1]), i, leaf[2]) for i in range(size)))
         assert kind == "flow", key
         return self.flow_rate(path, *key[1:])
 
