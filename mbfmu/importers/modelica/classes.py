@@ -219,12 +219,12 @@ class Classes:
             if definition is not None and any(
                 isinstance(e, s.Component) and e.name == name for e in definition.elements
             ):
-                return Found(full, None) if outer.full[:1] == ("Modelica",) and False else Found(full, _constant(outer.node, name))
+                return Found(full, Member(name, outer.node, None))
             inherited = self._inherited(outer.node, name)
             if inherited is not None:
                 return inherited
             if definition is not None and definition.literals is not None and name in definition.literals:
-                return Found(full, _constant(outer.node, name))
+                return Found(full, Member(name, outer.node, None))
         if full[0] == "Modelica" and (guess or library.has(full)):
             if outer.node is not None and outer.node.definition is not None and not library.has(full):
                 return None
@@ -262,10 +262,6 @@ class Classes:
 
 class Member(Node):
     """A constant or an enumeration literal of a class: `parent` is the class, `name` the constant."""
-
-
-def _constant(node: Node, name: str) -> Node:
-    return Member(name, node, None)
 
 
 def place_of(node: Node, default: pathlib.Path) -> Place:
