@@ -34,6 +34,7 @@ from mbfmu.importers.modelica.evaluate import (
     whole,
 )
 from mbfmu.importers.modelica.library import Enumeration, Scalar
+from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fail
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Assembly, Component, Connector, RealInput, RealOutput, Start, State, Variable
@@ -58,34 +59,6 @@ class Absent:
 
 
 ABSENT = Absent()
-
-
-@dataclasses.dataclass(frozen=True)
-class Plug:
-    """A connector of a component, or some elements of a signal connector."""
-
-    owner: Component
-    port: Port
-    elements: tuple[int, ...] | None = None
-
-    @property
-    def size(self) -> int:
-        """Number of elements of a signal; 1 for other connectors."""
-        if not isinstance(self.port, Signal):
-            return 1
-        return len(self.elements) if self.elements is not None else int(np.prod(self.port.shape(self.owner)))
-
-    def split(self) -> list[Plug]:
-        """One plug per element of a signal."""
-        if not isinstance(self.port, Signal):
-            return [self]
-        elements = self.elements if self.elements is not None else tuple(range(self.size))
-        return [Plug(self.owner, self.port, (k,)) for k in elements]
-
-    @property
-    def connector(self) -> Connector:
-        """As `connect` takes it."""
-        return Connector(self.owner, self.port, self.elements)
 
 
 # -- modifications
@@ -216,6 +189,7 @@ class Session:
         #: Elements of parameters' symbols: hash -> component, name, index, the element itself (to keep it alive).
         self.symbols: dict[int, tuple[Component, str, int, Any]] = {}
         self.models: dict[int, Model] = {}
+        self.buses = Signals()
         self._constants: dict[tuple[int, str], Any] = {}
         self._pending: set[tuple[int, str]] = set()
         self._functions: dict[int, FunctionText] = {}
@@ -514,6 +488,8 @@ class Session:
             if not value.has(name):
                 fail(node.at, f"{node}: {value.title} has no {name!r}; {near(name, value.names(), 'its class')}")
             return value.get(name, env, node)
+        if isinstance(value, Bus):
+            return value.below(name)
         if isinstance(value, Plug):
             quantities = [q.name for q in (*value.port.potentials, *value.port.flows)]
             if name not in quantities:
@@ -562,11 +538,8 @@ class Session:
         if isinstance(value, str) and declaration.type.values:
             literals = declaration.type.values
             return Enumeration(value, literals.index(value) + 1, declaration.type.name)
-        if declaration.structural and (is_symbolic(value) or isinstance(value, tuple | list)):
-            value = [self.numbers(v, Place(self.classes.path, 1)) for v in values.flat(array(value))] if not is_symbolic(
-                value
-            ) or value.numel() > 1 else self.numbers(value, Place(self.classes.path, 1))
-        return array(value)
+        # What is only shown is no part of the equations; its numbers are taken as they are.
+        return self.numbers(array(value), Place(self.classes.path, 1), mark=not declaration.animation)
 
     def _reading(self, component: Component, name: str, node: s.Node, env: Environment, quantity: str | None) -> Any:
         if env.equations is None:
@@ -585,7 +558,7 @@ class Session:
             return {n: value_of_member(value, n, node, env) for n in value.names()}
         if isinstance(value, Absent):
             fail(node.at, f"{s.text(node)}: does not exist with the present parameters")
-        what = "a connector" if isinstance(value, Plug) else "a component"
+        what = "a connector" if isinstance(value, Plug | Bus) else "a component"
         fail(node.at, f"{s.text(node)}: is {what}, not a value; name one of its variables")
 
 
@@ -693,7 +666,6 @@ class Model:
                 layer.env.scope,
                 (*outer, Layer(new.modification, layer.env, layer.indices), *inner(layers[place + 1 :], name), kept),
             )
-            self._type_model = layer.env.model
             return
         old = self.content.components.get(name)
         if old is not None and "redeclare" not in component.prefixes:
@@ -936,8 +908,6 @@ class Model:
         component = self._constructed(cls, {})
         if not self.is_composite and base is not Assembly:
             self._add_arrays(arrays)
-            if self.content.initial:
-                pass  # the equations give them
         return component
 
     def _constructed(self, cls: type[Component], modifiers: dict[str, Any]) -> Component:
@@ -1012,7 +982,7 @@ class Model:
         """The parameter's declaration; None for what mbfmu has no parameters for, such as arrays of texts."""
         component, kind = self.declared(name).component, self.kind(name)
         assert kind.scalar is not None
-        if not self._literal_condition(component):
+        if component.condition is not None:
             return None
         type_ = self._type(name)
         nodes = (*component.dimensions, *kind.dimensions)
@@ -1023,7 +993,7 @@ class Model:
         if all(isinstance(d, s.Literal) and isinstance(d.value, int) for d in nodes):
             shape = (*(d.value for d in nodes if isinstance(d, s.Literal)), *kind.scalar.dimensions)
         structural = (self.path, name) in self.session.structural
-        final = component.protected or "final" in component.prefixes or self._is_final(name)
+        final = component.protected or "final" in component.prefixes
 
         def binding(component_: Any) -> Any:
             value = self.binding(name)
@@ -1045,19 +1015,6 @@ class Model:
         return Parameter(
             type_, default, component.doc or name, shape=shape, structural=structural, final=final, **bounds
         )
-
-    def _literal_condition(self, component: s.Component) -> bool:
-        return component.condition is None
-
-    def _is_final(self, name: str) -> bool:
-        return any(
-            "final" in a.prefixes and a.names == (name,)
-            for layer in self._outer_layers()
-            for a in layer.modification.arguments
-        )
-
-    def _outer_layers(self) -> Layers:
-        return ()
 
     def _bound(self, name: str, attribute: str) -> float | None:
         found = bound(inner(self.layers(name), attribute))
@@ -1178,18 +1135,19 @@ class Model:
         for name in (*worlds, *self.of_kind("library", "model", "record", "bus")):
             if name not in self.members:
                 self._make(name)
-        fed: dict[Any, Place] = {}
-        buses = _Buses(self)
+        signals = Signals()
         for equation, env in self.active(self.content.equations):
             if isinstance(equation, s.Connect):
-                self._connect(equation, env, fed, buses)
-        buses.connect(fed)
+                self._connect(equation, env, signals)
         self._fix_starts()
         for equation, env in self.active(self.content.equations):
             if isinstance(equation, s.Equality):
-                self._find_drive(equation, env, fed)
+                self._find_drive(equation, env, signals)
         for plug, node, env, layer in self.drives:
-            self._drive(plug, node, env, layer, fed)
+            self._drive(plug, node, env, layer, signals)
+        signals.connect(component)
+        if self.parent is None:
+            self.session.buses.connect(component)
 
     def active(self, equations: list[tuple[s.Node, Node]]) -> Iterator[tuple[s.Node, Environment]]:
         """Equations with loops unrolled, and of if-equations with fixed conditions the branch that holds."""
@@ -1320,59 +1278,50 @@ class Model:
 
     # -- connections
 
-    def _connect(self, node: s.Connect, env: Environment, fed: dict[Any, Place], buses: _Buses) -> None:
-        ends = [resolve(r, env) for r in (node.a, node.b)]
-        for end, reference in zip(ends, (node.a, node.b), strict=True):
-            for plug in values.flat(end):
-                if isinstance(plug, Component | Model):
-                    fail(node.at, f"connect({node.a}, {node.b}): {reference} is a component; name its connector")
-                if not isinstance(plug, Plug | Absent | Bus | BusSignal):
-                    fail(node.at, f"connect({node.a}, {node.b}): {reference} is no connector")
-        a, b = (values.flat(end) for end in ends)
-        if any(isinstance(p, Bus | BusSignal) for p in (*a, *b)):
-            buses.add(a, b, node)
-            return
-        self.plug_together(a, b, node, fed)
-
-    def plug_together(self, a: list[Any], b: list[Any], node: s.Connect, fed: dict[Any, Place]) -> None:
-        """Connect plugs pairwise; those that do not exist take their connection with them."""
+    def _connect(self, node: s.Connect, env: Environment, signals: Signals) -> None:
+        a, b = (self._ends(reference, node, env) for reference in (node.a, node.b))
         if any(isinstance(p, Absent) for p in (*a, *b)) and (len(a) == 1 or len(b) == 1):
-            return
-        if len(a) != len(b) or any(
-            not isinstance(p, Absent) and not isinstance(q, Absent) and p.size != q.size for p, q in zip(a, b, strict=True)
-        ):
+            return  # what a condition switched off takes its connections with it
+        if not any(isinstance(p, Bus) for p in (*a, *b)) and [_width(p) for p in a] != [_width(p) for p in b]:
             a, b = ([x for p in side for x in (p.split() if isinstance(p, Plug) else [p])] for side in (a, b))
         if len(a) != len(b):
             fail(node.at, f"connect({node.a}, {node.b}): {len(a)} elements on one side, {len(b)} on the other")
         for p, q in zip(a, b, strict=True):
             if isinstance(p, Absent) or isinstance(q, Absent):
                 continue
-            if isinstance(p.port, Signal) and isinstance(q.port, Signal):
-                self._feed(p, q, node, fed)
-            with located(node.at):
-                self.component.connect(p.connector, q.connector)
+            if isinstance(p, Bus) or isinstance(q, Bus):
+                self._meet(p, q, node)
+            elif isinstance(p.port, Signal) and isinstance(q.port, Signal):
+                for x, y in zip(p.split(), q.split(), strict=True):
+                    signals.join(x, y, node.at, self.component)
+            else:
+                with located(node.at):
+                    self.component.connect(p.connector, q.connector)
 
-    def _feed(self, p: Plug, q: Plug, node: s.Connect, fed: dict[Any, Place]) -> None:
-        gives = [isinstance(x.port, RealOutput) != (x.owner is self.component) for x in (p, q)]
-        if gives[0] == gives[1]:
-            fail(node.at, f"connect({node.a}, {node.b}): both are {'sources' if gives[0] else 'inputs'}; connect an "
-                 "output with an input")  # fmt: skip
-        sink = q if gives[0] else p
-        for x in sink.split():
-            key = (id(x.owner), x.port.name, x.elements)
-            if key in fed:
-                fail(node.at, f"connect({node.a}, {node.b}): this input is fed already (at {fed[key]}); keep one")
-            fed[key] = node.at
+    def _ends(self, reference: s.Reference, node: s.Connect, env: Environment) -> list[Any]:
+        found = values.flat(resolve(reference, env))
+        for plug in found:
+            if isinstance(plug, Component | Model):
+                fail(node.at, f"connect({node.a}, {node.b}): {reference} is a component; name its connector")
+            if not isinstance(plug, Plug | Absent | Bus):
+                fail(node.at, f"connect({node.a}, {node.b}): {reference} is no connector")
+        return found
 
-    def _find_drive(self, equation: s.Equality, env: Environment, fed: dict[Any, Place]) -> None:
+    def _meet(self, p: Plug | Bus, q: Plug | Bus, node: s.Connect) -> None:
+        """A connection with a bus: it is made when all models are there."""
+        for x in (p, q):
+            if isinstance(x, Plug) and (not isinstance(x.port, Signal) or x.size != 1 or x.owner is self.component):
+                fail(node.at, f"connect({node.a}, {node.b}): a bus takes single signals of parts; connect others directly")
+        ends = [x.split()[0] if isinstance(x, Plug) else x for x in (p, q)]
+        self.session.buses.join(ends[0], ends[1], node.at, self.component)
+
+    def _find_drive(self, equation: s.Equality, env: Environment, signals: Signals) -> None:
         """An equation that gives a part's input its value."""
         for side, other in ((equation.left, equation.right), (equation.right, equation.left)):
             plug = self.driven(side, env)
-            if plug is not None:
-                key = (id(plug.owner), plug.port.name, plug.split()[0].elements)
-                if key not in fed:
-                    self._drive(plug, other, env, None, fed)
-                    return
+            if plug is not None and signals.is_fed(plug) is None:
+                self._drive(plug, other, env, None, signals)
+                return
 
     def driven(self, node: s.Node, env: Environment) -> Plug | None:
         """The input of a part that an expression names, None for anything else."""
@@ -1388,7 +1337,7 @@ class Model:
             return found
         return None
 
-    def _drive(self, plug: Any, node: s.Node, env: Environment, layer: Layer | None, fed: dict[Any, Place]) -> None:
+    def _drive(self, plug: Any, node: s.Node, env: Environment, layer: Layer | None, signals: Signals) -> None:
         for other in self.given:
             if other[1] is node and other[3] is layer and layer is not None and not layer.indices:
                 return
@@ -1397,11 +1346,9 @@ class Model:
         whole_ = plug.port.shape(plug.owner)
         port = Given(s.text(node), shape=(size,) if whole_ and plug.elements is None else ())
         setattr(self.component, name, port)
-        for x in plug.split():
-            key = (id(x.owner), x.port.name, x.elements)
-            if key in fed:
-                fail(node.at, f"{plug.owner._name}.{plug.port.name}: is given here and fed by a connection (at {fed[key]})")
-            fed[key] = node.at
+        fed = signals.is_fed(plug)
+        if fed is not None:
+            fail(node.at, f"{plug.path}: is given a value here, and connected at {fed}; keep one")
         with located(node.at):
             self.component.connect(Connector(self.component, port), plug.connector)
         self.given.append((name, node, env, layer))
@@ -1445,40 +1392,6 @@ class Expression(Component):
         self.y = self.u
 
 
-# -- buses
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Bus:
-    """An expandable connector: what is connected to its names meets there."""
-
-    model: Model
-    name: str
-
-
-@dataclasses.dataclass(frozen=True)
-class BusSignal:
-    """A name of an expandable connector, or of one within it."""
-
-    bus: Bus
-    path: tuple[str, ...]
-
-
-class _Buses:
-    """Connections through expandable connectors of one model: refused, named by file and line."""
-
-    def __init__(self, model: Model) -> None:
-        self.model = model
-
-    def add(self, a: list[Any], b: list[Any], node: s.Connect) -> None:
-        """Take a connection."""
-        fail(node.at, f"connect({node.a}, {node.b}): expandable connectors (buses) are not translated; connect the signals "
-             "directly")  # fmt: skip
-
-    def connect(self, fed: dict[Any, Place]) -> None:
-        """Connect what meets at the names."""
-
-
 # -- library components
 
 
@@ -1518,7 +1431,7 @@ def make_component(
             if start is not None:
                 modifiers[given] = start
         elif isinstance(declaration, Signal):
-            _signal_modifier(parent, given, own, where, name)
+            pass  # an equation gives it, below
         elif declaration is not None:
             fail(where, f"{name}.{given}: is a connector; connect it")
         else:
@@ -1536,8 +1449,6 @@ def make_component(
             known = [k for k, d in cls.declarations.items() if isinstance(d, Parameter | Variable)]
             fail(where, f"{name}: {cls.__name__} has no {given!r}; {near(given, [*known, *component.parts], 'mbfmu list')}")
         modify(session, part, inner(layers, given), where)
-    if "signals" in vars(session):
-        pass
     signals = [n for n in names_in(layers) if isinstance(cls.declarations.get(n), Signal)]
     for given in signals:
         found = bound(inner(layers, given))
@@ -1617,10 +1528,6 @@ def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:
     return Start(casadi(value) if value is not None else None, is_fixed)
 
 
-def _signal_modifier(parent: Model, name: str, own: Layers, at: Place, component: str) -> None:
-    """A value is given by an equation later; start values and units of signals change nothing."""
-
-
 def _redeclared(session: Session, cls: type[Component], redeclared: Any, name: str) -> dict[str, Any]:
     argument, layer, _ = redeclared
     definition = argument.redeclared
@@ -1661,6 +1568,10 @@ class located:
             raise ModelError(f"{self.at}: {error}") from error
         if isinstance(error, TypeError | ValueError | AttributeError | RuntimeError | NotImplementedError | IndexError):
             raise ModelError(f"{self.at}: {type(error).__name__}: {error}; check the values given here") from error
+
+
+def _width(end: Any) -> int:
+    return end.size if isinstance(end, Plug) else 1
 
 
 def element_name(name: str, index: tuple[int, ...]) -> str:

@@ -640,5 +640,6 @@ LIBRARY: dict[str, Callable[..., Any]] = {
     "Math.BooleanVectors.countTrue": lambda b: sum(map(bool, flat(b))),
     "Math.isEqual": lambda a, b, eps=0: abs(a - b) <= eps,
     "Math.isPowerOf2": lambda n: n > 0 and n & (n - 1) == 0,
+    "Units.Conversions.to_unit1": lambda value: value,
     "Utilities.Strings.length": len,
 }
