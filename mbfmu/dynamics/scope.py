@@ -307,6 +307,9 @@ class Scope:
         shape = port.shape(self._component)
         return self._motion_leaf("input", name, shape[0] if shape else 1)
 
+    def _part(self, name: str) -> PartView:
+        return PartView(self, name, self._component.parts[name])
+
     def _state_rate(self, name: str, size: int) -> ca.SX:
         """Rate of a state, which can itself be differentiated as far as what the equations assign to it."""
         key = ("state'", name)

@@ -139,8 +139,9 @@ class Equations:
             part = part._owner
         if part is None:
             fail(node.at, f"{s.text(node)}: lies outside of {self.model.title}, whose equations can only read its own parts")
-        view = self.scope
-        for piece in reversed(chain):
+        first, *rest = reversed(chain)
+        view = self.scope._part(first)
+        for piece in rest:
             view = getattr(view, piece)
         view = getattr(view, name)
         if quantity is not None:
@@ -166,10 +167,10 @@ class Equations:
                     raise Wrong(f"{name} is not known yet")
                 return _shaped(elements, self.shapes[key])
             fail(node.at, f"{name}: this output is fed by a connection; read the output that it is connected to")
-        return _shaped(values.flat(array(getattr(self.scope, name))), tuple(port.shape(self.model.component)))
+        return _shaped(values.flat(array(self._port_view(name))), tuple(port.shape(self.model.component)))
 
     def _port_view(self, name: str) -> Any:
-        return getattr(self.scope, name)
+        return self.scope._port(name, self.model.component.ports()[name])
 
     # -- unknowns
 
@@ -182,7 +183,7 @@ class Equations:
         self.shapes[("variable", name)] = self.shapes[("rate", name)] = shape
         if isinstance(declaration, State):
             self.states.add(name)
-            self.known[("variable", name)] = values.flat(array(getattr(self.scope, name)))
+            self.known[("variable", name)] = values.flat(array(self.scope._read(declaration)))
             self.known[("rate", name)] = [None] * size
         else:
             self.known[("variable", name)] = [None] * size
@@ -500,7 +501,8 @@ class Equations:
             elif key[0] == "rate":
                 setattr(scope.der, key[1], value)
             elif key[1] not in self.states:
-                setattr(scope, key[1], value)
+                component = self.model.component
+                scope._write(component.ports().get(key[1]) or component.declarations[key[1]], value)
         for name, node, env, layer in self.model.given:
             statement = Statement(node, node, self._here(env), layer)
             elements = [_number(e, statement) for e in values.flat(self._value(statement, node))]
@@ -509,7 +511,7 @@ class Equations:
                 elements *= size
             if len(elements) != size:
                 fail(node.at, f"{s.text(node)}: has {len(elements)} elements, the input has {size}")
-            setattr(scope, name, casadi(elements))
+            scope._write(self.model.component.ports()[name], casadi(elements))
 
     def _assert(self, call: s.Call, env: Environment) -> None:
         """assert(condition, text): a comparison becomes a requirement of the run."""

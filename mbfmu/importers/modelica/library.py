@@ -108,6 +108,12 @@ def _components() -> dict[tuple[str, ...], type[Component]]:
     return {full_name(name): cls for name, cls in component_classes().items()}
 
 
+#: Variables of the library that mbfmu's class shows as terms of a sum: of the joints within its aggregated joints.
+SUMS = {
+    ("MultiBody.Joints.Prismatic", "distance"): ("s_offset", "s"),
+}
+
+
 def component(full: Name) -> type[Component] | None:
     """The component class of a full name."""
     return _components().get(full)

@@ -31,6 +31,7 @@ from mbfmu.importers.modelica.evaluate import (
     loop,
     resolve,
     truth,
+    value_of,
     whole,
 )
 from mbfmu.importers.modelica.library import Enumeration, Scalar
@@ -41,7 +42,7 @@ from mbfmu.modeling import Assembly, Component, Connector, RealInput, RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.component import near
 from mbfmu.modeling.connectors import Flange, Frame, Given, HeatPort, Port, Reference, Signal
-from mbfmu.modeling.declarations import Parameter, required
+from mbfmu.modeling.declarations import Declaration, Parameter, required
 
 #: Evaluations after which a file is given up: far more than any model needs.
 MOST_STEPS = 3_000_000
@@ -517,6 +518,9 @@ class Session:
             return self.read(component, declaration)
         if isinstance(declaration, Variable) and declaration.enabled(component):
             return self._reading(component, name, node, env, None)
+        terms = library.SUMS.get((component.modelica_name or "", name))
+        if terms is not None:
+            return values.total([value_of(self._of_component(component, n, node, env), node, env) for n in terms])
         known = [k for k, d in component.declarations.items() if d.enabled(component)]
         fail(node.at, f"{s.text(node)}: {component.title} has no {name!r}; {near(name, [*known, *component.parts], 'mbfmu list')}")
 
@@ -564,8 +568,6 @@ class Session:
 
 def value_of_member(model: Model, name: str, node: s.Node, env: Environment) -> Any:
     """Value of a record's field."""
-    from mbfmu.importers.modelica.evaluate import value_of
-
     return value_of(model.get(name, env, node), node, env)
 
 
@@ -902,11 +904,10 @@ class Model:
         arrays = [n for n in self.of_kind("connector") if self._is_array_of_ports(n)]
         if self.has_equations:
             namespace["equations"] = lambda scope: Equations(self, scope).run()
-        if self.is_composite or base is Assembly:
+        if self.is_composite or self.is_record or base is Assembly:
             namespace["build"] = lambda component: self._build(component, arrays)
-        cls = type(_identifier(self.node.name), (base,), namespace)
-        component = self._constructed(cls, {})
-        if not self.is_composite and base is not Assembly:
+        component = self._constructed(component_class(_identifier(self.node.name), base, namespace), {})
+        if "build" not in namespace:
             self._add_arrays(arrays)
         return component
 
@@ -935,7 +936,7 @@ class Model:
             self.component = component
             return component
         namespace |= {"__doc__": self.content.doc, "modelica_name": None}
-        derived = type(_identifier(self.node.name), (cls,), namespace)
+        derived = component_class(_identifier(self.node.name), cls, namespace)
         own_layers = tuple(
             dataclasses.replace(
                 layer,
@@ -1379,6 +1380,20 @@ class Model:
                     owner.modify(**{name: Start(casadi(value), fixed=True)})
                 return True
         return False
+
+
+def component_class(name: str, base: type[Component], namespace: dict[str, Any]) -> type[Component]:
+    """A component class with declarations, which may have any name.
+
+    Where a name is one of Component's own (path, value, start ...) the declaration is none of the class's attributes.
+    """
+    declared = {n: d for n, d in namespace.items() if isinstance(d, Declaration)}
+    attributes = {n: v for n, v in namespace.items() if n not in declared or not hasattr(Assembly, n)}
+    cls: type[Component] = type(name, (base,), attributes)
+    for n, declaration in declared.items():
+        declaration.name = n
+        cls.declarations[n] = declaration
+    return cls
 
 
 class Expression(Component):
