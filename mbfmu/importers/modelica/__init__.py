@@ -67,7 +67,7 @@ def _chosen(classes: Classes, class_name: str | None) -> Node:
         partial = next((t for t in classes.tops if t.definition is not None), None)
         if partial is not None and partial.definition is not None and partial.definition.kind in ("model", "block"):
             _refuse_partial(partial)
-        raise ModelError(f"{classes.path}: has no model or block that is not partial; give a file that has one")
+        fail(Place(classes.path, 1), "this file has no model or block that is not partial; give a file that has one")
     if len(models) > 1:
         running = [m for m in models if m.definition is not None and _experiment(m.definition.annotation) is not None]
         if len(running) != 1:
@@ -99,7 +99,7 @@ def _assembled(classes: Classes, node: Node) -> Assembly:
                 assembly = model.make(Assembly)
         except MbfmuError as error:
             missing = missing_classes(session, node)
-            if missing and (isinstance(error, MissingClass) or len(missing) > 0):
+            if missing:
                 raise MissingClass(_listed(missing)) from error
             raise
         if session.structural == structural:
