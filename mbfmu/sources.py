@@ -1,4 +1,4 @@
-"""Resolves what the command line calls SOURCE to an assembly: gallery name, Python file, module or assembly file."""
+"""Resolves what the command line calls SOURCE to an assembly: gallery name, file of a model, or module."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 
-FORMS = "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class or model.toml"
+FORMS = "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class, model.toml, file.mo or file.mo:Class.Name"
 
 
 def load(source: str, settings: Sequence[str] = ()) -> Assembly:
@@ -35,6 +35,11 @@ def load(source: str, settings: Sequence[str] = ()) -> Assembly:
         from mbfmu.modeling.assembly_file import load_assembly
 
         assembly, arguments = load_assembly(pathlib.Path(source)), dict[str, Any]()
+    elif source.endswith(".mo") or ".mo:" in source:
+        from mbfmu.importers.modelica import load_modelica
+
+        file, _, name = source.partition(".mo:")
+        assembly, arguments = load_modelica(f"{file.removesuffix('.mo')}.mo", name or None), dict[str, Any]()
     else:
         cls = find_class(source)
         arguments = {name: values.pop(name) for name in constructor_parameters(cls) if name in values}
