@@ -1131,6 +1131,7 @@ class Model:
         self._values.clear()
         self.drives, self.given = [], []
         component._ports.clear()
+        component._symbols.clear()  # sizes may have changed; all that refers to them is made anew
         self._add_arrays(arrays)
         worlds = [n for n in self.of_kind("library") if getattr(self.kind(n).cls, "is_world", False)]
         for name in (*worlds, *self.of_kind("library", "model", "record", "bus")):
