@@ -3,7 +3,6 @@
 import pathlib
 
 from mbfmu.importers.modelica import load_modelica
-
 from mbfmu.modeling import Assembly
 
 

@@ -484,7 +484,9 @@ class _PartScope:
         symbol: ca.SX = self._scope._leaf(("at", self._name, key), shape, rate)
         return symbol
 
-    _frame_leaf, _motion_leaf, _flow = Scope._frame_leaf, Scope._motion_leaf, Scope._flow
+    _frame_leaf: Any = Scope._frame_leaf
+    _motion_leaf: Any = Scope._motion_leaf
+    _flow: Any = Scope._flow
 
 
 _scope_classes: dict[type, type] = {}

@@ -40,9 +40,9 @@ def worst(assembly: mbfmu.Assembly, case_folder: pathlib.Path) -> tuple[float, f
     largest = 0.0
     for name, reference in case.columns.items():
         ours, first = motion[name], name.rpartition(".Q[")[0]
-        if first and sum(
-            np.dot(motion[f"{first}.Q[{k}]"], case.columns[f"{first}.Q[{k}]"]) for k in range(1, 5)
-        ) < 0:  # the same orientation
+        if (
+            first and sum(np.dot(motion[f"{first}.Q[{k}]"], case.columns[f"{first}.Q[{k}]"]) for k in range(1, 5)) < 0
+        ):  # the same orientation
             ours = -ours
         spread = float(np.ptp(reference))
         scale = spread if spread > 1e-6 else max(float(np.abs(reference).max()), 1e-3)

@@ -16,13 +16,17 @@ from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Classes, Found, Node
 from mbfmu.importers.modelica.evaluate import Environment, evaluate
-from mbfmu.importers.modelica.model import MissingClass, Model, Session
+from mbfmu.importers.modelica.model import Model
+from mbfmu.importers.modelica.modifiers import MissingClass
+from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.survey import missing_classes
-from mbfmu.importers.modelica.syntax import Place, fail
+from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.modeling import Assembly, RealOutput
 from mbfmu.modeling.component import near
 from mbfmu.modeling.connectors import Reference
 
+#: Kinds of classes that can be simulated.
+_MODELS = ("model", "block", "class")
 #: So often a model is made again because parameters turned out to decide what it consists of.
 _MOST_PASSES = 20
 
@@ -58,16 +62,20 @@ def _chosen(classes: Classes, class_name: str | None) -> Node:
     if class_name is not None:
         for scope in (classes.scope, *classes.tops, classes.root):
             found = classes.find(tuple(class_name.split(".")), scope)
-            if found is not None and found.node is not None and found.node.definition is not None:
-                if found.node in models or found.node.definition.kind in ("model", "block", "class"):
-                    _refuse_partial(found.node)
-                    return found.node
-        raise ModelError(f"{classes.path}: has no model {class_name}; {near(class_name, names, 'the file') if names else ''}")
+            node = found.node if found is not None else None
+            if node is not None and node.definition is not None and node.definition.kind in _MODELS:
+                _refuse_partial(node)
+                return node
+        raise ModelError(
+            f"{classes.path}: has no model {class_name}; {near(class_name, names, 'the file') if names else ''}"
+        )
     if not models:
         partial = next((t for t in classes.tops if t.definition is not None), None)
         if partial is not None and partial.definition is not None and partial.definition.kind in ("model", "block"):
             _refuse_partial(partial)
-        fail(Place(classes.path, 1), "this file has no model or block that is not partial; give a file that has one")
+        raise fault(
+            Place(classes.path, 1), "this file has no model or block that is not partial; give a file that has one"
+        )
     if len(models) > 1:
         running = [m for m in models if m.definition is not None and _experiment(m.definition.annotation) is not None]
         if len(running) != 1:
@@ -80,7 +88,7 @@ def _chosen(classes: Classes, class_name: str | None) -> Node:
 def _refuse_partial(node: Node) -> None:
     assert node.definition is not None
     if "partial" in node.definition.prefixes:
-        fail(node.definition.at, f"{node.name} is partial; give a model that extends it")
+        raise fault(node.definition.at, f"{node.name} is partial; give a model that extends it")
 
 
 def _within(node: Node, classes: Classes) -> str:
@@ -114,7 +122,8 @@ def _assembled(classes: Classes, node: Node) -> Assembly:
 
 def _listed(missing: list[tuple[Place, str]]) -> str:
     if len(missing) == 1:
-        return f"{missing[0][0]}: {missing[0][1]} is a class of the Modelica library that mbfmu does not have (`mbfmu list`)"
+        at, name = missing[0]
+        return f"{at}: {name} is a class of the Modelica library that mbfmu does not have (`mbfmu list`)"
     lines = "\n".join(f"  {at}: {name}" for at, name in missing)
     count = len({name for _, name in missing})
     return (
@@ -134,15 +143,18 @@ def _finish(assembly: Assembly, model: Model) -> None:
                 if value is not None:
                     number = evaluate(value, env)
                     if isinstance(number, bool) or not isinstance(number, int | float):
-                        fail(value.at, f"experiment({name}=...): give a number")
+                        raise fault(value.at, f"experiment({name}=...): give a number")
                     setattr(assembly, attribute, number)
             break
     for name in model.content.components:
         component = model.declared(name).component
         kind = model.kind(name)
-        if "output" in component.prefixes and kind.kind == "variable":
-            assembly.output(Reference(assembly, name))
-        elif kind.kind == "connector" and kind.port is not None and issubclass(kind.port, RealOutput) and model.exists(name):
+        if ("output" in component.prefixes and kind.kind == "variable") or (
+            kind.kind == "connector"
+            and kind.port is not None
+            and issubclass(kind.port, RealOutput)
+            and model.exists(name)
+        ):
             assembly.output(Reference(assembly, name))
     has_world = any(getattr(type(p), "is_world", False) for p in assembly.walk())
     if not has_world and any((type(p).modelica_name or "").startswith("MultiBody.") for p in assembly.walk()):

@@ -8,7 +8,6 @@ one or several equations together are solved for them. What remains is refused.
 from __future__ import annotations
 
 import dataclasses
-import itertools
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
@@ -17,13 +16,14 @@ from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.evaluate import Environment, evaluate, subscripted
-from mbfmu.importers.modelica.syntax import fail
+from mbfmu.importers.modelica.syntax import fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, RealOutput, State
-from mbfmu.modeling.connectors import Flange, Frame, HeatPort, Signal
+from mbfmu.modeling.connectors import Flange, Frame, HeatPort
 
 if TYPE_CHECKING:
-    from mbfmu.importers.modelica.model import Layer, Model, Plug
+    from mbfmu.importers.modelica.model import Model
+    from mbfmu.importers.modelica.modifiers import Layer
 
 #: An unknown scalar: ("variable", name), ("rate", name) or ("flow", connector, quantity), and the element's place.
 Unknown = tuple[tuple[str, ...], int]
@@ -72,8 +72,10 @@ class Equations:
     def switch(self, expression: Any, then: Any, otherwise: Any) -> Any:
         """`then` while expression >= 0, else `otherwise`."""
         if not is_symbolic(expression) or self.model.session.is_parameter(expression):
-            return ca.if_else(expression >= 0, then, otherwise) if is_symbolic(expression) else (
-                then if expression >= 0 else otherwise
+            return (
+                ca.if_else(expression >= 0, then, otherwise)
+                if is_symbolic(expression)
+                else (then if expression >= 0 else otherwise)
             )
         return self._switch(expression, then, otherwise)
 
@@ -138,7 +140,10 @@ class Equations:
             chain.append(part._name)
             part = part._owner
         if part is None:
-            fail(node.at, f"{s.text(node)}: lies outside of {self.model.title}, whose equations can only read its own parts")
+            raise fault(
+                node.at,
+                f"{s.text(node)}: lies outside of {self.model.title}, whose equations can only read its own parts",
+            )
         first, *rest = reversed(chain)
         view = self.scope._part(first)
         for piece in rest:
@@ -146,11 +151,12 @@ class Equations:
         view = getattr(view, name)
         if quantity is not None:
             return _read(getattr(view, quantity))
-        declaration = component.ports().get(name) or component.declarations[name]
+        declaration: Any = component.ports().get(name) or component.declarations[name]
         return _shaped(values.flat(array(view)), tuple(declaration.shape(component)))
 
     def _own(self, name: str, quantity: str | None, node: s.Node) -> Any:
         port = self.model.component.ports()[name]
+        key: tuple[str, ...] = ("variable", name)
         if quantity is not None:
             key = ("flow", name, quantity)
             if key in self.known:
@@ -159,14 +165,13 @@ class Equations:
                     raise Wrong(f"{name}.{quantity} is not known yet")
                 return _shaped(elements, self.shapes[key])
             return _read(getattr(self._port_view(name), quantity))
-        key = ("variable", name)
         if isinstance(port, RealOutput):
             if key in self.known:
                 elements = self.known[key]
                 if any(e is None for e in elements):
                     raise Wrong(f"{name} is not known yet")
                 return _shaped(elements, self.shapes[key])
-            fail(node.at, f"{name}: this output is fed by a connection; read the output that it is connected to")
+            raise fault(node.at, f"{name}: this output is fed by a connection; read the output that it is connected to")
         return _shaped(values.flat(array(self._port_view(name))), tuple(port.shape(self.model.component)))
 
     def _port_view(self, name: str) -> Any:
@@ -260,12 +265,17 @@ class Equations:
         if isinstance(equation, s.CallEquation):
             self.assertions.append((equation.call, env))
         elif isinstance(equation, s.When):
-            fail(equation.at, "when-equations are not translated; use a block of Modelica.Blocks for what they decide, or "
-                 "an if-expression where the value follows from the present ones")  # fmt: skip
+            raise fault(
+                equation.at,
+                "when-equations are not translated; use a block of Modelica.Blocks for what they decide, or "
+                "an if-expression where the value follows from the present ones",
+            )
         return []
 
     def _of_tuple(self, equation: s.Equality, env: Environment) -> list[Statement]:
-        fail(equation.at, "functions with several outputs are not translated in equations; write a function for each")
+        raise fault(
+            equation.at, "functions with several outputs are not translated in equations; write a function for each"
+        )
 
     def _is_drive(self, equation: s.Equality) -> bool:
         return any(node in (equation.left, equation.right) for _, node, _, layer in self.model.given if layer is None)
@@ -274,17 +284,25 @@ class Equations:
         """An if-equation whose conditions change: equation by equation, both sides are chosen."""
         bodies = [body for _, body in equation.branches] + [equation.otherwise]
         simple = [[e for e in body if not (isinstance(e, s.CallEquation))] for body in bodies]
-        if len({len(body) for body in simple}) != 1 or not all(isinstance(e, s.Equality) for body in simple for e in body):
-            fail(equation.at, "the branches of this if-equation must have equally many equations `x = ...`, an else-branch, "
-                 "too; their condition changes while the model runs")  # fmt: skip
+        if len({len(body) for body in simple}) != 1 or not all(
+            isinstance(e, s.Equality) for body in simple for e in body
+        ):
+            raise fault(
+                equation.at,
+                "the branches of this if-equation must have equally many equations `x = ...`, an else-branch, "
+                "too; their condition changes while the model runs",
+            )
         result = []
         names = [s.text(e.left) for e in simple[0] if isinstance(e, s.Equality)]
         sorted_bodies = []
         for body in simple:
             by_name = {s.text(e.left): e for e in body if isinstance(e, s.Equality)}
             if set(by_name) != set(names):
-                fail(equation.at, "the branches of this if-equation determine different variables; its condition changes "
-                     "while the model runs, so write each variable on the left of one equation per branch")  # fmt: skip
+                raise fault(
+                    equation.at,
+                    "the branches of this if-equation determine different variables; its condition changes "
+                    "while the model runs, so write each variable on the left of one equation per branch",
+                )
             sorted_bodies.append([by_name[n] for n in names])
         for row in zip(*sorted_bodies, strict=True):
             branches = tuple((c, e.right) for (c, _), e in zip(equation.branches, row, strict=False))
@@ -305,7 +323,11 @@ class Equations:
         found: set[Unknown] = set()
         if isinstance(node, s.Iteration):
             names = {name for name, _ in node.indices}
-            return {u for child in (node.expression,) for u in self._unknowns(child, env.with_locals(**dict.fromkeys(names)))}
+            return {
+                u
+                for child in (node.expression,)
+                for u in self._unknowns(child, env.with_locals(**dict.fromkeys(names)))
+            }
         for field in dataclasses.fields(node):
             if not (isinstance(node, s.Call) and field.name == "function"):
                 found |= self._below(getattr(node, field.name), env)
@@ -417,7 +439,10 @@ class Equations:
             value = self._value(statement, other)
             elements = values.flat(value)
             if len(elements) != len(target):
-                fail(statement.left.at, f"{statement.text}: {len(target)} elements on one side, {len(elements)} on the other")
+                raise fault(
+                    statement.left.at,
+                    f"{statement.text}: {len(target)} elements on one side, {len(elements)} on the other",
+                )
             for (key, place), element in zip(target, elements, strict=True):
                 self.known[key][place] = _number(element, statement)
             return True
@@ -431,8 +456,11 @@ class Equations:
         )
         if not unknowns:
             if len(statements) == 1:
-                fail(statements[0].left.at, f"`{statements[0].text}` determines nothing: all in it is known already. A relation "
-                     "between connectors is written with components, such as IdealGear or Fixed")  # fmt: skip
+                raise fault(
+                    statements[0].left.at,
+                    f"`{statements[0].text}` determines nothing: all in it is known already. A relation "
+                    "between connectors is written with components, such as IdealGear or Fixed",
+                )
             return False
         if len(statements) == 1 and not self._may_fit(statements[0], len(unknowns)):
             return False
@@ -446,7 +474,7 @@ class Equations:
             for e in statements:
                 left, right = (values.flat(self._value(e, side)) for side in (e.left, e.right))
                 if len(left) != len(right):
-                    fail(e.left.at, f"{e.text}: {len(left)} elements on one side, {len(right)} on the other")
+                    raise fault(e.left.at, f"{e.text}: {len(left)} elements on one side, {len(right)} on the other")
                 rows += [ca.SX(_number(a, e) - _number(b, e)) for a, b in zip(left, right, strict=True)]
             if len(rows) == len(unknowns):
                 residual, x = ca.vertcat(*rows), ca.vertcat(*guesses)
@@ -478,8 +506,11 @@ class Equations:
         first = statements[0]
         unknown = sorted({_name(u) for e in statements for x in (e.left, e.right) for u in self._unknowns(x, e.env)})
         others = f" (and {len(statements) - 1} more)" if len(statements) > 1 else ""
-        fail(first.left.at, f"`{first.text}`{others}: cannot be solved for {', '.join(unknown[:6])}; write equations as "
-             "`x = ...` or `der(x) = ...`, one for each unknown")  # fmt: skip
+        raise fault(
+            first.left.at,
+            f"`{first.text}`{others}: cannot be solved for {', '.join(unknown[:6])}; write equations as "
+            "`x = ...` or `der(x) = ...`, one for each unknown",
+        )
 
     def _complete(self) -> None:
         missing = [(key, k) for key, elements in self.known.items() for k, e in enumerate(elements) if e is None]
@@ -490,7 +521,7 @@ class Equations:
         declared = self.model.content.components.get(name)
         at = declared.component.at if declared is not None else self.model.node.definition.at  # type: ignore[union-attr]
         what = {"rate": f"the derivative of {name}", "flow": ".".join(key[1:])}.get(key[0], name)
-        fail(at, f"{self.model.title}: no equation determines {what}; add one")
+        raise fault(at, f"{self.model.title}: no equation determines {what}; add one")
 
     def _hand_over(self) -> None:
         scope = self.scope
@@ -510,17 +541,25 @@ class Equations:
             if len(elements) == 1 and size > 1:
                 elements *= size
             if len(elements) != size:
-                fail(node.at, f"{s.text(node)}: has {len(elements)} elements, the input has {size}")
+                raise fault(node.at, f"{s.text(node)}: has {len(elements)} elements, the input has {size}")
             scope._write(self.model.component.ports()[name], casadi(elements))
 
     def _assert(self, call: s.Call, env: Environment) -> None:
         """assert(condition, text): a comparison becomes a requirement of the run."""
         name = call.function.names
-        if name in (("Connections", "root"), ("Connections", "potentialRoot"), ("Connections", "branch"), ("terminate",)):
-            fail(call.at, f"{call.function}: is not translated; write a joint with Python equations "
-                 "(docs/own-components.md), or use one of the library's")  # fmt: skip
+        if name in (
+            ("Connections", "root"),
+            ("Connections", "potentialRoot"),
+            ("Connections", "branch"),
+            ("terminate",),
+        ):
+            raise fault(
+                call.at,
+                f"{call.function}: is not translated; write a joint with Python equations "
+                "(docs/own-components.md), or use one of the library's",
+            )
         if name != ("assert",) or len(call.arguments) < 2:
-            fail(call.at, f"{call.function}: this call is no equation that is translated")
+            raise fault(call.at, f"{call.function}: this call is no equation that is translated")
         condition = call.arguments[0]
         message = "the condition of an assert is violated"
         if isinstance(call.arguments[1], s.Literal):
@@ -546,10 +585,10 @@ class Equations:
             self._assert(equation.call, env)
             return
         if not isinstance(equation, s.Equality):
-            fail(equation.at, f"initial {s.text(equation)}: an initial equation is `x = ...` or `der(x) = ...`")
+            raise fault(equation.at, f"initial {s.text(equation)}: an initial equation is `x = ...` or `der(x) = ...`")
         left, right = (values.flat(evaluate(side, env)) for side in (equation.left, equation.right))
         if len(left) != len(right):
-            fail(equation.at, f"{s.text(equation)}: {len(left)} elements on one side, {len(right)} on the other")
+            raise fault(equation.at, f"{s.text(equation)}: {len(left)} elements on one side, {len(right)} on the other")
         for a, b in zip(left, right, strict=True):
             self.scope.initially(a - b, f"{s.text(equation)} ({equation.at})")
 
@@ -558,7 +597,9 @@ def _number(value: Any, statement: Statement) -> Any:
     if isinstance(value, bool):
         return float(value)
     if not values.is_number(value):
-        fail(statement.left.at, f"{statement.text}: {values.describe(value)} is no number; equations are between numbers")
+        raise fault(
+            statement.left.at, f"{statement.text}: {values.describe(value)} is no number; equations are between numbers"
+        )
     return value
 
 
@@ -584,7 +625,7 @@ def _read(value: Any) -> Any:
 
 
 def _name(unknown: Unknown) -> str:
-    key, place = unknown
+    key, _ = unknown
     return f"der({key[1]})" if key[0] == "rate" else ".".join(key[1:])
 
 
@@ -598,4 +639,4 @@ def _subscripted_name(name: str, subscripts: Any, env: Environment) -> str:
     return f"{name}[{','.join(str(int(i)) for i in indices if isinstance(i, int | float))}]"
 
 
-__all__ = ["Equations", "Statement", "itertools"]
+__all__ = ["Equations"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import itertools
 from collections.abc import Callable, Iterator
@@ -14,17 +15,36 @@ from mbfmu.frames import Orientation
 from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Found, Member, Node
-from mbfmu.importers.modelica.syntax import Place, fail
+from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import Wrong, array, is_symbolic
 from mbfmu.modeling.component import near
 
 if TYPE_CHECKING:
     from mbfmu.importers.modelica.equations import Equations
-    from mbfmu.importers.modelica.model import Model, Session
+    from mbfmu.importers.modelica.model import Model
+    from mbfmu.importers.modelica.session import Session
 
 #: Functions that only a simulator of discrete equations has.
-_DISCRETE = ("pre", "edge", "change", "sample", "initial", "terminal", "delay", "reinit", "cardinality", "spatialDistribution",
-             "terminate", "semiLinear", "inStream", "actualStream", "previous", "hold")  # fmt: skip
+_DISCRETE = (
+    "pre",
+    "edge",
+    "change",
+    "sample",
+    "initial",
+    "terminal",
+    "delay",
+    "reinit",
+    "cardinality",
+    "spatialDistribution",
+    "terminate",
+    "semiLinear",
+    "inStream",
+    "actualStream",
+    "previous",
+    "hold",
+)
+#: Functions that jump again and again.
+_ENDLESS = ("floor", "ceil", "integer", "mod", "rem", "div")
 _RELATIONS = ("<", "<=", ">", ">=", "==", "<>")
 
 
@@ -57,15 +77,24 @@ def evaluate(node: s.Node, env: Environment) -> Any:
     env.session.tick(node.at)
     method = _METHODS.get(type(node))
     if method is None:
-        fail(node.at, f"`{s.text(node)}` is no expression that can stand here")
+        raise fault(node.at, f"`{s.text(node)}` is no expression that can stand here")
     try:
         return method(node, env)
     except Wrong as error:
-        fail(node.at, f"{s.text(node)}: {error}")
-    except (TypeError, ValueError, IndexError, ZeroDivisionError, OverflowError, RuntimeError, NotImplementedError) as error:
+        raise fault(node.at, f"{s.text(node)}: {error}") from error
+    except (
+        TypeError,
+        ValueError,
+        IndexError,
+        ZeroDivisionError,
+        OverflowError,
+        RuntimeError,
+        NotImplementedError,
+    ) as error:
         if isinstance(error, RecursionError):
-            fail(node.at, "these expressions refer to each other without end; break the circle")
-        fail(node.at, f"{s.text(node)}: cannot be evaluated ({str(error).splitlines()[0] if str(error) else error!r})")
+            raise fault(node.at, "these expressions refer to each other without end; break the circle") from None
+        said = str(error).splitlines()[0] if str(error) else repr(error)
+        raise fault(node.at, f"{s.text(node)}: cannot be evaluated ({said})") from error
 
 
 def truth(node: s.Node, env: Environment) -> bool:
@@ -74,7 +103,7 @@ def truth(node: s.Node, env: Environment) -> bool:
     if isinstance(value, float | int) and not isinstance(value, bool):
         value = value > 0.5 if is_symbolic(evaluate(node, env)) else value
     if not isinstance(value, bool):
-        fail(node.at, f"{s.text(node)}: is {values.describe(value)}; a condition is true or false")
+        raise fault(node.at, f"{s.text(node)}: is {values.describe(value)}; a condition is true or false")
     return value
 
 
@@ -88,7 +117,7 @@ def whole(node: s.Node, env: Environment) -> int:
     if isinstance(value, bool):
         return int(value) + 1  # an array over Boolean begins with false
     if not isinstance(value, int):
-        fail(node.at, f"{s.text(node)}: is {values.describe(value)}; expected a whole number")
+        raise fault(node.at, f"{s.text(node)}: is {values.describe(value)}; expected a whole number")
     return value
 
 
@@ -99,16 +128,18 @@ def loop(indices: tuple[tuple[str, s.Node | None], ...], env: Environment, at: P
         return
     (name, range_), *rest = indices
     if range_ is None:
-        fail(at, f"for {name}: give its range, as in `for {name} in 1:3`")
+        raise fault(at, f"for {name}: give its range, as in `for {name} in 1:3`")
     found = None
     if isinstance(range_, s.Reference):  # a range may be an enumeration, or Boolean
-        type_ = env.session.classes.find(range_.names, env.scope, range_.absolute) if range_.names != ("Boolean",) else None
+        type_ = (
+            env.session.classes.find(range_.names, env.scope, range_.absolute) if range_.names != ("Boolean",) else None
+        )
         literals = enumeration(type_, env) if type_ is not None else None
         found = [False, True] if range_.names == ("Boolean",) else literals
     if found is None:
         found = env.session.numbers(evaluate(range_, env), range_.at)
     if not isinstance(found, list):
-        fail(range_.at, f"for {name} in {s.text(range_)}: the range is {values.describe(found)}; give a vector")
+        raise fault(range_.at, f"for {name} in {s.text(range_)}: the range is {values.describe(found)}; give a vector")
     for value in found:
         yield from loop(tuple(rest), env.with_locals(**{name: value}), at)
 
@@ -153,7 +184,9 @@ def _matrix(node: s.Matrix, env: Environment) -> Any:
 
 
 def _range(node: s.Range, env: Environment) -> Any:
-    bounds = [env.session.numbers(evaluate(n, env), n.at) if n is not None else 1 for n in (node.start, node.step, node.stop)]
+    bounds = [
+        env.session.numbers(evaluate(n, env), n.at) if n is not None else 1 for n in (node.start, node.step, node.stop)
+    ]
     start, step, stop = bounds
     if isinstance(start, library.Enumeration) and isinstance(stop, library.Enumeration):
         return [library.Enumeration(str(start), k, start.type_name) for k in range(start.ordinal, stop.ordinal + 1)]
@@ -191,7 +224,10 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
     """`then` where a symbolic condition is 1, else `otherwise`."""
     if isinstance(then, Orientation) and isinstance(otherwise, Orientation):
         return Orientation(
-            *(ca.if_else(condition > 0.5, ca.SX(a), ca.SX(b)) for a, b in ((then.T, otherwise.T), (then.w, otherwise.w)))
+            *(
+                ca.if_else(condition > 0.5, ca.SX(a), ca.SX(b))
+                for a, b in ((then.T, otherwise.T), (then.w, otherwise.w))
+            )
         )
     if isinstance(then, dict) and isinstance(otherwise, dict):
         return {k: choose(condition, then[k], otherwise[k]) for k in then}
@@ -216,7 +252,7 @@ def _operation(node: s.Operation, env: Environment) -> Any:
     if len(parts) == 1:
         return values.elementwise(_plus_sign, parts[0]) if sign in ("+", ".+") else values.negate(parts[0])
     if sign in _RELATIONS:
-        return _relation(sign, *parts, env)
+        return _relation(sign, parts[0], parts[1], env)
     return values.BINARY[sign](*parts)
 
 
@@ -262,8 +298,14 @@ def _relation(sign: str, a: Any, b: Any, env: Environment) -> Any:
     difference = a - b
     if env.equations is not None and not env.is_smooth and not env.session.is_parameter(difference):
         return env.equations.compare(sign, difference)
-    return {"<": difference < 0, "<=": difference <= 0, ">": difference > 0, ">=": difference >= 0,
-            "==": ca.eq(difference, 0), "<>": ca.ne(difference, 0)}[sign]  # fmt: skip
+    return {
+        "<": difference < 0,
+        "<=": difference <= 0,
+        ">": difference > 0,
+        ">=": difference >= 0,
+        "==": ca.eq(difference, 0),
+        "<>": ca.ne(difference, 0),
+    }[sign]
 
 
 # -- names
@@ -281,7 +323,7 @@ def resolve(node: s.Reference, env: Environment) -> Any:
             return walk(subscripted(env.locals[first], subscripts, node, env), rest, node, env)
         if first == "time" and not rest:
             if env.equations is None:
-                fail(node.at, "time changes; a parameter, a size or a start value cannot depend on it")
+                raise fault(node.at, "time changes; a parameter, a size or a start value cannot depend on it")
             return env.equations.time
         model = env.model
         if model is not None and model.has(first) and _is_member(model, first, env):
@@ -310,15 +352,16 @@ def _class_member(node: s.Reference, env: Environment) -> Any:
     hint = near(names[0], known, "the class") if known else "declare it"
     found = env.session.classes.find(names, env.scope, node.absolute)
     if found is not None and found.full[0] == "Modelica":
-        fail(node.at, f"{found}: is no constant of the Modelica library that mbfmu knows; write its value")
-    fail(node.at, f"{node}: nothing of this name is known here; {hint}")
+        raise fault(node.at, f"{found}: is no constant of the Modelica library that mbfmu knows; write its value")
+    raise fault(node.at, f"{node}: nothing of this name is known here; {hint}")
 
 
 def constant(found: Found, env: Environment, node: s.Node) -> Any:
     """Value of a constant of a class, None where the name is none."""
     if isinstance(found.node, Member):
         owner = found.node.parent
-        assert owner is not None and owner.definition is not None
+        assert owner is not None
+        assert owner.definition is not None
         if owner.definition.literals is not None:
             literals = owner.definition.literals
             return library.Enumeration(found.node.name, literals.index(found.node.name) + 1, owner.name)
@@ -350,9 +393,9 @@ def _element(value: list[Any], index: Any, node: s.Node) -> Any:
     elif isinstance(index, float) and index.is_integer():
         index = int(index)
     if not isinstance(index, int):
-        fail(node.at, f"{s.text(node)}: is {values.describe(index)}; an index is a whole number")
+        raise fault(node.at, f"{s.text(node)}: is {values.describe(index)}; an index is a whole number")
     if not 1 <= index <= len(value):
-        fail(node.at, f"{s.text(node)}: the index is {index}, the array has {len(value)} elements, from 1")
+        raise fault(node.at, f"{s.text(node)}: the index is {index}, the array has {len(value)} elements, from 1")
     return value[index - 1]
 
 
@@ -368,11 +411,11 @@ def _attribute(value: Any, name: str, node: s.Reference, env: Environment) -> An
         return [_attribute(v, name, node, env) for v in value]
     if isinstance(value, dict):
         if name not in value:
-            fail(node.at, f"{node}: the record has no {name!r}; {near(name, value)}")
+            raise fault(node.at, f"{node}: the record has no {name!r}; {near(name, value)}")
         return value[name]
     if isinstance(value, Orientation):
         if name not in ("T", "w"):
-            fail(node.at, f"{node}: an orientation object has T and w, no {name!r}")
+            raise fault(node.at, f"{node}: an orientation object has T and w, no {name!r}")
         return array(getattr(value, name))
     return env.session.attribute(value, name, node, env)
 
@@ -393,7 +436,7 @@ def _call(node: s.Call, env: Environment) -> Any:
     names = node.function.names
     name = names[-1]
     found = None
-    if len(names) > 1 or name not in values.BUILTIN and name not in _SPECIAL:
+    if len(names) > 1 or (name not in values.BUILTIN and name not in _SPECIAL):
         found = env.session.function(node.function, env)
     if found is None:
         if len(names) == 1 and name in _SPECIAL:
@@ -401,8 +444,10 @@ def _call(node: s.Call, env: Environment) -> Any:
         if len(names) == 1 and name in values.BUILTIN:
             return _apply(values.BUILTIN[name], name, node, env)
         if name in _DISCRETE:
-            raise Wrong(f"{name} is not translated: it needs discrete equations; use a block of Modelica.Blocks, or a "
-                        "sensor and a switch, for what it decides")  # fmt: skip
+            raise Wrong(
+                f"{name} is not translated: it needs discrete equations; use a block of Modelica.Blocks, or a "
+                "sensor and a switch, for what it decides"
+            )
         raise Wrong(f"no function {node.function} is known; {near(name, {*values.BUILTIN, *_SPECIAL}, 'the docs')}")
     if isinstance(found, Closure):
         return found(node, env)
@@ -430,15 +475,18 @@ def _argument(node: s.Node, env: Environment) -> Any:
     if isinstance(node, s.PartialFunction):
         found = env.session.function(node.function, env)
         if not isinstance(found, Found) or found.node is None:
-            fail(node.at, f"{node.function}: a function argument must be a function of your own files")
+            raise fault(node.at, f"{node.function}: a function argument must be a function of your own files")
         return Closure(found.node, {k: evaluate(v, env) for k, v in node.named}, env)
-    if isinstance(node, s.Reference) and len(node.parts) >= 1 and (env.model is None or not env.model.has(node.names[0])):
-        if node.names[0] not in env.locals:
-            found = env.session.classes.find(node.names, env.scope, node.absolute)
-            definition = found.node.definition if found is not None and found.node is not None else None
-            if definition is not None and definition.kind == "function" and found is not None and found.node is not None:
-                return Closure(found.node, {}, env)
+    if isinstance(node, s.Reference) and not _is_local(node.names[0], env):
+        found = env.session.classes.find(node.names, env.scope, node.absolute)
+        inner = found.node if found is not None else None
+        if inner is not None and inner.definition is not None and inner.definition.kind == "function":
+            return Closure(inner, {}, env)
     return evaluate(node, env)
+
+
+def _is_local(name: str, env: Environment) -> bool:
+    return name in env.locals or (env.model is not None and env.model.has(name))
 
 
 def _apply(function: Callable[..., Any], name: str, node: s.Call, env: Environment) -> Any:
@@ -447,8 +495,9 @@ def _apply(function: Callable[..., Any], name: str, node: s.Call, env: Environme
         kinked = _kinked(name, positional, env)
         if kinked is not None:
             return kinked
-    if name in ("floor", "ceil", "integer", "mod", "rem", "div") and env.equations is not None:
-        if any(is_symbolic(v) and not env.session.is_parameter(v) for v in values.flat(positional)):
+    if name in _ENDLESS and env.equations is not None:
+        changing = [v for v in values.flat(positional) if is_symbolic(v) and not env.session.is_parameter(v)]
+        if changing:
             raise Wrong(f"{name} jumps without end; only parameters can go through it here")
     if name == "String":
         positional = [env.session.peek(v) for v in positional]
@@ -465,9 +514,7 @@ def _kinked(name: str, arguments: list[Any], env: Environment) -> Any:
     if name == "abs":
         return values.elementwise(lambda x: equations.switch(x, x, -x), arguments[0])
     if name == "sign":
-        return values.elementwise(
-            lambda x: equations.switch(x, equations.switch(-x, 0, 1), -1), arguments[0]
-        )
+        return values.elementwise(lambda x: equations.switch(x, equations.switch(-x, 0, 1), -1), arguments[0])
     elements = values.flat(arguments)
     result = elements[0]
     for other in elements[1:]:
@@ -497,21 +544,26 @@ def call_function(node: Node, positional: list[Any], named: dict[str, Any], env:
     session.depth += 1
     try:
         if session.depth > 40:
-            fail(at, f"{node.name}: calls go more than 40 deep; functions that call themselves end sooner or never")
+            raise fault(
+                at, f"{node.name}: calls go more than 40 deep; functions that call themselves end sooner or never"
+            )
         names = [c.name for c, _ in function.inputs]
         if len(positional) > len(names):
-            fail(at, f"{node.name}: takes {len(names)} arguments, got {len(positional)}")
+            raise fault(at, f"{node.name}: takes {len(names)} arguments, got {len(positional)}")
         local = dict(zip(names, positional, strict=False))
         for name, value in named.items():
             if name not in names or name in local:
-                fail(at, f"{node.name}: argument {name!r} is {'given twice' if name in local else 'unknown'}; "
-                     f"it takes {', '.join(names)}")  # fmt: skip
+                raise fault(
+                    at,
+                    f"{node.name}: argument {name!r} is {'given twice' if name in local else 'unknown'}; "
+                    f"it takes {', '.join(names)}",
+                )
             local[name] = value
         inner = Environment(session, node, None, local, env.equations, env.is_smooth)
         for component, scope in function.inputs:
             if component.name not in local:
                 if component.modification.value is None:
-                    fail(at, f"{node.name}: needs a value for {component.name}")
+                    raise fault(at, f"{node.name}: needs a value for {component.name}")
                 local[component.name] = evaluate(component.modification.value, dataclasses.replace(inner, scope=scope))
         for component, scope in function.others:
             here = dataclasses.replace(inner, scope=scope)
@@ -538,10 +590,8 @@ class _Return(Exception):
 
 
 def _run(body: tuple[s.Node, ...], env: Environment) -> None:
-    try:
+    with contextlib.suppress(_Return):
         _statements(body, env)
-    except _Return:
-        pass
 
 
 def _statements(body: tuple[s.Node, ...], env: Environment) -> None:
@@ -589,9 +639,9 @@ def _statement(node: s.Node, env: Environment) -> None:
         raise _Break if node.word == "break" else _Return
     elif isinstance(node, s.CallEquation):
         if node.call.function.names != ("assert",):
-            fail(node.at, f"{node.call.function}: is called for what it does; functions here only give values")
+            raise fault(node.at, f"{node.call.function}: is called for what it does; functions here only give values")
     else:
-        fail(node.at, f"a {s.text(node)}-statement cannot be translated; write assignments, if, for or while")
+        raise fault(node.at, f"a {s.text(node)}-statement cannot be translated; write assignments, if, for or while")
 
 
 def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
@@ -607,24 +657,30 @@ def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
             _if_statement(rest, otherwise, env)
         return
     if not is_symbolic(value):
-        fail(condition.at, f"{s.text(condition)}: is {values.describe(value)}; a condition is true or false")
+        raise fault(condition.at, f"{s.text(condition)}: is {values.describe(value)}; a condition is true or false")
     # Both branches are run, each on names of its own; what they leave is chosen between.
     before = dict(env.locals)
     outcomes = []
-    for run in (lambda: _statements(body, env), lambda: _if_statement(rest, otherwise, env)):
+    runs: tuple[Callable[[], None], ...] = (
+        lambda: _statements(body, env),
+        lambda: _if_statement(rest, otherwise, env),
+    )
+    for run in runs:
         env.locals.clear()
         env.locals.update(before)
         try:
             run()
         except (_Break, _Return):
-            fail(condition.at, "break and return cannot depend on what changes; compute a value instead")
+            raise fault(
+                condition.at, "break and return cannot depend on what changes; compute a value instead"
+            ) from None
         outcomes.append(dict(env.locals))
     then, other = outcomes
     for name in then:
         a, b = then[name], other.get(name)
         if a is not b:
             if a is None or b is None:
-                fail(condition.at, f"{name}: is assigned in one branch only; give it a value before")
+                raise fault(condition.at, f"{name}: is assigned in one branch only; give it a value before")
             env.locals[name] = choose(value, a, b)
         else:
             env.locals[name] = a
@@ -632,7 +688,7 @@ def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
 
 def _assign(target: s.Node, value: Any, env: Environment) -> None:
     if not isinstance(target, s.Reference) or target.names[0] not in env.locals:
-        fail(target.at, f"{s.text(target)}: cannot be assigned; it is no variable of this function")
+        raise fault(target.at, f"{s.text(target)}: cannot be assigned; it is no variable of this function")
     (name, subscripts), *rest = target.parts
     env.locals[name] = _replaced(env.locals[name], subscripts, rest, value, target, env)
 
@@ -643,10 +699,10 @@ def _replaced(old: Any, subscripts: Any, rest: Any, value: Any, node: s.Node, en
             return value
         (name, inner), *others = rest
         if not isinstance(old, dict):
-            fail(node.at, f"{s.text(node)}: is no record")
+            raise fault(node.at, f"{s.text(node)}: is no record")
         return {**old, name: _replaced(old.get(name), inner, others, value, node, env)}
     if not isinstance(old, list):
-        fail(node.at, f"{s.text(node)}: is no array")
+        raise fault(node.at, f"{s.text(node)}: is no array")
     first, *others = subscripts
     if isinstance(first, s.Colon):
         indices: Any = list(range(1, len(old) + 1))
@@ -657,7 +713,7 @@ def _replaced(old: Any, subscripts: Any, rest: Any, value: Any, node: s.Node, en
         index = indices.ordinal if isinstance(indices, library.Enumeration) else int(indices)
         return [*old[: index - 1], _replaced(current, others, rest, value, node, env), *old[index:]]
     if not isinstance(value, list) or len(value) != len(indices):
-        fail(node.at, f"{s.text(node)}: the sizes of both sides differ")
+        raise fault(node.at, f"{s.text(node)}: the sizes of both sides differ")
     result = list(old)
     for index, part in zip(indices, value, strict=True):
         result[int(index) - 1] = _replaced(_element(old, index, first), others, rest, part, node, env)
@@ -668,7 +724,11 @@ def _replaced(old: Any, subscripts: Any, rest: Any, value: Any, node: s.Node, en
 
 
 def _size(node: s.Call, env: Environment) -> Any:
-    value = resolve(node.arguments[0], env) if isinstance(node.arguments[0], s.Reference) else evaluate(node.arguments[0], env)
+    value = (
+        resolve(node.arguments[0], env)
+        if isinstance(node.arguments[0], s.Reference)
+        else evaluate(node.arguments[0], env)
+    )
     if not isinstance(value, list) and not values.is_number(value) and not isinstance(value, str | bool):
         value = env.session.elements_of(value, node, env)
     dimensions = _dimensions(value)
@@ -715,7 +775,7 @@ _SPECIAL: dict[str, Callable[[s.Call, Environment], Any]] = {
     "size": _size,
     "der": _der,
     "noEvent": _no_event,
-    **{name: _reduction for name in ("sum", "product", "min", "max", "array")},
+    **dict.fromkeys(("sum", "product", "min", "max", "array"), _reduction),
 }
 
 _METHODS: dict[type[s.Node], Callable[..., Any]] = {

@@ -77,7 +77,7 @@ Utilities: Files Streams Strings System
 @functools.cache
 def _names() -> frozenset[tuple[str, ...]]:
     """Full names of all packages and component classes that are known, with the packages around them."""
-    found = {("Modelica",)}
+    found: set[tuple[str, ...]] = {("Modelica",)}
     package: tuple[str, ...] = ()
     for line in _PACKAGES.strip().splitlines():
         head, colon, rest = line.partition(":")
@@ -279,7 +279,8 @@ _ENUMERATIONS: dict[str, tuple[str, ...]] = {
 
 @functools.cache
 def _si_units() -> dict[str, str]:
-    return {name: unit for name, unit in (entry.split() for entry in _OTHER_UNITS.split(";") if entry.strip())}
+    entries = [entry.split() for entry in _OTHER_UNITS.split(";") if entry.strip()]
+    return {entry[0]: entry[1] for entry in entries}
 
 
 @functools.cache

@@ -9,569 +9,54 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-import pathlib
-import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import casadi as ca
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation
-from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
-from mbfmu.importers.modelica.classes import Classes, Found, Member, Node
+from mbfmu.importers.modelica import values
+from mbfmu.importers.modelica.classes import Found, Node
 from mbfmu.importers.modelica.equations import Equations
 from mbfmu.importers.modelica.evaluate import (
-    Closure,
     Environment,
-    call_function,
+    enumeration,
     evaluate,
     loop,
     resolve,
     truth,
-    value_of,
     whole,
 )
-from mbfmu.importers.modelica.library import Enumeration, Scalar
+from mbfmu.importers.modelica.modifiers import (
+    ABSENT,
+    Absent,
+    Content,
+    Declared,
+    Instance,
+    Kind,
+    Layer,
+    Layers,
+    bound,
+    inner,
+    located,
+    names_in,
+    redeclaration,
+    value_in,
+)
+from mbfmu.importers.modelica.parts import make_component, world_class
+from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
-from mbfmu.importers.modelica.syntax import Place, fail
+from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Assembly, Component, Connector, RealInput, RealOutput, Start, State, Variable
 from mbfmu.modeling import types as t
 from mbfmu.modeling.component import near
-from mbfmu.modeling.connectors import Flange, Frame, Given, HeatPort, Port, Reference, Signal
-from mbfmu.modeling.declarations import Declaration, Parameter, required
+from mbfmu.modeling.connectors import Given, Port, Signal
+from mbfmu.modeling.declarations import Declaration, Parameter
 
-#: Evaluations after which a file is given up: far more than any model needs.
-MOST_STEPS = 3_000_000
 
-#: Attributes of scalar types that change nothing in what a model does.
-_SHOWN_ONLY = {"min", "max", "nominal", "unit", "displayUnit", "quantity", "unbounded", "start", "fixed", "stateSelect"}
-
-
-class MissingClass(ModelError):
-    """A class of the library that mbfmu does not have."""
-
-
-class Absent:
-    """What a condition switched off."""
-
-
-ABSENT = Absent()
-
-
-# -- modifications
-
-
-@dataclasses.dataclass(frozen=True)
-class Layer:
-    """A modification with the place that its expressions are evaluated in, and the element of an array that is meant."""
-
-    modification: s.Modification
-    env: Environment
-    indices: tuple[int, ...] = ()
-
-
-Layers = tuple[Layer, ...]
-
-
-def inner(layers: Layers, name: str) -> Layers:
-    """What layers say of one name, outermost first.
-
-    Raises:
-        ModelError: an outer layer modifies what an inner one declares as final.
-    """
-    found: list[tuple[s.Argument, Layer]] = []
-    for layer in layers:
-        for argument in layer.modification.arguments:
-            if argument.names[0] != name or (argument.redeclared is not None and not argument.names[1:]):
-                continue
-            modification = argument.modification
-            if len(argument.names) > 1:
-                rest = dataclasses.replace(argument, names=argument.names[1:])
-                modification = s.Modification(argument.at, (rest,))
-            indices = () if "each" in argument.prefixes else layer.indices
-            found.append((argument, Layer(modification, layer.env, indices)))
-    for k, (outer, _) in enumerate(found):
-        for fixed, _ in found[k + 1 :]:
-            if "final" in fixed.prefixes and len(fixed.names) == 1 and fixed is not outer and fixed.at != outer.at:
-                fail(outer.at, f"{name}: is final (declared so at {fixed.at}); modify what it depends on")
-    return tuple(layer for _, layer in found)
-
-
-def names_in(layers: Layers) -> list[str]:
-    """All names that layers modify."""
-    return list(dict.fromkeys(a.names[0] for layer in layers for a in layer.modification.arguments))
-
-
-def redeclaration(layers: Layers, name: str) -> tuple[s.Argument, Layer, int] | None:
-    """The outermost redeclaration of a name, with its layer and that layer's place."""
-    for k, layer in enumerate(layers):
-        for argument in layer.modification.arguments:
-            if argument.names == (name,) and argument.redeclared is not None:
-                return argument, layer, k
-    return None
-
-
-def bound(layers: Layers) -> tuple[s.Node, Layer] | None:
-    """The outermost value that layers give."""
-    return next(((layer.modification.value, layer) for layer in layers if layer.modification.value is not None), None)
-
-
-def value_in(layer: Layer, node: s.Node, equations: Equations | None = None) -> Any:
-    """Value of a modifier, or of the element of it that belongs to one element of an array of components."""
-    env = layer.env if equations is None else dataclasses.replace(layer.env, equations=equations)
-    value = evaluate(node, env)
-    for index in layer.indices:
-        if isinstance(value, list):
-            if index > len(value):
-                fail(node.at, f"{s.text(node)}: has {len(value)} elements, element {index} is needed")
-            value = value[index - 1]
-    return value
-
-
-# -- declarations
-
-
-@dataclasses.dataclass(frozen=True)
-class Declared:
-    """A component of a class, inherited ones included: its declaration, where it stands, and its modifiers."""
-
-    component: s.Component
-    scope: Node
-    layers: Layers
-
-
-@dataclasses.dataclass(frozen=True)
-class Kind:
-    """What a type is: `parameter`, `constant`, `variable`, `connector`, `library`, `model`, `record`, `bus`, `icon`."""
-
-    kind: str
-    found: Found
-    scalar: Scalar | None = None
-    layers: Layers = ()
-    dimensions: tuple[s.Node, ...] = ()
-    env: Environment | None = None
-    port: type[Port] | None = None
-    cls: type[Component] | None = None
-
-
-@dataclasses.dataclass
-class Content:
-    """A class with what it inherits."""
-
-    components: dict[str, Declared] = dataclasses.field(default_factory=dict)
-    classes: dict[str, tuple[s.Class, Environment, Layers]] = dataclasses.field(default_factory=dict)
-    equations: list[tuple[s.Node, Node]] = dataclasses.field(default_factory=list)
-    initial: list[tuple[s.Node, Node]] = dataclasses.field(default_factory=list)
-    base: tuple[type[Component], Layers] | None = None
-    annotations: list[s.Modification] = dataclasses.field(default_factory=list)
-    doc: str = ""
-
-
-@dataclasses.dataclass(frozen=True)
-class FunctionText:
-    """A function with what it inherits."""
-
-    inputs: list[tuple[s.Component, Node]]
-    outputs: list[str]
-    others: list[tuple[s.Component, Node]]
-    bodies: list[tuple[tuple[s.Node, ...], Node]]
-
-
-class Session:
-    """One file's way into an assembly: its classes, the symbols of parameters, and which of these get fixed."""
-
-    def __init__(self, classes: Classes, structural: set[tuple[str, str]]) -> None:
-        self.classes, self.structural = classes, structural
-        self.steps = self.depth = 0
-        #: Elements of parameters' symbols: hash -> component, name, index, the element itself (to keep it alive).
-        self.symbols: dict[int, tuple[Component, str, int, Any]] = {}
-        self.models: dict[int, Model] = {}
-        self.buses = Signals()
-        self._constants: dict[tuple[int, str], Any] = {}
-        self._pending: set[tuple[int, str]] = set()
-        self._functions: dict[int, FunctionText] = {}
-
-    def tick(self, at: Place) -> None:
-        """Count a step.
-
-        Raises:
-            ModelError: there were too many; the file cannot be a model.
-        """
-        self.steps += 1
-        if self.steps > MOST_STEPS:
-            fail(at, f"more than {MOST_STEPS} expressions have been evaluated; make loops and arrays smaller")
-
-    # -- types
-
-    def kind(self, type_: s.Reference, scope: Node, model: Model | None, at: Place, depth: int = 0) -> Kind:
-        """What a type name means.
-
-        Raises:
-            ModelError: unknown here, or a class of the library that mbfmu does not have.
-        """
-        names = type_.names
-        if len(names) == 1:
-            scalar = library.scalar_type(names)
-            if scalar is not None:
-                return Kind("scalar", Found(names, None), scalar)
-            redeclared = model.content.classes.get(names[0]) if model is not None else None
-            if redeclared is not None:
-                definition, env, layers = redeclared
-                return self._short(definition, env, layers, at, depth)
-        found = self.classes.find(names, scope, type_.absolute)
-        if found is None:
-            fail(at, f"class {type_} is not known here; write its full name, or put its file beside this one")
-        return self.kind_of(found, model, at, depth)
-
-    def kind_of(self, found: Found, model: Model | None, at: Place, depth: int = 0) -> Kind:
-        """What a class is.
-
-        Raises:
-            ModelError: it is none that can be used as a type.
-        """
-        if depth > 30:
-            fail(at, f"{found}: its definition leads back to itself")
-        cls = library.component(found.full)
-        if cls is not None:
-            return Kind("library", found, cls=cls)
-        if found.node is None:
-            scalar, port = library.scalar_type(found.full), library.connector(found.full)
-            if scalar is not None:
-                return Kind("scalar", found, scalar)
-            if port is not None:
-                return Kind("connector", found, port=port)
-            if "Icons" in found.full:
-                return Kind("icon", found)
-            raise MissingClass(
-                f"{at}: {found} is a class of the Modelica library that mbfmu does not have; "
-                f"{near('.'.join(found.full[-1:]), {n[-1]: 0 for n in library.components()}, 'mbfmu list')}"
-            )
-        definition = found.node.definition
-        if isinstance(found.node, Member) or definition is None:
-            fail(at, f"{found}: is no class")
-        if definition.literals is not None:
-            return Kind("scalar", found, Scalar(t.Type(definition.name, "String", values=definition.literals)))
-        if definition.kind == "expandable connector":
-            return Kind("bus", found)
-        if definition.base is not None:
-            scope = found.node.parent or found.node
-            return self._short(definition, Environment(self, scope, model), (), at, depth)
-        if definition.kind in ("connector", "type"):
-            if len(found.node.bases) == 1 and not any(isinstance(e, s.Component) for e in definition.elements):
-                base = found.node.bases[0]
-                kind = self.kind(base.base, found.node, model, base.at, depth + 1)
-                return dataclasses.replace(kind, layers=(Layer(base.modification, Environment(self, found.node)), *kind.layers))
-            fail(at, f"{found}: is a connector of your own (declared at {definition.at}); use those of the library, "
-                 "which mbfmu knows how to connect")  # fmt: skip
-        if definition.kind in ("record", "operator record"):
-            return Kind("record", found)
-        if definition.kind not in ("model", "block", "class"):
-            fail(at, f"{found}: is a {definition.kind}; a component is of a model, block, type or connector")
-        return Kind("model", found)
-
-    def _short(self, definition: s.Class, env: Environment, layers: Layers, at: Place, depth: int) -> Kind:
-        """`class A = B(...)`: what B is, with further modifiers and dimensions."""
-        assert definition.base is not None
-        kind = self.kind(definition.base.base, env.scope, env.model, definition.at, depth + 1)
-        own = Layer(definition.base.modification, env)
-        result = dataclasses.replace(
-            kind,
-            layers=(*layers, own, *kind.layers),
-            dimensions=(*definition.dimensions, *kind.dimensions),
-            env=env if definition.dimensions else kind.env,
-        )
-        if definition.kind == "connector" and kind.kind == "scalar" and {"input", "output"} & definition.prefixes:
-            port: type[Port] = RealInput if "input" in definition.prefixes else RealOutput
-            return dataclasses.replace(result, kind="connector", port=port)
-        return result
-
-    # -- numbers
-
-    def register(self, component: Component) -> None:
-        """Know the symbols that a component has by now, and those of the components around it."""
-        owner: Component | None = component
-        while owner is not None:
-            for name, symbol in owner._symbols.items():
-                elements = ca.vertsplit(ca.vec(symbol))
-                if elements and elements[0].element_hash() not in self.symbols:
-                    for k, element in enumerate(elements):
-                        self.symbols[element.element_hash()] = (owner, name, k, element)
-            owner = owner._owner
-
-    def is_parameter(self, expression: Any) -> bool:
-        """True where an expression contains parameters only."""
-        return all(x.element_hash() in self.symbols for x in ca.symvar(ca.SX(expression)))
-
-    def numbers(self, value: Any, at: Place, mark: bool = True) -> Any:
-        """A value without symbols; the parameters in it get fixed, where `mark` is true.
-
-        Raises:
-            ModelError: it depends on something that changes, or that initialisation finds.
-        """
-        if isinstance(value, list):
-            return [self.numbers(v, at, mark) for v in value]
-        if not is_symbolic(value):
-            return value
-        return self._number(ca.SX(value), at, mark, 0)
-
-    def _number(self, expression: Any, at: Place, mark: bool, depth: int) -> float:
-        symbols = ca.symvar(expression)
-        if depth > 60:
-            fail(at, "these parameters depend on each other in a circle")
-        found = []
-        for symbol in symbols:
-            known = self.symbols.get(symbol.element_hash())
-            if known is None:
-                fail(at, f"this is needed before the model runs, but depends on {symbol}, which is no parameter known here")
-            found.append(self._parameter_number(*known[:3], at, mark, depth + 1))
-        if symbols:
-            expression = ca.substitute(expression, ca.vertcat(*symbols), ca.vertcat(*found))
-        return float(ca.evalf(expression))
-
-    def _parameter_number(self, component: Component, name: str, index: int, at: Place, mark: bool, depth: int) -> float:
-        if mark:
-            model = self.models.get(id(component))
-            if model is not None:
-                self.structural.add((model.path, name))
-        value = component.value(name)
-        self.register(component)
-        if isinstance(value, Start):
-            fail(at, f"{component.where}.{name} is found at the start of a run, but needed when the model is made")
-        value = value.T if isinstance(value, Orientation) else value
-        elements = ca.vertsplit(ca.vec(value if is_symbolic(value) else ca.SX(np.asarray(value, dtype=float))))
-        return self._number(elements[index], at, mark, depth)
-
-    def peek(self, value: Any) -> Any:
-        """A number where there is one by now: for texts."""
-        if is_symbolic(value) and self.is_parameter(value):
-            try:
-                return self.numbers(value, Place(self.classes.path, 1), mark=False)
-            except ModelError:
-                return value
-        return value
-
-    # -- what names stand for
-
-    def package_constant(self, owner: Node, name: str, node: s.Node) -> Any:
-        """Value of a constant that a package or class declares."""
-        key = (id(owner), name)
-        if key not in self._constants:
-            if key in self._pending:
-                fail(node.at, f"{owner.name}.{name}: depends on itself")
-            assert owner.definition is not None
-            component = next(e for e in owner.definition.elements if isinstance(e, s.Component) and e.name == name)
-            if component.modification.value is None or not component.prefixes & {"constant", "parameter"}:
-                fail(node.at, f"{owner.name}.{name}: is no constant with a value (declared at {component.at})")
-            self._pending.add(key)
-            try:
-                self._constants[key] = evaluate(component.modification.value, Environment(self, owner))
-            finally:
-                self._pending.discard(key)
-        return self._constants[key]
-
-    def function(self, reference: s.Reference, env: Environment) -> Found | Closure | None:
-        """The function that a name means."""
-        first = reference.names[0]
-        if len(reference.names) == 1 and not reference.absolute:
-            local = env.locals.get(first)
-            if isinstance(local, Closure):
-                return local
-            redeclared = env.model.content.classes.get(first) if env.model is not None else None
-            if redeclared is not None:
-                return self.closure(*redeclared)
-        return self.classes.find(reference.names, env.scope, reference.absolute)
-
-    def closure(self, definition: s.Class, env: Environment, layers: Layers) -> Closure:
-        """A redeclared function, `function f = g(a=1)`."""
-        assert definition.base is not None
-        found = self.classes.find(definition.base.base.names, env.scope, definition.base.base.absolute)
-        if found is None or found.node is None:
-            fail(definition.at, f"function {definition.base.base} is not in your files; write it in Modelica")
-        given = {
-            a.names[0]: evaluate(a.modification.value, env)
-            for a in definition.base.modification.arguments
-            if a.modification.value is not None
-        }
-        return Closure(found.node, given, env)
-
-    def function_text(self, node: Node, at: Place) -> FunctionText:
-        """Inputs, outputs and algorithm of a function with what it inherits."""
-        if id(node) not in self._functions:
-            result = FunctionText([], [], [], [])
-            self._collect_function(node, (), result, at, 0)
-            if not result.outputs:
-                fail(at, f"{node.name}: has no output")
-            self._functions[id(node)] = result
-        return self._functions[id(node)]
-
-    def _collect_function(
-        self, node: Node, given: tuple[s.Argument, ...], result: FunctionText, at: Place, depth: int
-    ) -> None:
-        definition = node.definition
-        if definition is None or depth > 20:
-            fail(at, f"{node.name}: its text cannot be found")
-        if definition.external:
-            fail(at, f"{node.name}: is an external function (declared at {definition.at}); write its algorithm in Modelica")
-        bases = [definition.base] if definition.base is not None else [e for e in definition.elements if isinstance(e, s.Extends)]
-        for base in bases:
-            found = self.classes.base(base, node)
-            if found is None or (found.node is None and "Icons" not in found.full):
-                fail(base.at, f"function {base.base} is not known; put its file beside this one")
-            if found.node is not None:
-                self._collect_function(found.node, (*given, *base.modification.arguments), result, at, depth + 1)
-        for element in definition.elements:
-            if not isinstance(element, s.Component):
-                continue
-            for argument in given:
-                if argument.names == (element.name,) and argument.modification.value is not None:
-                    element = dataclasses.replace(element, modification=argument.modification)
-                    break
-            if "input" in element.prefixes:
-                result.inputs.append((element, node))
-            else:
-                result.others.append((element, node))
-                if "output" in element.prefixes:
-                    result.outputs.append(element.name)
-        if definition.statements:
-            result.bodies.append((definition.statements, node))
-
-    def blank(self, component: s.Component, env: Environment) -> Any:
-        """What a local variable of a function is before it is assigned."""
-        sizes = [0 if isinstance(d, s.Colon) else whole(d, env) for d in component.dimensions]
-        kind = self.kind(component.type, env.scope, None, component.at)
-        if kind.kind == "record":
-            element: Any = self.record(kind.found.node, ([], {}), component, env)  # type: ignore[arg-type]
-        elif kind.scalar is None:
-            fail(component.at, f"{component.name}: a function has variables of scalar types and records")
-        else:
-            sizes += kind.scalar.dimensions
-            element = {"Boolean": False, "String": ""}.get(kind.scalar.type.base, 0)
-        return values.fill(element, *sizes)
-
-    def record(self, node: Node, arguments: tuple[list[Any], dict[str, Any]], at: s.Node, env: Environment) -> Any:
-        """A record made by its constructor."""
-        positional, named = arguments
-        model = Model(self, node.name, Found(node.full, node), (), None)
-        fields = [n for n, d in model.content.components.items() if "constant" not in d.component.prefixes]
-        if len(positional) > len(fields):
-            fail(at.at, f"{node.name}: the record has {len(fields)} fields")
-        given = dict(zip(fields, positional, strict=False)) | named
-        unknown = set(given) - set(fields)
-        if unknown:
-            fail(at.at, f"{node.name}: the record has no {min(unknown)!r}; {near(min(unknown), fields)}")
-        result: dict[str, Any] = {}
-        for name, declared in model.content.components.items():
-            if name in given:
-                result[name] = given[name]
-                continue
-            binding = bound(declared.layers)
-            here = Environment(self, declared.scope, None, dict(result))
-            result[name] = evaluate(binding[0], here) if binding else self.blank(declared.component, here)
-        return result
-
-    def elements_of(self, value: Any, node: s.Node, env: Environment) -> list[Any]:
-        """What subscripts choose from."""
-        if isinstance(value, Plug) and isinstance(value.port, Signal) and value.port.shape(value.owner):
-            return list(value.split())
-        if isinstance(value, Absent):
-            fail(node.at, f"{s.text(node)}: does not exist with the present parameters")
-        fail(node.at, f"{s.text(node)}: has no elements")
-
-    def attribute(self, value: Any, name: str, node: s.Reference, env: Environment) -> Any:
-        """What a component, connector or model has under a name."""
-        if isinstance(value, Absent):
-            return value
-        if isinstance(value, Model):
-            if not value.has(name):
-                fail(node.at, f"{node}: {value.title} has no {name!r}; {near(name, value.names(), 'its class')}")
-            return value.get(name, env, node)
-        if isinstance(value, Bus):
-            return value.below(name)
-        if isinstance(value, Plug):
-            quantities = [q.name for q in (*value.port.potentials, *value.port.flows)]
-            if name not in quantities:
-                fail(node.at, f"{node}: the connector {value.port.name} has no {name!r}; {near(name, quantities)}")
-            return self._reading(value.owner, value.port.name, node, env, name)
-        if isinstance(value, Component):
-            return self._of_component(value, name, node, env)
-        fail(node.at, f"{node}: {values.describe(value)} has no {name!r}")
-
-    def _of_component(self, component: Component, name: str, node: s.Node, env: Environment) -> Any:
-        name = getattr(component, "newer_names", {}).get(name, name)
-        if name in component.parts:
-            return component.parts[name]
-        listed = [p for n, p in component.parts.items() if n.startswith(f"{name}[")]
-        if listed:
-            return listed
-        port = {**{k: d for k, d in component.declarations.items() if isinstance(d, Port)}, **component._ports}.get(name)
-        if port is not None:
-            return Plug(component, port) if port.enabled(component) else ABSENT
-        ports = [p for n, p in component.ports().items() if n.startswith(f"{name}[")]
-        if ports:
-            return [Plug(component, p) for p in ports]
-        declaration = component.declarations.get(name)
-        if isinstance(declaration, Parameter) and declaration.enabled(component):
-            return self.read(component, declaration)
-        if isinstance(declaration, Variable) and declaration.enabled(component):
-            return self._reading(component, name, node, env, None)
-        terms = library.SUMS.get((component.modelica_name or "", name))
-        if terms is not None:
-            return values.total([value_of(self._of_component(component, n, node, env), node, env) for n in terms])
-        known = [k for k, d in component.declarations.items() if d.enabled(component)]
-        fail(node.at, f"{s.text(node)}: {component.title} has no {name!r}; {near(name, [*known, *component.parts], 'mbfmu list')}")
-
-    def read(self, component: Component, declaration: Parameter) -> Any:
-        """A parameter of a component as a value: symbols, or its value where it is structural."""
-        name = declaration.name
-        if not declaration.structural and not declaration.animation:
-            symbol = component.symbol(name)
-            self.register(component)
-            if isinstance(symbol, Orientation):
-                return symbol
-            rows, columns = symbol.shape
-            shape = component.shape_of(name)
-            if len(shape) == 1:
-                return [symbol[i] for i in range(rows)]
-            return [[symbol[i, j] for j in range(columns)] for i in range(rows)] if len(shape) == 2 else symbol
-        value = component.value(name)
-        self.register(component)
-        if isinstance(value, str) and declaration.type.values:
-            literals = declaration.type.values
-            return Enumeration(value, literals.index(value) + 1, declaration.type.name)
-        # What is only shown is no part of the equations; its numbers are taken as they are.
-        return self.numbers(array(value), Place(self.classes.path, 1), mark=not declaration.animation)
-
-    def _reading(self, component: Component, name: str, node: s.Node, env: Environment, quantity: str | None) -> Any:
-        if env.equations is None:
-            fail(node.at, f"{s.text(node)}: changes while the model runs; a parameter or modifier cannot depend on it")
-        return env.equations.outside(component, name, quantity, node)
-
-    def value_of(self, value: Any, node: s.Node, env: Environment) -> Any:
-        """The value of a connector; components have none."""
-        if isinstance(value, Plug) and isinstance(value.port, Signal):
-            result = self._reading(value.owner, value.port.name, node, env, None)
-            if value.elements is None:
-                return result
-            picked = [values.flat(result)[k] for k in value.elements]
-            return picked[0] if len(picked) == 1 else picked
-        if isinstance(value, Model) and value.is_record:
-            return {n: value_of_member(value, n, node, env) for n in value.names()}
-        if isinstance(value, Absent):
-            fail(node.at, f"{s.text(node)}: does not exist with the present parameters")
-        what = "a connector" if isinstance(value, Plug | Bus) else "a component"
-        fail(node.at, f"{s.text(node)}: is {what}, not a value; name one of its variables")
-
-
-def value_of_member(model: Model, name: str, node: s.Node, env: Environment) -> Any:
-    """Value of a record's field."""
-    return value_of(model.get(name, env, node), node, env)
-
-
-class Model:
+class Model(Instance):
     """A class of the user's as a component: its declarations, its modifiers, its parts, and how these are made."""
 
     def __init__(self, session: Session, name: str, found: Found, layers: Layers, parent: Model | None) -> None:
@@ -596,15 +81,17 @@ class Model:
         definition = node.definition
         assert definition is not None
         if depth > 30:
-            fail(definition.at, f"{node.name}: is derived from itself")
+            raise fault(definition.at, f"{node.name}: is derived from itself")
         content, env = self.content, Environment(self.session, node, self)
         if definition.base is not None:
             scope = Environment(self.session, node.parent or node, self)
-            self._extend(definition.base, node.parent or node, (*layers, Layer(definition.base.modification, scope)), depth)
+            self._extend(
+                definition.base, node.parent or node, (*layers, Layer(definition.base.modification, scope)), depth
+            )
         content.doc = definition.doc or content.doc
         if definition.statements or definition.initial_statements:
             at = (definition.statements or definition.initial_statements)[0].at
-            fail(at, f"{node.name}: an algorithm of a model is not translated; write equations")
+            raise fault(at, f"{node.name}: an algorithm of a model is not translated; write equations")
         for element in definition.elements:
             if isinstance(element, s.Class):
                 redeclared = redeclaration(layers, element.name)
@@ -616,7 +103,9 @@ class Model:
         for element in definition.elements:
             if isinstance(element, s.Extends):
                 if element.base.names == (node.name,) and definition.is_extension:
-                    fail(element.at, f"`redeclare {definition.kind} extends` is not translated; redeclare by a class")
+                    raise fault(
+                        element.at, f"`redeclare {definition.kind} extends` is not translated; redeclare by a class"
+                    )
                 self._extend(element, node, (*layers, Layer(element.modification, env)), depth)
             elif isinstance(element, s.Component):
                 self._declare(element, node, layers)
@@ -633,13 +122,13 @@ class Model:
         if kind.kind == "library":
             assert kind.cls is not None
             if self.content.base is not None:
-                fail(base.at, f"{self.name}: is derived from two component classes of the library; keep one")
+                raise fault(base.at, f"{self.name}: is derived from two component classes of the library; keep one")
             self.content.base = kind.cls, layers
         elif kind.kind in ("model", "record", "bus"):
             assert kind.found.node is not None
             self._collect(kind.found.node, layers, depth + 1)
         else:
-            fail(base.at, f"{self.name}: extends {kind.found}, which is a {kind.kind}; a model extends models")
+            raise fault(base.at, f"{self.name}: extends {kind.found}, which is a {kind.kind}; a model extends models")
 
     def _declare(self, component: s.Component, node: Node, layers: Layers) -> None:
         name = component.name
@@ -652,10 +141,12 @@ class Model:
             new = argument.redeclared
             assert isinstance(new, s.Component)
             if "replaceable" not in component.prefixes and "redeclare" not in component.prefixes:
-                fail(argument.at, f"{name}: is not replaceable (declared at {component.at})")
+                raise fault(argument.at, f"{name}: is not replaceable (declared at {component.at})")
             # What the constraining class is modified with stays; without one, the first declaration constrains.
-            kept = Layer(constraint.modification, own.env) if constraint is not None else Layer(
-                dataclasses.replace(component.modification, value=None), own.env
+            kept = (
+                Layer(constraint.modification, own.env)
+                if constraint is not None
+                else Layer(dataclasses.replace(component.modification, value=None), own.env)
             )
             outer = inner(layers[: place + 1], name)
             self.content.components[name] = Declared(
@@ -672,7 +163,9 @@ class Model:
         old = self.content.components.get(name)
         if old is not None and "redeclare" not in component.prefixes:
             if str(old.component.type) != str(component.type) and old.component.at != component.at:
-                fail(component.at, f"{name}: is declared here and, otherwise, at {old.component.at}; rename one of them")
+                raise fault(
+                    component.at, f"{name}: is declared here and, otherwise, at {old.component.at}; rename one of them"
+                )
             return
         self.content.components[name] = Declared(component, node, (*modifiers, own))
 
@@ -711,7 +204,9 @@ class Model:
         if name not in self._kinds:
             declared = self.declared(name)
             component = declared.component
-            model = next((layer.env.model for layer in declared.layers if layer.modification is component.modification), self)
+            model = next(
+                (layer.env.model for layer in declared.layers if layer.modification is component.modification), self
+            )
             kind = self.session.kind(component.type, declared.scope, model, component.at)
             if "outer" in component.prefixes and "inner" not in component.prefixes:
                 kind = dataclasses.replace(kind, kind="outer")
@@ -720,13 +215,15 @@ class Model:
                 if role == "variable" and self.is_record:
                     role = "parameter"
                 if role == "variable" and kind.scalar is not None and kind.scalar.type.base == "String":
-                    fail(component.at, f"{name}: a text cannot change while a model runs; declare it as parameter")
+                    raise fault(
+                        component.at, f"{name}: a text cannot change while a model runs; declare it as parameter"
+                    )
                 kind = dataclasses.replace(kind, kind=role)
                 causality = component.prefixes & {"input", "output"}
                 if role == "variable" and "input" in causality:
                     kind = dataclasses.replace(kind, kind="connector", port=RealInput)
             elif kind.kind == "icon":
-                fail(component.at, f"{name}: {kind.found} is an icon; an icon is extended, not declared")
+                raise fault(component.at, f"{name}: {kind.found} is an icon; an icon is extended, not declared")
             self._kinds[name] = kind
         return self._kinds[name]
 
@@ -749,20 +246,18 @@ class Model:
                 value = self._raw(name)
                 shape = values.shape(value) if value is not None else ()
                 if len(shape) <= k:
-                    fail(node.at, f"{name}[:]: has no value that tells its size")
+                    raise fault(node.at, f"{name}[:]: has no value that tells its size")
                 sizes.append(shape[k])
             else:
                 literals = None
                 if isinstance(node, s.Reference) and not self.has(node.names[0]):
                     type_ = self.session.classes.find(node.names, place.scope, node.absolute)
-                    from mbfmu.importers.modelica.evaluate import enumeration
-
                     literals = enumeration(type_, place) if type_ is not None else None
                 sizes.append(len(literals) if literals is not None else whole(node, place))
                 try:
                     values.size(sizes[-1])
                 except Wrong as error:
-                    fail(node.at, f"{name}: {error}")
+                    raise fault(node.at, f"{name}: {error}") from None
         return (*sizes, *(kind.scalar.dimensions if kind.scalar is not None else ()))
 
     def exists(self, name: str) -> bool:
@@ -780,7 +275,7 @@ class Model:
     def _raw(self, name: str) -> Any:
         """Value that the outermost modifier gives, as it is."""
         if name in self._pending:
-            fail(self.declared(name).component.at, f"{name}: its value depends on itself")
+            raise fault(self.declared(name).component.at, f"{name}: its value depends on itself")
         found = bound(self.layers(name))
         if found is None:
             return None
@@ -804,8 +299,11 @@ class Model:
             if self.attribute(name, "fixed") is False:
                 return Start(casadi(start if start is not None else 0.0), fixed=False)
             if start is None:
-                fail(component.at, f"{self.title}: the {kind.kind} {name} has no value; write `{name} = ...`, or give it "
-                     "where the model is used")  # fmt: skip
+                raise fault(
+                    component.at,
+                    f"{self.title}: the {kind.kind} {name} has no value; write `{name} = ...`, or give it "
+                    "where the model is used",
+                )
             value = start
         found = bound(self.layers(name))
         at = found[0].at if found is not None else component.at
@@ -814,8 +312,11 @@ class Model:
             if not values.shape(value) and sizes and found is not None and value_is_each(found[1], self, name):
                 value = values.fill(value, *sizes)
             else:
-                fail(at, f"{name} = {values.describe(value)}: expected " + (
-                    f"an array of size {' x '.join(map(str, sizes))}" if sizes else "a single value"))  # fmt: skip
+                raise fault(
+                    at,
+                    f"{name} = {values.describe(value)}: expected "
+                    + (f"an array of size {' x '.join(map(str, sizes))}" if sizes else "a single value"),
+                )
         return _typed(value, kind.scalar.type, name, at, self.session)
 
     def value(self, name: str) -> Any:
@@ -829,7 +330,9 @@ class Model:
         if name not in self._values:
             value = self.binding(name)
             if isinstance(value, Start):
-                fail(self.declared(name).component.at, f"{name}: only a parameter of type Real can have fixed = false")
+                raise fault(
+                    self.declared(name).component.at, f"{name}: only a parameter of type Real can have fixed = false"
+                )
             self._values[name] = array(value) if not isinstance(value, list) else value
         return self._values[name]
 
@@ -848,14 +351,17 @@ class Model:
             return self._outer(name, env, node)
         if kind == "variable":
             if env.equations is None:
-                fail(node.at, f"{s.text(node)}: changes while the model runs; a parameter, size or start value cannot "
-                     "depend on it")  # fmt: skip
+                raise fault(
+                    node.at,
+                    f"{s.text(node)}: changes while the model runs; a parameter, size or start value cannot "
+                    "depend on it",
+                )
             return env.equations.variable(self, name, node)
         if kind == "connector":
             return self._plugs(name)
         if name not in self.members:
             if self.component is None:
-                fail(node.at, f"{s.text(node)}: is not known yet when this is needed")
+                raise fault(node.at, f"{s.text(node)}: is not known yet when this is needed")
             self._make(name)
         return self.members[name]
 
@@ -878,12 +384,12 @@ class Model:
             top = top.parent
         if name == "world" and self.kind(name).cls is not None:
             return top.default_world()
-        fail(node.at, f"{name}: is outer, but no model around {self.title} declares it as inner; add it there")
+        raise fault(node.at, f"{name}: is outer, but no model around {self.title} declares it as inner; add it there")
 
     def default_world(self) -> Component:
         """The World of a model without one, as the language has it for an outer component that is missing."""
         if "world" not in self.members:
-            self.members["world"] = self.component.add("world", _world_class()())
+            self.members["world"] = self.component.add("world", world_class()())
         result: Component = self.members["world"]
         return result
 
@@ -927,9 +433,14 @@ class Model:
         cls, layers = self.content.base
         own = [n for n in self.content.components if self.kind(n).kind not in ("parameter", "constant", "outer")]
         if own or self.content.equations or self.content.initial:
-            at = self.declared(own[0]).component.at if own else (self.content.equations or self.content.initial)[0][0].at
-            fail(at, f"{self.node.name}: adds to {cls.__name__} of the library, from which it is derived; make that class "
-                 "a component beside what is added")  # fmt: skip
+            at = (
+                self.declared(own[0]).component.at if own else (self.content.equations or self.content.initial)[0][0].at
+            )
+            raise fault(
+                at,
+                f"{self.node.name}: adds to {cls.__name__} of the library, from which it is derived; make that class "
+                "a component beside what is added",
+            )
         namespace: dict[str, Any] = {n: d for n in self.of_kind("parameter") if (d := self._parameter(n)) is not None}
         if not namespace:
             component = make_component(self.session, cls, layers, self.name, self)
@@ -942,7 +453,9 @@ class Model:
                 layer,
                 modification=dataclasses.replace(
                     layer.modification,
-                    arguments=tuple(a for a in layer.modification.arguments if a.names[0] not in self.content.components),
+                    arguments=tuple(
+                        a for a in layer.modification.arguments if a.names[0] not in self.content.components
+                    ),
                 ),
             )
             for layer in layers
@@ -962,22 +475,33 @@ class Model:
         """True where the model says more than what it consists of."""
         if self.of_kind("variable") or self.content.initial:
             return True
-        return any(not isinstance(e, s.Connect) for e, _ in _all_equations(self.content.equations)) or (
-            not self.is_composite and not self.is_record
-        ) or self._modifies_signals()
+        return (
+            any(not isinstance(e, s.Connect) for e, _ in _all_equations(self.content.equations))
+            or (not self.is_composite and not self.is_record)
+            or self._modifies_signals()
+        )
 
     def _modifies_signals(self) -> bool:
         """True where a modifier may give a signal its value, as in RealExpression(y = ...)."""
-        return any(
-            self.kind(n).kind == "library"
-            and any(
-                isinstance(self.kind(n).cls.declarations.get(name), Signal)  # type: ignore[union-attr]
+        return (
+            any(
+                self.kind(n).kind == "library"
+                and any(
+                    isinstance(self.kind(n).cls.declarations.get(name), Signal)  # type: ignore[union-attr]
+                    for name in names_in(self.layers(n))
+                )
+                for n in self.of_kind("library")
+            )
+            or any(
+                self.kind(n).kind == "connector" and bound(self.layers(n)) is not None
+                for n in self.of_kind("connector")
+            )
+            or any(
+                bound(inner(self.layers(n), name)) is not None
+                for n in self.of_kind("model")
                 for name in names_in(self.layers(n))
             )
-            for n in self.of_kind("library")
-        ) or any(
-            self.kind(n).kind == "connector" and bound(self.layers(n)) is not None for n in self.of_kind("connector")
-        ) or any(bound(inner(self.layers(n), name)) is not None for n in self.of_kind("model") for name in names_in(self.layers(n)))
+        )
 
     def _parameter(self, name: str) -> Parameter | None:
         """The parameter's declaration; None for what mbfmu has no parameters for, such as arrays of texts."""
@@ -988,7 +512,7 @@ class Model:
         type_ = self._type(name)
         nodes = (*component.dimensions, *kind.dimensions)
         rank = len(nodes) + len(kind.scalar.dimensions)
-        if type_.base in ("Boolean", "String") and rank or type_.base == "Integer" and rank > 1 or rank > 2:
+        if (type_.base in ("Boolean", "String") and rank) or (type_.base == "Integer" and rank > 1) or rank > 2:
             return None
         shape: Any = None
         if all(isinstance(d, s.Literal) and isinstance(d.value, int) for d in nodes):
@@ -1006,15 +530,23 @@ class Model:
 
         found = bound(self.layers(name))
         default: Any = binding
-        if self.attribute(name, "fixed") is False or (found is not None and _is_plain(found[0]) and not found[1].indices):
+        if self.attribute(name, "fixed") is False or (
+            found is not None and _is_plain(found[0]) and not found[1].indices
+        ):
             default = binding(None)  # a number of its own, or open: a parameter that can be set
             default = np.asarray(default) if isinstance(default, list) else default
         if final and not callable(default):
             number = default
             default = lambda component_: number  # noqa: E731
-        bounds = {b: self._bound(name, b) for b in ("min", "max")}
         return Parameter(
-            type_, default, component.doc or name, shape=shape, structural=structural, final=final, **bounds
+            type_,
+            default,
+            component.doc or name,
+            shape=shape,
+            structural=structural,
+            final=final,
+            min=self._bound(name, "min"),
+            max=self._bound(name, "max"),
         )
 
     def _bound(self, name: str, attribute: str) -> float | None:
@@ -1056,21 +588,27 @@ class Model:
             call.arguments[0].names[0]
             for e in equations
             for call in e.walk()
-            if isinstance(call, s.Call) and call.function.names == ("der",) and len(call.arguments) == 1
-            and isinstance(call.arguments[0], s.Reference) and len(call.arguments[0].names) == 1
-        } & variables  # fmt: skip
+            if isinstance(call, s.Call)
+            and call.function.names == ("der",)
+            and len(call.arguments) == 1
+            and isinstance(call.arguments[0], s.Reference)
+            and len(call.arguments[0].names) == 1
+        } & variables
         while True:
             left = set(states)
             for e in equations:
-                for side, other in ((e.left, e.right), (e.right, e.left)):
+                sides = [(e.left, e.right)] + ([(e.right, e.left)] if isinstance(e.left, s.Reference) else [])
+                for side, other in sides:
                     if isinstance(side, s.Reference) and len(side.names) == 1 and side.names[0] in states:
-                        is_rate = (
-                            isinstance(other, s.Call)
-                            and other.function.names == ("der",)
-                            and isinstance(other.arguments[0], s.Reference)
-                            and other.arguments[0].names[0] in states
-                        )
-                        if not is_rate:
+                        rates = {
+                            n.arguments[0].names[0]
+                            for n in other.walk()
+                            if isinstance(n, s.Call)
+                            and n.function.names == ("der",)
+                            and n.arguments
+                            and isinstance(n.arguments[0], s.Reference)
+                        }
+                        if not rates & states:  # else it is the differential equation of another state
                             left.discard(side.names[0])
             if left == states:
                 return states
@@ -1086,7 +624,9 @@ class Model:
             sizes = self.sizes(name)
             if sizes and not isinstance(value, list):
                 value = values.fill(value, *sizes)
-            return casadi([float(v) if isinstance(v, bool) else v for v in values.flat(value)]) if sizes else casadi(value)
+            return (
+                casadi([float(v) if isinstance(v, bool) else v for v in values.flat(value)]) if sizes else casadi(value)
+            )
 
         def fixed(instance: Any) -> Any:
             value = self.attribute(name, "fixed")
@@ -1147,7 +687,7 @@ class Model:
                 self._find_drive(equation, env, signals)
         for plug, node, env, layer in self.drives:
             self._drive(plug, node, env, layer, signals)
-        signals.connect(component)
+        signals.connect(component, self.session.buses)
         if self.parent is None:
             self.session.buses.connect(component)
 
@@ -1165,11 +705,7 @@ class Model:
             if not self._is_fixed(equation, env):
                 yield equation, env
                 return
-            for condition, body in equation.branches:
-                if truth(condition, env):
-                    break
-            else:
-                body = equation.otherwise
+            body = next((b for condition, b in equation.branches if truth(condition, env)), equation.otherwise)
             for inner_ in body:
                 yield from self._unrolled(inner_, env)
         else:
@@ -1203,7 +739,7 @@ class Model:
         """Make a part, or all parts of an array."""
         declared = self.declared(name)
         if name in self._pending:
-            fail(declared.component.at, f"{name}: what it is modified with depends on itself")
+            raise fault(declared.component.at, f"{name}: what it is modified with depends on itself")
         if not self.exists(name):
             self.members[name] = ABSENT
             return
@@ -1212,7 +748,7 @@ class Model:
             sizes = self.sizes(name)
             count = int(np.prod(sizes)) if sizes else 1
             if count > 10_000:
-                fail(declared.component.at, f"{name}: an array of {count} components is too large")
+                raise fault(declared.component.at, f"{name}: an array of {count} components is too large")
             self.members[name] = _nested(sizes, lambda k: self._part(name, k))
         finally:
             self._pending.discard(name)
@@ -1220,7 +756,8 @@ class Model:
     def _part(self, name: str, index: tuple[int, ...]) -> Any:
         kind, component = self.kind(name), self.declared(name).component
         layers = tuple(
-            dataclasses.replace(layer, indices=(*layer.indices, *index)) if index else layer for layer in self.layers(name)
+            dataclasses.replace(layer, indices=(*layer.indices, *index)) if index else layer
+            for layer in self.layers(name)
         )
         full = element_name(name, index) if index else name
         if kind.kind == "bus":
@@ -1237,12 +774,15 @@ class Model:
         if binding is not None and kind.kind == "record":
             value = value_in(binding[1], binding[0])
             if not isinstance(value, dict):
-                fail(binding[0].at, f"{name} = {values.describe(value)}: expected a record")
+                raise fault(binding[0].at, f"{name} = {values.describe(value)}: expected a record")
             return value
         model = Model(self.session, full, kind.found, layers, self)
         definition = model.node.definition
         if definition is not None and "partial" in definition.prefixes:
-            fail(component.at, f"{name}: {kind.found} is partial (declared at {definition.at}); redeclare it by a full class")
+            raise fault(
+                component.at,
+                f"{name}: {kind.found} is partial (declared at {definition.at}); redeclare it by a full class",
+            )
         self._refuse_unknown(model, layers)
         made = model.make()
         with located(component.at):
@@ -1264,12 +804,15 @@ class Model:
                 name = argument.names[0]
                 is_class = argument.redeclared is not None and isinstance(argument.redeclared, s.Class)
                 if not is_class and not model.has(name) and not (model.content.base is not None):
-                    fail(argument.at, f"{model.title} has no {name!r}; {near(name, model.names(), 'its class')}")
+                    raise fault(argument.at, f"{model.title} has no {name!r}; {near(name, model.names(), 'its class')}")
 
     def _expression(self, name: str, cls: type[Component], layers: Layers) -> Component | None:
-        """RealExpression and its like with an expression of the model's variables: a part that passes on what it is given."""
-        if cls.modelica_name not in ("Blocks.Sources.RealExpression", "Blocks.Sources.BooleanExpression",
-                                     "Blocks.Sources.IntegerExpression"):  # fmt: skip
+        """RealExpression and its like: a part that passes on what the model's equations give it."""
+        if cls.modelica_name not in (
+            "Blocks.Sources.RealExpression",
+            "Blocks.Sources.BooleanExpression",
+            "Blocks.Sources.IntegerExpression",
+        ):
             return None
         found = bound(inner(layers, "y"))
         if found is None:
@@ -1287,7 +830,7 @@ class Model:
         if not any(isinstance(p, Bus) for p in (*a, *b)) and [_width(p) for p in a] != [_width(p) for p in b]:
             a, b = ([x for p in side for x in (p.split() if isinstance(p, Plug) else [p])] for side in (a, b))
         if len(a) != len(b):
-            fail(node.at, f"connect({node.a}, {node.b}): {len(a)} elements on one side, {len(b)} on the other")
+            raise fault(node.at, f"connect({node.a}, {node.b}): {len(a)} elements on one side, {len(b)} on the other")
         for p, q in zip(a, b, strict=True):
             if isinstance(p, Absent) or isinstance(q, Absent):
                 continue
@@ -1304,16 +847,19 @@ class Model:
         found = values.flat(resolve(reference, env))
         for plug in found:
             if isinstance(plug, Component | Model):
-                fail(node.at, f"connect({node.a}, {node.b}): {reference} is a component; name its connector")
+                raise fault(node.at, f"connect({node.a}, {node.b}): {reference} is a component; name its connector")
             if not isinstance(plug, Plug | Absent | Bus):
-                fail(node.at, f"connect({node.a}, {node.b}): {reference} is no connector")
+                raise fault(node.at, f"connect({node.a}, {node.b}): {reference} is no connector")
         return found
 
     def _meet(self, p: Plug | Bus, q: Plug | Bus, node: s.Connect) -> None:
         """A connection with a bus: it is made when all models are there."""
         for x in (p, q):
             if isinstance(x, Plug) and (not isinstance(x.port, Signal) or x.size != 1 or x.owner is self.component):
-                fail(node.at, f"connect({node.a}, {node.b}): a bus takes single signals of parts; connect others directly")
+                raise fault(
+                    node.at,
+                    f"connect({node.a}, {node.b}): a bus takes single signals of parts; connect others directly",
+                )
         ends = [x.split()[0] if isinstance(x, Plug) else x for x in (p, q)]
         self.session.buses.join(ends[0], ends[1], node.at, self.component)
 
@@ -1350,7 +896,7 @@ class Model:
         setattr(self.component, name, port)
         fed = signals.is_fed(plug)
         if fed is not None:
-            fail(node.at, f"{plug.path}: is given a value here, and connected at {fed}; keep one")
+            raise fault(node.at, f"{plug.path}: is given a value here, and connected at {fed}; keep one")
         with located(node.at):
             self.component.connect(Connector(self.component, port), plug.connector)
         self.given.append((name, node, env, layer))
@@ -1408,182 +954,7 @@ class Expression(Component):
         self.y = self.u
 
 
-# -- library components
-
-
-def make_component(
-    session: Session,
-    cls: type[Component],
-    layers: Layers,
-    name: str,
-    parent: Model,
-    instance: Any = None,
-    at: Place | None = None,
-) -> Component:
-    """A component of the library with its modifiers.
-
-    Raises:
-        ModelError: an unknown name or a value that the class refuses; with file and line of the modifier.
-    """
-    newer = getattr(cls, "newer_names", {})
-    modifiers: dict[str, Any] = {}
-    nested: list[str] = []
-    place = at or Place(session.classes.path, 1)
-    for given in names_in(layers):
-        own = inner(layers, given)
-        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
-        redeclared = redeclaration(layers, given)
-        if redeclared is not None:
-            modifiers |= _redeclared(session, cls, redeclared, name)
-            continue
-        declaration = cls.declarations.get(newer.get(given, given))
-        if isinstance(declaration, Parameter):
-            late = instance is not None
-            value = _parameter_modifier(session, declaration, own, where, late)
-            if value is not None:
-                modifiers[given] = value
-        elif isinstance(declaration, Variable):
-            start = _start_modifier(own, where, given)
-            if start is not None:
-                modifiers[given] = start
-        elif isinstance(declaration, Signal):
-            pass  # an equation gives it, below
-        elif declaration is not None:
-            fail(where, f"{name}.{given}: is a connector; connect it")
-        else:
-            nested.append(given)
-    with located(place, ((where, given) for given, where in _places(layers))):
-        if instance is None:
-            component = cls(**modifiers)
-        else:
-            component = instance
-            component.__init__(**modifiers)
-    for given in nested:
-        part = component.parts.get(given)
-        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
-        if part is None:
-            known = [k for k, d in cls.declarations.items() if isinstance(d, Parameter | Variable)]
-            fail(where, f"{name}: {cls.__name__} has no {given!r}; {near(given, [*known, *component.parts], 'mbfmu list')}")
-        modify(session, part, inner(layers, given), where)
-    signals = [n for n in names_in(layers) if isinstance(cls.declarations.get(n), Signal)]
-    for given in signals:
-        found = bound(inner(layers, given))
-        if found is not None:
-            parent.drives.append((Plug(component, cls.declarations[given]), found[0], found[1].env, found[1]))  # type: ignore[arg-type]
-    return component
-
-
-def modify(session: Session, part: Component, layers: Layers, at: Place) -> None:
-    """Modify a part of a library's composite."""
-    for given in names_in(layers):
-        own = inner(layers, given)
-        declaration = part.declarations.get(getattr(part, "newer_names", {}).get(given, given))
-        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), at)
-        value: Any = None
-        if isinstance(declaration, Parameter):
-            value = _parameter_modifier(session, declaration, own, where, False)
-        elif isinstance(declaration, Variable):
-            value = _start_modifier(own, where, given)
-        elif given in part.parts:
-            modify(session, part.parts[given], own, where)
-        else:
-            known = [k for k, d in part.declarations.items() if isinstance(d, Parameter | Variable)]
-            fail(where, f"{part.title} has no {given!r}; {near(given, [*known, *part.parts], 'mbfmu list')}")
-        if value is not None:
-            with located(where):
-                part.modify(**{given: value})
-
-
-def _places(layers: Layers) -> list[tuple[str, Place]]:
-    return [(a.names[0], a.at) for layer in reversed(layers) for a in layer.modification.arguments]
-
-
-def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, at: Place, late: bool) -> Any:
-    found = bound(own)
-    if found is None:
-        start, fixed = (bound(inner(own, n)) for n in ("start", "fixed"))
-        if fixed is not None and value_in(fixed[1], fixed[0]) is False:
-            return Start(casadi(value_in(start[1], start[0])) if start is not None else 0.0, fixed=False)
-        if start is not None and declaration.default is required:
-            return casadi(value_in(start[1], start[0]))
-        return None
-    node, layer = found
-
-    def value_of_modifier(component: Any = None) -> Any:
-        value = value_in(layer, node)
-        if declaration.structural or declaration.animation:
-            value = session.numbers(value, node.at, mark=not declaration.animation)
-            if declaration.type.base == "Boolean" and isinstance(value, float):
-                value = value > 0.5
-            return str(value) if isinstance(value, str) else value
-        expected, shape = declaration.shape, values.shape(value)
-        if any(is_symbolic(v) for v in values.flat(value)) and expected is not None and shape != expected:
-            fail(node.at, f"{declaration.name} = {s.text(node)}: is {values.describe(value)}, expected " + (
-                f"{expected[0]} numbers" if len(expected) == 1 else "a single number"))  # fmt: skip
-        return casadi(value)
-
-    return value_of_modifier if late else value_of_modifier()
-
-
-def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:
-    if bound(own) is not None:
-        fail(at, f"{name} = ...: a variable of a library component is computed by the component; give its start value, "
-             "as in (start=..., fixed=true)")  # fmt: skip
-    start, fixed = (bound(inner(own, n)) for n in ("start", "fixed"))
-    value = value_in(start[1], start[0]) if start is not None else None
-    is_fixed = value_in(fixed[1], fixed[0]) if fixed is not None else None
-    unknown = [n for n in names_in(own) if n not in _SHOWN_ONLY]
-    if unknown:
-        fail(at, f"{name}({unknown[0]}=...): a variable has start, fixed, min, max, nominal, unit, no {unknown[0]!r}")
-    if bound(inner(own, "stateSelect")) is not None:
-        warnings.warn(f"{at}: stateSelect of {name} is left out; the component's parameter stateSelect decides", stacklevel=2)
-    if value is None and is_fixed is None:
-        return None
-    if is_fixed is not None and not all(isinstance(f, bool) for f in values.flat(is_fixed)):
-        fail(at, f"{name}(fixed=...): is true or false")
-    return Start(casadi(value) if value is not None else None, is_fixed)
-
-
-def _redeclared(session: Session, cls: type[Component], redeclared: Any, name: str) -> dict[str, Any]:
-    argument, layer, _ = redeclared
-    definition = argument.redeclared
-    if not isinstance(definition, s.Class) or definition.kind != "function" or not getattr(cls, "is_world", False):
-        fail(argument.at, f"{name}: nothing in {cls.__name__} can be redeclared as {argument.names[0]!r}; use a class "
-             "that has what you need")  # fmt: skip
-    closure = session.closure(definition, layer.env, ())
-
-    def gravity(r: Any) -> Any:
-        result = call_function(closure.node, [array(r)], closure.given, layer.env, argument.at)
-        return casadi(result)
-
-    return {argument.names[0]: gravity}
-
-
-def _world_class() -> type[Component]:
-    cls = library.component(("Modelica", "Mechanics", "MultiBody", "World"))
-    assert cls is not None
-    return cls
-
-
 # -- helpers
-
-
-class located:
-    """Errors of mbfmu's own classes inside get the place; those that have one keep it."""
-
-    def __init__(self, at: Place, _: Any = None) -> None:
-        self.at = at
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, MissingClass) or (isinstance(error, ModelError) and ", line " in str(error).split(": ")[0]):
-            return
-        if isinstance(error, ModelError):
-            raise ModelError(f"{self.at}: {error}") from error
-        if isinstance(error, TypeError | ValueError | AttributeError | RuntimeError | NotImplementedError | IndexError):
-            raise ModelError(f"{self.at}: {type(error).__name__}: {error}; check the values given here") from error
 
 
 def _width(end: Any) -> int:
@@ -1643,12 +1014,12 @@ def _typed(value: Any, type_: t.Type, name: str, at: Place, session: Session) ->
                 x = session.numbers(x, at)
                 if isinstance(x, float):
                     if not x.is_integer():
-                        fail(at, f"{name} = {x:g}: expected a whole number")
+                        raise fault(at, f"{name} = {x:g}: expected a whole number")
                     x = int(x)
                 return x
             return x
         word = {"Boolean": "true or false", "String": "a text"}.get(type_.base, "a number")
-        fail(at, f"{name} = {values.describe(x)}: expected {word}")
+        raise fault(at, f"{name} = {values.describe(x)}: expected {word}")
 
     return values.elementwise(convert, value)
 
@@ -1666,4 +1037,4 @@ def _all_equations(equations: list[tuple[s.Node, Node]]) -> Iterator[tuple[s.Nod
             yield equation, scope
 
 
-__all__ = ["ABSENT", "Layer", "MissingClass", "Model", "Plug", "Session", "Flange", "Frame", "HeatPort", "Reference"]
+__all__ = ["Expression", "Model"]

@@ -13,7 +13,7 @@ import lark
 
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
-from mbfmu.importers.modelica.syntax import Place, fail
+from mbfmu.importers.modelica.syntax import Place, fault
 
 #: How messages call the tokens that come to mind first.
 _WORDS = {"SEMICOLON": ";", "RPAR": ")", "RSQB": "]", "RBRACE": "}", "EQUAL": "=", "COMMA": ",", "LPAR": "("}
@@ -61,11 +61,15 @@ def parse(text: str, path: pathlib.Path) -> s.File:
     try:
         tree = _parser().parse(text)
     except lark.UnexpectedCharacters as error:
-        fail(Place(path, error.line), f"{text[error.pos_in_stream]!r} cannot stand here; {_remedy(text, error)}")
+        raise fault(
+            Place(path, error.line), f"{text[error.pos_in_stream or 0]!r} cannot stand here; {_remedy(text, error)}"
+        ) from None
     except lark.UnexpectedToken as error:
         if error.token.type == "$END":
-            fail(Place(path, text.count("\n") + 1), f"the file ends too early; {_remedy(text, error)}")
-        fail(Place(path, error.line), f"{str(error.token)!r} cannot stand here; {_remedy(text, error)}")
+            raise fault(Place(path, text.count("\n") + 1), f"the file ends too early; {_remedy(text, error)}") from None
+        raise fault(
+            Place(path, error.line), f"{str(error.token)!r} cannot stand here; {_remedy(text, error)}"
+        ) from None
     result: s.File = _Reader(path).transform(tree)
     return result
 
@@ -78,7 +82,7 @@ def _refuse_depth(text: str, path: pathlib.Path) -> None:
         elif character in "([{":
             depth += 1
             if depth > _DEEPEST:
-                fail(Place(path, line), f"more than {_DEEPEST} brackets are open; close them")
+                raise fault(Place(path, line), f"more than {_DEEPEST} brackets are open; close them")
         elif character in ")]}":
             depth = max(depth - 1, 0)
 
@@ -142,7 +146,7 @@ class _Reader(lark.Transformer[Any, Any]):
     def long_class(self, meta: Any, c: list[Any]) -> dict[str, Any]:
         name, doc, composition, end = c
         if str(name) != str(end):
-            fail(Place(self.path, end.line), f"`end {end}` closes `{name}`; write `end {name}`")
+            raise fault(Place(self.path, end.line), f"`end {end}` closes `{name}`; write `end {name}`")
         return {"name": str(name), "prefixes": frozenset(), "doc": doc, **composition}
 
     def class_extends(self, meta: Any, c: list[Any]) -> dict[str, Any]:
@@ -174,7 +178,9 @@ class _Reader(lark.Transformer[Any, Any]):
         return {"prefixes": frozenset(), "literals": (), "doc": c[0][0]}
 
     def der_class(self, meta: Any, c: list[Any]) -> Any:
-        fail(self._at(meta), "functions that are partial derivatives (der) are not read; write the derivative out")
+        raise fault(
+            self._at(meta), "functions that are partial derivatives (der) are not read; write the derivative out"
+        )
 
     def enum_list(self, meta: Any, c: list[Any]) -> tuple[str, ...]:
         return tuple(c)
@@ -321,7 +327,9 @@ class _Reader(lark.Transformer[Any, Any]):
     def component_redeclaration(self, meta: Any, c: list[Any]) -> s.Argument:
         *prefixes, type_name, component, _ = c
         component = dataclasses.replace(component, type=type_name, prefixes=frozenset(prefixes))
-        return s.Argument(self._at(meta), (component.name,), s.Modification(self._at(meta)), frozenset(prefixes), component)
+        return s.Argument(
+            self._at(meta), (component.name,), s.Modification(self._at(meta)), frozenset(prefixes), component
+        )
 
     # -- equations and statements
 
@@ -331,7 +339,7 @@ class _Reader(lark.Transformer[Any, Any]):
             return s.Equality(self._at(meta), left, right)
         if isinstance(left, s.Call):
             return s.CallEquation(self._at(meta), left)
-        fail(self._at(meta), f"`{s.text(left)}` is no equation; write it as `left = right`")
+        raise fault(self._at(meta), f"`{s.text(left)}` is no equation; write it as `left = right`")
 
     def assignment(self, meta: Any, c: list[Any]) -> s.Equality:
         return s.Equality(self._at(meta), c[0], c[1])
@@ -438,7 +446,9 @@ class _Reader(lark.Transformer[Any, Any]):
         return str(c[0]), c[1]
 
     def partial_function(self, meta: Any, c: list[Any]) -> s.PartialFunction:
-        name, *named = c
+        kind, name, *named = c
+        if kind != "function":
+            raise fault(self._at(meta), f"`{kind}` cannot stand here; an argument is an expression or a function")
         return s.PartialFunction(self._at(meta), name, _present(named))
 
     def parenthesis(self, meta: Any, c: list[Any]) -> Any:
@@ -458,7 +468,7 @@ class _Reader(lark.Transformer[Any, Any]):
         items = c[0] or ()
         wrong = next((i for i in items if not isinstance(i, s.Node)), None)
         if wrong is not None:
-            fail(self._at(meta), f"an array has no names; remove `{wrong[0]} =`")
+            raise fault(self._at(meta), f"an array has no names; remove `{wrong[0]} =`")
         return s.Array(self._at(meta), tuple(items))
 
     def name(self, meta: Any, c: list[Any]) -> s.Reference:

@@ -7,10 +7,11 @@ each of its inputs.
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
-from mbfmu.importers.modelica.syntax import Place, fail
+from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.modeling import Component, Connector, RealOutput
 from mbfmu.modeling.connectors import Port, Signal
 
@@ -98,8 +99,8 @@ class Signals:
         found = self._members.get(self._key(plug.split()[0]))
         return found[1] if found is not None else None
 
-    def connect(self, component: Component) -> None:
-        """Make the connections in `component`.
+    def connect(self, component: Component, buses: Signals | None = None) -> None:
+        """Make the connections in `component`; inputs that only each other feed are left to the `buses`.
 
         Raises:
             ModelError: a set has two sources, or a bus signal has none.
@@ -115,13 +116,21 @@ class Signals:
             sinks = [entry for entry, gives_ in zip(plugs, gives, strict=True) if not gives_]
             if len(sources) > 1:
                 (a, _, _), (b, at, _) = sources[:2]
-                fail(at, f"{a.path} and {b.path} are connected, but both are sources; connect an output with inputs")
+                raise fault(
+                    at, f"{a.path} and {b.path} are connected, but both are sources; connect an output with inputs"
+                )
             if not sources:
                 if any(isinstance(m, Bus) for m, _, _ in members) and sinks:
-                    fail(sinks[0][1], f"{sinks[0][0].path}: nothing feeds this name of the bus; connect a source to it")
-                if len(sinks) > 1:
-                    (a, _, _), (b, at, _) = sinks[:2]
-                    fail(at, f"{a.path} and {b.path} are connected, but both are inputs, and no output feeds them")
+                    raise fault(
+                        sinks[0][1], f"{sinks[0][0].path}: nothing feeds this name of the bus; connect a source to it"
+                    )
+                for (a, _, _), (b, at, own) in itertools.pairwise(sinks):
+                    if buses is not None and not own:
+                        buses.join(a, b, at, component)
+                        continue
+                    raise fault(
+                        at, f"{a.path} and {b.path} are connected, but both are inputs, and no output feeds them"
+                    )
                 continue
             for sink, _, _ in sinks:
                 component.connect(sources[0][0].connector, sink.connector)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import pathlib
 from collections.abc import Iterator
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 from mbfmu.errors import ModelError
 
@@ -20,9 +20,9 @@ class Place(NamedTuple):
         return f"{self.path}, line {self.line}"
 
 
-def fail(at: Place, message: str) -> NoReturn:
-    """Raise a ModelError that begins with the place."""
-    raise ModelError(f"{at}: {message}")
+def fault(at: Place, message: str) -> ModelError:
+    """A ModelError whose message begins with the place."""
+    return ModelError(f"{at}: {message}")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -176,7 +176,7 @@ class Modification(Node):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Argument(Node):
-    """One entry of a modification: `name(...) = value`, name dotted or not, or a redeclaration of a class or component."""
+    """One entry of a modification: `name(...) = value`, or the redeclaration of a class or component."""
 
     names: tuple[str, ...]
     modification: Modification
@@ -220,7 +220,7 @@ class Import(Node):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Class(Node):
-    """A class definition. `base` is set for `class A = B(...)`, with its array dimensions; `literals` for enumerations."""
+    """A class. `base` is set for `class A = B(...)`, with its dimensions; `literals` for enumerations."""
 
     name: str
     kind: str
@@ -324,8 +324,10 @@ def text(node: Node | None) -> str:
         return f"{node.function}({', '.join(inner)})"
     if isinstance(node, Operation):
         if len(node.operands) == 1:
-            return f"{node.operator} {text(node.operands[0])}" if node.operator == "not" else (
-                f"{node.operator}{text(node.operands[0])}"
+            return (
+                f"{node.operator} {text(node.operands[0])}"
+                if node.operator == "not"
+                else (f"{node.operator}{text(node.operands[0])}")
             )
         return f" {node.operator} ".join(
             f"({text(o)})" if isinstance(o, Operation | Conditional) else text(o) for o in node.operands

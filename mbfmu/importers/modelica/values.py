@@ -396,16 +396,13 @@ def norm(v: Any, p: Any = 2) -> Any:
 def normalize(v: Any, eps: Any = 1e-13) -> Any:
     """A vector over its length, but at least over eps."""
     length = norm(v)
-    if is_symbolic(length):
-        length = ca.if_else(length >= eps, length, eps)
-    else:
-        length = max(length, eps)
+    length = ca.if_else(length >= eps, length, eps) if is_symbolic(length) else max(length, eps)
     return elementwise(_divide, v, length)
 
 
 # -- scalar functions
 
-_MATH = {
+_MATH: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "sin": (math.sin, ca.sin),
     "cos": (math.cos, ca.cos),
     "tan": (math.tan, ca.tan),
@@ -453,7 +450,9 @@ def _integer(value: Any) -> Any:
     return _math("integer")(value)
 
 
-def _text(value: Any, significantDigits: Any = 6, minimumLength: Any = 0, leftJustified: Any = True, format: Any = "") -> str:
+def _text(
+    value: Any, significantDigits: Any = 6, minimumLength: Any = 0, leftJustified: Any = True, format: Any = ""
+) -> str:
     if isinstance(value, bool):
         word = str(value).lower()
     elif isinstance(value, str | int):
@@ -515,10 +514,11 @@ _BACK = {
 def _of_frames(name: str) -> Callable[..., Any]:
     """A function of mbfmu.frames on lists."""
     function = getattr(frames, name)
+    sequence = {"axes_rotations": 0, "axes_rotations_angles": 1}.get(name)  # numbers of axes, no lengths
 
     def call(*arguments: Any) -> Any:
         try:
-            result = function(*(casadi(a) for a in arguments))
+            result = function(*(a if k == sequence else casadi(a) for k, a in enumerate(arguments)))
         except ValueError as error:
             raise Wrong(str(error)) from None
         return tuple(map(array, result)) if isinstance(result, tuple) else array(result)
