@@ -30,7 +30,11 @@ MISTAKES = [
     ("Wheel a;\nend M;", 2, "class Wheel is not known here"),
     (f"{INERTIA} a(J=1);\nequation\nconnect(a.flange_a, a.flange_c);\nend M;", 4, "has no 'flange_c'"),
     (f"{INERTIA} a(J=1);\nequation\nconnect(a, a.flange_b);\nend M;", 4, "is a component; name its connector"),
-    (f"{INERTIA} a[2](each J=1);\nequation\nconnect(a[3].flange_a, a[1].flange_b);\nend M;", 4, "the array has 2 elements"),
+    (
+        f"{INERTIA} a[2](each J=1);\nequation\nconnect(a[3].flange_a, a[1].flange_b);\nend M;",
+        4,
+        "the array has 2 elements",
+    ),
     ("Modelica.Blocks.Sources.Constant a(k=1), b(k=2);\nequation\nconnect(a.y, b.y);\nend M;", 4, "both are sources"),
     ("parameter Real x = y;\nparameter Real y = x;\nend M;", 2, "circle"),
     ("parameter Real x[2] = {1, 2, 3};\nend M;", 2, "expected an array of size 2"),
@@ -49,11 +53,11 @@ MISTAKES = [
     ("Real x;\nequation\nx = 1;\nx = 2;\nend M;", 5, "determines nothing"),
     ("Real x;\nequation\nx = pre(x);\nend M;", 4, "needs discrete equations"),
     ("Real x;\nalgorithm\nx := 1;\nend M;", 4, "algorithm of a model is not translated"),
-    ("model N parameter Real p = 1; end N;\nN a(final p=2);\nextends N(q=2);\nend M;", 4, ""),
+    ("model N parameter Real p = 1; end N;\nN a(final p=2);\nextends N(q=2);\nend M;", 4, "has no 'q'"),
     ("partial model N end N;\nN a;\nend M;", 3, "is partial"),
     ("model A parameter Real p = 1; end A;\nmodel B extends A(final p=2); end B;\nB b(p=3);\nend M;", 4, "is final"),
-    ("extends M;\nend M;", 2, ""),
-    (f"replaceable {INERTIA} a(J=1);\n{INERTIA} b(redeclare {INERTIA} c(J=1));\nend M;", 3, ""),
+    ("extends M;\nend M;", 1, "derived from itself"),
+    (f"replaceable {INERTIA} a(J=1);\n{INERTIA} b(redeclare {INERTIA} c(J=1));\nend M;", 3, "redeclared"),
 ]
 
 
@@ -68,7 +72,9 @@ def test_mistakes_are_told_with_file_and_line(text: str, line: int, said: str, t
 
 
 def test_all_missing_classes_are_listed_at_once(tmp_path: pathlib.Path) -> None:
-    (tmp_path / "Part.mo").write_text("model Part\n  Modelica.Fluid.Pipes.StaticPipe pipe;\nend Part;\n", encoding="utf-8")
+    (tmp_path / "Part.mo").write_text(
+        "model Part\n  Modelica.Fluid.Pipes.StaticPipe pipe;\nend Part;\n", encoding="utf-8"
+    )
     path = tmp_path / "M.mo"
     path.write_text(
         "model M\n  parameter Real x = unknown;\n  Modelica.Magnetic.FluxTubes.Basic.Ground ground;\n  Part part;\nend M;\n",
@@ -104,10 +110,56 @@ def test_what_is_no_modelica_is_refused(content: bytes, tmp_path: pathlib.Path) 
         load_modelica(tmp_path / "none.mo")
 
 
-WORDS = (
-    "equation end model parameter connect if then else for in loop ; , ( ) { } [ ] = := + - * / ^ 1 0 -1 1e400 "
-    '"x" true each final redeclare extends Real Integer inner outer start fixed n.x a[1] : time der(x) {1,2}'
-).split()
+WORDS = [
+    "equation",
+    "end",
+    "model",
+    "parameter",
+    "connect",
+    "if",
+    "then",
+    "else",
+    "for",
+    "in",
+    "loop",
+    ";",
+    ",",
+    "(",
+    ")",
+    "{",
+    "}",
+    "[",
+    "]",
+    "=",
+    ":=",
+    "+",
+    "-",
+    "*",
+    "/",
+    "^",
+    "1",
+    "0",
+    "-1",
+    "1e400",
+    '"x"',
+    "true",
+    "each",
+    "final",
+    "redeclare",
+    "extends",
+    "Real",
+    "Integer",
+    "inner",
+    "outer",
+    "start",
+    "fixed",
+    "n.x",
+    "a[1]",
+    ":",
+    "time",
+    "der(x)",
+    "{1,2}",
+]
 
 
 def mutated(text: str, chance: random.Random) -> str:

@@ -205,7 +205,9 @@ def test_arrays_of_components_slices_loops_and_conditions(read: Read) -> None:
           connect(fixed.flange, inertia[1].flange_b);
         end M;"""
     )
-    assert final(assembly, "sum1.y", "sum2.y", "inertia[1].w", "inertia[2].w", stop=1.0) == pytest.approx([12, 10, 12, 5])
+    assert final(assembly, "sum1.y", "sum2.y", "inertia[1].w", "inertia[2].w", stop=1.0) == pytest.approx(
+        [12, 10, 12, 5]
+    )
 
 
 def test_inner_and_outer_reach_through_the_hierarchy(read: Read) -> None:
@@ -396,7 +398,9 @@ def test_equations_feed_inputs_of_parts(read: Read) -> None:
         end M;"""
     )
     assert mbfmu.simulate(assembly, 0.1)["b.phi"][0] == 0.5
-    assert final(assembly, "a.w", "b.w", stop=1.0) == pytest.approx([(1 - math.exp(-1.5)) / 3, 2 * math.exp(-1)], abs=1e-5)
+    assert final(assembly, "a.w", "b.w", stop=1.0) == pytest.approx(
+        [(1 - math.exp(-1.5)) / 3, 2 * math.exp(-1)], abs=1e-5
+    )
 
 
 def test_inputs_connected_with_each_other_and_buses_have_one_source(read: Read) -> None:
@@ -435,7 +439,9 @@ def test_a_model_without_a_world_gets_the_default_one(read: Read) -> None:
 
 
 def test_parameters_may_be_set_and_structure_follows(read: Read, tmp_path: pathlib.Path) -> None:
-    read("model M parameter Integer n = 2; Modelica.Blocks.Sources.Constant c[n](k=1:n); parameter Real start[n] = 1:n; end M;")
+    read(
+        "model M parameter Integer n = 2; Modelica.Blocks.Sources.Constant c[n](k=1:n); parameter Real start[n] = 1:n; end M;"
+    )
     from mbfmu import sources
 
     assembly = sources.load(f"{tmp_path / 'M.mo'}:M", ["n=4"])

@@ -17,7 +17,7 @@ from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Classes, Found, Node
 from mbfmu.importers.modelica.evaluate import Environment, evaluate
 from mbfmu.importers.modelica.model import Model
-from mbfmu.importers.modelica.modifiers import MissingClass
+from mbfmu.importers.modelica.modifiers import MissingClass, has_place
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.survey import missing_classes
 from mbfmu.importers.modelica.syntax import Place, fault
@@ -109,11 +109,14 @@ def _assembled(classes: Classes, node: Node) -> Assembly:
             missing = missing_classes(session, node)
             if missing:
                 raise MissingClass(_listed(missing)) from error
+            if not has_place(error) and node.definition is not None:
+                raise ModelError(f"{node.definition.at}: {error}") from error
             raise
         if session.structural == structural:
             for warning in caught:
                 warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
             assert isinstance(assembly, Assembly)
+            session.refuse_circles(list(session.models.values()))
             _finish(assembly, model)
             return assembly
         structural = session.structural

@@ -127,6 +127,11 @@ class Model(Instance):
         elif kind.kind in ("model", "record", "bus"):
             assert kind.found.node is not None
             self._collect(kind.found.node, layers, depth + 1)
+            for argument in base.modification.arguments:
+                name = argument.names[0]
+                if not isinstance(argument.redeclared, s.Class) and not self.has(name):
+                    hint = near(name, self.names(), "its class")
+                    raise fault(argument.at, f"{kind.found} has no {name!r}; {hint}")
         else:
             raise fault(base.at, f"{self.name}: extends {kind.found}, which is a {kind.kind}; a model extends models")
 

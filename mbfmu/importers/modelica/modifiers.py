@@ -174,6 +174,11 @@ class FunctionText:
     bodies: list[tuple[tuple[s.Node, ...], Node]]
 
 
+def has_place(error: Exception) -> bool:
+    """True where a message begins with file and line."""
+    return ", line " in str(error).split(": ")[0]
+
+
 class located:
     """Errors of mbfmu's own classes inside get the place; those that have one keep it."""
 

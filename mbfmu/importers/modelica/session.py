@@ -15,7 +15,17 @@ from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Classes, Found, Member, Node
 from mbfmu.importers.modelica.evaluate import Closure, Environment, evaluate, value_of, whole
 from mbfmu.importers.modelica.library import Enumeration, Scalar
-from mbfmu.importers.modelica.modifiers import ABSENT, Absent, FunctionText, Instance, Kind, Layer, Layers, MissingClass
+from mbfmu.importers.modelica.modifiers import (
+    ABSENT,
+    Absent,
+    FunctionText,
+    Instance,
+    Kind,
+    Layer,
+    Layers,
+    MissingClass,
+    located,
+)
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import array, is_symbolic
@@ -207,6 +217,40 @@ class Session:
         value = value.T if isinstance(value, Orientation) else value
         elements = ca.vertsplit(ca.vec(value if is_symbolic(value) else ca.SX(np.asarray(value, dtype=float))))
         return self._number(elements[index], at, mark, depth)
+
+    def refuse_circles(self, models: list[Model]) -> None:
+        """Refuse parameters that are bound to each other in a circle.
+
+        Raises:
+            ModelError: there is one; file and line of a parameter in it.
+        """
+        state: dict[tuple[int, str], int] = {}
+
+        def visit(component: Component, name: str) -> bool:
+            """False where the parameter leads back to one that is being looked at."""
+            key = (id(component), name)
+            if key in state:
+                return state[key] == 2
+            state[key] = 1
+            value = component.value(name)
+            self.register(component)
+            value = value.T if isinstance(value, Orientation) else value
+            found = True
+            if is_symbolic(value):
+                needs = {
+                    self.symbols[x.element_hash()][:2] for x in ca.symvar(value) if x.element_hash() in self.symbols
+                }
+                found = all(visit(*need) for need in needs)
+            state[key] = 2
+            return found
+
+        for model in models:
+            for name in model.of_kind("parameter"):
+                declaration, at = model.component.declarations.get(name), model.declared(name).component.at
+                with located(at):
+                    fine = not isinstance(declaration, Parameter) or visit(model.component, name)
+                if not fine:
+                    raise fault(at, f"{name}: its value leads back to itself; break the circle")
 
     def peek(self, value: Any) -> Any:
         """A number where there is one by now: for texts."""
