@@ -26,7 +26,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-SOURCE_HELP = "Gallery name, file.py, file.py:Class, module:Class or model.toml."
+SOURCE_HELP = "Gallery name, file.py, file.py:Class, module:Class, model.toml, file.mo or file.mo:Class."
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
 Settings = Annotated[
     list[str],

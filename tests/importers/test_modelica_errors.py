@@ -77,7 +77,7 @@ def test_all_missing_classes_are_listed_at_once(tmp_path: pathlib.Path) -> None:
     )
     path = tmp_path / "M.mo"
     path.write_text(
-        "model M\n  parameter Real x = unknown;\n  Modelica.Magnetic.FluxTubes.Basic.Ground ground;\n  Part part;\nend M;\n",
+        "model M\n  parameter Real x = unknown;\n  Modelica.Magnetic.FluxTubes.Basic.Ground g;\n  Part part;\nend M;\n",
         encoding="utf-8",
     )
     with pytest.raises(ModelError) as caught:
@@ -94,7 +94,7 @@ def test_a_file_with_several_models_asks_which(tmp_path: pathlib.Path, capsys: p
     with pytest.raises(ModelError, match=r"has 2 models; say which: .*P\.mo:P\.A, .*P\.mo:P\.B"):
         load_modelica(path)
     assert load_modelica(path, "B").name == "B"
-    with pytest.raises(ModelError, match="did you mean P.A"):
+    with pytest.raises(ModelError, match=r"did you mean P\.A"):
         load_modelica(path, "P.AA")
     assert cli.main(["info", f"{path}:P.C"]) == 2
     assert "has no model P.C" in capsys.readouterr().err
@@ -110,56 +110,8 @@ def test_what_is_no_modelica_is_refused(content: bytes, tmp_path: pathlib.Path) 
         load_modelica(tmp_path / "none.mo")
 
 
-WORDS = [
-    "equation",
-    "end",
-    "model",
-    "parameter",
-    "connect",
-    "if",
-    "then",
-    "else",
-    "for",
-    "in",
-    "loop",
-    ";",
-    ",",
-    "(",
-    ")",
-    "{",
-    "}",
-    "[",
-    "]",
-    "=",
-    ":=",
-    "+",
-    "-",
-    "*",
-    "/",
-    "^",
-    "1",
-    "0",
-    "-1",
-    "1e400",
-    '"x"',
-    "true",
-    "each",
-    "final",
-    "redeclare",
-    "extends",
-    "Real",
-    "Integer",
-    "inner",
-    "outer",
-    "start",
-    "fixed",
-    "n.x",
-    "a[1]",
-    ":",
-    "time",
-    "der(x)",
-    "{1,2}",
-]
+WORDS = "equation end model connect if then else for in loop ; , ( ) { } [ ] = + - * ^ 1 0 -1 1e400 each final extends"
+WORDS += " true Real Integer inner outer start fixed n.x a[1] : time der(x) {1,2} redeclare parameter"
 
 
 def mutated(text: str, chance: random.Random) -> str:
@@ -171,11 +123,11 @@ def mutated(text: str, chance: random.Random) -> str:
         if kind < 0.2:
             del tokens[place]
         elif kind < 0.4:
-            tokens.insert(place, chance.choice(WORDS))
+            tokens.insert(place, chance.choice(WORDS.split()))
         elif kind < 0.7:
             tokens[place] = chance.choice(tokens)
         elif kind < 0.95:
-            tokens[place] = chance.choice(WORDS)
+            tokens[place] = chance.choice(WORDS.split())
         else:
             del tokens[place:]
         tokens = tokens or ["x"]
@@ -186,7 +138,7 @@ def test_mutated_files_give_a_model_or_an_error_with_a_place(root: pathlib.Path,
     text = (root / "fmus" / "gantry_crane" / "GantryCrane.mo").read_text(encoding="utf-8")
     path = tmp_path / "GantryCrane.mo"
     chance = random.Random(17)
-    models = 0
+    models, messages = 0, []
     for _ in range(200):
         path.write_text(mutated(text, chance), encoding="utf-8")
         try:
@@ -195,5 +147,6 @@ def test_mutated_files_give_a_model_or_an_error_with_a_place(root: pathlib.Path,
                 load_modelica(path)
             models += 1
         except MbfmuError as error:
-            assert re.search(r", line \d+: ", str(error)), str(error)
+            messages.append(str(error))
+    assert [m for m in messages if not re.search(r", line \d+: ", m)] == []
     assert models > 10

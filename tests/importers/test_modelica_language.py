@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import mbfmu
+from mbfmu import sources
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import load_modelica
 from mbfmu.modeling import Assembly
@@ -62,7 +63,7 @@ def parameters(read: Read, declarations: str, **classes: str) -> Callable[[str],
         ("size([1, 2, 3; 4, 5, 6], 2)", 3),
         ("sum([1, 2; 3, 4]*{1, 1})", 10),
         ("({1, 2, 3, 4})[end] * 0 + sum(({1, 2, 3, 4})[2:end - 1])", None),
-        ("Modelica.Math.cos(Modelica.Constants.pi) + Modelica.Units.Conversions.from_deg(180)/Modelica.Constants.pi", 0),
+        ("cos(Modelica.Constants.pi) + Modelica.Units.Conversions.from_deg(180)/Modelica.Constants.pi", 0),
         ("Modelica.Math.Vectors.length({3, 4})", 5),
         ("sum(linspace(0, 1, 5)) + sum(ones(2, 2)) + sum(fill(2, 3))", 12.5),
         ("scalar([7]) + product({2, 3}) + abs(-1) + sign(-3) + integer(2.7)", 15),
@@ -166,15 +167,16 @@ def test_inheritance_redeclaration_and_nested_modifiers_merge(read: Read) -> Non
               J=2, inertia(phi(fixed=true, start=0.25)));
           end Stiff;
           model M
-            extends Stiff(inertia.w.start=7, redeclare Modelica.Mechanics.Rotational.Components.Inertia load(w(fixed=true)));
+            extends Stiff(
+              inertia.w.start=7,
+              redeclare Modelica.Mechanics.Rotational.Components.Inertia load(w(fixed=true)));
           end M;
         end P;""",
         "P.M",
     )
     result = mbfmu.simulate(assembly, 0.01)
-    assert [result[n][0] for n in ("inertia.phi", "inertia.w", "inertia.J", "load.J", "spring.c", "spring.d", "load.w")] == [
-        0.25, 7.0, 2.0, 10.0, 20.0, 0.5, 0.0,
-    ]  # fmt: skip
+    names = ("inertia.phi", "inertia.w", "inertia.J", "load.J", "spring.c", "spring.d", "load.w")
+    assert [result[n][0] for n in names] == [0.25, 7.0, 2.0, 10.0, 20.0, 0.5, 0.0]
 
 
 def test_arrays_of_components_slices_loops_and_conditions(read: Read) -> None:
@@ -187,7 +189,8 @@ def test_arrays_of_components_slices_loops_and_conditions(read: Read) -> None:
           Modelica.Blocks.Math.Gain gain[n](each k=2);
           Modelica.Blocks.Math.Sum sum1(nin=n);
           Modelica.Blocks.Math.Sum sum2(nin=2);
-          Modelica.Mechanics.Rotational.Components.Inertia inertia[2](J={1, 2}, phi(each fixed=true), w(each fixed=true));
+          Modelica.Mechanics.Rotational.Components.Inertia inertia[2](
+            J={1, 2}, phi(each fixed=true), w(each fixed=true));
           Modelica.Mechanics.Rotational.Components.Fixed fixed if braked;
           Modelica.Mechanics.Rotational.Sources.Torque torque[2];
         equation
@@ -440,10 +443,9 @@ def test_a_model_without_a_world_gets_the_default_one(read: Read) -> None:
 
 def test_parameters_may_be_set_and_structure_follows(read: Read, tmp_path: pathlib.Path) -> None:
     read(
-        "model M parameter Integer n = 2; Modelica.Blocks.Sources.Constant c[n](k=1:n); parameter Real start[n] = 1:n; end M;"
+        "model M parameter Integer n = 2; Modelica.Blocks.Sources.Constant c[n](k=1:n); "
+        "parameter Real start[n] = 1:n; end M;"
     )
-    from mbfmu import sources
-
     assembly = sources.load(f"{tmp_path / 'M.mo'}:M", ["n=4"])
-    assert [n for n in assembly.parts] == ["c[1]", "c[2]", "c[3]", "c[4]"]
+    assert list(assembly.parts) == ["c[1]", "c[2]", "c[3]", "c[4]"]
     assert final(assembly, "c[4].y", "start[4]") == [4, 4]

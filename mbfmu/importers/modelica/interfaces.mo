@@ -330,6 +330,31 @@ package Modelica
           port_a.Q_flow = Q_flow;
           port_b.Q_flow = -Q_flow;
         end Element1D;
+
+        partial model PartialElementaryConditionalHeatPort
+          parameter Boolean useHeatPort=false "= true, if heatPort is enabled";
+          parameter Units.SI.Temperature T=293.15 "Fixed device temperature if useHeatPort = false";
+          HeatPort_a heatPort if useHeatPort "Optional port to which dissipated losses are transported";
+          Units.SI.Temperature TheatPort "Temperature of heatPort";
+          Units.SI.Power lossPower "Loss power leaving component via heatPort (> 0, if heat is flowing out)";
+        equation
+          if useHeatPort then
+            TheatPort = heatPort.T;
+            heatPort.Q_flow = -lossPower;
+          else
+            TheatPort = T;
+          end if;
+        end PartialElementaryConditionalHeatPort;
+
+        partial model PartialElementaryConditionalHeatPortWithoutT
+          parameter Boolean useHeatPort=false "= true, if heatPort is enabled";
+          HeatPort_a heatPort if useHeatPort "Optional port to which dissipated losses are transported";
+          Units.SI.Power lossPower "Loss power leaving component via heatPort (> 0, if heat is flowing out)";
+        equation
+          if useHeatPort then
+            heatPort.Q_flow = -lossPower;
+          end if;
+        end PartialElementaryConditionalHeatPortWithoutT;
       end Interfaces;
     end HeatTransfer;
   end Thermal;

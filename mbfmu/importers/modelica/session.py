@@ -237,10 +237,8 @@ class Session:
             value = value.T if isinstance(value, Orientation) else value
             found = True
             if is_symbolic(value):
-                needs = {
-                    self.symbols[x.element_hash()][:2] for x in ca.symvar(value) if x.element_hash() in self.symbols
-                }
-                found = all(visit(*need) for need in needs)
+                known = (self.symbols.get(x.element_hash()) for x in ca.symvar(value))
+                found = all(visit(owner, needed) for owner, needed, *_ in filter(None, known))
             state[key] = 2
             return found
 
