@@ -56,6 +56,9 @@ MISTAKES = [
     ("model N parameter Real p = 1; end N;\nN a(final p=2);\nextends N(q=2);\nend M;", 4, "has no 'q'"),
     ("partial model N end N;\nN a;\nend M;", 3, "is partial"),
     ("model A parameter Real p = 1; end A;\nmodel B extends A(final p=2); end B;\nB b(p=3);\nend M;", 4, "is final"),
+    ("M a;\nend M;", 2, "contains itself"),
+    ("model A B b; end A;\nmodel B A a; end B;\nA a;\nend M;", 3, "contains itself"),
+    ("parameter Real x = sum(fill(1.0, 900, 900)*fill(1.0, 900, 900));\nend M;", 2, "too large"),
     ("extends M;\nend M;", 1, "derived from itself"),
     (f"replaceable {INERTIA} a(J=1);\n{INERTIA} b(redeclare {INERTIA} c(J=1));\nend M;", 3, "redeclared"),
 ]

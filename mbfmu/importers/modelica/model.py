@@ -781,6 +781,11 @@ class Model(Instance):
             if not isinstance(value, dict):
                 raise fault(binding[0].at, f"{name} = {values.describe(value)}: expected a record")
             return value
+        around: Model | None = self
+        while around is not None:
+            if around.node is kind.found.node:
+                raise fault(component.at, f"{name}: {kind.found} contains itself; break the circle")
+            around = around.parent
         model = Model(self.session, full, kind.found, layers, self)
         definition = model.node.definition
         if definition is not None and "partial" in definition.prefixes:

@@ -50,6 +50,7 @@ class Session:
         self.steps = self.depth = 0
         #: Elements of parameters' symbols: hash -> component, name, index, the element itself (to keep it alive).
         self.symbols: dict[int, tuple[Component, str, int, Any]] = {}
+        self._registered: dict[tuple[int, str], Any] = {}
         self.models: dict[int, Model] = {}
         self.buses = Signals()
         self._constants: dict[tuple[int, str], Any] = {}
@@ -162,9 +163,9 @@ class Session:
         owner: Component | None = component
         while owner is not None:
             for name, symbol in owner._symbols.items():
-                elements = ca.vertsplit(ca.vec(symbol))
-                if elements and elements[0].element_hash() not in self.symbols:
-                    for k, element in enumerate(elements):
+                if self._registered.get((id(owner), name)) is not symbol:
+                    self._registered[(id(owner), name)] = symbol
+                    for k, element in enumerate(ca.vertsplit(ca.vec(symbol))):
                         self.symbols[element.element_hash()] = (owner, name, k, element)
             owner = owner._owner
 

@@ -195,6 +195,8 @@ def multiply(a: Any, b: Any) -> Any:
     inner = shape(a)[-1], shape(b)[0]
     if inner[0] != inner[1] or da > 2 or db > 2:
         raise Wrong(f"{describe(a)} * {describe(b)}: the sizes do not fit")
+    if math.prod(shape(a)) * math.prod(shape(b)[1:]) > 10 * LARGEST:
+        raise Wrong(f"{describe(a)} * {describe(b)}: is too large")
     if da == 1 and db == 1:
         return total(elementwise(product, a, b))
     if da == 2 and db == 1:
