@@ -7,6 +7,10 @@ typedef struct {
     double next_time;
 } EventInfo;
 
+/* Distance from the constraints, relative to the tolerance, at which an event projects the states: errors of single steps
+   are as large as the tolerance, and the derivatives take them back. */
+#define TOLERATED_DRIFT 50
+
 /* Where state derivatives and event indicators can be asked for. */
 enum { MAY_EVALUATE = INITIALIZATION | EVENT_MODE | CONTINUOUS_TIME | TERMINATED };
 
@@ -96,7 +100,7 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     if (check_interface(s, name, MODEL_EXCHANGE, CONTINUOUS_TIME)) return STATUS_ERROR;
     if (!enter_event || !stop) return say(s, STATUS_ERROR, "%s: no place for the result", name);
     s->now->steps += 1;
-    *enter_event = drift_from_constraints(s) > 1;
+    *enter_event = drift_from_constraints(s) > TOLERATED_DRIFT;
     *stop = 0;
     Status status = NH ? evaluate(s, name) : STATUS_OK;
     if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w)) {
@@ -125,7 +129,9 @@ static Status set_continuous_states(Instance *s, const char *name, const double 
 }
 
 /* Where there are constraints, derivatives are those of the nearest states that meet them: importers do not all complete
-   every step, and off the constraints equations of motion may be singular where on them they are not. */
+   every step, and off the constraints equations of motion may be singular where on them they are not. A pull leads the
+   states back, as quick as the motion is: without it, what the importer's integrator errs off the constraints would add
+   up until an event has to take it back, and each such event costs a restart. */
 static Status get_derivatives(Instance *s, const char *name, double *derivatives, size_t nx)
 {
     if (check_vector(s, name, MAY_EVALUATE, derivatives, nx, NX)) return STATUS_ERROR;
@@ -137,7 +143,9 @@ static Status get_derivatives(Instance *s, const char *name, double *derivatives
         explain(s, outcome);
         return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
-    if (NX) COPY(derivatives, s->stage[0], NX);
+    double rate = 0;
+    for (int i = 0; i < NX; ++i) rate = fmax(rate, fabs(s->stage[0][i]) / (1 + fabs(s->next_x[i])));
+    for (int i = 0; i < NX; ++i) derivatives[i] = s->stage[0][i] + rate * (s->next_x[i] - s->latch_x[i]);
     return STATUS_OK;
 }
 
