@@ -77,6 +77,7 @@ def build(
     output: Annotated[
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.fmu.")
     ] = None,
+    fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI: 2.0 or 3.0.")] = 2,
     target: Target = "auto",
     equations: Annotated[
         str,
@@ -119,6 +120,7 @@ def build(
         file = build_fmu(
             assembly,
             output,
+            fmi=fmi,
             target=target,
             equations=equations,
             platforms=platform,

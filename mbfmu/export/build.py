@@ -7,15 +7,18 @@ import math
 import pathlib
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
+from mbfmu.export.arrays import arrange
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
+from mbfmu.export.model_description_3 import build_description, model_description_3
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.modeling import Assembly
 from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, require_compiler
@@ -30,6 +33,9 @@ TARGETS = ("native", "python")
 #: What a native FMU's equations are, the preferred kind first: C code compiled for it, or tapes that are interpreted.
 EQUATIONS = ("compiled", "interpreted")
 
+#: The versions of FMI, the preferred one first.
+VERSIONS = (2, 3)
+
 #: What each target offers.
 CAPABILITIES = {"native": native.CAPABILITIES, "python": Capabilities(needsExecutionTool=True)}
 
@@ -38,6 +44,7 @@ def build(
     assembly: Assembly | System,
     path: str | pathlib.Path | None = None,
     *,
+    fmi: int = 2,
     target: str = "auto",
     equations: str = "auto",
     platforms: str | Sequence[str] | None = None,
@@ -48,7 +55,7 @@ def build(
     energy: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> pathlib.Path:
-    """Build an FMI 2.0 FMU, for co-simulation and, of native ones where it is sound, model exchange.
+    """Build an FMU, for co-simulation and, of native ones where it is sound, model exchange.
 
     Parameters
     ----------
@@ -57,6 +64,8 @@ def build(
     path
         File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
         it is complete, and not before.
+    fmi
+        Version of FMI: 2 (2.0), or 3 (3.0; of the native target).
     target
         `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs), or
         `auto`: native.
@@ -95,7 +104,11 @@ def build(
         An option is unknown, the file cannot be written, there is no compiler, or it fails.
     """
     report = progress or _silent
+    if fmi not in VERSIONS:
+        raise BuildError(f"FMI {fmi} is unknown; there are {', '.join(map(str, VERSIONS))}.")
     target = TARGETS[0] if target == "auto" else target
+    if fmi == 3 and target == "python":
+        raise BuildError("FMI 3.0: python FMUs are of FMI 2.0; choose the native target.")
     names = _platforms(target, platforms)
     kind = _equations(target, equations, names)
     if target == "python" and sources:
@@ -117,7 +130,8 @@ def build(
         record = system.equations
         record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=record)
-        fill(folder, system, select(system.variables, _split(variables)), target, kind, names, sources, report)
+        shown = select(system.variables, _split(variables))
+        fill(folder, system, shown, fmi, target, kind, names, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())
     return file
@@ -127,6 +141,7 @@ def fill(
     folder: pathlib.Path,
     system: System,
     variables: Sequence[ScalarVariable],
+    fmi: int,
     target: str,
     kind: str,
     platforms: Sequence[str],
@@ -135,26 +150,32 @@ def fill(
 ) -> None:
     """Write everything that an FMU contains into an empty folder; `kind` is one of `EQUATIONS`."""
     identifier = model_identifier(system.name)
-    equations, references = system.equations, value_references(variables)
-    guid = fingerprint(equations, variables, references, f"{target} {kind}")
+    equations = system.equations
     hindrance = obstacle(equations) if target == "native" else "the python target is for co-simulation only"
     exchange = hindrance is None
+    arrangement = arrange(variables, equations.time_switches.count(False) if exchange else 0) if fmi == 3 else None
+    scalars = variables if arrangement is None else arrangement.elements
+    lengths = None if arrangement is None else arrangement.lengths
+    references = value_references(variables) if arrangement is None else tuple(range(len(scalars)))
+    guid = fingerprint(equations, scalars, references, f"{target} {kind} {fmi}")
     report("Describing the model")
-    description = model_description(
-        equations,
-        variables,
-        references,
-        identifier=identifier,
-        guid=guid,
-        capabilities=CAPABILITIES[target],
-        model_exchange=exchange,
-        date=build_date(),
-        description=system.description,
-        source_files=native.SOURCE_FILES if sources else (),
-    )
+    common: dict[str, Any] = {
+        "identifier": identifier,
+        "model_exchange": exchange,
+        "date": build_date(),
+        "description": system.description,
+    }
+    if arrangement is not None:
+        description = model_description_3(equations, arrangement, token=guid, **common)
+    else:
+        files = native.SOURCE_FILES if sources else ()
+        offered = CAPABILITIES[target]
+        description = model_description(
+            equations, variables, references, guid=guid, capabilities=offered, source_files=files, **common
+        )
     (folder / "modelDescription.xml").write_bytes(description)
     facts = {
-        "Interface": "FMI 2.0, co-simulation and model exchange" if exchange else "FMI 2.0, co-simulation",
+        "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
         **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
         "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
@@ -162,24 +183,26 @@ def fill(
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
         "Identity": guid,
     }
-    write_documentation(folder, system, variables, facts, target)
+    write_documentation(folder, system, variables, facts, target, arrangement)
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)
     if sources:
         (folder / "sources").mkdir()
-        native.write_sources(equations, variables, guid, folder / "sources")
+        native.write_sources(equations, scalars, guid, folder / "sources", lengths)
+        if fmi == 3:
+            (folder / "sources" / "buildDescription.xml").write_bytes(build_description(identifier, native.SOURCE_FILES))
     if target == "python":
         return
     if kind == "interpreted":
         report("Writing the equations as tapes")
-        native.write_descriptor(equations, variables, guid, folder / "resources")
+        native.write_descriptor(equations, scalars, guid, folder / "resources", lengths)
     for platform in platforms:
         if kind == "interpreted":
-            native.copy_library(identifier, folder, platform)
+            native.copy_library(identifier, folder, platform, fmi)
         else:
             report(f"Compiling for {platform}")
-            native.build_library(equations, variables, identifier, guid, folder, platform=platform)
+            native.build_library(equations, scalars, identifier, guid, folder, platform=platform, lengths=lengths)
 
 
 def _integration(equations: Equations) -> str:

@@ -17,6 +17,7 @@ import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.export import structure
 from mbfmu.export.model_description import has_start
+from mbfmu.export.arrays import Arrangement
 from mbfmu.export.terminals import terminals_and_icons
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -41,6 +42,7 @@ def write_documentation(
     variables: Sequence[ScalarVariable],
     facts: Mapping[str, str],
     target: str,
+    arrangement: Arrangement | None = None,
 ) -> None:
     """Write documentation, licences, icons and terminals into the folder of an FMU.
 
@@ -56,6 +58,8 @@ def write_documentation(
         Lines at the head of the page: what by name.
     target
         `native` or `python`, which decides whose code is inside.
+    arrangement
+        The variables of FMI 3.0; None in an FMU of FMI 2.0.
     """
     documentation = folder / "documentation"
     (documentation / "licenses").mkdir(parents=True, exist_ok=True)
@@ -68,7 +72,7 @@ def write_documentation(
     text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
     (documentation / "licenses" / "license.txt").write_text(text, encoding="utf-8")
     (folder / "model.png").write_bytes(_template("icon.png"))
-    terminals = terminals_and_icons(variables)
+    terminals = terminals_and_icons(variables if arrangement is None else arrangement.named())
     if terminals is not None:
         place = folder / "terminalsAndIcons"
         place.mkdir(exist_ok=True)

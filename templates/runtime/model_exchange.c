@@ -49,16 +49,28 @@ static double drift_from_constraints(Instance *s)
 
 static Status enter_event_mode(Instance *s, const char *name)
 {
-    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
+    if (check_phase(s, name, EVENT_MODE | CONTINUOUS_TIME | STEP_COMPLETE)) return STATUS_ERROR;
+    if (s->now->phase == STEP_COMPLETE) {
+        if (!s->master.event_mode)
+            return say(s, STATUS_ERROR, "%s: the instance was made without event mode", name);
+        COPY(s->latch_u, s->u, NU);
+        s->w_fresh = s->y_fresh = 0;
+    }
     s->now->phase = EVENT_MODE;
     return STATUS_OK;
 }
 
 static Status new_discrete_states(Instance *s, const char *name, EventInfo *info)
 {
-    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE)) return STATUS_ERROR;
+    if (check_phase(s, name, EVENT_MODE)) return STATUS_ERROR;
     if (!info) return say(s, STATUS_ERROR, "%s: no place for the result", name);
     memset(info, 0, sizeof *info);
+    double next = next_instant(s, s->now->latch_t);
+    info->has_next_time = next < INFINITY;
+    info->next_time = next < INFINITY ? next : 0;
+    /* In co-simulation the integrator has handled its events; inputs and parameters that changed are left. */
+    int integrated = s->now->interface == CO_SIMULATION;
+    if (integrated && !s->now->touched) return STATUS_OK;
     COPY(s->next_x, s->latch_x, NX);
     forget_flips(s);
     s->cause[0] = 0;
@@ -80,10 +92,20 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     s->now->events += 1;
     s->now->touched = 0;
     s->w_fresh = s->y_fresh = 0;
-    double next = next_instant(s, s->now->latch_t);
-    info->has_next_time = next < INFINITY;
-    info->next_time = next < INFINITY ? next : 0;
     COPY(s->latch_x, s->next_x, NX);
+    if (integrated) {
+        place_head(s);
+        for (int i = 0; i < NM; ++i)
+            if (s->flipped[i]) s->now->head.h = 0;
+    }
+    return STATUS_OK;
+}
+
+/* From event mode of co-simulation to the next step. */
+static Status enter_step_mode(Instance *s, const char *name)
+{
+    if (check_interface(s, name, CO_SIMULATION, EVENT_MODE)) return STATUS_ERROR;
+    s->now->phase = STEP_COMPLETE;
     return STATUS_OK;
 }
 
@@ -149,19 +171,13 @@ static Status get_derivatives(Instance *s, const char *name, double *derivatives
     return STATUS_OK;
 }
 
-/* Indicators are the crossings, moved a little so that the switch's mode is not at its border: importers see a change
-   between positive and not positive values only, but a crossing may begin at zero and go either way. */
 static Status get_event_indicators(Instance *s, const char *name, double *values, size_t ni)
 {
     if (check_vector(s, name, MAY_EVALUATE, values, ni, NINDICATORS)) return STATUS_ERROR;
     Status status = evaluate(s, name);
     if (status) return status;
-    if (NM && (eval_crossings(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->c_trial) || !finite_all(s->c_trial, NM)))
-        return say(s, STATUS_DISCARD, "%s at time %.9g: the indicators are not finite", name, s->now->latch_t);
-    for (int i = 0; i < NINDICATORS; ++i) {
-        int which = s->tables->indicators[i];
-        values[i] = s->c_trial[which] + (s->latch_m[which] > 0.5 ? 1e-10 : -1e-10);
-    }
+    if (!refresh_indicators(s)) return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    COPY(values, s->indicators, NINDICATORS);
     return STATUS_OK;
 }
 
