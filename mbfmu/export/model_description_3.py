@@ -252,7 +252,7 @@ def _initial_dependencies(
     """What each unknown depends on at the start, as value references; None where it may be everything."""
     position = {element.name: i for i, element in enumerate(arrangement.elements)}
     owner = [v.reference for v in sorted(arrangement.variables, key=lambda v: v.reference) for _ in v.elements]
-    wanted = [position[element.name] for variable in unknowns for element in variable.elements]
+    wanted = [position[e.name] for variable in unknowns for e in variable.elements if e.variability != "constant"]
     found = initial_dependencies(equations, arrangement.elements, wanted)
     texts: dict[str, str | None] = {}
     for variable in unknowns:
