@@ -5,7 +5,10 @@ BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv/.peers
 
-.PHONY: demo test lint fmus bench clean
+# What the runtime's library is compiled from: set-up compiles it.
+RUNTIME := mbfmu/runtime/contract.py $(wildcard templates/runtime/*.[ch])
+
+.PHONY: demo test lint fmus bench wheel clean
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -23,10 +26,14 @@ fmus: $(READY)
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks
 
-clean:
-	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache fmus/*.fmu fmus/*/*.fmu
+# With the runtime's libraries for all platforms, which ziglang compiles; pip fetches that for the time of the build.
+wheel: $(READY)
+	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings platforms=all --wheel-dir dist .
 
-$(READY): pyproject.toml
+clean:
+	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries fmus/*.fmu fmus/*/*.fmu
+
+$(READY): pyproject.toml $(RUNTIME)
 	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.resources
 import math
 import pathlib
 import zipfile
@@ -14,6 +13,7 @@ from mbfmu.fmus.double_pendulum import DoublePendulum
 import mbfmu
 from benchmarks.timing import run_time
 from benchmarks.unit import Unit
+from mbfmu.runtime.build import headers
 from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 
 #: Distance of the communication points, s, and their number in one measured run.
@@ -33,9 +33,7 @@ def bare_fmu(folder: pathlib.Path) -> pathlib.Path:
     name = library_name("bare", host_platform())
     source = folder / "bare.c"
     source.write_bytes((BARE / "bare.c").read_bytes())
-    headers = importlib.resources.files("mbfmu.templates") / "native" / "include"
-    with importlib.resources.as_file(headers) as include:
-        library = require_compiler().compile(source, name, include)
+    library = require_compiler().compile(source, name, headers())
     file = folder / "bare.fmu"
     with zipfile.ZipFile(file, "w") as archive:
         archive.write(BARE / "modelDescription.xml", "modelDescription.xml")
@@ -57,8 +55,8 @@ def measure(folder: pathlib.Path, repeats: int = REPEATS) -> dict[str, float]:
         "bare": _cycle(bare, repeats),
         "native": _cycle(native, repeats),
         "native_at_rest": _cycle(native, repeats, **AT_REST),
-        "python": _cycle(python, max(2, repeats // 10)),
-        "python_at_rest": _cycle(python, max(2, repeats // 10), **AT_REST),
+        "python": _cycle(python, repeats),
+        "python_at_rest": _cycle(python, repeats, **AT_REST),
     }
     for unit in (native, python, bare):
         unit.close()

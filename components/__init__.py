@@ -1,4 +1,5 @@
-"""The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, blocks, visualizers.
+"""The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, blocks,
+visualizers, utilities of examples.
 
 Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat and blocks,
 which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
@@ -6,6 +7,7 @@ which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from 
 
 from mbfmu.components import (
     blocks,
+    examples,
     forces,
     interfaces,
     joints,
@@ -25,6 +27,7 @@ __all__ = [
     "GravityPool",
     "World",
     "blocks",
+    "examples",
     "forces",
     "interfaces",
     "joints",

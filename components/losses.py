@@ -32,4 +32,21 @@ class LossPower(Component):
         self.energy(potential=potential, dissipated=self.lossPower)
 
 
-__all__ = ["LossPower"]
+class LossPowerWithT(LossPower):
+    """Component with losses that knows its temperature (PartialElementaryConditionalHeatPort)."""
+
+    T = Parameter(t.Temperature, 293.15, "Fixed device temperature if useHeatPort = false")
+    TheatPort = Variable(t.Temperature, "Temperature of heatPort, or T where there is none")
+
+    def lose(self, power: Any, potential: Any = 0.0) -> None:
+        """As in LossPower."""
+        self.TheatPort = self.temperature
+        super().lose(power, potential)
+
+    @property
+    def temperature(self) -> Any:
+        """Temperature of the component [K]."""
+        return self.heatPort.T if self.useHeatPort else self.T
+
+
+__all__ = ["LossPower", "LossPowerWithT"]

@@ -1,4 +1,4 @@
-"""Visualizers that models of the library carry (Modelica.Mechanics.MultiBody.Visualizers 4.0).
+"""Visualizers that models of the library carry (Modelica.Mechanics.MultiBody.Visualizers 4.1).
 
 They take no load and nothing is drawn from them: they are here so that a model can be taken over as it is.
 """
@@ -89,6 +89,28 @@ class SignalArrow(_Arrow):
     r_head = RealInput("Position vector from origin of frame_a to head of arrow, resolved in frame_a", shape=3)
 
 
+class Rectangle(Animated, PartialVisualizer):
+    """Planar rectangular surface."""
+
+    modelica_name = "MultiBody.Visualizers.Rectangle"
+
+    direction_u = Parameter(
+        t.Axis, (1, 0, 0), "Vector along u-axis of rectangle resolved in frame_a", shape=3, animation=True
+    )
+    direction_v = Parameter(
+        t.Axis, (0, 1, 0), "Vector along v-axis of rectangle resolved in frame_a", shape=3, animation=True
+    )
+    length_u = Parameter(t.Distance, 3.0, "Length of rectangle in direction u", animation=True)
+    length_v = Parameter(t.Distance, 1.0, "Length of rectangle in direction v", animation=True)
+    nu = Parameter(t.Integer, 3, "Number of points in direction u", min=2, animation=True)
+    nv = Parameter(t.Integer, 2, "Number of points in direction v", min=2, animation=True)
+    wireframe = Parameter(t.Boolean, False, "= true: 3D model will be displayed without faces", animation=True)
+    color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
+    transparency = Parameter(
+        t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
+    )
+
+
 class Torus(Animated, PartialVisualizer):
     """Torus about the y-axis of a frame."""
 
@@ -120,6 +142,7 @@ __all__ = [
     "FixedFrame",
     "FixedShape",
     "FixedShape2",
+    "Rectangle",
     "SignalArrow",
     "Torus",
     "VoluminousWheel",

@@ -179,6 +179,16 @@ class World(Component):
             return -ca.dot(self.gravity_acceleration(r), r)
         return -self.mu / ca.norm_2(r)
 
+    def gravity_energy(self, m: Any, r: Any, v: Any) -> dict[str, Any]:
+        """What `energy` is told of gravity for a mass m [kg] at r [m] with velocity v [m/s], in the world frame.
+
+        Its potential energy [J], or the power [W] that a field without potential supplies.
+        """
+        potential = self.gravity_potential(r)
+        if potential is None:
+            return {"supplied": m * ca.dot(self.gravity_acceleration(r), v)}
+        return {"potential": m * potential}
+
     def equations(self) -> None:
         self.frame_b.r_0, self.frame_b.R = [0, 0, 0], null_rotation()
 

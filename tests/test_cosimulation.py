@@ -38,7 +38,7 @@ class Load(Assembly):
     def __init__(self, step=0.0):
         self.axis = Flange_a("Shaft")
         self.inertia = rotational.Inertia(J=J2, phi=Start(TWIST, fixed=True), w=Start(0.0, fixed=True))
-        self.torque = rotational.TorqueStep(stepTorque=step, startTime=0.055)
+        self.torque = rotational.TorqueStep(stepTorque=step, offsetTorque=0.0, startTime=0.055)
         self.connect(self.torque.flange, self.inertia.flange_b)
         self.connect(self.inertia.flange_a, self.axis)
 

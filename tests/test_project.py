@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 
 import pytest
 
+from mbfmu.runtime.compilers import host_platform
+
 #: Folder of the checkout -> name that it is installed under (docs/architecture.md).
 FOLDERS = {"mbfmu": "mbfmu", "components": "mbfmu.components", "fmus": "mbfmu.fmus", "templates": "mbfmu.templates"}
+
+#: What is made in these folders; libraries are looked at on their own.
+SKIPPED = {"__pycache__", "libraries"}
 
 
 def shipped(root: pathlib.Path) -> list[pathlib.Path]:
     """Return every file of the four folders that an installation must hold."""
     files = [path for folder in FOLDERS for path in sorted((root / folder).rglob("*")) if path.is_file()]
-    return [path for path in files if "__pycache__" not in path.parts and path.suffix not in (".fmu", ".pyc")]
+    return [path for path in files if SKIPPED.isdisjoint(path.parts) and path.suffix not in (".fmu", ".pyc")]
 
 
 def installed_name(path: pathlib.Path, root: pathlib.Path) -> str:
@@ -38,18 +46,73 @@ def test_every_folder_with_python_files_is_a_listed_package(root: pathlib.Path) 
             assert (path.parent / "__init__.py").is_file(), f"{path.parent} holds modules but no __init__.py"
 
 
-def test_a_wheel_holds_every_file(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    source = tmp_path / "source"
-    skip = shutil.ignore_patterns("__pycache__", "*.fmu")
-    for folder in FOLDERS:
-        shutil.copytree(root / folder, source / folder, ignore=skip)
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(root / name, source / name)
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--disable-pip-version-check", "--no-deps"]
-    subprocess.run([*command, "--no-build-isolation", "--wheel-dir", str(tmp_path), str(source)], check=True)
-    (wheel,) = tmp_path.glob("mbfmu-*.whl")
-    held = set(zipfile.ZipFile(wheel).namelist())
+@pytest.fixture(scope="module")
+def checkout(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """A copy of what a wheel is built from, with a library of an earlier build for another platform."""
+    copy = tmp_path_factory.mktemp("checkout")
+    for folder in (*FOLDERS, "distribution"):
+        shutil.copytree(root / folder, copy / folder, ignore=shutil.ignore_patterns(*SKIPPED, "*.fmu"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", "MANIFEST.in"):
+        shutil.copy(root / name, copy / name)
+    stale = copy / "mbfmu" / "runtime" / "libraries" / "darwin64" / "mbfmu.dylib"
+    stale.parent.mkdir(parents=True)
+    stale.write_bytes(b"of an earlier build")
+    return copy
+
+
+def hook(checkout: pathlib.Path, call: str, **environment: str) -> str:
+    """Return what a function of the build backend returns where nothing that mbfmu needs is installed."""
+    code = f"""
+import sys
+sys.modules |= dict.fromkeys(("numpy", "scipy", "casadi", "lxml", "ziglang"))
+sys.path.insert(0, ".")
+from distribution import backend
+print(backend.{call})
+"""
+    command = [sys.executable, "-P", "-c", code]
+    done = subprocess.run(
+        command, cwd=checkout, env=os.environ | environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout.splitlines()[-1]
+
+
+def test_a_wheel_holds_every_file_and_the_library_of_this_machine(
+    root: pathlib.Path, checkout: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    name = hook(checkout, f"build_wheel({str(tmp_path)!r})")
+    assert re.fullmatch(r"mbfmu-[\d.]+-py3-none-(?!any)\w+\.whl", name)
+    with zipfile.ZipFile(tmp_path / name) as wheel:
+        held = set(wheel.namelist())
+        wheel.extractall(tmp_path / "installed")
     assert {installed_name(path, root) for path in shipped(root)} - held == set()
+    host = host_platform()
+    assert {file.split("/")[3] for file in held if file.startswith("mbfmu/runtime/libraries/")} == {host}
+    code = f"from mbfmu.runtime import build; print(build.is_current({host!r}), build.LIBRARIES)"
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=tmp_path / "installed", capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["True", str(tmp_path / "installed" / "mbfmu" / "runtime" / "libraries")]
+
+
+def test_a_source_distribution_holds_what_a_wheel_is_built_from_and_no_library(
+    root: pathlib.Path, checkout: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    name = hook(checkout, f"build_sdist({str(tmp_path)!r})")
+    with tarfile.open(tmp_path / name) as archive:
+        held = {file.partition("/")[2] for file in archive.getnames()}
+    assert {path.relative_to(root).as_posix() for path in shipped(root)} - held == set()
+    assert {"distribution/backend.py", "pyproject.toml", "MANIFEST.in"} <= held
+    assert [file for file in held if "libraries/" in file] == []
+
+
+def test_ziglang_is_asked_for_only_where_it_is_needed(checkout: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    compiler = tmp_path / "gcc"
+    compiler.touch(mode=0o755)
+    for kind in ("wheel", "editable"):
+        requires = f"get_requires_for_build_{kind}"
+        assert "ziglang" not in hook(checkout, f"{requires}()", PATH=str(tmp_path), CC="")
+        assert "ziglang" in hook(checkout, f"{requires}()", PATH=str(checkout), CC="")
+        assert "ziglang" in hook(checkout, f"{requires}({{'platforms': 'win64'}})", PATH=str(tmp_path), CC="")
 
 
 @pytest.mark.parametrize("group", ["mbfmu.components", "mbfmu.assemblies"])

@@ -1,4 +1,4 @@
-"""Continuous control blocks with states (Modelica.Blocks.Continuous 4.0). Parameters take numbers or vectors."""
+"""Continuous control blocks with states (Modelica.Blocks.Continuous 4.1). Parameters take numbers or vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from mbfmu.components.blocks.interfaces import SISO, common_shape
 from mbfmu.components.blocks.math import Add, Add3, Gain
-from mbfmu.components.blocks.nonlinear import Limiter
+from mbfmu.components.blocks.nonlinear import HOMOTOPY, LIMITER_HOMOTOPY, Limiter
 from mbfmu.components.blocks.sources import Constant
 
 from mbfmu.errors import ModelError
@@ -91,8 +91,8 @@ class LimIntegrator(_Rate):
     def rate(self) -> Any:
         rate = self.k * self.u
         self.require(self.outMax - self.outMin, "outMax is smaller than outMin; exchange them")
-        upper = self.switch(self.x - self.outMax, self.switch(rate, 0.0, rate), rate)
-        return self.switch(self.outMin - self.x, self.switch(-rate, 0.0, rate), upper)
+        upper = self.switch(ca.fmin(self.x - self.outMax, rate), 0.0, rate)
+        return self.switch(ca.fmin(self.outMin - self.x, -rate), 0.0, upper)
 
 
 class Derivative(_Dynamic):
@@ -312,9 +312,9 @@ class StateSpace(Component):
 
     modelica_name = "Blocks.Continuous.StateSpace"
 
-    A = Parameter(t.Real, required, "Matrix A of state space model (e.g., A=[1, 0; 0, 1])", shape=None)
-    B = Parameter(t.Real, required, "Matrix B of state space model (e.g., B=[1; 1])", shape=None)
-    C = Parameter(t.Real, required, "Matrix C of state space model (e.g., C=[1, 1])", shape=None)
+    A = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Matrix A of state space model (e.g., A=[1, 0; 0, 1])", shape=None)
+    B = Parameter(t.Real, ((1.0,), (1.0,)), "Matrix B of state space model (e.g., B=[1; 1])", shape=None)
+    C = Parameter(t.Real, ((1.0, 1.0),), "Matrix C of state space model (e.g., C=[1, 1])", shape=None)
     D = Parameter(
         t.Real,
         lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
@@ -340,11 +340,10 @@ class StateSpace(Component):
     def modify(self, **modifiers: Any) -> None:
         """Take values, and check what the matrices' sizes say of each other."""
         super().modify(**modifiers)
-        if all(self.is_given(name) for name in "ABC"):
-            shapes = {name: self.shape_of(name) for name in "ABC"}
-            fits = all(len(shape) == 2 for shape in shapes.values())
-            if not fits or not shapes["A"][0] == shapes["A"][1] == shapes["B"][0] == shapes["C"][1]:
-                raise ModelError(f"{self.where}: the matrices' sizes {shapes} do not fit; A is n x n, B n x m, C p x n")
+        shapes = {name: self.shape_of(name) for name in "ABC"}
+        fits = all(len(shape) == 2 for shape in shapes.values())
+        if not fits or not shapes["A"][0] == shapes["A"][1] == shapes["B"][0] == shapes["C"][1]:
+            raise ModelError(f"{self.where}: the matrices' sizes {shapes} do not fit; A is n x n, B n x m, C p x n")
 
     def equations(self) -> None:
         rates = self.A @ self.x + self.B @ self.u
@@ -408,7 +407,7 @@ class LimPID(Component):
     modelica_name = "Blocks.Continuous.LimPID"
 
     controllerType = Parameter(CONTROLLER, "PID", "Type of controller")
-    k = Parameter(t.Real, 1.0, "Gain of controller", min=0)
+    k = Parameter(t.Real, 1.0, "Gain of controller, must be non-zero", nonzero=True)
     Ti = Parameter(t.Time, 0.5, "Time constant of Integrator block", min=1e-60)
     Td = Parameter(t.Time, 0.1, "Time constant of Derivative block", min=0)
     yMax = Parameter(t.Real, required, "Upper limit of output")
@@ -423,6 +422,7 @@ class LimPID(Component):
     xi_start = Parameter(t.Real, 0.0, "Initial or guess value for integrator output (= integrator state)")
     xd_start = Parameter(t.Real, 0.0, "Initial or guess value for state of derivative block")
     y_start = Parameter(t.Real, 0.0, "Initial value of output")
+    homotopyType = Parameter(LIMITER_HOMOTOPY, "Linear", HOMOTOPY)
     strict = Parameter(t.Boolean, False, "= true, if strict limits with noEvent(..)")
 
     u_s = RealInput("Connector of setpoint input signal")

@@ -1,13 +1,16 @@
-"""Comparisons of signals (Modelica.Blocks.Logical 4.0).
+"""Comparisons of signals, logical functions and memories (Modelica.Blocks.Logical 4.1).
 
 Signals are Real here: where Modelica has a Boolean one, 1 means true and 0 false, and inputs are true from 0.5 on.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, ClassVar
 
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
+import casadi as ca
+
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, required
 from mbfmu.modeling import types as t
 
 TRUE_FROM = 0.5
@@ -118,14 +121,198 @@ class Switch(Component):
         self.y = self.switch(self.u2 - TRUE_FROM, self.u1, self.u3)
 
 
+def true(signal: Any) -> Any:
+    """True while a signal stands for a Boolean that is true."""
+    return signal >= TRUE_FROM
+
+
+class _Gate(Component):
+    """Logical function of its inputs alone, which it takes to change at events only."""
+
+    function: ClassVar[Callable[..., Any]]
+    u1 = RealInput("First signal (true from 0.5 on)")
+    u2 = RealInput("Second signal (true from 0.5 on)")
+    y = RealOutput("1 where the function is true, else 0")
+
+    def equations(self) -> None:
+        self.y = type(self).function(true(self.u1), true(self.u2))
+
+
+def _gate(name: str, function: Callable[..., Any], doc: str) -> type[_Gate]:
+    """Gate of a function, which is all that it consists of."""
+    return type(
+        name,
+        (_Gate,),
+        {
+            "__doc__": doc,
+            "__module__": __name__,
+            "function": staticmethod(function),
+            "modelica_name": f"Blocks.Logical.{name}",
+        },
+    )
+
+
+And = _gate("And", ca.logic_and, "Logical 'and': y = u1 and u2.")
+Or = _gate("Or", ca.logic_or, "Logical 'or': y = u1 or u2.")
+Xor = _gate("Xor", lambda a, b: a != b, "Logical 'xor': y = u1 xor u2.")
+Nand = _gate("Nand", lambda a, b: ca.logic_not(ca.logic_and(a, b)), "Logical 'nand': y = not (u1 and u2).")
+Nor = _gate("Nor", lambda a, b: ca.logic_not(ca.logic_or(a, b)), "Logical 'nor': y = not (u1 or u2).")
+
+
+class Not(Component):
+    """Logical 'not': y = not u."""
+
+    modelica_name = "Blocks.Logical.Not"
+
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("1 where u is false, else 0")
+
+    def equations(self) -> None:
+        self.y = ca.logic_not(true(self.u))
+
+
+class LogicalSwitch(Component):
+    """Logical switch: y = u1 where u2 is true, else u3."""
+
+    modelica_name = "Blocks.Logical.LogicalSwitch"
+
+    u1 = RealInput("Signal for a true u2")
+    u2 = RealInput("True (from 0.5 on) for u1, false for u3")
+    u3 = RealInput("Signal for a false u2")
+    y = RealOutput("The chosen signal")
+
+    def equations(self) -> None:
+        self.y = ca.if_else(true(self.u2), true(self.u1), true(self.u3))
+
+
+class _Memory(Component):
+    """Boolean with a memory: it becomes true where `sets` is positive, false where `clears` is."""
+
+    def remember(self, sets: Any, clears: Any, at_start: bool) -> Any:
+        """1 or 0; `at_start` is its value before the start."""
+        to_true, to_false = (clears, sets) if at_start else (sets, clears)
+        changed = self.switch(lambda changed: ca.if_else(changed > 0.5, -to_false, to_true), 1, 0)
+        return 1 - changed if at_start else changed
+
+
+class Pre(_Memory):
+    """Breaks algebraic loops by an infinitesimal small time delay: events go on until u = pre(u)."""
+
+    modelica_name = "Blocks.Logical.Pre"
+
+    pre_u_start = Parameter(t.Boolean, False, "Start value of pre(u) at initial time")
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("1 where u was true before, else 0")
+
+    def equations(self) -> None:
+        excess = self.u - TRUE_FROM
+        self.y = self.remember(excess, -excess, self.pre_u_start)
+
+
+class Hysteresis(_Memory):
+    """Transform Real to Boolean signal with hysteresis."""
+
+    modelica_name = "Blocks.Logical.Hysteresis"
+
+    uLow = Parameter(t.Real, required, "If y=true and u<uLow, switch to y=false")
+    uHigh = Parameter(t.Real, required, "If y=false and u>uHigh, switch to y=true")
+    pre_y_start = Parameter(t.Boolean, False, "Value of pre(y) at initial time")
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("1 where the signal is high, else 0")
+
+    def equations(self) -> None:
+        self.require(self.uHigh - self.uLow, "uHigh is smaller than uLow; exchange them")
+        self.y = self.remember(self.u - self.uHigh, self.uLow - self.u, self.pre_y_start)
+
+
+class OnOffController(_Memory):
+    """On-off controller: on below the band around the reference, off above it."""
+
+    modelica_name = "Blocks.Logical.OnOffController"
+
+    bandwidth = Parameter(t.Real, required, "Bandwidth around reference signal")
+    pre_y_start = Parameter(t.Boolean, False, "Value of pre(y) at initial time")
+    reference = RealInput("Connector of Real input signal used as reference signal")
+    u = RealInput("Connector of Real input signal used as measurement signal")
+    y = RealOutput("1 where the controller is on, else 0")
+
+    def equations(self) -> None:
+        error, half = self.reference - self.u, self.bandwidth / 2
+        self.y = self.remember(error - half, -error - half, self.pre_y_start)
+
+
+class RSFlipFlop(_Memory):
+    """A basic RS flip flop; R prevails over S."""
+
+    modelica_name = "Blocks.Logical.RSFlipFlop"
+
+    Qini = Parameter(t.Boolean, False, "Start value of Q at initial time")
+    S = RealInput("Set (true from 0.5 on)")
+    R = RealInput("Reset (true from 0.5 on)")
+    Q = RealOutput("1 where set, else 0")
+    QI = RealOutput("1 where neither set nor being set, else 0")
+
+    def equations(self) -> None:
+        reset = self.R - TRUE_FROM
+        self.Q = self.remember(ca.fmin(self.S - TRUE_FROM, -reset), reset, self.Qini)
+        self.QI = ca.logic_not(ca.logic_or(self.Q > 0.5, true(self.S)))
+
+
+class TriggeredTrapezoid(Component):
+    """Triggered trapezoid generator: y rises while u is true and falls while it is false, each within its duration."""
+
+    modelica_name = "Blocks.Logical.TriggeredTrapezoid"
+
+    amplitude = Parameter(t.Real, 1.0, "Amplitude of trapezoid")
+    rising = Parameter(t.Time, required, "Rising duration of trapezoid (> 0 here)", min=1e-60)
+    falling = Parameter(t.Time, lambda self: self.rising, "Falling duration of trapezoid", min=1e-60)
+    offset = Parameter(t.Real, 0.0, "Offset of output signal")
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("Connector of Real output signal")
+    level = State(t.Dimensionless, "Level between 0 and 1")
+
+    def equations(self) -> None:
+        up = true(self.u)
+        climbs = self.switch(ca.if_else(up, 1 - self.level, -1), 1, 0)
+        sinks = self.switch(ca.if_else(up, -1, self.level), 1, 0)
+        self.der.level = climbs / self.rising - sinks / self.falling
+        self.y = self.offset + self.amplitude * self.level
+        self.initially(self.level - up, "level at the start")
+
+
+class AssertCondition(Component):
+    """Stop with a message where the condition is not true."""
+
+    modelica_name = "Blocks.Logical.AssertCondition"
+
+    message = Parameter(t.String, "Assertion failed", "Message of the assert block")
+    u = RealInput("Condition (true from 0.5 on)")
+
+    def equations(self) -> None:
+        self.require(self.u - TRUE_FROM, self.message)
+
+
 __all__ = [
+    "And",
+    "AssertCondition",
     "Greater",
     "GreaterEqual",
     "GreaterEqualThreshold",
     "GreaterThreshold",
+    "Hysteresis",
     "Less",
     "LessEqual",
     "LessEqualThreshold",
     "LessThreshold",
+    "LogicalSwitch",
+    "Nand",
+    "Nor",
+    "Not",
+    "OnOffController",
+    "Or",
+    "Pre",
+    "RSFlipFlop",
     "Switch",
+    "TriggeredTrapezoid",
+    "Xor",
 ]

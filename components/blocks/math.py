@@ -1,4 +1,4 @@
-"""Mathematical functions of signals (Modelica.Blocks.Math 4.0). Parameters take numbers or vectors."""
+"""Mathematical functions of signals (Modelica.Blocks.Math 4.1). Parameters take numbers or vectors."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
 
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -131,12 +131,18 @@ class Sum(MISO):
         self.y = ca.sum1(self.k * self.u)
 
 
-class MultiSum(Component):
+class _Multi(Component):
+    """Block with as many inputs as are connected in Modelica: here nu says how many there are."""
+
+    nu = Parameter(t.Integer, required, "Number of input connections", min=1)
+    significantDigits = Parameter(t.Integer, 3, "Number of digits shown in a diagram (no effect)", min=1)
+
+
+class MultiSum(_Multi):
     """Sum of Reals: y = k[1]*u[1] + k[2]*u[2] + ... + k[n]*u[n]."""
 
     modelica_name = "Blocks.Math.MultiSum"
 
-    nu = Parameter(t.Integer, 1, "Number of input connections", min=1)
     k = Parameter(t.Real, lambda self: np.ones(self.nu), "Input gains", shape=None, tunable=True)
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
@@ -145,12 +151,11 @@ class MultiSum(Component):
         self.y = ca.sum1(self.k * self.u)
 
 
-class MultiProduct(Component):
+class MultiProduct(_Multi):
     """Product of Reals: y = u[1]*u[2]* ... *u[n]."""
 
     modelica_name = "Blocks.Math.MultiProduct"
 
-    nu = Parameter(t.Integer, 1, "Number of input connections", min=1)
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
 
@@ -164,7 +169,7 @@ class Power(SISO):
     modelica_name = "Blocks.Math.Power"
 
     base = Parameter(t.Real, math.e, "Base of power", min=1e-60)
-    NumericGradient = Parameter(t.Boolean, False, "Accepted for compatibility: derivatives are exact")
+    useExp = Parameter(t.Boolean, True, "Use exp function in implementation (no effect: both are exact)")
 
     def equations(self) -> None:
         self.y = self.base**self.u
@@ -282,18 +287,282 @@ Atan = _block("Atan", ca.atan, "Output the arc tangent of the input.")
 Sinh = _block("Sinh", ca.sinh, "Output the hyperbolic sine of the input.")
 Cosh = _block("Cosh", ca.cosh, "Output the hyperbolic cosine of the input.")
 Tanh = _block("Tanh", ca.tanh, "Output the hyperbolic tangent of the input.")
-Log = _block("Log", ca.log, "Output the natural (base e) logarithm of the input (input > 0 required).")
 Log10 = _block("Log10", ca.log10, "Output the base 10 logarithm of the input (input > 0 required).")
 
 _UNITS = "Math.UnitConversions"
-To_deg = _block("To_deg", lambda u: u * (180 / math.pi), "Convert from radian to degree.", _UNITS)
-From_deg = _block("From_deg", lambda u: u * (math.pi / 180), "Convert from degree to radian.", _UNITS)
-To_rpm = _block(
-    "To_rpm", lambda u: u * (30 / math.pi), "Convert from radian per second to revolutions per minute.", _UNITS
-)
-From_rpm = _block(
-    "From_rpm", lambda u: u * (math.pi / 30), "Convert from revolutions per minute to radian per second.", _UNITS
-)
+#: Unit and its name in words -> (factor, offset): value in SI units = factor * value + offset.
+_CONVERSIONS = {
+    "deg": ("radian", "degree", math.pi / 180, 0.0),
+    "rpm": ("radian per second", "revolutions per minute", math.pi / 30, 0.0),
+    "degC": ("Kelvin", "degCelsius", 1.0, 273.15),
+    "degF": ("Kelvin", "degFahrenheit", 5 / 9, 459.67 * 5 / 9),
+    "degRk": ("Kelvin", "degRankine", 5 / 9, 0.0),
+    "kmh": ("metre per second", "kilometre per hour", 1 / 3.6, 0.0),
+    "day": ("second", "day", 86400.0, 0.0),
+    "hour": ("second", "hour", 3600.0, 0.0),
+    "minute": ("second", "minute", 60.0, 0.0),
+    "litre": ("cubic metre", "litre", 1e-3, 0.0),
+    "kWh": ("Joule", "kilo Watt hour", 3.6e6, 0.0),
+    "bar": ("Pascal", "bar", 1e5, 0.0),
+    "gps": ("kilogram per second", "gram per second", 1e-3, 0.0),
+}
+
+
+def _converters(unit: str) -> tuple[type[_Function], type[_Function]]:
+    """The blocks To_unit and From_unit."""
+    si, name, factor, offset = _CONVERSIONS[unit]
+    return (
+        _block(f"To_{unit}", lambda u: (u - offset) / factor, f"Convert from {si} to {name}.", _UNITS),
+        _block(f"From_{unit}", lambda u: factor * u + offset, f"Convert from {name} to {si}.", _UNITS),
+    )
+
+
+To_deg, From_deg = _converters("deg")
+To_rpm, From_rpm = _converters("rpm")
+To_degC, From_degC = _converters("degC")
+To_degF, From_degF = _converters("degF")
+To_degRk, From_degRk = _converters("degRk")
+To_kmh, From_kmh = _converters("kmh")
+To_day, From_day = _converters("day")
+To_hour, From_hour = _converters("hour")
+To_minute, From_minute = _converters("minute")
+To_litre, From_litre = _converters("litre")
+To_kWh, From_kWh = _converters("kWh")
+To_bar, From_bar = _converters("bar")
+To_gps, From_gps = _converters("gps")
+
+
+class Log(SISO):
+    """Output the logarithm (default base e) of the input (input > 0 required)."""
+
+    modelica_name = "Blocks.Math.Log"
+
+    base = Parameter(t.Real, math.e, "Base of logarithm", min=1e-60)
+
+    def equations(self) -> None:
+        self.y = ca.log(self.u) / ca.log(self.base)
+
+
+class Exponentiation(SISO):
+    """Output the input raised to an exponent."""
+
+    modelica_name = "Blocks.Math.Exponentiation"
+
+    exponent = Parameter(t.Real, 2.0, "Exponent of power")
+
+    def equations(self) -> None:
+        self.y = self.u**self.exponent
+
+
+class LinearDependency(SI2SO):
+    """Output a linear combination of the two inputs."""
+
+    modelica_name = "Blocks.Math.LinearDependency"
+
+    y0 = Parameter(t.Real, 0.0, "Initial value")
+    k1 = Parameter(t.Real, 0.0, "Gain of u1")
+    k2 = Parameter(t.Real, 0.0, "Gain of u2")
+
+    def equations(self) -> None:
+        self.y = self.y0 + self.k1 * self.u1 + self.k2 * self.u2
+
+
+class Pythagoras(SI2SO):
+    """Determine the hypotenuse or leg of a right triangle."""
+
+    modelica_name = "Blocks.Math.Pythagoras"
+
+    u1IsHypotenuse = Parameter(t.Boolean, False, "= true, if u1 is the hypotenuse and y is one leg")
+    valid = RealOutput("1 where y is a valid result, else 0")
+
+    def equations(self) -> None:
+        if self.u1IsHypotenuse:
+            square = self.u1**2 - self.u2**2
+            self.valid = self.switch(square, 1.0, 0.0)
+            self.y = ca.sqrt(ca.fmax(square, 0))
+        else:
+            self.valid, self.y = 1.0, ca.sqrt(self.u1**2 + self.u2**2)
+
+
+class MinMax(Component):
+    """Output the minimum and the maximum element of the input vector."""
+
+    modelica_name = "Blocks.Math.MinMax"
+
+    nu = Parameter(t.Integer, required, "Number of input connections", min=1)
+    u = RealInput("Connector of Real input signals", shape=lambda self: (self.nu,))
+    yMax = RealOutput("Largest element")
+    yMin = RealOutput("Smallest element")
+
+    def equations(self) -> None:
+        first, *others = ca.vertsplit(self.u)
+        largest = smallest = first
+        for other in others:
+            largest = self.switch(other - largest, other, largest)
+            smallest = self.switch(smallest - other, other, smallest)
+        self.yMax, self.yMin = largest, smallest
+
+
+class ContinuousMean(Component):
+    """Calculates the empirical expectation (mean) value of its input signal."""
+
+    modelica_name = "Blocks.Math.ContinuousMean"
+
+    t_eps = Parameter(t.Time, 1e-7, "Mean value calculation starts at startTime + t_eps", min=0)
+    startTime = Parameter(t.Time, -1e60, "Starting point for mean if after simulation start-point")
+    u = RealInput("Noisy input signal")
+    y = RealOutput("Expectation (mean) value of the input signal")
+    mu = State(t.Real, "Time integral of the signal", start=0.0, fixed=True)
+    elapsed = State(t.Time, "Time since the begin", start=0.0, fixed=True)
+
+    def equations(self) -> None:
+        self.time_event(self.startTime)
+        runs = self.switch(self.time - self.startTime, 1.0, 0.0)
+        self.der.mu, self.der.elapsed = runs * self.u, runs
+        begun = self.elapsed > self.t_eps
+        self.y = ca.if_else(begun, self.mu / ca.if_else(begun, self.elapsed, 1), self.u)
+
+
+class _Spread(Component):
+    """Block that follows the variance of its input."""
+
+    t_eps = Parameter(t.Time, 1e-7, "Calculation starts at start time + t_eps", min=1e-14)
+    u = RealInput("Noisy input signal")
+    mu = State(t.Real, "Mean value", start=0.0)
+    var = State(t.Real, "Variance", start=0.0, fixed=True)
+    elapsed = State(t.Time, "Time since the start", start=0.0, fixed=True)
+
+    def variance(self) -> Any:
+        """Equations of mean and variance; the variance."""
+        begun = self.switch(self.elapsed - self.t_eps, 1.0, 0.0) > 0.5
+        time = ca.if_else(begun, self.elapsed, 1)
+        self.der.elapsed = 1.0
+        self.der.mu = ca.if_else(begun, (self.u - self.mu) / time, 0)
+        self.der.var = ca.if_else(begun, ((self.u - self.mu) ** 2 - self.var) / time, 0)
+        self.initially(self.mu - self.u, "mean value at the start")
+        return ca.if_else(begun, ca.fmax(self.var, 0), 0)
+
+
+class Variance(_Spread):
+    """Calculates the empirical variance of its input signal."""
+
+    modelica_name = "Blocks.Math.Variance"
+
+    y = RealOutput("Variance of the input signal")
+
+    def equations(self) -> None:
+        self.y = self.variance()
+
+
+class StandardDeviation(_Spread):
+    """Calculates the empirical standard deviation of its input signal."""
+
+    modelica_name = "Blocks.Math.StandardDeviation"
+
+    y = RealOutput("Standard deviation of the input signal")
+
+    def equations(self) -> None:
+        self.y = ca.sqrt(self.variance())
+
+
+class MultiSwitch(Component):
+    """Set y to the expression of the first input that is true, else to y_default."""
+
+    modelica_name = "Blocks.Math.MultiSwitch"
+
+    nu = Parameter(t.Integer, required, "Number of input connections", min=1)
+    expr = Parameter(
+        t.Real, lambda self: np.zeros(self.nu), "y = expr[i] if u[i] is the first that is true", shape=None
+    )
+    y_default = Parameter(t.Real, 0.0, "Default value of output y if all u[i] = false")
+    u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
+    y = RealOutput("Connector of Real output signal")
+    firstActiveIndex = Variable(t.Real, "Index of the first true input, 0 where there is none")
+
+    def equations(self) -> None:
+        value, index = self.y_default, ca.SX(0)
+        for i in reversed(range(self.nu)):
+            value = ca.if_else(self.u[i] >= 0.5, ca.SX(self.expr)[i], value)
+            index = ca.if_else(self.u[i] >= 0.5, i + 1, index)
+        self.y, self.firstActiveIndex = value, index
+
+
+class RealToInteger(Component):
+    """Convert Real to Integer signal: the nearest whole number."""
+
+    modelica_name = "Blocks.Math.RealToInteger"
+
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("Nearest whole number")
+
+    def equations(self) -> None:
+        self.y = ca.if_else(self.u > 0, ca.floor(self.u + 0.5), ca.ceil(self.u - 0.5))
+
+
+class IntegerToReal(Component):
+    """Convert Integer to Real signal."""
+
+    modelica_name = "Blocks.Math.IntegerToReal"
+
+    u = RealInput("Whole number")
+    y = RealOutput("Connector of Real output signal")
+
+    def equations(self) -> None:
+        self.y = self.u
+
+
+class BooleanToReal(Component):
+    """Convert Boolean to Real signal."""
+
+    modelica_name = "Blocks.Math.BooleanToReal"
+
+    realTrue = Parameter(t.Real, 1.0, "Output signal for true Boolean input")
+    realFalse = Parameter(t.Real, 0.0, "Output signal for false Boolean input")
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("Connector of Real output signal")
+
+    def equations(self) -> None:
+        self.y = ca.if_else(self.u >= 0.5, self.realTrue, self.realFalse)
+
+
+class BooleanToInteger(Component):
+    """Convert Boolean to Integer signal."""
+
+    modelica_name = "Blocks.Math.BooleanToInteger"
+
+    integerTrue = Parameter(t.Integer, 1, "Output signal for true Boolean input")
+    integerFalse = Parameter(t.Integer, 0, "Output signal for false Boolean input")
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("Whole number")
+
+    def equations(self) -> None:
+        self.y = ca.if_else(self.u >= 0.5, self.integerTrue, self.integerFalse)
+
+
+class RealToBoolean(Component):
+    """Convert Real to Boolean signal."""
+
+    modelica_name = "Blocks.Math.RealToBoolean"
+
+    threshold = Parameter(t.Real, 0.5, "Output signal y is true, if input u >= threshold")
+    u = RealInput("Connector of Real input signal")
+    y = RealOutput("1 where u >= threshold, else 0")
+
+    def equations(self) -> None:
+        self.y = self.switch(self.u - self.threshold, 1.0, 0.0)
+
+
+class IntegerToBoolean(Component):
+    """Convert Integer to Boolean signal."""
+
+    modelica_name = "Blocks.Math.IntegerToBoolean"
+
+    threshold = Parameter(t.Integer, 1, "Output signal y is true, if input u >= threshold")
+    u = RealInput("Whole number")
+    y = RealOutput("1 where u >= threshold, else 0")
+
+    def equations(self) -> None:
+        self.y = self.u >= self.threshold
 
 
 __all__ = [
@@ -304,33 +573,69 @@ __all__ = [
     "Asin",
     "Atan",
     "Atan2",
+    "BooleanToInteger",
+    "BooleanToReal",
+    "ContinuousMean",
     "Cos",
     "Cosh",
     "Division",
     "Exp",
+    "Exponentiation",
     "Feedback",
+    "From_bar",
+    "From_day",
     "From_deg",
+    "From_degC",
+    "From_degF",
+    "From_degRk",
+    "From_gps",
+    "From_hour",
+    "From_kWh",
+    "From_kmh",
+    "From_litre",
+    "From_minute",
     "From_rpm",
     "Gain",
+    "IntegerToBoolean",
+    "IntegerToReal",
+    "LinearDependency",
     "Log",
     "Log10",
     "MatrixGain",
     "Max",
     "Min",
+    "MinMax",
     "MultiProduct",
     "MultiSum",
+    "MultiSwitch",
     "PolarToRectangular",
     "Power",
     "Product",
+    "Pythagoras",
+    "RealToBoolean",
+    "RealToInteger",
     "RectangularToPolar",
     "Sign",
     "Sin",
     "Sinh",
     "Sqrt",
+    "StandardDeviation",
     "Sum",
     "Tan",
     "Tanh",
+    "To_bar",
+    "To_day",
     "To_deg",
+    "To_degC",
+    "To_degF",
+    "To_degRk",
+    "To_gps",
+    "To_hour",
+    "To_kWh",
+    "To_kmh",
+    "To_litre",
+    "To_minute",
     "To_rpm",
+    "Variance",
     "WrapAngle",
 ]

@@ -1,13 +1,14 @@
-"""Combining and splitting signals (Modelica.Blocks.Routing 4.0)."""
+"""Combining and splitting signals (Modelica.Blocks.Routing 4.1)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import casadi as ca
+from mbfmu.components.blocks.interfaces import MISO
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
 
@@ -136,13 +137,85 @@ Multiplex2, Multiplex3, Multiplex4, Multiplex5, Multiplex6 = (_multiplex(n) for 
 DeMultiplex2, DeMultiplex3, DeMultiplex4, DeMultiplex5, DeMultiplex6 = (_demultiplex(n) for n in range(2, 7))
 
 
+class IntegerPassThrough(RealPassThrough):
+    """Pass an Integer signal through without modification."""
+
+    modelica_name = "Blocks.Routing.IntegerPassThrough"
+
+
+class BooleanPassThrough(RealPassThrough):
+    """Pass a Boolean signal through without modification."""
+
+    modelica_name = "Blocks.Routing.BooleanPassThrough"
+
+
+class IntegerReplicator(Replicator):
+    """Integer signal replicator."""
+
+    modelica_name = "Blocks.Routing.IntegerReplicator"
+
+
+class BooleanReplicator(Replicator):
+    """Boolean signal replicator."""
+
+    modelica_name = "Blocks.Routing.BooleanReplicator"
+
+
+class _Whole(Component):
+    """Vector that passes through as it is."""
+
+    n = Parameter(t.Integer, required, "Dimension of signal connector", min=1)
+    u = RealInput("Connector of Real input signals", shape=lambda self: (self.n,))
+    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.n,))
+
+    def equations(self) -> None:
+        self.y = self.u
+
+
+class Multiplex(_Whole):
+    """Multiplexer block for arbitrary number of input connectors."""
+
+    modelica_name = "Blocks.Routing.Multiplex"
+
+
+class DeMultiplex(_Whole):
+    """DeMultiplexer block for arbitrary number of output connectors."""
+
+    modelica_name = "Blocks.Routing.DeMultiplex"
+
+
+class Extractor(MISO):
+    """Extract scalar signal out of signal vector dependent on an index."""
+
+    modelica_name = "Blocks.Routing.Extractor"
+
+    allowOutOfRange = Parameter(t.Boolean, False, "= true, if index may be out of range")
+    outOfRangeValue = Parameter(t.Real, 1e10, "Output signal if index is out of range")
+    index = RealInput("Index of the element, a whole number from 1 to nin")
+
+    def equations(self) -> None:
+        value = self.outOfRangeValue
+        for i in range(self.nin):
+            value = ca.if_else(ca.fabs(self.index - i - 1) < 0.5, self.u[i], value)
+        self.y = value
+        if not self.allowOutOfRange:
+            self.require(ca.fmin(self.index, self.nin + 1 - self.index) - 0.5, "the input index is out of range")
+
+
 __all__ = [
+    "BooleanPassThrough",
+    "BooleanReplicator",
+    "DeMultiplex",
     "DeMultiplex2",
     "DeMultiplex3",
     "DeMultiplex4",
     "DeMultiplex5",
     "DeMultiplex6",
     "ExtractSignal",
+    "Extractor",
+    "IntegerPassThrough",
+    "IntegerReplicator",
+    "Multiplex",
     "Multiplex2",
     "Multiplex3",
     "Multiplex4",

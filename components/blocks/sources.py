@@ -1,6 +1,6 @@
-"""Signal sources (Modelica.Blocks.Sources 4.0). Parameters take numbers or vectors; a vector makes y one.
+"""Signal sources (Modelica.Blocks.Sources 4.1). Parameters take numbers or vectors; a vector makes y one.
 
-Where a source jumps or kinks it names the instant, so that a runtime stops there. A source without end repeats for ever.
+Where a source jumps or kinks it names the instant, so that a runtime stops there. One without end repeats for ever.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import casadi as ca
 from mbfmu.components.blocks.interfaces import SO, Element, common_shape, rows, size_of
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealOutput, required
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -183,7 +183,7 @@ class ExpSine(_Wave):
 
     modelica_name = "Blocks.Sources.ExpSine"
 
-    damping = Parameter(t.Real, required, "Damping coefficient of sine wave, 1/s", shape=None)
+    damping = Parameter(t.Type("Damping", unit="1/s"), required, "Damping coefficient of sine wave", shape=None)
 
     def wave(self, p: Any, elapsed: Any) -> Any:
         return p.amplitude * ca.exp(-p.damping * elapsed) * ca.sin(2 * math.pi * p.f * elapsed + p.phase)
@@ -198,7 +198,7 @@ class Exponentials(_Started):
     riseTime = Parameter(t.Time, required, "Rise time", shape=None, min=0)
     riseTimeConst = Parameter(
         t.Time,
-        required,
+        0.1,
         "Rise time constant; rising is defined as outMax*(1-exp(-riseTime/riseTimeConst))",
         shape=None,
         min=1e-60,
@@ -215,23 +215,25 @@ class Exponentials(_Started):
 # -- periodic sources -------------------------------------------------------------------------------------------------
 
 
-def periodic_event(scope: Any, first: Any, period: Any) -> None:
-    """Something jumps or kinks at `first` [s] and a period [s] later again and again.
+def periodic_event(scope: Any, first: Any, period: Any, begins: bool = True) -> None:
+    """Something jumps or kinks at `first` [s] and a period [s] later again and again; before `first`, too, where it
+    never begins.
 
     Of the two instants that are named, rounding decides whether the first still lies ahead.
     """
-    passed = ca.fmax(ca.floor((scope.time - first) / period), -1)
+    passed = ca.floor((scope.time - first) / period)
+    passed = ca.fmax(passed, -1) if begins else passed
     scope.time_event(first + (passed + 1) * period)
     scope.time_event(first + (passed + 2) * period)
 
 
-def period_count(scope: Any, start: Any, period: Any) -> Any:
+def period_count(scope: Any, start: Any, period: Any, begins: bool = True) -> Any:
     """Number of periods that have passed since `start`: a whole number, constant between the events.
 
     Whether it is odd is a switch, so that it cannot change within an integrator's step: at the border of two periods,
     where rounding decides what the floor is, the switch tells which one is meant.
     """
-    periodic_event(scope, start, period)
+    periodic_event(scope, start, period, begins)
     passed = (scope.time - start) / period
     odd = scope.switch(passed - 2 * ca.floor(passed / 2) - 1, 1.0, 0.0)
     count = ca.floor(passed)
@@ -304,14 +306,88 @@ class Trapezoid(_Periodic):
         return self.until(p, p.rising, phase, p.amplitude * within / _nonzero(p.rising), plateau)
 
 
+class Sinc(_Started):
+    """Generate sinc signal."""
+
+    modelica_name = "Blocks.Sources.Sinc"
+
+    amplitude = Parameter(t.Real, 1.0, "Amplitude of sine wave", shape=None, tunable=True)
+    f = Parameter(t.Frequency, required, "Frequency of sine wave", shape=None)
+    continuous = Parameter(t.Boolean, False, "= true, if the output starts at offset + amplitude rather than offset")
+
+    def started(self, p: Any, elapsed: Any) -> Any:
+        x = 2 * math.pi * p.f * elapsed
+        return p.amplitude * ca.if_else(x == 0, 1, ca.sin(x) / _nonzero(x))
+
+    def waiting(self, p: Any) -> Any:
+        return p.amplitude if self.continuous else 0.0
+
+
+class _VariableFrequency(Component):
+    """Wave whose frequency and amplitude are signals or constants: its phase is their integral."""
+
+    useConstantAmplitude = Parameter(t.Boolean, False, "Enable constant amplitude")
+    constantAmplitude = Parameter(t.Real, 1.0, "Constant amplitude")
+    useConstantFrequency = Parameter(t.Boolean, False, "Enable constant frequency")
+    constantFrequency = Parameter(t.Frequency, 1.0, "Constant frequency")
+    offset = Parameter(t.Real, 0.0, "Offset of the wave")
+    amplitude = RealInput("Amplitude", when=lambda self: not self.useConstantAmplitude)
+    f = RealInput("Frequency", type=t.Frequency, when=lambda self: not self.useConstantFrequency)
+    y = RealOutput("Connector of Real output signal")
+    phi = State(t.Angle, "Phase of the wave", start=0.0)
+
+    def equations(self) -> None:
+        amplitude = self.constantAmplitude if self.useConstantAmplitude else self.amplitude
+        self.der.phi = 2 * math.pi * (self.constantFrequency if self.useConstantFrequency else self.f)
+        self.y = self.offset + amplitude * self.wave(self.phi)
+
+    def wave(self, phase: Any) -> Any:
+        """The wave as a function of its phase."""
+        raise NotImplementedError(f"{type(self).__name__} must define wave()")
+
+
+class SineVariableFrequencyAndAmplitude(_VariableFrequency):
+    """Generate sine signal with variable frequency and amplitude."""
+
+    modelica_name = "Blocks.Sources.SineVariableFrequencyAndAmplitude"
+
+    def wave(self, phase: Any) -> Any:
+        return ca.sin(phase)
+
+
+class CosineVariableFrequencyAndAmplitude(_VariableFrequency):
+    """Generate cosine signal with variable frequency and amplitude."""
+
+    modelica_name = "Blocks.Sources.CosineVariableFrequencyAndAmplitude"
+
+    def wave(self, phase: Any) -> Any:
+        return ca.cos(phase)
+
+
+class LogFrequencySweep(Source):
+    """Logarithmic frequency sweep: from wMin to wMax, in proportion to itself."""
+
+    modelica_name = "Blocks.Sources.LogFrequencySweep"
+
+    wMin = Parameter(t.Real, required, "Start frequency", shape=None, min=1e-15)
+    wMax = Parameter(t.Real, required, "End frequency", shape=None, min=1e-15)
+    startTime = Parameter(t.Time, 0.0, "Start time of frequency sweep", shape=None)
+    duration = Parameter(t.Time, required, "Duration of ramp (= 0.0 gives a Step)", shape=None, min=0)
+
+    def signal(self, p: Any) -> Any:
+        part = (self.time - p.startTime) / _nonzero(p.duration)
+        growing = self.from_time(p.startTime, p.wMin * (p.wMax / p.wMin) ** part, p.wMin)
+        return self.from_time(p.startTime + p.duration, p.wMax, growing)
+
+
 # -- motion from point to point ---------------------------------------------------------------------------------------
 
 
 class _PointToPoint(Component):
     """Move as fast as possible, all elements in step, within limits of speed and acceleration."""
 
-    qd_max = Parameter(t.Real, required, "Maximum velocities der(q)", shape=None, min=1e-60)
-    qdd_max = Parameter(t.Real, required, "Maximum accelerations der(qd)", shape=None, min=1e-60)
+    qd_max = Parameter(t.Real, 1.0, "Maximum velocities der(q)", shape=None, min=1e-60)
+    qdd_max = Parameter(t.Real, 1.0, "Maximum accelerations der(qd)", shape=None, min=1e-60)
     startTime = Parameter(t.Time, 0.0, "Time instant at which movement starts")
 
     def profile(self, distance: Any) -> tuple[Any, Any, Any, Any]:
@@ -349,7 +425,7 @@ class KinematicPTP(_PointToPoint):
 
     modelica_name = "Blocks.Sources.KinematicPTP"
 
-    deltaq = Parameter(t.Real, required, "Distance to move", shape=None)
+    deltaq = Parameter(t.Real, 1.0, "Distance to move", shape=None)
     y = RealOutput("Accelerations", shape=_point_shape)
 
     def equations(self) -> None:
@@ -365,14 +441,18 @@ class KinematicPTP2(_PointToPoint):
     modelica_name = "Blocks.Sources.KinematicPTP2"
 
     q_begin = Parameter(t.Real, 0.0, "Start position", shape=None)
-    q_end = Parameter(t.Real, required, "End position", shape=None)
+    q_end = Parameter(t.Real, 1.0, "End position", shape=None)
     q = RealOutput("Reference position of path planning", shape=_point_shape)
     qd = RealOutput("Reference speed of path planning", shape=_point_shape)
     qdd = RealOutput("Reference acceleration of path planning", shape=_point_shape)
+    moving = RealOutput("= 1, while the axis is moving, else 0", shape=_point_shape)
+    endTime = Variable(t.Time, "Time instant at which movement stops")
 
     def equations(self) -> None:
         distance = (self.q_end - self.q_begin) * ca.SX.ones(size_of(_point_shape(self._component)))
-        s, sd, sdd, _ = self.profile(distance)
+        s, sd, sdd, self.endTime = self.profile(distance)
+        under_way = self.switch(self.time - self.endTime, 0.0, 1.0)
+        self.moving = ca.if_else(distance == 0, 0, under_way)
         self.q, self.qd, self.qdd = self.q_begin + distance * s, distance * sd, distance * sdd
 
 
@@ -390,15 +470,19 @@ __all__ = [
     "Constant",
     "ContinuousClock",
     "Cosine",
+    "CosineVariableFrequencyAndAmplitude",
     "ExpSine",
     "Exponentials",
     "KinematicPTP",
     "KinematicPTP2",
+    "LogFrequencySweep",
     "Pulse",
     "Ramp",
     "RealExpression",
     "SawTooth",
+    "Sinc",
     "Sine",
+    "SineVariableFrequencyAndAmplitude",
     "Step",
     "Trapezoid",
 ]

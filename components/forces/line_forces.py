@@ -13,24 +13,8 @@ from mbfmu.components.forces.animation import CoilShape, LineShape, TwoCylinders
 from mbfmu.components.interfaces import LineForceBase, PartialTwoFrames, TranslationalFlange_a, TranslationalFlange_b
 
 from mbfmu.frames import resolve2
-from mbfmu.modeling import Component, Parameter, Variable, required
+from mbfmu.modeling import Parameter, Variable, required
 from mbfmu.modeling import types as t
-
-
-def _is_zero(component: Component, name: str) -> bool:
-    """True where a parameter is the number 0 as the model stands, given directly or passed on by what contains it."""
-    value = component.value(name)
-    owner = component._owner
-    while owner is not None and getattr(value, "is_symbolic", lambda: False)():
-        passed = [n for n in owner.parameters() if n in owner._symbols and _is_same(owner._symbols[n], value)]
-        if not passed:
-            return False
-        value, owner = owner.value(passed[0]), owner._owner
-    return isinstance(value, float) and value == 0.0
-
-
-def _is_same(a: Any, b: Any) -> bool:
-    return bool(a.is_scalar() and a.is_symbolic() and a.element_hash() == b.element_hash())
 
 
 class _LineForceWithFlanges(LineForceBase):
@@ -42,7 +26,8 @@ class _LineForceWithFlanges(LineForceBase):
     @property
     def is_massless(self) -> bool:
         """True where no mass is on the line; then its equations say nothing of accelerations."""
-        if not all(_is_zero(self._component, name) for name in self.masses):
+        values = [self._component.original(name) for name in self.masses]
+        if not all(isinstance(value, float) and value == 0.0 for value in values):
             return False
         for name in self.masses:
             self.require(
@@ -75,11 +60,8 @@ class _LineForceWithFlanges(LineForceBase):
     def inertia(self, m: Any, r: Any) -> tuple[Any, dict[str, Any]]:
         """Acceleration without gravity of a point mass at r, resolved in the world frame, and its energy."""
         v = self.der(r)
-        g = self.world.gravity_acceleration(r)
-        potential = self.world.gravity_potential(r)
-        energy = {"kinetic": m * ca.sumsqr(v) / 2}
-        energy |= {"supplied": m * ca.dot(g, v)} if potential is None else {"potential": m * potential}
-        return self.der(v) - g, energy
+        energy = {"kinetic": m * ca.sumsqr(v) / 2, **self.world.gravity_energy(m, r, v)}
+        return self.der(v) - self.world.gravity_acceleration(r), energy
 
 
 class LineForceWithMass(LineShape, _LineForceWithFlanges):

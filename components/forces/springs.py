@@ -1,4 +1,4 @@
-"""Dampers, and springs with dampers, along a line (Modelica.Mechanics.MultiBody.Forces 4.0)."""
+"""Dampers, and springs with dampers, along a line (Modelica.Mechanics.MultiBody.Forces 4.1)."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Any
 
 from mbfmu.components.forces.animation import CoilShape, DamperShape
 from mbfmu.components.interfaces import PartialLineForce
-from mbfmu.components.losses import LossPower
+from mbfmu.components.losses import LossPowerWithT
 
 from mbfmu.modeling import Parameter, Start, State, required
 from mbfmu.modeling import types as t
 
 
-class _LossyLineForce(LossPower, PartialLineForce):
+class _LossyLineForce(LossPowerWithT, PartialLineForce):
     """Line force that turns work into heat."""
 
     s_small = Parameter(t.Distance, 1e-10, "Prevent zero-division if distance between frame_a and frame_b is zero")

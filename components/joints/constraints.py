@@ -18,7 +18,7 @@ from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.planar_loop import across
 
 from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation, cross, normalize, relative_rotation, resolve1, resolve2
+from mbfmu.frames import Orientation, cross, normalize, relative_rotation, resolve1, resolve2, rotation_vector
 from mbfmu.modeling.declarations import Final, Multiplier, Parameter, Variable
 from mbfmu.modeling.types import Axis, Boolean, Diameter, Force, Position, Power, Torque
 from mbfmu.modeling.types import Orientation as OrientationType
@@ -87,10 +87,7 @@ class Prismatic(PartialConstraint):
     t_c = Multiplier(Torque, "Constraint torque at frame_b, resolved in frame_b", shape=3)
 
     def torque(self, R_rel: Orientation) -> Any:
-        T = R_rel.T
-        # 2 tan(angle/2) along the axis of rotation, which has no second zero at 180 degrees
-        turn = ca.vertcat(T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0])
-        self.constrain("t_c", position=2 * turn / (1 + ca.trace(T)))
+        self.constrain("t_c", position=rotation_vector(R_rel.T))
         return self.t_c
 
 

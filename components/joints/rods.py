@@ -146,7 +146,10 @@ class SphericalSpherical(RodAnimation, TotalPower, PartialTwoFrames):
         a.f = (self.f_CM_a - self.f_CM_e) / 2 + self.f_rod * self.eRod_a
         b.f = resolve_relative(self.f_b_a1 - self.f_rod * self.eRod_a, a.R, b.R)
         a.t, b.t = [0, 0, 0], [0, 0, 0]
-        point_mass_energy(self, self.m, self.r_CM_0, self.v_CM_0)
+        self.energy(
+            kinetic=self.m * ca.sumsqr(self.v_CM_0) / 2,
+            **self.world.gravity_energy(self.m, self.r_CM_0, self.v_CM_0),
+        )
         self.measure_power("frame_a", "frame_b", others=-self.m * ca.dot(acceleration, self.v_CM_0))
 
 
@@ -296,15 +299,6 @@ class UniversalSpherical(RodAnimation, CylinderAnimation, RodFrame, TotalPower, 
         a.f, a.t = -f_b - f_ia, -t_ia - cross(self.rRod_a, f_b)
         self.energy()
         self.measure_power("frame_a", "frame_b", "frame_ia")
-
-
-def point_mass_energy(self: Component, m: Any, r_0: Any, v_0: Any) -> None:
-    """Energy of a mass m [kg] at r_0 [m] with velocity v_0 [m/s], both resolved in the world frame."""
-    potential = self.world.gravity_potential(r_0)
-    if potential is None:
-        self.energy(kinetic=m * ca.sumsqr(v_0) / 2, supplied=m * ca.dot(self.world.gravity_acceleration(r_0), v_0))
-    else:
-        self.energy(kinetic=m * ca.sumsqr(v_0) / 2, potential=m * potential)
 
 
 def check_rod(component: Component, name: str) -> None:

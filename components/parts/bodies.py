@@ -57,18 +57,6 @@ def _select(self: Component) -> str:
     return "always" if self.enforceStates else "avoid"
 
 
-def body_energy(self: Component, r: Any, v: Any, rotational: Any) -> None:
-    """Energy of a mass at r with velocity v, both in the world frame, and of its rotation."""
-    potential = self.world.gravity_potential(r)
-    if potential is None:
-        self.energy(
-            kinetic=self.m * ca.sumsqr(v) / 2 + rotational,
-            supplied=self.m * ca.dot(self.world.gravity_acceleration(r), v),
-        )
-    else:
-        self.energy(kinetic=self.m * ca.sumsqr(v) / 2 + rotational, potential=self.m * potential)
-
-
 class BodyStart(Component):
     """Start values and choice of states that every part with a body has."""
 
@@ -266,7 +254,10 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         )
         a.t = self.I @ self.z_a + cross(self.w_a, self.I @ self.w_a) + cross(self.r_CM, force)
         v_CM = self.v_0 + resolve1(a.R, cross(self.w_a, self.r_CM))
-        body_energy(self, a.r_0 + resolve1(a.R, self.r_CM), v_CM, ca.dot(self.w_a, self.I @ self.w_a) / 2)
+        self.energy(
+            kinetic=self.m * ca.sumsqr(v_CM) / 2 + ca.dot(self.w_a, self.I @ self.w_a) / 2,
+            **self.world.gravity_energy(self.m, a.r_0 + resolve1(a.R, self.r_CM), v_CM),
+        )
 
     def _orientation_states(self) -> None:
         """Q or phi, where this body holds the orientation; dummies otherwise (the seed's Connections.isRoot)."""
@@ -522,7 +513,7 @@ class PointMass(SphereAnimation):
         self.a_0 = self.der(self.v_0)
         a.f = self.m * resolve2(a.R, self.a_0 - self.world.gravity_acceleration(self.r_0))
         a.t = [0, 0, 0]
-        body_energy(self, self.r_0, self.v_0, 0.0)
+        self.energy(kinetic=self.m * ca.sumsqr(self.v_0) / 2, **self.world.gravity_energy(self.m, self.r_0, self.v_0))
 
 
 __all__ = ["Body", "BodyBox", "BodyCylinder", "BodyShape", "PointMass"]

@@ -1,76 +1,22 @@
-"""One-dimensional rotational mechanics (Modelica.Mechanics.Rotational 4.0)."""
+"""One-dimensional rotational mechanics (Modelica.Mechanics.Rotational 4.1)."""
 
-from mbfmu.components.rotational.components import (
-    Damper,
-    Disc,
-    ElastoBacklash,
-    Fixed,
-    Inertia,
-    RelativeStates,
-    Spring,
-    SpringDamper,
-)
-from mbfmu.components.rotational.friction import BearingFriction, Brake, Clutch
-from mbfmu.components.rotational.gears import IdealGear, IdealGearR2T, IdealPlanetary, IdealRollingWheel
-from mbfmu.components.rotational.sensors import (
-    AccSensor,
-    AngleSensor,
-    MultiSensor,
-    PowerSensor,
-    RelAccSensor,
-    RelAngleSensor,
-    RelSpeedSensor,
-    SpeedSensor,
-    TorqueSensor,
-)
-from mbfmu.components.rotational.sources import (
-    Accelerate,
-    ConstantSpeed,
-    ConstantTorque,
-    LinearSpeedDependentTorque,
-    Move,
-    Position,
-    QuadraticSpeedDependentTorque,
-    Speed,
-    Torque,
-    Torque2,
-    TorqueStep,
-)
+from mbfmu.components.rotational import adaptors, components, friction, gears, lossy_gear, sensors, sources
+from mbfmu.components.rotational.adaptors import *  # noqa: F403
+from mbfmu.components.rotational.components import *  # noqa: F403
+from mbfmu.components.rotational.friction import *  # noqa: F403
+from mbfmu.components.rotational.gears import *  # noqa: F403
+from mbfmu.components.rotational.interfaces import InternalSupport
+from mbfmu.components.rotational.lossy_gear import *  # noqa: F403
+from mbfmu.components.rotational.sensors import *  # noqa: F403
+from mbfmu.components.rotational.sources import *  # noqa: F403
 
 __all__ = [
-    "AccSensor",
-    "Accelerate",
-    "AngleSensor",
-    "BearingFriction",
-    "Brake",
-    "Clutch",
-    "ConstantSpeed",
-    "ConstantTorque",
-    "Damper",
-    "Disc",
-    "ElastoBacklash",
-    "Fixed",
-    "IdealGear",
-    "IdealGearR2T",
-    "IdealPlanetary",
-    "IdealRollingWheel",
-    "Inertia",
-    "LinearSpeedDependentTorque",
-    "Move",
-    "MultiSensor",
-    "Position",
-    "PowerSensor",
-    "QuadraticSpeedDependentTorque",
-    "RelAccSensor",
-    "RelAngleSensor",
-    "RelSpeedSensor",
-    "RelativeStates",
-    "Speed",
-    "SpeedSensor",
-    "Spring",
-    "SpringDamper",
-    "Torque",
-    "Torque2",
-    "TorqueSensor",
-    "TorqueStep",
+    "InternalSupport",
+    *adaptors.__all__,
+    *components.__all__,
+    *friction.__all__,
+    *gears.__all__,
+    *lossy_gear.__all__,
+    *sensors.__all__,
+    *sources.__all__,
 ]

@@ -1,4 +1,4 @@
-"""Inertias, springs and dampers of rotational mechanics (Modelica.Mechanics.Rotational.Components 4.0)."""
+"""Inertias, springs and dampers of rotational mechanics (Modelica.Mechanics.Rotational.Components 4.1)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mbfmu.components.rotational.interfaces import (
     PartialTwoFlanges,
 )
 
-from mbfmu.modeling import Component, required
+from mbfmu.modeling import Component, RealInput, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Coordinate, Parameter, Variable
 
@@ -119,7 +119,37 @@ class SpringDamper(LossPower, PartialCompliantWithRelativeStates):
         return self.tau_c + self.tau_d
 
 
-class ElastoBacklash(LossPower, PartialCompliantWithRelativeStates):
+class _Backlash(LossPower, PartialCompliantWithRelativeStates):
+    """Backlash in series with a spring and a damper."""
+
+    c = Parameter(t.RotationalSpringConstant, required, "Spring constant (c > 0 required)", min=1e-60, tunable=True)
+    d = Parameter(t.RotationalDampingConstant, required, "Damping constant", min=0, tunable=True)
+    b = Parameter(t.Angle, 0.0, "Total backlash", min=0, tunable=True)
+    phi_rel0 = Parameter(t.Angle, 0.0, "Unstretched spring angle", tunable=True)
+    tau_c = Variable(t.Torque, "Spring torque")
+    tau_d = Variable(t.Torque, "Damping torque, as far as the contact takes it up")
+
+    @property
+    def loose(self) -> ca.SX:
+        """True where there is a backlash."""
+        return self.b > LEAST_BACKLASH
+
+    def torque(self) -> ca.SX:
+        twist, loose = self.phi_rel - self.phi_rel0, self.loose
+        above = self.switch(ca.if_else(loose, twist - self.b / 2, -1), 1, 0)
+        below = self.switch(ca.if_else(loose, -twist - self.b / 2, -1), 1, 0)
+        contact = ca.if_else(loose, above * (twist - self.b / 2) + below * (twist + self.b / 2), twist)
+        self.tau_c = self.c * contact
+        self.tau_d = self.damping(above - below)
+        self.lose(self.tau_d * self.w_rel, potential=self.c * contact**2 / 2)
+        return self.tau_c + self.tau_d
+
+    def damping(self, side: ca.SX) -> ca.SX:
+        """Torque of the damper; `side` is 1 or -1 in contact beyond either end of the backlash, 0 between them."""
+        raise NotImplementedError(f"{type(self).__name__} must define damping()")
+
+
+class ElastoBacklash(_Backlash):
     """Backlash connected in series to linear spring and damper (backlash is modeled with elasticity).
 
     The damping torque never exceeds the spring torque, so that the contact neither sticks nor begins with a jump.
@@ -127,26 +157,26 @@ class ElastoBacklash(LossPower, PartialCompliantWithRelativeStates):
 
     modelica_name = "Rotational.Components.ElastoBacklash"
 
-    c = Parameter(t.RotationalSpringConstant, required, "Spring constant (c > 0 required)", min=1e-60, tunable=True)
-    d = Parameter(t.RotationalDampingConstant, 0.0, "Damping constant", min=0, tunable=True)
-    b = Parameter(t.Angle, 0.0, "Total backlash", min=0, tunable=True)
-    phi_rel0 = Parameter(t.Angle, 0.0, "Unstretched spring angle", tunable=True)
-    tau_c = Variable(t.Torque, "Spring torque")
-    tau_d = Variable(t.Torque, "Damping torque, as far as the contact takes it up")
-
-    def torque(self) -> ca.SX:
-        twist, loose = self.phi_rel - self.phi_rel0, self.b > LEAST_BACKLASH
-        above = self.switch(ca.if_else(loose, twist - self.b / 2, -1), 1, 0)
-        below = self.switch(ca.if_else(loose, -twist - self.b / 2, -1), 1, 0)
-        contact = ca.if_else(loose, above * (twist - self.b / 2) + below * (twist + self.b / 2), twist)
-        self.tau_c = self.c * contact
+    def damping(self, side: ca.SX) -> ca.SX:
         limit, damping = ca.fabs(self.tau_c), self.d * self.w_rel
         # The limits hold for moments that steps would pass unseen, so they are events.
-        limited = ca.if_else(loose, self.d > 0, 0)
+        limited = ca.if_else(self.loose, self.d > 0, 0)
         upper = self.switch(ca.if_else(limited, damping - limit, -1), limit, damping)
-        self.tau_d = self.switch(ca.if_else(limited, -limit - damping, -1), -limit, upper)
-        self.lose(self.tau_d * self.w_rel, potential=self.c * contact**2 / 2)
-        return self.tau_c + self.tau_d
+        return self.switch(ca.if_else(limited, -limit - damping, -1), -limit, upper)
+
+
+class ElastoBacklash2(_Backlash):
+    """Backlash connected in series to linear spring and damper; the torque jumps at the begin of contact.
+
+    The whole damping torque acts in contact as long as it does not pull.
+    """
+
+    modelica_name = "Rotational.Components.ElastoBacklash2"
+
+    def damping(self, side: ca.SX) -> ca.SX:
+        damping = self.d * self.w_rel
+        pushes = self.switch(ca.if_else(self.loose, side * (self.tau_c + damping), 1), damping, -self.tau_c)
+        return ca.if_else(ca.logic_and(self.loose, side == 0), 0, pushes)
 
 
 class RelativeStates(PartialTwoFlanges):
@@ -155,6 +185,7 @@ class RelativeStates(PartialTwoFlanges):
     modelica_name = "Rotational.Components.RelativeStates"
 
     stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use the relative angle and relative speed as states")
+    phi_nominal = Parameter(t.Angle, 1.0, "Nominal value of the relative angle (used for scaling)", min=0)
     phi_rel = Variable(
         t.Angle,
         "Relative rotation angle (= flange_b.phi - flange_a.phi)",
@@ -175,4 +206,44 @@ class RelativeStates(PartialTwoFlanges):
         self.a_rel = self.der(self.w_rel)
 
 
-__all__ = ["Damper", "Disc", "ElastoBacklash", "Fixed", "Inertia", "RelativeStates", "Spring", "SpringDamper"]
+class InitializeFlange(Component):
+    """Initializes a flange with pre-defined angle, speed and angular acceleration (usually reference data)."""
+
+    modelica_name = "Rotational.Components.InitializeFlange"
+
+    use_phi_start = Parameter(t.Boolean, True, "= true, if initial angle is defined by input phi_start")
+    use_w_start = Parameter(t.Boolean, True, "= true, if initial speed is defined by input w_start")
+    use_a_start = Parameter(t.Boolean, True, "= true, if initial angular acceleration is defined by input a_start")
+    stateSelect = Parameter(t.StateSelect, "default", "Priority to use flange angle and speed as states")
+    phi_start = RealInput("Initial angle of flange", type=t.Angle, when=lambda self: self.use_phi_start)
+    w_start = RealInput("Initial speed of flange", type=t.AngularVelocity, when=lambda self: self.use_w_start)
+    a_start = RealInput(
+        "Initial angular acceleration of flange", type=t.AngularAcceleration, when=lambda self: self.use_a_start
+    )
+    flange = Flange_b("Flange that is initialized", needed=True)
+    phi_flange = Variable(t.Angle, "Flange angle", state_select=lambda self: self.stateSelect)
+    w_flange = Variable(t.AngularVelocity, "= der(phi_flange)", state_select=lambda self: self.stateSelect)
+
+    def equations(self) -> None:
+        self.phi_flange = self.flange.phi
+        self.w_flange = self.der(self.phi_flange)
+        if self.use_phi_start:
+            self.initially(self.phi_flange - self.phi_start, "phi_start")
+        if self.use_w_start:
+            self.initially(self.w_flange - self.w_start, "w_start")
+        if self.use_a_start:
+            self.initially(self.der(self.w_flange) - self.a_start, "a_start")
+
+
+__all__ = [
+    "Damper",
+    "Disc",
+    "ElastoBacklash",
+    "ElastoBacklash2",
+    "Fixed",
+    "Inertia",
+    "InitializeFlange",
+    "RelativeStates",
+    "Spring",
+    "SpringDamper",
+]

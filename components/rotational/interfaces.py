@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import casadi as ca
 from mbfmu.components.interfaces import Flange_a, Flange_b
 
-from mbfmu.modeling import Component
+from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
 
@@ -86,7 +88,10 @@ class PartialElementaryTwoFlangesAndSupport2(PartialSupport, PartialTwoFlanges):
 
 
 class PartialTorque(PartialElementaryOneFlangeAndSupport2):
-    """Torque that accelerates the flange: a subclass defines `torque`, a function of phi and its derivative."""
+    """Torque that acts at the flange: a subclass defines `torque`, a function of phi and its derivative."""
+
+    #: 1 where a positive tau accelerates the flange, -1 where it brakes it.
+    accelerates: ClassVar[float] = 1.0
 
     phi = Variable(t.Angle, "Angle of flange with respect to support (= flange.phi - support.phi)")
     tau = Variable(t.Torque, "Accelerating torque acting at flange (= -flange.tau)")
@@ -94,11 +99,11 @@ class PartialTorque(PartialElementaryOneFlangeAndSupport2):
     def equations(self) -> None:
         self.phi = self.flange.phi - self.phi_support
         self.tau = self.torque()
-        self.flange.tau = -self.tau
-        self.react(self.tau)
+        self.flange.tau = -self.accelerates * self.tau
+        self.react(self.accelerates * self.tau)
 
     def torque(self) -> ca.SX:
-        """Accelerating torque [N.m]."""
+        """Torque tau [N.m]."""
         raise NotImplementedError(f"{type(self).__name__} must define torque()")
 
 
@@ -115,7 +120,22 @@ class PartialRelativeSensor(PartialTwoFlanges):
     flange_b = Flange_b("Right flange of shaft", needed=True)
 
 
+class InternalSupport(Component):
+    """Adapter model to utilize conditional support connector: it gives the support's angle, and takes its torque."""
+
+    modelica_name = "Rotational.Interfaces.InternalSupport"
+
+    tau = RealInput("External support torque (= flange.tau)", type=t.Torque)
+    phi = Variable(t.Angle, "External support angle (= flange.phi)")
+    flange = Flange_a("Internal support flange", needed=True)
+
+    def equations(self) -> None:
+        self.phi = self.flange.phi
+        self.flange.tau = self.tau
+
+
 __all__ = [
+    "InternalSupport",
     "PartialAbsoluteSensor",
     "PartialCompliant",
     "PartialCompliantWithRelativeStates",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 
 import casadi as ca
+from mbfmu.components import characteristics
+from mbfmu.components.characteristics import REGULARIZATION
+from mbfmu.components.losses import LossPowerWithT
 from mbfmu.components.rotational.interfaces import (
     PartialElementaryOneFlangeAndSupport2,
     PartialTorque,
@@ -49,7 +52,39 @@ class Torque2(PartialTwoFlanges):
         self.flange_a.tau, self.flange_b.tau = self.tau, -self.tau
 
 
-class ConstantTorque(PartialTorque):
+class TorqueStep(PartialTorque):
+    """Constant torque, not dependent on speed, that steps at startTime."""
+
+    modelica_name = "Rotational.Sources.TorqueStep"
+
+    stepTorque = Parameter(
+        t.Torque,
+        required,
+        f"Height of torque step {LOAD}",
+    )
+    offsetTorque = Parameter(t.Torque, required, "Offset of torque")
+    startTime = Parameter(t.Time, 0.0, "Torque = offset for time < startTime")
+
+    def torque(self) -> ca.SX:
+        self.time_event(self.startTime)
+        return self.offsetTorque + self.switch(self.time - self.startTime, self.stepTorque, 0)
+
+
+class PartialTorqueAtSpeed(PartialTorque):
+    """Torque that may depend on the flange's speed `w`: a subclass defines `torque_at_speed`."""
+
+    w = Variable(t.AngularVelocity, "Angular velocity of flange with respect to support (= der(phi))")
+
+    def torque(self) -> ca.SX:
+        self.w = self.der(self.flange.phi - self.phi_support)
+        return self.torque_at_speed()
+
+    def torque_at_speed(self) -> ca.SX:
+        """Accelerating torque [N.m]."""
+        raise NotImplementedError(f"{type(self).__name__} must define torque_at_speed()")
+
+
+class ConstantTorque(PartialTorqueAtSpeed):
     """Constant torque, not dependent on speed."""
 
     modelica_name = "Rotational.Sources.ConstantTorque"
@@ -61,29 +96,24 @@ class ConstantTorque(PartialTorque):
         tunable=True,
     )
 
-    def torque(self) -> ca.SX:
+    def torque_at_speed(self) -> ca.SX:
         return self.tau_constant
 
 
-class TorqueStep(PartialTorque):
-    """Constant torque, not dependent on speed, that steps at startTime."""
+class SignTorque(PartialTorqueAtSpeed):
+    """Constant torque changing sign with speed."""
 
-    modelica_name = "Rotational.Sources.TorqueStep"
+    modelica_name = "Rotational.Sources.SignTorque"
 
-    stepTorque = Parameter(
-        t.Torque,
-        required,
-        f"Height of torque step {LOAD}",
-    )
-    offsetTorque = Parameter(t.Torque, 0.0, "Offset of torque")
-    startTime = Parameter(t.Time, 0.0, "Torque = offset for time < startTime")
+    tau_nominal = Parameter(t.Torque, required, "Nominal torque (if negative, torque is acting as load)", tunable=True)
+    reg = Parameter(REGULARIZATION, "Exp", "Type of regularization")
+    w0 = Parameter(t.AngularVelocity, required, "Regularization below w0", min=1e-15)
 
-    def torque(self) -> ca.SX:
-        self.time_event(self.startTime)
-        return self.offsetTorque + self.switch(self.time - self.startTime, self.stepTorque, 0)
+    def torque_at_speed(self) -> ca.SX:
+        return self.tau_nominal * characteristics.sign(self, self.w, self.w0, self.reg)
 
 
-class _SpeedDependentTorque(PartialTorque):
+class _SpeedDependentTorque(PartialTorqueAtSpeed):
     """Torque as a function of speed."""
 
     tau_nominal = Parameter(
@@ -94,15 +124,6 @@ class _SpeedDependentTorque(PartialTorque):
     )
     w_nominal = Parameter(t.AngularVelocity, required, "Nominal speed", min=1e-15, tunable=True)
     TorqueDirection = Parameter(t.Boolean, True, "Same direction of torque in both directions of rotation")
-    w = Variable(t.AngularVelocity, "Angular velocity of flange with respect to support (= der(phi))")
-
-    def torque(self) -> ca.SX:
-        self.w = self.der(self.flange.phi - self.phi_support)
-        return self.tau_nominal * self.characteristic(self.w / self.w_nominal)
-
-    def characteristic(self, speed: ca.SX) -> ca.SX:
-        """Torque over nominal torque as a function of speed over nominal speed."""
-        raise NotImplementedError(f"{type(self).__name__} must define characteristic()")
 
 
 class LinearSpeedDependentTorque(_SpeedDependentTorque):
@@ -110,8 +131,8 @@ class LinearSpeedDependentTorque(_SpeedDependentTorque):
 
     modelica_name = "Rotational.Sources.LinearSpeedDependentTorque"
 
-    def characteristic(self, speed: ca.SX) -> ca.SX:
-        return self.switch(speed, speed, -speed) if self.TorqueDirection else speed
+    def torque_at_speed(self) -> ca.SX:
+        return self.tau_nominal * characteristics.linear(self, self.w / self.w_nominal, self.TorqueDirection)
 
 
 class QuadraticSpeedDependentTorque(_SpeedDependentTorque):
@@ -119,8 +140,51 @@ class QuadraticSpeedDependentTorque(_SpeedDependentTorque):
 
     modelica_name = "Rotational.Sources.QuadraticSpeedDependentTorque"
 
-    def characteristic(self, speed: ca.SX) -> ca.SX:
-        return speed**2 if self.TorqueDirection else speed * ca.fabs(speed)
+    def torque_at_speed(self) -> ca.SX:
+        return self.tau_nominal * characteristics.quadratic(self, self.w / self.w_nominal, self.TorqueDirection)
+
+
+class InverseSpeedDependentTorque(_SpeedDependentTorque):
+    """Torque reciprocal dependent on speed."""
+
+    modelica_name = "Rotational.Sources.InverseSpeedDependentTorque"
+
+    w0 = Parameter(t.AngularVelocity, required, "Regularization below w0", min=1e-15)
+
+    def torque_at_speed(self) -> ca.SX:
+        law = characteristics.inverse(self, self.w, self.w0, self.w_nominal, self.TorqueDirection)
+        return self.tau_nominal * law
+
+
+class EddyCurrentTorque(LossPowerWithT, PartialTorqueAtSpeed):
+    """Simple model of a rotational eddy current brake; warm metal brakes best at a higher speed."""
+
+    modelica_name = "Rotational.Sources.EddyCurrentTorque"
+
+    useExcitationInput = Parameter(t.Boolean, False, "Enable signal input for excitation")
+    constantExcitation = Parameter(t.Real, 1.0, "Excitation=1 to reach maximum torque")
+    tau_nominal = Parameter(t.Torque, required, "Maximum torque (always braking)")
+    w_nominal = Parameter(
+        t.AngularVelocity,
+        required,
+        "Nominal speed (leads to maximum torque) at reference temperature",
+        min=1e-15,
+    )
+    TRef = Parameter(t.Temperature, required, "Reference temperature")
+    alpha20 = Parameter(t.LinearTemperatureCoefficient, required, "Temperature coefficient of material at 20 degC")
+    excitation = RealInput("Excitation", when=lambda self: self.useExcitationInput)
+    tau = Variable(t.Torque, "Braking torque acting at flange (= flange.tau)")
+    w_normalized = Variable(t.Real, "Relative speed w/w_nominal, w_nominal at the present temperature")
+
+    accelerates = -1.0
+
+    def torque_at_speed(self) -> ca.SX:
+        resistance = characteristics.resistance(self.temperature, self.TRef, self.alpha20)
+        self.w_normalized = self.w / (self.w_nominal * resistance)
+        excitation = self.excitation if self.useExcitationInput else self.constantExcitation
+        brakes = self.tau_nominal * characteristics.eddy_current(excitation, self.w_normalized)
+        self.lose(brakes * self.w)
+        return brakes
 
 
 class PartialPrescribedMotion(PartialElementaryOneFlangeAndSupport2):
@@ -254,11 +318,15 @@ __all__ = [
     "Accelerate",
     "ConstantSpeed",
     "ConstantTorque",
+    "EddyCurrentTorque",
+    "InverseSpeedDependentTorque",
     "LinearSpeedDependentTorque",
     "Move",
     "PartialPrescribedMotion",
+    "PartialTorqueAtSpeed",
     "Position",
     "QuadraticSpeedDependentTorque",
+    "SignTorque",
     "Speed",
     "Torque",
     "Torque2",

@@ -1,18 +1,22 @@
-"""Temperatures in degree Celsius (Modelica.Thermal.HeatTransfer.Celsius 4.0)."""
+"""Temperatures in degree Celsius (Modelica.Thermal.HeatTransfer.Celsius 4.1)."""
 
 from __future__ import annotations
 
 from mbfmu.components.thermal import sensors, sources
+from mbfmu.components.thermal.interfaces import Scale
 
-from mbfmu.modeling import Component, RealInput, RealOutput
+from mbfmu.modeling import RealInput, RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, required
 
-#: 0 degC [K].
-ZERO = 273.15
+
+class Celsius(Scale):
+    """Temperatures in degree Celsius."""
+
+    zero = 273.15
 
 
-class ToKelvin(Component):
+class ToKelvin(Celsius):
     """Conversion block from degree Celsius to Kelvin."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.ToKelvin"
@@ -21,10 +25,10 @@ class ToKelvin(Component):
     Kelvin = RealOutput("Temperature in Kelvin", type=t.Temperature)
 
     def equations(self) -> None:
-        self.Kelvin = self.Celsius + ZERO
+        self.Kelvin = self.kelvins(self.Celsius)
 
 
-class FromKelvin(Component):
+class FromKelvin(Celsius):
     """Conversion from Kelvin to degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.FromKelvin"
@@ -33,32 +37,29 @@ class FromKelvin(Component):
     Celsius = RealOutput("Temperature in degree Celsius", type=t.Temperature_degC)
 
     def equations(self) -> None:
-        self.Celsius = self.Kelvin - ZERO
+        self.Celsius = self.degrees(self.Kelvin)
 
 
-class FixedTemperature(sources.FixedTemperature):
+class FixedTemperature(Celsius, sources.FixedTemperature):
     """Fixed temperature boundary condition in degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.FixedTemperature"
-    zero = ZERO
 
     T = Parameter(t.Temperature_degC, required, "Fixed temperature at the port", tunable=True)
 
 
-class PrescribedTemperature(sources.PrescribedTemperature):
+class PrescribedTemperature(Celsius, sources.PrescribedTemperature):
     """Variable temperature boundary condition in degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.PrescribedTemperature"
-    zero = ZERO
 
     T = RealInput("Temperature at the port", type=t.Temperature_degC)
 
 
-class TemperatureSensor(sensors.TemperatureSensor):
+class TemperatureSensor(Celsius, sensors.TemperatureSensor):
     """Absolute temperature sensor in degree Celsius."""
 
     modelica_name = "Thermal.HeatTransfer.Celsius.TemperatureSensor"
-    zero = ZERO
 
     T = RealOutput("Absolute temperature in degree Celsius as output signal", type=t.Temperature_degC)
 

@@ -1,8 +1,8 @@
-"""What components of heat transfer build on (Modelica.Thermal.HeatTransfer.Interfaces 4.0)."""
+"""What components of heat transfer build on (Modelica.Thermal.HeatTransfer.Interfaces 4.1)."""
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import casadi as ca
 
@@ -17,6 +17,23 @@ class HeatPort_a(HeatPort):
 
 class HeatPort_b(HeatPort):
     """Thermal port for 1-dim. heat transfer (unfilled rectangular icon)."""
+
+
+class Scale(Component):
+    """Component whose temperature T is given in a unit of its own: kelvins = zero + degree * T."""
+
+    #: Temperature at which T is 0 [K].
+    zero: ClassVar[float] = 0.0
+    #: Difference of temperature for which T grows by 1 [K].
+    degree: ClassVar[float] = 1.0
+
+    def kelvins(self, temperature: Any) -> Any:
+        """A temperature of this scale in kelvins."""
+        return self.degree * temperature + self.zero
+
+    def degrees(self, temperature: Any) -> Any:
+        """A temperature in kelvins on this scale."""
+        return (temperature - self.zero) / self.degree
 
 
 class Transport(Component):
@@ -47,4 +64,4 @@ class Element1D(Transport):
     port_b = HeatPort_b("Port b")
 
 
-__all__ = ["Element1D", "HeatPort_a", "HeatPort_b", "Transport"]
+__all__ = ["Element1D", "HeatPort_a", "HeatPort_b", "Scale", "Transport"]

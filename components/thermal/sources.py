@@ -1,43 +1,37 @@
-"""Temperatures and heat flows from outside (Modelica.Thermal.HeatTransfer.Sources 4.0)."""
+"""Temperatures and heat flows from outside (Modelica.Thermal.HeatTransfer.Sources 4.1)."""
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import casadi as ca
-from mbfmu.components.thermal.interfaces import HeatPort_b
+from mbfmu.components.thermal.interfaces import HeatPort_b, Scale
 
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, required
 
 
-class FixedTemperature(Component):
+class FixedTemperature(Scale):
     """Fixed temperature boundary condition in Kelvin."""
 
     modelica_name = "Thermal.HeatTransfer.Sources.FixedTemperature"
 
     T = Parameter(t.Temperature, required, "Fixed temperature at port", tunable=True)
     port = HeatPort_b("Port")
-    #: Temperature at which T is 0 [K].
-    zero: ClassVar[float] = 0.0
 
     def equations(self) -> None:
-        self.port.T = self.T + self.zero
+        self.port.T = self.kelvins(self.T)
 
 
-class PrescribedTemperature(Component):
+class PrescribedTemperature(Scale):
     """Variable temperature boundary condition in Kelvin."""
 
     modelica_name = "Thermal.HeatTransfer.Sources.PrescribedTemperature"
 
     T = RealInput("Temperature at port", type=t.Temperature)
     port = HeatPort_b("Port")
-    #: Temperature at which T is 0 [K].
-    zero: ClassVar[float] = 0.0
 
     def equations(self) -> None:
-        self.port.T = self.T + self.zero
+        self.port.T = self.kelvins(self.T)
 
 
 class _HeatFlow(Component):

@@ -1,56 +1,22 @@
-"""One-dimensional translational mechanics (Modelica.Mechanics.Translational 4.0)."""
+"""One-dimensional translational mechanics (Modelica.Mechanics.Translational 4.1)."""
 
-from mbfmu.components.translational.components import Damper, Fixed, Mass, Rod, Spring, SpringDamper
-from mbfmu.components.translational.sensors import (
-    AccSensor,
-    ForceSensor,
-    MultiSensor,
-    PositionSensor,
-    PowerSensor,
-    RelAccSensor,
-    RelPositionSensor,
-    RelSpeedSensor,
-    SpeedSensor,
-)
-from mbfmu.components.translational.sources import (
-    Accelerate,
-    ConstantForce,
-    ConstantSpeed,
-    Force,
-    Force2,
-    ForceStep,
-    LinearSpeedDependentForce,
-    Move,
-    Position,
-    QuadraticSpeedDependentForce,
-    Speed,
-)
+from mbfmu.components.translational import adaptors, components, friction, gears, sensors, sources, vehicle
+from mbfmu.components.translational.adaptors import *  # noqa: F403
+from mbfmu.components.translational.components import *  # noqa: F403
+from mbfmu.components.translational.friction import *  # noqa: F403
+from mbfmu.components.translational.gears import *  # noqa: F403
+from mbfmu.components.translational.interfaces import InternalSupport
+from mbfmu.components.translational.sensors import *  # noqa: F403
+from mbfmu.components.translational.sources import *  # noqa: F403
+from mbfmu.components.translational.vehicle import *  # noqa: F403
 
 __all__ = [
-    "AccSensor",
-    "Accelerate",
-    "ConstantForce",
-    "ConstantSpeed",
-    "Damper",
-    "Fixed",
-    "Force",
-    "Force2",
-    "ForceSensor",
-    "ForceStep",
-    "LinearSpeedDependentForce",
-    "Mass",
-    "Move",
-    "MultiSensor",
-    "Position",
-    "PositionSensor",
-    "PowerSensor",
-    "QuadraticSpeedDependentForce",
-    "RelAccSensor",
-    "RelPositionSensor",
-    "RelSpeedSensor",
-    "Rod",
-    "Speed",
-    "SpeedSensor",
-    "Spring",
-    "SpringDamper",
+    "InternalSupport",
+    *adaptors.__all__,
+    *components.__all__,
+    *friction.__all__,
+    *gears.__all__,
+    *sensors.__all__,
+    *sources.__all__,
+    *vehicle.__all__,
 ]

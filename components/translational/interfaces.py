@@ -5,7 +5,7 @@ from __future__ import annotations
 import casadi as ca
 from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b
 
-from mbfmu.modeling import Component
+from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
 
@@ -76,21 +76,39 @@ class PartialElementaryOneFlangeAndSupport2(PartialSupport):
     flange = TranslationalFlange_b("Flange of component")
 
 
+class PartialElementaryTwoFlangesAndSupport2(PartialSupport, PartialTwoFlanges):
+    """Component with two flanges and a support."""
+
+
 class PartialForce(PartialElementaryOneFlangeAndSupport2):
-    """Force that accelerates the flange: a subclass defines `force`, a function of s and its derivative."""
+    """Force that acts at the flange: a subclass defines `force`, a function of s and its derivative."""
 
     s = Variable(t.Position, "Distance between flange and support (= flange.s - support.s)")
-    f = Variable(t.Force, "Accelerating force acting at flange (= -flange.f)")
+    f = Variable(t.Force, "Force acting at flange (= flange.f, negative where it accelerates)")
 
     def equations(self) -> None:
         self.s = self.flange.s - self.s_support
-        self.f = self.force()
-        self.flange.f = -self.f
-        self.react(self.f)
+        accelerates = self.force()
+        self.f = self.flange.f = -accelerates
+        self.react(accelerates)
 
     def force(self) -> ca.SX:
         """Accelerating force [N]."""
         raise NotImplementedError(f"{type(self).__name__} must define force()")
+
+
+class InternalSupport(Component):
+    """Adapter model to utilize conditional support connector: it gives the support's position, and takes its force."""
+
+    modelica_name = "Translational.Interfaces.InternalSupport"
+
+    f = RealInput("External support force (= flange.f)", type=t.Force)
+    s = Variable(t.Position, "External support position (= flange.s)")
+    flange = TranslationalFlange_a("Internal support flange", needed=True)
+
+    def equations(self) -> None:
+        self.s = self.flange.s
+        self.flange.f = self.f
 
 
 class PartialAbsoluteSensor(Component):
@@ -107,10 +125,12 @@ class PartialRelativeSensor(PartialTwoFlanges):
 
 
 __all__ = [
+    "InternalSupport",
     "PartialAbsoluteSensor",
     "PartialCompliant",
     "PartialCompliantWithRelativeStates",
     "PartialElementaryOneFlangeAndSupport2",
+    "PartialElementaryTwoFlangesAndSupport2",
     "PartialForce",
     "PartialRelativeSensor",
     "PartialSupport",

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 
 import casadi as ca
+from mbfmu.components import characteristics
+from mbfmu.components.characteristics import REGULARIZATION
+from mbfmu.components.losses import LossPowerWithT
 from mbfmu.components.rotational.sources import BESSEL, EXACT, F_CRIT
 from mbfmu.components.translational.interfaces import (
     PartialElementaryOneFlangeAndSupport2,
@@ -62,7 +65,7 @@ class ForceStep(PartialForce):
     modelica_name = "Translational.Sources.ForceStep"
 
     stepForce = Parameter(t.Force, required, f"Height of force step {LOAD}")
-    offsetForce = Parameter(t.Force, 0.0, "Offset of force")
+    offsetForce = Parameter(t.Force, required, "Offset of force")
     startTime = Parameter(t.Time, 0.0, "Force = offset for time < startTime")
 
     def force(self) -> ca.SX:
@@ -70,21 +73,39 @@ class ForceStep(PartialForce):
         return self.offsetForce + self.switch(self.time - self.startTime, self.stepForce, 0)
 
 
-class _SpeedDependentForce(PartialForce):
+class PartialForceAtSpeed(PartialForce):
+    """Force that depends on the flange's speed `v`: a subclass defines `force_at_speed`."""
+
+    v = Variable(t.Velocity, "Velocity of flange with respect to support (= der(s))")
+
+    def force(self) -> ca.SX:
+        self.v = self.der(self.flange.s - self.s_support)
+        return self.force_at_speed()
+
+    def force_at_speed(self) -> ca.SX:
+        """Accelerating force [N]."""
+        raise NotImplementedError(f"{type(self).__name__} must define force_at_speed()")
+
+
+class SignForce(PartialForceAtSpeed):
+    """Constant force changing sign with speed."""
+
+    modelica_name = "Translational.Sources.SignForce"
+
+    f_nominal = Parameter(t.Force, required, "Nominal force (if negative, force is acting as load)", tunable=True)
+    reg = Parameter(REGULARIZATION, "Exp", "Type of regularization")
+    v0 = Parameter(t.Velocity, required, "Regularization below v0", min=1e-15)
+
+    def force_at_speed(self) -> ca.SX:
+        return self.f_nominal * characteristics.sign(self, self.v, self.v0, self.reg)
+
+
+class _SpeedDependentForce(PartialForceAtSpeed):
     """Force as a function of speed."""
 
     f_nominal = Parameter(t.Force, required, f"Nominal force {LOAD}", tunable=True)
     v_nominal = Parameter(t.Velocity, required, "Nominal speed", min=1e-15, tunable=True)
     ForceDirection = Parameter(t.Boolean, True, "Same direction of force in both directions of movement")
-    v = Variable(t.Velocity, "Velocity of flange with respect to support (= der(s))")
-
-    def force(self) -> ca.SX:
-        self.v = self.der(self.flange.s - self.s_support)
-        return self.f_nominal * self.characteristic(self.v / self.v_nominal)
-
-    def characteristic(self, speed: ca.SX) -> ca.SX:
-        """Force over nominal force as a function of speed over nominal speed."""
-        raise NotImplementedError(f"{type(self).__name__} must define characteristic()")
 
 
 class LinearSpeedDependentForce(_SpeedDependentForce):
@@ -92,8 +113,8 @@ class LinearSpeedDependentForce(_SpeedDependentForce):
 
     modelica_name = "Translational.Sources.LinearSpeedDependentForce"
 
-    def characteristic(self, speed: ca.SX) -> ca.SX:
-        return self.switch(speed, speed, -speed) if self.ForceDirection else speed
+    def force_at_speed(self) -> ca.SX:
+        return self.f_nominal * characteristics.linear(self, self.v / self.v_nominal, self.ForceDirection)
 
 
 class QuadraticSpeedDependentForce(_SpeedDependentForce):
@@ -101,8 +122,45 @@ class QuadraticSpeedDependentForce(_SpeedDependentForce):
 
     modelica_name = "Translational.Sources.QuadraticSpeedDependentForce"
 
-    def characteristic(self, speed: ca.SX) -> ca.SX:
-        return speed**2 if self.ForceDirection else speed * ca.fabs(speed)
+    def force_at_speed(self) -> ca.SX:
+        return self.f_nominal * characteristics.quadratic(self, self.v / self.v_nominal, self.ForceDirection)
+
+
+class InverseSpeedDependentForce(_SpeedDependentForce):
+    """Force reciprocal dependent on speed."""
+
+    modelica_name = "Translational.Sources.InverseSpeedDependentForce"
+
+    v0 = Parameter(t.Velocity, required, "Regularization below v0", min=1e-15)
+
+    def force_at_speed(self) -> ca.SX:
+        law = characteristics.inverse(self, self.v, self.v0, self.v_nominal, self.ForceDirection)
+        return self.f_nominal * law
+
+
+class EddyCurrentForce(LossPowerWithT, PartialForceAtSpeed):
+    """Simple model of a translational eddy current brake; warm metal brakes best at a higher speed."""
+
+    modelica_name = "Translational.Sources.EddyCurrentForce"
+
+    useExcitationInput = Parameter(t.Boolean, False, "Enable signal input for excitation")
+    constantExcitation = Parameter(t.Real, 1.0, "Excitation=1 to reach maximum force")
+    f_nominal = Parameter(t.Force, required, "Maximum force (always braking)")
+    v_nominal = Parameter(
+        t.Velocity, required, "Nominal speed (leads to maximum force) at reference temperature", min=1e-15
+    )
+    TRef = Parameter(t.Temperature, required, "Reference temperature")
+    alpha20 = Parameter(t.LinearTemperatureCoefficient, required, "Temperature coefficient of material at 20 degC")
+    excitation = RealInput("Excitation", when=lambda self: self.useExcitationInput)
+    v_normalized = Variable(t.Real, "Relative speed v/v_nominal, v_nominal at the present temperature")
+
+    def force_at_speed(self) -> ca.SX:
+        resistance = characteristics.resistance(self.temperature, self.TRef, self.alpha20)
+        self.v_normalized = self.v / (self.v_nominal * resistance)
+        excitation = self.excitation if self.useExcitationInput else self.constantExcitation
+        brakes = self.f_nominal * characteristics.eddy_current(excitation, self.v_normalized)
+        self.lose(brakes * self.v)
+        return -brakes
 
 
 class PartialPrescribedMotion(PartialElementaryOneFlangeAndSupport2):
@@ -210,23 +268,29 @@ class ConstantSpeed(PartialPrescribedMotion):
 
     v_fixed = Parameter(t.Velocity, required, "Fixed speed (if negative, force is acting as load)")
     s = State(t.Position, "Distance between flange and support (= flange.s - support.s)", start=0.0)
+    f = Variable(t.Force, "Force acting at flange (= flange.f)")
 
     def motion(self) -> None:
         self.v, self.a = self.v_fixed, 0.0
         self.der.s = self.v
+        self.f = self.flange.f
 
 
 __all__ = [
     "Accelerate",
     "ConstantForce",
     "ConstantSpeed",
+    "EddyCurrentForce",
     "Force",
     "Force2",
     "ForceStep",
+    "InverseSpeedDependentForce",
     "LinearSpeedDependentForce",
     "Move",
+    "PartialForceAtSpeed",
     "PartialPrescribedMotion",
     "Position",
     "QuadraticSpeedDependentForce",
+    "SignForce",
     "Speed",
 ]

@@ -39,7 +39,7 @@ class Load(Assembly):
     def __init__(self) -> None:
         self.axis = Flange_a("Shaft")
         self.inertia = rotational.Inertia(J=J2, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
-        self.torque = rotational.TorqueStep(stepTorque=1.0, startTime=4.5 * STEP)
+        self.torque = rotational.TorqueStep(stepTorque=1.0, offsetTorque=0.0, startTime=4.5 * STEP)
         self.connect(self.torque.flange, self.inertia.flange_b)
         self.connect(self.inertia.flange_a, self.axis)
 

@@ -10,7 +10,7 @@ from mbfmu.components import (
     World,
     rotational,
 )
-from mbfmu.fmus.gas_force import GasForce
+from mbfmu.components.examples.loops import GasForce2
 
 from mbfmu.modeling import Assembly, Start
 
@@ -36,7 +36,7 @@ class CrankDrive(Assembly):
         self.cylPosition = FixedTranslation(r=(0.15, 0.45, 0))
         self.piston = BodyCylinder(r=(0, -0.1, 0), diameter=0.1)
         self.connectingRod = BodyBox(r=(0, -0.2, 0), widthDirection=X, width=0.02, height=0.06)
-        self.gasForce = GasForce(L=0.35, d=0.1)
+        self.gasForce = GasForce2(L=0.35, d=0.1)
         self.connect(self.world.frame_b, self.bearing.frame_a)
         self.connect(self.inertia.flange_b, self.bearing.axis)
         self.connect(self.bearing.frame_b, self.crank1.frame_a)

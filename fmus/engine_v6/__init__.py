@@ -14,7 +14,7 @@ from mbfmu.components import (
     blocks,
     rotational,
 )
-from mbfmu.fmus.gas_force import GasForce
+from mbfmu.components.examples.loops import GasForce2
 
 from mbfmu.modeling import Assembly, Frame_a, Frame_b, Start
 
@@ -64,7 +64,7 @@ class Cylinder(Assembly):
         self.cylinderTop = FixedTranslation(r=(0, 0.42, 0))
         self.cylinderInclination = turned(inclination, r=(0.15, 0, 0))
         self.mounting = FixedTranslation(r=(0.2, 0, 0))
-        self.gasForce = GasForce(L=0.22, d=0.1)
+        self.gasForce = GasForce2(L=0.22, d=0.1)
         self.connect(self.crank_a, self.crankAngle1.frame_a)
         self.connect(self.crankAngle1.frame_b, self.crank1.frame_a)
         self.connect(self.crank1.frame_b, self.crank2.frame_a)

@@ -116,7 +116,9 @@ def build(
         assembly = sources.load(source, parameter)
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
+        from mbfmu.export.build import kind_of
 
+        kind = kind_of(target, equations, platform)
         file = build_fmu(
             assembly,
             output,
@@ -131,7 +133,7 @@ def build(
             energy=energy,
             progress=progress,
         )
-    report.built(file)
+    report.built(file, str(kind))
 
 
 @app.command(epilog=example("mbfmu simulate double_pendulum --stop 3 --csv motion.csv --plot motion.png"))

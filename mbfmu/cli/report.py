@@ -84,9 +84,11 @@ def number(value: object) -> str:
         return str(value)
 
 
-def built(file: pathlib.Path) -> None:
-    """Print which file was written."""
+def built(file: pathlib.Path, kind: str = "") -> None:
+    """Print which file was written and, of an FMU, of which kind it is."""
     console.print(f"{escape(str(file))}  {size(file.stat().st_size)}")
+    if kind:
+        console.print(escape(kind))
 
 
 def connections(found: Iterable[Any]) -> None:
@@ -186,7 +188,7 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
         ("made by", shown.generationTool),
         ("made at", shown.generationDateAndTime),
         ("guid", shown.guid),
-        ("needs", "Python with numpy, scipy and casadi" if slave and slave.needsExecutionTool else "nothing else"),
+        ("needs", "Python" if slave and slave.needsExecutionTool else "nothing else"),
         ("experiment", experiment and f"{experiment.startTime} to {experiment.stopTime} s, tol {experiment.tolerance}"),
     ):
         facts.add_row(name, escape(value or ""))

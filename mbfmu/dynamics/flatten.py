@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import warnings
 from collections import defaultdict
 from typing import Any
@@ -43,14 +44,15 @@ class UnionFind:
         return list(sets.values())
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Flat:
     """An assembly without hierarchy.
 
-    `nodes` maps every frame and flange connector, those of composites too, to the number of its node; `members` lists
-    the connectors of elementary components per node. `inside` and `outside` are the connection sets that a composite's
-    connector is part of, as seen from inside and from outside: what its cut force is computed from. `sources` gives for
-    every element of a signal input (and of a composite's outputs) the element that feeds it.
+    `nodes` maps every connector that is no signal, those of composites too, to the number of its node; `members` lists
+    the connectors of elementary components per node, `kinds` says of which kind they are. `inside` and `outside` are
+    the connection sets that a composite's connector is part of, as seen from inside and from outside: what its flows
+    are computed from. `sources` gives for every element of a signal input (and of a composite's outputs) the element
+    that feeds it.
     """
 
     root: Component
@@ -58,13 +60,35 @@ class Flat:
     elementary: dict[str, Component]
     ports: dict[ConnectorKey, Port]
     nodes: dict[ConnectorKey, int]
-    kinds: list[str]
+    kinds: list[type[Port]]
     members: list[list[ConnectorKey]]
     inside: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]]
     outside: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]]
     sources: dict[tuple[ConnectorKey, int], tuple[ConnectorKey, int]]
     connected: set[ConnectorKey]
     connections: list[tuple[str, str]]
+
+    def connected_ports(self, path: str) -> frozenset[str]:
+        """Names of a component's connectors that meet another component or the outside; own parts do not count."""
+        names = set()
+        for name, port in self.components[path].ports().items():
+            key = (path, name)
+            if isinstance(port, Signal):
+                is_connected = key in self.connected
+            elif path not in self.elementary:
+                is_connected = bool(self.outside.get(key))
+            else:
+                node = self.nodes[key]
+                is_connected = len(self.members[node]) > 1 or node in self._own_nodes
+            if is_connected:
+                names.add(name)
+        return frozenset(names)
+
+    @functools.cached_property
+    def _own_nodes(self) -> set[int]:
+        """Nodes of the assembly's own connectors."""
+        ports = self.root.ports().items()
+        return {self.nodes[("", name)] for name, port in ports if not isinstance(port, Signal)}
 
 
 def flatten(root: Component) -> Flat:
@@ -80,6 +104,7 @@ def flatten(root: Component) -> Flat:
     ports = {(path, name): port for path, c in components.items() for name, port in c.ports().items()}
     union, inside = UnionFind(), UnionFind()
     sources: dict[Any, Any] = {}
+    joined = UnionFind()
     connected: set[ConnectorKey] = set()
     connections = []
     for path, component in components.items():
@@ -99,20 +124,21 @@ def flatten(root: Component) -> Flat:
             connected.update(keys)
             connections.append((_text(a), _text(b)))
             if isinstance(a.port, Signal):
-                _connect_signals(component, a, b, sources)
+                _connect_signals(component, a, b, sources, joined)
                 continue
             union.union(keys[0], keys[1])
             inside.union((path, keys[0]), (path, keys[1]))
+    _feed_joined_inputs(root, sources, joined)
     keys = [k for k, port in ports.items() if not isinstance(port, Signal)]
     for key in keys:
         union.find(key)
     nodes: dict[ConnectorKey, int] = {}
     members: list[list[ConnectorKey]] = []
-    kinds: list[str] = []
+    kinds: list[type[Port]] = []
     for group in union.sets():
         for key in group:
             nodes[key] = len(members)
-        kinds.append(ports[group[0]].kind)
+        kinds.append(type(ports[group[0]]))
         members.append([key for key in group if key[0] in elementary])
     inner: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]] = {}
     outer: dict[ConnectorKey, list[tuple[ConnectorKey, bool]]] = {}
@@ -127,7 +153,7 @@ def flatten(root: Component) -> Flat:
 
 
 def _assign_worlds(component: Component, world: Component | None) -> None:
-    component.__dict__["_outer_world"] = world
+    component.see(world)
     if world is None:
         own = [p for p in component.parts.values() if getattr(type(p), "is_world", False)]
         if len(own) > 1:
@@ -136,7 +162,7 @@ def _assign_worlds(component: Component, world: Component | None) -> None:
     for part in component.parts.values():
         _assign_worlds(part, world if part is not world else None)
         if part is world:
-            part.__dict__["_outer_world"] = world
+            part.see(world)
 
 
 def _collect(component: Component, found: dict[str, Component]) -> None:
@@ -180,7 +206,7 @@ def _refuse_switched_off(scope: Component, connector: Connector, components: dic
     warnings.warn(f"{message} (it is left out)", stacklevel=2)
 
 
-def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any]) -> None:
+def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict[Any, Any], joined: UnionFind) -> None:
     sizes = [c.owner.size_of(c) for c in (a, b)]
     if sizes[0] != sizes[1]:
         raise ModelError(
@@ -190,9 +216,12 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
     def gives(connector: Connector) -> bool:  # seen from inside, an assembly's own input is a source
         return isinstance(connector.port, RealOutput) != (connector.owner is scope)
 
-    if gives(a) == gives(b):
-        both = "sources" if gives(a) else "inputs"
-        raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both {both}; connect an output with an input")
+    if gives(a) and gives(b):
+        raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both sources; connect an output with an input")
+    if not gives(a) and not gives(b):
+        for i, j in zip(_elements(a), _elements(b), strict=True):
+            joined.union(((a.owner.path, a.port.name), i), ((b.owner.path, b.port.name), j))
+        return
     source, sink = (a, b) if gives(a) else (b, a)
     for i, j in zip(_elements(source), _elements(sink), strict=True):
         key = ((sink.owner.path, sink.port.name), j)
@@ -202,6 +231,17 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
                 f"{'.'.join(sources[key][0])}; keep one"
             )
         sources[key] = ((source.owner.path, source.port.name), i)
+
+
+def _feed_joined_inputs(root: Component, sources: dict[Any, Any], joined: UnionFind) -> None:
+    """Inputs that are connected with each other have one source."""
+    for group in joined.sets():
+        feeding = {sources[key] for key in group if key in sources}
+        if len(feeding) > 1:
+            names = " and ".join(sorted(".".join(source[0]) for source in feeding))
+            raise ModelError(f"{root.where}: {'.'.join(group[0][0])} is fed twice, by {names}; keep one")
+        for key in group if feeding else ():
+            sources[key] = next(iter(feeding))
 
 
 def _elements(connector: Connector) -> tuple[int, ...]:

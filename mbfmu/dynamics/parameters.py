@@ -2,13 +2,15 @@
 
 Every parameter that is not structural has symbols of its own (Component.symbol). Here each gets its place: an entry of
 p (a number that may be set), an entry of d (an expression of others), or - where it just passes on another one's
-symbol or a constant - no place at all: its symbol is replaced.
+symbol or a constant - no place at all: its symbol is replaced. Start values are entries of p, too.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+import functools
+import graphlib
+from collections.abc import Iterable, Mapping
 
 import casadi as ca
 import numpy as np
@@ -23,128 +25,69 @@ from mbfmu.modeling.declarations import Parameter, Start
 OPEN = 1e3
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Parameters:
-    """Places of all parameter scalars. Build it with `add...`, then `close`."""
+    """Places of all parameter scalars in P = [p; d]."""
 
-    symbols: list[ca.SX] = dataclasses.field(default_factory=list)
-    defaults: list[float] = dataclasses.field(default_factory=list)
+    #: Entries of p and their numbers.
+    symbols: tuple[ca.SX, ...]
+    defaults: tuple[float, ...]
     #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
-    free: list[int] = dataclasses.field(default_factory=list)
-    free_weights: list[float] = dataclasses.field(default_factory=list)
+    open: tuple[int, ...]
+    open_weights: tuple[float, ...]
     #: Indices in P of what may change while the model runs: tunable parameters, and what is derived from them.
-    tunable: set[int] = dataclasses.field(default_factory=set)
-    derived: list[ca.SX] = dataclasses.field(default_factory=list)
-    expressions: list[ca.SX] = dataclasses.field(default_factory=list)
-    _aliases: dict[int, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
-    _place: dict[int, int] = dataclasses.field(default_factory=dict)
-    _replacement: tuple[ca.SX, ca.SX] | None = None
+    tunable: frozenset[int]
+    #: Entries of d and what they are in terms of p.
+    derived: tuple[ca.SX, ...]
+    expressions: tuple[ca.SX, ...]
+    #: Element hash of a parameter's symbol that is passed on -> (it, what it stands for).
+    aliases: Mapping[int, tuple[ca.SX, ca.SX]]
 
-    def add_components(self, components: dict[str, Component]) -> None:
-        """Take the parameters of all components, those of animation left out."""
-        for component in components.values():
+    @classmethod
+    def of(cls, components: Iterable[Component], starts: Iterable[tuple[ca.SX, float]]) -> Parameters:
+        """Places for the parameters of all components, those of animation left out, and for start values.
+
+        Raises:
+            ModelError: a binding of the wrong size, a parameter that depends on itself.
+        """
+        places = _Places()
+        for component in components:
             for name, declaration in component.parameters().items():
                 if not declaration.structural and not declaration.animation:
-                    self._add_parameter(component, name, declaration)
-
-    def _add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
-        value = component.value(name)
-        symbol = component.symbol(name)
-        symbol = symbol.T if isinstance(symbol, Orientation) else symbol
-        is_free = isinstance(value, Start) and not value.fixed
-        if isinstance(value, Start):
-            value = value.value
-        if isinstance(value, Orientation):
-            value = value.T
-        expression = ca.vec(column(value))
-        elements = ca.vertsplit(ca.vec(symbol))
-        if expression.numel() != len(elements):
-            raise ModelError(
-                f"{component.where}.{name}: its binding gives {expression.numel()} elements, expected {len(elements)}"
-            )
-        bound = not isinstance(value, int | float | np.ndarray)
-        for element, given in zip(elements, ca.vertsplit(expression), strict=True):
-            if declaration.tunable and given.is_constant() and not bound:
-                self.tunable.add(len(self.symbols))
-            self.add(element, given, is_free, bound)
-            if is_free:
-                self.free_weights.append(1.0 if component.is_given(name) else OPEN)
-
-    def add(self, symbol: ca.SX, given: ca.SX, is_free: bool = False, bound: bool = False) -> None:
-        """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""
-        if given.is_constant() and not bound:
-            if is_free:
-                self.free.append(len(self.symbols))
-            self.symbols.append(symbol)
-            self.defaults.append(float(given))
-        elif given.is_constant() or given.is_symbolic():
-            self._aliases[symbol.element_hash()] = (symbol, given)
-        else:
-            self.derived.append(symbol)
-            self.expressions.append(given)
-
-    def add_start(self, name: str, value: Any) -> ca.SX:
-        """A start value's scalar: a number becomes an entry of p that can be set, an expression stays what it is."""
-        value = column(value)
-        if not value.is_constant():
-            return value
-        symbol = ca.SX.sym(f"{name}.start")
-        self.add(symbol, value)
-        return symbol
-
-    def close(self) -> None:
-        """Resolve aliases of aliases, order derived parameters by dependence and express them in p alone."""
-        for key, (symbol, given) in self._aliases.items():
-            while given.is_symbolic() and given.element_hash() in self._aliases:
-                given = self._aliases[given.element_hash()][1]
-            self._aliases[key] = (symbol, given)
-        self.expressions = self.resolve(self.expressions)
-        self._place = {s.element_hash(): i for i, s in enumerate([*self.symbols, *self.derived])}
-        by_hash = {s.element_hash(): i for i, s in enumerate(self.derived)}
-        order: list[int] = []
-        state: dict[int, int] = {}
-
-        def visit(i: int) -> None:
-            if state.get(i) == 2:
-                return
-            if state.get(i) == 1:
-                raise ModelError(f"parameter {self.derived[i]} depends on itself")
-            state[i] = 1
-            for symbol in ca.symvar(self.expressions[i]):
-                if symbol.element_hash() in by_hash:
-                    visit(by_hash[symbol.element_hash()])
-            state[i] = 2
-            order.append(i)
-
-        for i in range(len(self.derived)):
-            visit(i)
-        solved: dict[int, ca.SX] = {}
-        for i in order:
-            needs = [by_hash[s.element_hash()] for s in ca.symvar(self.expressions[i]) if s.element_hash() in by_hash]
-            if needs:
-                self.expressions[i] = ca.substitute(
-                    self.expressions[i],
-                    ca.vertcat(*(self.derived[k] for k in needs)),
-                    ca.vertcat(*(solved[k] for k in needs)),
-                )
-            solved[i] = self.expressions[i]
-        changing = {self.symbols[i].element_hash() for i in self.tunable}
-        for i, expression in enumerate(self.expressions):
-            if any(s.element_hash() in changing for s in ca.symvar(expression)):
-                self.tunable.add(len(self.symbols) + i)
+                    places.add_parameter(component, name, declaration)
+        for symbol, number in starts:
+            places.add(symbol, ca.SX(number))
+        aliases = places.direct_aliases()
+        expressions = _resolve(aliases, places.expressions)
+        solved = _in_terms_of_p(places.derived, expressions)
+        changing = {places.symbols[i].element_hash() for i in places.tunable}
+        tunable = places.tunable | {
+            len(places.symbols) + i
+            for i, expression in enumerate(solved)
+            if any(symbol.element_hash() in changing for symbol in ca.symvar(expression))
+        }
+        return cls(
+            symbols=tuple(places.symbols),
+            defaults=tuple(places.defaults),
+            open=tuple(places.open),
+            open_weights=tuple(places.open_weights),
+            tunable=frozenset(tunable),
+            derived=tuple(places.derived),
+            expressions=tuple(solved),
+            aliases=aliases,
+        )
 
     def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with passed-on parameters replaced by what they pass on."""
-        if not self._aliases or not expressions:
-            return expressions
-        if self._replacement is None:
-            symbols, given = zip(*self._aliases.values(), strict=True)
-            self._replacement = ca.vertcat(*symbols), ca.vertcat(*given)
-        return list(ca.substitute(expressions, [self._replacement[0]], [self._replacement[1]]))
+        return _resolve(self.aliases, expressions, self._replacement)
+
+    @functools.cached_property
+    def _replacement(self) -> tuple[ca.SX, ca.SX] | None:
+        return _columns(self.aliases)
 
     def source(self, symbol: ca.SX) -> ca.SX:
         """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
-        alias = self._aliases.get(symbol.element_hash())
+        alias = self.aliases.get(symbol.element_hash())
         return symbol if alias is None else alias[1]
 
     @property
@@ -157,10 +100,133 @@ class Parameters:
         """p as symbols."""
         return ca.vertcat(ca.SX(0, 1), *self.symbols)
 
+    @functools.cached_property
+    def derive(self) -> ca.Function:
+        """`derived(p)`."""
+        return ca.Function("derived", [self.independent], [ca.densify(ca.vertcat(ca.SX(0, 1), *self.expressions))])
+
+    @property
+    def default_P(self) -> ca.DM:
+        """P by default."""
+        p = ca.DM(self.defaults)
+        return ca.vertcat(p, self.derive(p))
+
+    @functools.cached_property
+    def _place(self) -> Mapping[int, int]:
+        return {s.element_hash(): i for i, s in enumerate([*self.symbols, *self.derived])}
+
     def place(self, symbol: ca.SX) -> int | None:
         """Index in P of a scalar symbol, None for anything else."""
         return self._place.get(symbol.element_hash()) if symbol.is_symbolic() else None
 
+    def number_of(self, symbol: ca.SX) -> int | None:
+        """Index in p of a scalar symbol, None for what is no entry of p."""
+        place = self.place(symbol)
+        return place if place is not None and place < len(self.symbols) else None
+
     def owns(self, symbol: ca.SX, index: int) -> bool:
         """True where the entry `index` of P belongs to this parameter itself, not to one that it passes on."""
         return any(self._place.get(e.element_hash()) == index for e in ca.vertsplit(symbol))
+
+    def with_defaults(self, numbers: Mapping[int, float]) -> Parameters:
+        """The same with other default numbers of some entries of p."""
+        return dataclasses.replace(
+            self, defaults=tuple(numbers.get(i, number) for i, number in enumerate(self.defaults))
+        )
+
+
+class _Places:
+    """Entries of p and d while they are collected."""
+
+    def __init__(self) -> None:
+        self.symbols: list[ca.SX] = []
+        self.defaults: list[float] = []
+        self.open: list[int] = []
+        self.open_weights: list[float] = []
+        self.tunable: set[int] = set()
+        self.derived: list[ca.SX] = []
+        self.expressions: list[ca.SX] = []
+        self._aliases: dict[int, tuple[ca.SX, ca.SX]] = {}
+
+    def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
+        """Give all scalars of a parameter their places."""
+        value = component.value(name)
+        symbol = component.symbol(name)
+        symbol = symbol.T if isinstance(symbol, Orientation) else symbol
+        is_open = isinstance(value, Start) and not value.fixed
+        if isinstance(value, Start):
+            value = value.value
+        if isinstance(value, Orientation):
+            value = value.T
+        expression = ca.vec(column(value))
+        scalars = ca.vertsplit(ca.vec(symbol))
+        if expression.numel() != len(scalars):
+            raise ModelError(
+                f"{component.where}.{name}: its binding gives {expression.numel()} elements, expected {len(scalars)}"
+            )
+        bound = not isinstance(value, int | float | np.ndarray)
+        for scalar, given in zip(scalars, ca.vertsplit(expression), strict=True):
+            if declaration.tunable and given.is_constant() and not bound:
+                self.tunable.add(len(self.symbols))
+            self.add(scalar, given, is_open, bound)
+            if is_open:
+                self.open_weights.append(1.0 if component.is_given(name) else OPEN)
+
+    def add(self, symbol: ca.SX, given: ca.SX, is_open: bool = False, bound: bool = False) -> None:
+        """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""
+        if given.is_constant() and not bound:
+            if is_open:
+                self.open.append(len(self.symbols))
+            self.symbols.append(symbol)
+            self.defaults.append(float(given))
+        elif given.is_constant() or given.is_symbolic():
+            self._aliases[symbol.element_hash()] = (symbol, given)
+        else:
+            self.derived.append(symbol)
+            self.expressions.append(given)
+
+    def direct_aliases(self) -> dict[int, tuple[ca.SX, ca.SX]]:
+        """Passed-on symbols with what they finally stand for."""
+        found = dict(self._aliases)
+        for key, (symbol, given) in found.items():
+            while given.is_symbolic() and given.element_hash() in found:
+                given = found[given.element_hash()][1]
+            found[key] = (symbol, given)
+        return found
+
+
+def _columns(aliases: Mapping[int, tuple[ca.SX, ca.SX]]) -> tuple[ca.SX, ca.SX] | None:
+    if not aliases:
+        return None
+    symbols, given = zip(*aliases.values(), strict=True)
+    return ca.vertcat(*symbols), ca.vertcat(*given)
+
+
+def _resolve(
+    aliases: Mapping[int, tuple[ca.SX, ca.SX]],
+    expressions: list[ca.SX],
+    replacement: tuple[ca.SX, ca.SX] | None = None,
+) -> list[ca.SX]:
+    replacement = replacement or _columns(aliases)
+    if replacement is None or not expressions:
+        return expressions
+    return list(ca.substitute(expressions, [replacement[0]], [replacement[1]]))
+
+
+def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX]) -> list[ca.SX]:
+    """Expressions of derived parameters, in which others of them are replaced by theirs."""
+    number = {symbol.element_hash(): i for i, symbol in enumerate(derived)}
+    needs = {
+        i: [number[s.element_hash()] for s in ca.symvar(expression) if s.element_hash() in number]
+        for i, expression in enumerate(expressions)
+    }
+    try:
+        order = list(graphlib.TopologicalSorter(needs).static_order())
+    except graphlib.CycleError as error:
+        raise ModelError(f"parameter {derived[error.args[1][0]]} depends on itself") from None
+    solved = list(expressions)
+    for i in order:
+        if needs[i]:
+            others = ca.vertcat(*(derived[k] for k in needs[i])), ca.vertcat(*(solved[k] for k in needs[i]))
+            solved[i] = ca.substitute(solved[i], *others)
+    return solved

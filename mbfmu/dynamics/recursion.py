@@ -1,13 +1,13 @@
 """Accelerations of a tree in linear time: the articulated-body recursion (Featherstone), derived from the sweeps.
 
 No component knows of it. The spatial acceleration of a frame, alpha = (acceleration of the origin, angular
-acceleration) resolved in the frame itself, and the tie of an edge at its child are placeholders; the sweeps, evaluated
-with placeholders, are linear in them, and their Jacobians are the maps of the recursion:
+acceleration) resolved in the frame itself, and the wrench (cut force and torque) of an edge at its child are
+placeholders; the sweeps, evaluated with them, are linear in them, and their Jacobians are the maps of the recursion:
 
-    alpha_child = X alpha_parent + S a + c                   motion of an edge
-    load        = I alpha_child + p                          everything at a node but its edges
-    tie_parent  = Y tie_child                                what an edge passes on
-    0           = R tie_child + Q alpha_child + E a + r      balance along the edge's speeds
+    alpha_child   = X alpha_parent + S a + c                    motion of an edge
+    load          = I alpha_child + p                           everything at a node but its edges
+    wrench_parent = Y wrench_child                              what an edge passes on
+    0             = R wrench_child + Q alpha_child + E a + r    balance along the edge's speeds
 
 A *group* is a joint with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
 articulated inertias; out: accelerations) work on placeholders of its neighbours, so that equal groups share one leaf
@@ -19,14 +19,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.sweeps import Sweeps, relative_acceleration
-from mbfmu.dynamics.topology import GROUND, Edge, ScalarNode, Topology
+from mbfmu.dynamics.sweeps import Placeholders, Sweeps, relative_acceleration
+from mbfmu.dynamics.topology import GROUND, Edge, FlangeNode
+from mbfmu.dynamics.unknowns import Coordinate, Own, elements
 from mbfmu.frames import cross
 
 #: Number of groups up to which leaf functions are written out in place: quicker while the code fits the cache.
@@ -39,60 +40,21 @@ PASSED_WHOLE = 40
 _LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
 
 
+#: What replaces passed-on parameters in expressions (`Parameters.resolve`).
+Resolve = Callable[[list[ca.SX]], list[ca.SX]]
+
+
 class NotLocal(Exception):
     """The recursion does not apply to this system."""
 
 
-class LocalSweeps(Sweeps):
-    """Sweeps that stop at the next node: motions of frames, and ties of edges at their child, are placeholders."""
-
-    def __init__(self, topology: Topology, base: Sweeps) -> None:
-        super().__init__(topology)
-        self.symbols = base.symbols
-        self.external, self.exposed, self.driven = base.external, base.exposed, base.driven
-        nodes = [edge.child for edge in topology.order]
-        shapes = {"r_0": (3, 1), "T": (3, 3), "v_0": (3, 1), "w": (3, 1), "a_0": (3, 1), "z": (3, 1)}
-        self.place = {(n, what): ca.SX.sym(f"{what}{n}", *shape) for n in nodes for what, shape in shapes.items()}
-        self.ties = {id(e): ca.SX.sym(f"tie {e.path}", 6) for e in topology.order}
-
-    def frame(self, node: int, what: str) -> ca.SX:
-        """Placeholder for the motion of a frame node."""
-        return super().frame(node, what) if node == GROUND else self.place[(node, what)]
-
-    def alpha(self, node: int) -> ca.SX:
-        """Placeholders of the accelerations of a node."""
-        return ca.vertcat(self.place[(node, "a_0")], self.place[(node, "z")])
-
-    def child_motion(self, edge: Edge, what: str) -> ca.SX:
-        """Position, orientation, velocity or angular velocity of an edge's child, from its parent's placeholders."""
-        return self._supported(edge, what)
-
-    def tie(self, edge: Edge, at_b: bool, name: str) -> ca.SX:
-        """Cut force or torque of an edge; at the child's side a placeholder."""
-        if at_b != edge.reversed:
-            both = self.ties[id(edge)]
-            return both[:3] if name == "f" else both[3:]
-        return super().tie(edge, at_b, name)
-
-    def load(self, node: int) -> ca.SX:
-        """Sum of all cut forces and torques at a node but those of edges."""
-        total = [ca.SX.zeros(3), ca.SX.zeros(3)]
-        for path, connector in self.flat.members[node]:
-            for i, name in enumerate(("f", "t")):
-                total[i] += self._load(path, connector, name, 3)
-        return ca.vertcat(*total)
-
-    def child_acceleration(self, edge: Edge, linear: ca.SX, angular: ca.SX) -> ca.SX:
-        """alpha of an edge's child from alpha of its parent."""
-        rel, w = functools.partial(self.motion, edge), self.frame(edge.a, "w")
-        T = rel("T")
-        if not edge.reversed:
-            return ca.vertcat(
-                T @ (linear + relative_acceleration(rel, w, angular)),
-                T @ angular + rel("z") + cross(T @ w, rel("w")),
-            )
-        turned = T.T @ (angular - rel("z") - cross(T @ w + rel("w"), rel("w")))
-        return ca.vertcat(T.T @ linear - relative_acceleration(rel, w, turned), turned)
+def _placeholders(order: Sequence[Edge]) -> Placeholders:
+    """Motions of all frames, and wrenches of all edges at their child, as symbols."""
+    shapes = {"r_0": (3, 1), "T": (3, 3), "v_0": (3, 1), "w": (3, 1), "a_0": (3, 1), "z": (3, 1)}
+    motion = {
+        (edge.child, what): ca.SX.sym(f"{what}{edge.child}", *shape) for edge in order for what, shape in shapes.items()
+    }
+    return Placeholders(motion, {edge: ca.SX.sym(f"wrench {edge.path}", 6) for edge in order})
 
 
 @dataclasses.dataclass
@@ -102,17 +64,17 @@ class _Group:
     edges: list[Edge]
     children: list[_Group] = dataclasses.field(default_factory=list)
     #: Maps X, S, c of each edge, with what is not a constant or a parameter replaced by placeholders, and these.
-    maps: dict[int, tuple[ca.SX, ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
+    maps: dict[Edge, tuple[ca.SX, ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
     places: list[tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=list)
-    keys: dict[int, list[ScalarNode]] = dataclasses.field(default_factory=dict)
-    gains: dict[int, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
+    keys: dict[Edge, list[Coordinate]] = dataclasses.field(default_factory=dict)
+    gains: dict[Edge, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
     #: Articulated inertia and force that the group hands to the node that it hangs on, as placeholders.
     passed: tuple[ca.SX, ca.SX] | None = None
 
     @property
     def base(self) -> int:
         """The node that the group hangs on."""
-        return _parent(self.edges[0])
+        return self.edges[0].parent
 
     def original(self, matrix: ca.SX) -> ca.SX:
         """A matrix with what the placeholders of maps stand for put back."""
@@ -169,24 +131,24 @@ class Linker:
 
 
 def accelerations(
-    topology: Topology, base: Sweeps, arguments: Sequence[ca.SX], resolve: Any, name: str = "accelerations"
+    base: Sweeps, arguments: Sequence[ca.SX], resolve: Resolve, name: str = "accelerations"
 ) -> ca.Function | None:
-    """Function of `arguments` that gives the accelerations of all speeds, in the order of `Symbols.a`.
+    """Function of `arguments` that gives the accelerations of all speeds, in the order of `Unknowns.a`.
 
     `resolve` replaces parameters in a list of expressions as `Parameters.resolve` does. None where the recursion does
     not apply: there are constraints, or accelerations are coupled otherwise than along the tree.
     """
-    if base.symbols.multipliers or any(edge.role == "cut" for edge in topology.edges):
+    if base.unknowns.multipliers:
         return None
     try:
-        recursion = _Recursion(topology, base, resolve)
+        recursion = _Recursion(base, resolve)
     except NotLocal:
         return None
     symbolic = ca.SX if len(recursion.groups) <= INLINE_GROUPS else ca.MX
     inputs = list(arguments) if symbolic is ca.SX else [ca.MX.sym(f"i{k}", a.numel()) for k, a in enumerate(arguments)]
     linker = Linker(symbolic)
     for symbols, value in zip(arguments, inputs, strict=True):
-        linker.define(_scalars(symbols), value)
+        linker.define(elements(symbols), value)
     try:
         result = recursion.link(linker)
     except NotLocal:
@@ -199,13 +161,14 @@ def accelerations(
 class _Recursion:
     """The maps of one system, and how they are linked."""
 
-    def __init__(self, topology: Topology, base: Sweeps, resolve: Any) -> None:
-        self.topology, self.base, self.resolve = topology, base, resolve
-        self.sweeps = LocalSweeps(topology, base)
-        nodes = [edge.child for edge in topology.order]
+    def __init__(self, base: Sweeps, resolve: Resolve) -> None:
+        self.topology, self.unknowns, self.resolve = base.topology, base.unknowns, resolve
+        self.places = _placeholders(self.topology.order)
+        self.sweeps = Sweeps(base.topology, base.unknowns, base.inputs, self.places)
+        nodes = [edge.child for edge in self.topology.order]
         self.unknown = {
             e.element_hash()
-            for v in (*(self.sweeps.alpha(n) for n in nodes), *self.sweeps.ties.values(), *base.symbols.a.values())
+            for v in (*(self.alpha(n) for n in nodes), *self.places.wrench.values(), *self.unknowns.a.values())
             for e in ca.vertsplit(v)
         }
         self.keys_of, self.alone = self._owners()
@@ -213,19 +176,23 @@ class _Recursion:
         self.alone_expressions = {key: self._alone(key) for key in self.alone}
         self.loads = {n: self._load(n) for n in nodes}
 
+    def alpha(self, node: int) -> ca.SX:
+        """Placeholders of the accelerations of a node."""
+        return ca.vertcat(self.places.motion[(node, "a_0")], self.places.motion[(node, "z")])
+
     def _refuse(self, *expressions: ca.SX) -> None:
-        """Accelerations and ties must not be left in maps."""
+        """Accelerations and wrenches must not be left in maps."""
         if any(s.element_hash() in self.unknown for s in ca.symvar(ca.veccat(*expressions))):
             raise NotLocal
 
-    def _owners(self) -> tuple[dict[str, list[ScalarNode]], list[ScalarNode]]:
+    def _owners(self) -> tuple[dict[str, list[Coordinate]], list[Coordinate]]:
         """Speeds by the joint that they belong to, and those that belong to none."""
         paths = [edge.path for edge in self.topology.order]
-        by_joint: dict[str, list[ScalarNode]] = {}
-        alone = []
-        for key in self.base.symbols.a:
-            joint = key[1] if key[0] == "coordinate" else key[0] if key[0] != "flange" else self._driven_joint(key)
-            if joint in self.topology.records and joint in set(paths):
+        by_joint: dict[str, list[Coordinate]] = {}
+        alone: list[Coordinate] = []
+        for key in self.unknowns.a:
+            joint = self._joint_of_flange.get(key, "") if isinstance(key, FlangeNode) else key.path
+            if joint in self.topology.behaviours and joint in set(paths):
                 by_joint.setdefault(joint, []).append(key)
             else:
                 alone.append(key)
@@ -234,19 +201,16 @@ class _Recursion:
         return by_joint, alone
 
     @functools.cached_property
-    def _joint_of_node(self) -> dict[ScalarNode, str]:
+    def _joint_of_flange(self) -> dict[Coordinate, str]:
+        """Joints by the nodes that their relations know: those of their axis flanges."""
         paths = {edge.path for edge in self.topology.order}
         return {n: r.path for r in reversed(self.topology.relations) if r.path in paths for n in r.nodes}
-
-    def _driven_joint(self, node: ScalarNode) -> str:
-        """The joint whose axis flange a node is."""
-        return self._joint_of_node.get(node, "")
 
     def _grouped(self) -> list[_Group]:
         groups: list[_Group] = []
         group_of: dict[int, _Group] = {}
         for edge in self.topology.order:
-            parent = _parent(edge)
+            parent = edge.parent
             keys = self.keys_of.get(edge.path, [])
             if parent == GROUND or keys:
                 group = _Group([edge])
@@ -256,19 +220,19 @@ class _Recursion:
             else:
                 group = group_of[parent]
                 group.edges.append(edge)
-            group.keys[id(edge)] = keys
+            group.keys[edge] = keys
             group_of[edge.child] = group
         return groups
 
     def _load(self, node: int) -> tuple[ca.SX, ca.SX]:
         """(I, p) of a node, for its acceleration resolved in its own frame."""
-        load = self.resolve([self.sweeps.load(node)])[0]
+        load = self.resolve([ca.vertcat(self.sweeps.node_loads(node, "f"), self.sweeps.node_loads(node, "t"))])[0]
         if self.alone:
-            own = ca.vertcat(*(self.base.symbols.a[key] for key in self.alone))
+            own = ca.vertcat(*(self.unknowns.a[key] for key in self.alone))
             load = ca.substitute(load, own, ca.vertcat(*self.alone_expressions.values()))
-        matrix, rest = _affine(load, self.sweeps.alpha(node))
+        matrix, rest = _affine(load, self.alpha(node))
         self._refuse(rest, matrix)
-        return _in_frame(matrix, self.sweeps.place[(node, "T")]), rest
+        return _in_frame(matrix, self.places.motion[(node, "T")]), rest
 
     # -- linking
 
@@ -282,26 +246,26 @@ class _Recursion:
             self._outward(group, needed, linker)
         for symbols, expressions in inward:
             linker.define(symbols, linker.value(expressions))
-        solved: dict[ScalarNode, Any] = {}
+        solved: dict[Coordinate, Any] = {}
         for group in self.groups:
             self._accelerate(group, needed, linker, solved)
         for key, expression in self.alone_expressions.items():
             solved[key] = linker.value([expression])
-        return ca.vertcat(*(solved[key] for key in self.base.symbols.a))
+        return ca.vertcat(*(solved[key] for key in self.unknowns.a))
 
     def _map(self, group: _Group) -> None:
         """Maps of a group's edges. What is worth computing once, in the outward leaf, becomes a placeholder."""
         for edge in group.edges:
-            maps = self._motion(edge, group.keys[id(edge)])
+            maps = self._motion(edge, group.keys[edge])
             placed, places = _placed(list(maps), f"map {edge.path}")
-            group.maps[id(edge)] = (placed[0], placed[1], placed[2])
+            group.maps[edge] = (placed[0], placed[1], placed[2])
             group.places += places
 
-    def _motion(self, edge: Edge, keys: list[ScalarNode]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        parent = _parent(edge)
+    def _motion(self, edge: Edge, keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        parent = edge.parent
         a = self._accelerations_of(keys)
         linear, angular = (ca.SX.sym(n, 3) if parent != GROUND else ca.SX.zeros(3) for n in ("linear", "angular"))
-        motion = self.resolve([self.sweeps.child_acceleration(edge, linear, angular)])[0]
+        motion = self.resolve([self._child_acceleration(edge, linear, angular)])[0]
         S, rest = _affine(motion, a)
         X, c = ca.SX(6, 6), rest
         if parent != GROUND:
@@ -309,19 +273,25 @@ class _Recursion:
         self._refuse(X, S, c)  # a frame that follows from several others
         return X, S, c
 
-    def _accelerations_of(self, keys: list[ScalarNode]) -> ca.SX:
-        return ca.vertcat(ca.SX(0, 1), *(self.base.symbols.a[key] for key in keys))
+    def _child_acceleration(self, edge: Edge, linear: ca.SX, angular: ca.SX) -> ca.SX:
+        """alpha of an edge's child from alpha of its parent."""
+        rel, w = functools.partial(self.sweeps.motion, edge), self.sweeps.frame(edge.a, "w")
+        T = rel("T")
+        if not edge.reversed:
+            return ca.vertcat(
+                T @ (linear + relative_acceleration(rel, w, angular)),
+                T @ angular + rel("z") + cross(T @ w, rel("w")),
+            )
+        turned = T.T @ (angular - rel("z") - cross(T @ w + rel("w"), rel("w")))
+        return ca.vertcat(T.T @ linear - relative_acceleration(rel, w, turned), turned)
 
-    def _rows(self, edge: Edge, keys: list[ScalarNode]) -> ca.SX:
-        rows = []
+    def _accelerations_of(self, keys: list[Coordinate]) -> ca.SX:
+        return ca.vertcat(ca.SX(0, 1), *(self.unknowns.a[key] for key in keys))
+
+    def _rows(self, keys: list[Coordinate]) -> ca.SX:
+        rows: list[ca.SX] = []
         for key in keys:
-            if key[0] in ("flange", "coordinate"):
-                rows.append(self.sweeps.balance(key))
-            else:
-                rows += [
-                    self.sweeps.drive(edge.path, ("speed", key[1], 0), i)
-                    for i in range(self.base.symbols.a[key].numel())
-                ]
+            rows += self.sweeps.balances(key)
         return self.resolve([ca.vertcat(ca.SX(0, 1), *rows)])[0]
 
     def _inward(self, group: _Group) -> tuple[list[ca.SX], list[ca.SX]]:
@@ -342,12 +312,12 @@ class _Recursion:
                 placed.append(replaced[0])
                 symbols += [s for s, _ in places]
                 results += [e for _, e in places]
-            group.gains[id(edge)] = (placed[0], placed[1])
+            group.gains[edge] = (placed[0], placed[1])
             if edge is group.edges[0]:
                 handed = passed
             elif passed is not None:
-                I, p = inertia[_parent(edge)]  # noqa: E741
-                inertia[_parent(edge)] = (I + passed[0], p + passed[1])
+                I, p = inertia[edge.parent]  # noqa: E741
+                inertia[edge.parent] = (I + passed[0], p + passed[1])
         if handed is not None:
             (I, p), places = _placed([handed[0], handed[1]], f"inertia {group.edges[0].path}", keep=False)  # noqa: E741
             group.passed = (I, p)
@@ -359,14 +329,14 @@ class _Recursion:
         self, edge: Edge, group: _Group, inertia: dict[int, tuple[ca.SX, ca.SX]]
     ) -> tuple[ca.SX, ca.SX, tuple[ca.SX, ca.SX] | None]:
         """(gain, offset) with a = gain (X alpha_parent + c) + offset, and what the parent gets."""
-        keys, child, parent = group.keys[id(edge)], edge.child, _parent(edge)
-        X, S, c = group.maps[id(edge)]
-        tie = self.sweeps.ties[id(edge)]
-        R, rest = _affine(self._rows(edge, keys), tie)
-        Q, rest = _affine(rest, self.sweeps.alpha(child))
+        keys, child, parent = group.keys[edge], edge.child, edge.parent
+        X, S, c = group.maps[edge]
+        wrench = self.places.wrench[edge]
+        R, rest = _affine(self._rows(keys), wrench)
+        Q, rest = _affine(rest, self.alpha(child))
         E, rest = _affine(rest, self._accelerations_of(keys))
         self._refuse(R, Q, E, rest)
-        Q = _in_frame(Q, self.sweeps.place[(child, "T")])
+        Q = _in_frame(Q, self.places.motion[(child, "T")])
         I, p = inertia[child]  # noqa: E741
         K = Q - R @ I
         gain, offset = ca.SX(0, 6), ca.SX(0, 1)
@@ -375,7 +345,7 @@ class _Recursion:
             gain, offset = solution[:, :6], solution[:, 6]
         if parent == GROUND:
             return gain, offset, None
-        upward = self._upward(edge, tie)
+        upward = self._upward(edge, wrench)
         is_symmetric = not Q.nnz() and _same(upward, -group.original(X).T) and _same(R, -group.original(S).T)
         if is_symmetric:
             upward = -X.T  # the same, in terms of what is computed already
@@ -386,19 +356,19 @@ class _Recursion:
         passed = -upward @ (articulated @ X)
         return gain, offset, (_mirrored(passed) if is_symmetric else passed, -upward @ (articulated @ c + force))
 
-    def _upward(self, edge: Edge, tie: ca.SX) -> ca.SX:
-        passed = ca.vertcat(*(self.sweeps.tie(edge, edge.reversed, name) for name in ("f", "t")))
-        upward, rest = _affine(self.resolve([passed])[0], tie)
+    def _upward(self, edge: Edge, wrench: ca.SX) -> ca.SX:
+        passed = ca.vertcat(*(self.sweeps.wrench(edge, edge.reversed, name) for name in ("f", "t")))
+        upward, rest = _affine(self.resolve([passed])[0], wrench)
         if not rest.is_zero():
             raise NotLocal
         return upward
 
-    def _alone(self, key: ScalarNode) -> ca.SX:
+    def _alone(self, key: Coordinate) -> ca.SX:
         """A speed that no joint carries: an inertia of a drive train, which may be mounted on a moving frame."""
-        if key[0] not in ("flange", "coordinate"):
+        if isinstance(key, Own):
             raise NotLocal
-        mass, rest = _affine(self.resolve([self.sweeps.balance(key)])[0], self.base.symbols.a[key])
-        unsolved = ca.vertcat(*self.base.symbols.a.values(), *self.sweeps.ties.values())
+        mass, rest = _affine(self.resolve([self.sweeps.balance(key)])[0], self.unknowns.a[key])
+        unsolved = ca.vertcat(*self.unknowns.a.values(), *self.places.wrench.values())
         if not mass.nnz() or ca.depends_on(ca.vertcat(mass, rest), unsolved):
             raise NotLocal
         return -rest / mass
@@ -417,9 +387,9 @@ class _Recursion:
         """(placeholder, expression) of the motion of an edge's child, as far as it is needed."""
         wanted = []
         for what in quantities:
-            places = _scalars(self.sweeps.place[(edge.child, what)])
+            places = elements(self.places.motion[(edge.child, what)])
             if any(p.element_hash() in needed for p in places):
-                expressions = _scalars(self.resolve([self.sweeps.child_motion(edge, what)])[0])
+                expressions = elements(self.resolve([self.sweeps.supported(edge, what)])[0])
                 wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if p.element_hash() in needed]
         return wanted
 
@@ -431,7 +401,7 @@ class _Recursion:
         def add(pairs: list[tuple[ca.SX, ca.SX]]) -> None:
             values = [e for _, e in pairs]
             if symbols and values:
-                values = _scalars(ca.substitute(ca.vertcat(*values), ca.vertcat(*symbols), ca.vertcat(*expressions)))
+                values = elements(ca.substitute(ca.vertcat(*values), ca.vertcat(*symbols), ca.vertcat(*expressions)))
             symbols.extend(s for s, _ in pairs)
             expressions.extend(values)
 
@@ -442,47 +412,38 @@ class _Recursion:
         if symbols:
             linker.define(symbols, linker.value(expressions))
 
-    def _accelerate(self, group: _Group, needed: set[int], linker: Linker, solved: dict[ScalarNode, Any]) -> None:
+    def _accelerate(self, group: _Group, needed: set[int], linker: Linker, solved: dict[Coordinate, Any]) -> None:
         """Accelerations of a group's speeds and of the frames that other groups hang on."""
         alphas = {GROUND: ca.SX.zeros(6)}
         if group.base != GROUND:
-            alphas[group.base] = self.sweeps.alpha(group.base)
+            alphas[group.base] = self.alpha(group.base)
         results: list[ca.SX] = []
-        keys: list[ScalarNode] = []
+        keys: list[Coordinate] = []
         for edge in group.edges:
-            X, S, c = group.maps[id(edge)]
-            gain, offset = group.gains[id(edge)]
-            reached = X @ alphas[_parent(edge)] + c
+            X, S, c = group.maps[edge]
+            gain, offset = group.gains[edge]
+            reached = X @ alphas[edge.parent] + c
             a = gain @ reached + offset
             alphas[edge.child] = reached + S @ a
-            keys += group.keys[id(edge)]
-            results += _scalars(ca.densify(a))
+            keys += group.keys[edge]
+            results += elements(ca.densify(a))
         ports = list(dict.fromkeys(child.base for child in group.children))
         ports += [
             edge.child
             for edge in group.edges
-            if edge.child not in ports
-            and any(s.element_hash() in needed for s in _scalars(self.sweeps.alpha(edge.child)))
+            if edge.child not in ports and any(s.element_hash() in needed for s in elements(self.alpha(edge.child)))
         ]
         for node in ports:
-            results += _scalars(ca.densify(alphas[node]))
+            results += elements(ca.densify(alphas[node]))
         if not results:
             return
         values = linker.value(results)
         at = 0
         for key in keys:
-            size = self.base.symbols.a[key].numel()
+            size = self.unknowns.a[key].numel()
             solved[key] = values[at : at + size]
             at += size
-        linker.define([s for node in ports for s in _scalars(self.sweeps.alpha(node))], values, at)
-
-
-def _parent(edge: Edge) -> int:
-    return edge.b if edge.reversed else edge.a
-
-
-def _scalars(column: ca.SX) -> list[ca.SX]:
-    return list(ca.vertsplit(ca.vec(column))) if column.numel() else []
+        linker.define([s for node in ports for s in elements(self.alpha(node))], values, at)
 
 
 def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
@@ -538,7 +499,7 @@ def _same(one: ca.SX, other: ca.SX, turn: ca.SX | None = None) -> bool:
         point = random.uniform(0.2, 1.7, len(symbols))
         if turn is not None:
             rotation = np.linalg.qr(random.normal(size=(3, 3)))[0].ravel(order="F")
-            place = {e.element_hash(): v for e, v in zip(_scalars(turn), rotation, strict=True)}
+            place = {e.element_hash(): v for e, v in zip(elements(turn), rotation, strict=True)}
             point = np.array([place.get(s.element_hash(), v) for s, v in zip(symbols, point, strict=True)])
         values = np.array(function(point)).reshape(2, -1)
         if not np.allclose(values[0], values[1], rtol=1e-9, atol=1e-9 * np.abs(values).max(initial=0.0)):

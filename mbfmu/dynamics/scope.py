@@ -1,37 +1,40 @@
 """Scope: where the equations of one elementary component are evaluated, in symbols of its own.
 
 `self` in a component's `equations` is a scope: it has the methods of the component's class, and its declared names are
-local symbols, called *leaves* - positions and speeds at its connectors, coordinates, states, multipliers, signals.
-What the equations assign is recorded as *targets*, expressions in the leaves. Because every leaf knows its own time
-derivative, `self.der(...)` costs what the component's own expression costs, however far from the root it sits.
+leaves (mbfmu.modeling.leaves), local symbols. What the equations assign is taken down as targets, expressions in the
+leaves; the result is the component's `Behaviour`. Because every leaf knows its own time derivative, `self.der(...)`
+costs what the component's own expression costs, however far from the ground it sits.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation, skew
+from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Flange, Frame, HeatPort, Port, RealInput, RealOutput
-from mbfmu.modeling.declarations import (
-    Coordinate,
-    Declaration,
-    Multiplier,
-    Parameter,
-    Quaternion,
-    Speed,
-    State,
-    Variable,
+from mbfmu.modeling.connectors import Port, RealOutput
+from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
+from mbfmu.modeling.leaves import (
+    AngularVelocityOf,
+    Effort,
+    Leaf,
+    Mode,
+    PartVariable,
+    Prescribed,
+    Stated,
+    StatedRate,
+    StateRate,
+    Target,
+    Time,
+    Value,
 )
-
-#: Names a leaf or a target of a component, e.g. ("frame", "frame_a", "r_0") or ("flow", "frame_b", "f").
-Key = tuple[Any, ...]
 
 
 def column(value: Any) -> ca.SX:
@@ -43,7 +46,7 @@ def column(value: Any) -> ca.SX:
     return ca.SX(np.asarray(value, dtype=float))
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Constraint:
     """Rows that a set of multipliers enforces: of position (with its two derivatives) or of velocity."""
 
@@ -54,139 +57,155 @@ class Constraint:
     name: str
 
 
-@dataclasses.dataclass
-class Record:
+@dataclasses.dataclass(frozen=True)
+class Behaviour:
     """What the equations of one component say: leaves that they read, targets that they assign, and the rest."""
 
     component: Component
-    leaves: dict[Key, ca.SX] = dataclasses.field(default_factory=dict)
-    targets: dict[Key, ca.SX] = dataclasses.field(default_factory=dict)
+    leaves: Mapping[Leaf, ca.SX]
+    targets: Mapping[Target, ca.SX]
     #: Expressions that relations keep at zero.
-    relations: list[ca.SX] = dataclasses.field(default_factory=list)
-    constraints: list[Constraint] = dataclasses.field(default_factory=list)
+    relations: tuple[ca.SX, ...]
+    constraints: tuple[Constraint, ...]
     #: (residual, name) of initial equations.
-    initial: list[tuple[ca.SX, str]] = dataclasses.field(default_factory=list)
+    initial: tuple[tuple[ca.SX, str], ...]
     #: (expression >= 0, message) of assertions.
-    checks: list[tuple[ca.SX, str]] = dataclasses.field(default_factory=list)
-    times: list[ca.SX] = dataclasses.field(default_factory=list)
-    switches: list[ca.SX] = dataclasses.field(default_factory=list)
+    checks: tuple[tuple[ca.SX, str], ...]
+    #: Instants, functions of parameters, where something jumps or kinks.
+    times: tuple[ca.SX, ...]
+    #: Expressions whose signs set the modes of switches.
+    switches: tuple[ca.SX, ...]
     #: Relative motion r, T, w of frame_b in frame_a with the derivatives v, a, z; None where there is none.
-    motion: dict[str, ca.SX] | None = None
-    energies: dict[str, ca.SX] = dataclasses.field(default_factory=dict)
-    #: Element hash of a leaf's symbol -> (key, index, symbol).
-    leaf_of: dict[int, tuple[Key, int, ca.SX]] = dataclasses.field(default_factory=dict)
+    motion: Mapping[str, ca.SX] | None
+    #: Kinetic and potential energy, power dissipated and supplied; empty where the component does not say.
+    energies: Mapping[str, ca.SX]
+    #: Element hash of a leaf's symbol -> (leaf, index, symbol).
+    leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
     #: Time derivative of any expression in the leaves.
-    derivative: Any = None
+    derivative: Callable[[ca.SX], ca.SX]
 
-    def leaves_in(self, expression: ca.SX) -> list[tuple[Key, int, ca.SX]]:
-        """Key, index and symbol of every leaf element that an expression contains; parameters are none."""
+    def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
+        """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
         hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
         return [self.leaf_of[element] for element in hashes if element in self.leaf_of]
+
+    def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
+        """Potentials that the component determines at its connectors of a kind."""
+        ports = self.component.ports()
+        for target in self.targets:
+            if isinstance(target, Prescribed) and isinstance(ports[target.connector], kind):
+                yield target
+
+
+class Notes:
+    """What is taken down while the equations of a component run, and the symbols that they are in."""
+
+    def __init__(self, component: Component) -> None:
+        self.component = component
+        self.leaves: dict[Leaf, ca.SX] = {}
+        self.leaf_of: dict[int, tuple[Leaf, int, ca.SX]] = {}
+        self.targets: dict[Target, ca.SX] = {}
+        self.relations: list[ca.SX] = []
+        self.constraints: list[Constraint] = []
+        self.initial: list[tuple[ca.SX, str]] = []
+        self.checks: list[tuple[ca.SX, str]] = []
+        self.times: list[ca.SX] = []
+        self.switches: list[ca.SX] = []
+        self.motion: dict[str, ca.SX] | None = None
+        self.energies: dict[str, ca.SX] = {}
+
+    @property
+    def where(self) -> str:
+        """How messages call the component."""
+        return self.component.where
+
+    def leaf(self, leaf: Leaf) -> ca.SX:
+        """The local symbol of a leaf, made on first use."""
+        if leaf not in self.leaves:
+            symbol = ca.SX.sym(str(leaf), *leaf.shape)
+            self.leaves[leaf] = symbol
+            for i, element in enumerate(ca.vertsplit(ca.vec(symbol))):
+                self.leaf_of[element.element_hash()] = (leaf, i, element)
+        return self.leaves[leaf]
+
+    def assign(self, target: Target, value: Any) -> ca.SX:
+        """Take down what the equations assign to a target."""
+        self.targets[target] = expression = column(value)
+        return expression
+
+    def assigned(self, target: Target) -> ca.SX:
+        """What the equations have assigned to a target; KeyError where they have not."""
+        return self.targets[target]
+
+    def rate_of(self, expression: Any) -> ca.SX:
+        """Time derivative of an expression in the leaves."""
+        expression = column(expression)
+        symbols, rates = [], []
+        for element in ca.symvar(expression):
+            if element.element_hash() not in self.leaf_of:
+                continue  # a parameter
+            leaf, index, symbol = self.leaf_of[element.element_hash()]
+            if leaf.is_discrete:
+                continue
+            rate = leaf.rate(self)
+            if rate is None:
+                raise ModelError(
+                    f"{self.where}: the equations of {type(self.component).__name__} differentiate {leaf}, which has "
+                    "no derivative here"
+                )
+            symbols.append(symbol)
+            rates.append(ca.vec(rate)[index])
+        if not symbols:
+            return ca.SX.zeros(*expression.shape)
+        return ca.jtimes(expression, ca.vertcat(*symbols), ca.vertcat(*rates))
+
+    def behaviour(self) -> Behaviour:
+        """All of it, finished."""
+        return Behaviour(
+            component=self.component,
+            leaves=self.leaves,
+            targets=self.targets,
+            relations=tuple(self.relations),
+            constraints=tuple(self.constraints),
+            initial=tuple(self.initial),
+            checks=tuple(self.checks),
+            times=tuple(self.times),
+            switches=tuple(self.switches),
+            motion=self.motion,
+            energies=self.energies,
+            leaf_of=self.leaf_of,
+            derivative=self.rate_of,
+        )
 
 
 class Derivative:
     """`der(expression)` differentiates with respect to time; `der.x = ...` gives a state its equation."""
 
-    _scope: Any
+    _notes: Notes
 
-    def __init__(self, scope: Any) -> None:
-        object.__setattr__(self, "_scope", scope)
+    def __init__(self, notes: Notes) -> None:
+        object.__setattr__(self, "_notes", notes)
 
     def __call__(self, expression: Any) -> Any:
         """Time derivative of an expression in the leaves."""
-        return self._scope._derivative(expression)
+        return self._notes.rate_of(expression)
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Give the state `name` its derivative."""
-        scope = self._scope
-        declaration = scope._component.declarations.get(name)
+        component = self._notes.component
+        declaration = component.declarations.get(name)
         if not isinstance(declaration, State):
-            raise ModelError(f"{scope._component.where}: der.{name} = ... needs a declared State {name!r}")
-        size, given = declaration.size(scope._component), scope._assign(("state'", name), value).numel()
+            raise ModelError(f"{component.where}: der.{name} = ... needs a declared State {name!r}")
+        size, given = declaration.size(component), self._notes.assign(StateRate(name), value).numel()
         if given != size:
-            raise ModelError(
-                f"{scope._component.where}: the equations give der.{name} {given} elements, declared are {size}"
-            )
-
-
-class FrameView:
-    """A frame connector inside equations: read r_0, R, f, t; assign f and t, or (a root) r_0 and R."""
-
-    def __init__(self, scope: Any, name: str) -> None:
-        object.__setattr__(self, "_scope", scope)
-        object.__setattr__(self, "_name", name)
-
-    def __getattr__(self, name: str) -> Any:
-        scope, connector = self._scope, self._name
-        if name == "r_0":
-            return scope._frame_leaf(connector, "r_0")
-        if name == "R":
-            return Orientation(scope._frame_leaf(connector, "T"), scope._frame_leaf(connector, "w"))
-        if name in ("f", "t"):
-            return scope._flow(connector, name, 3)
-        raise AttributeError(f"{scope._component.where}.{connector} has no variable {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "R":
-            self._scope._assign(("root", self._name, "T"), value.T)
-            self._scope._assign(("root", self._name, "w"), value.w)
-        elif name == "r_0":
-            self._scope._assign(("root", self._name, "r_0"), value)
-        elif name in ("f", "t"):
-            self._scope._assign(("flow", self._name, name), value)
-        else:
-            raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
-
-
-class FlangeView:
-    """A flange inside equations: read and assign position (then it is prescribed) and flow."""
-
-    def __init__(self, scope: Any, name: str, port: Flange) -> None:
-        vars(self).update(_scope=scope, _name=name, _port=port)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == self._port.position:
-            return self._scope._motion_leaf("flange", self._name, 1)
-        if name == self._port.flow:
-            return self._scope._flow(self._name, name, 1)
-        raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == self._port.position:
-            self._scope._assign(("root", self._name), value)
-        elif name == self._port.flow:
-            self._scope._assign(("flow", self._name, name), value)
-        else:
-            raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
-
-
-class HeatPortView:
-    """A heat port inside equations: read T and Q_flow; assign Q_flow, or T where the component determines it."""
-
-    def __init__(self, scope: Any, name: str) -> None:
-        vars(self).update(_scope=scope, _name=name)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "T":
-            return self._scope._leaf(("temperature", self._name))
-        if name == "Q_flow":
-            return self._scope._flow(self._name, name, 1)
-        raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "T":
-            self._scope._assign(("temperature", self._name), value)
-        elif name == "Q_flow":
-            self._scope._assign(("flow", self._name, name), value)
-        else:
-            raise AttributeError(f"{self._scope._component.where}.{self._name} has no variable {name!r}")
+            raise ModelError(f"{component.where}: the equations give der.{name} {given} elements, declared are {size}")
 
 
 class PartView:
     """A part of a composite inside the composite's equations: its variables can be read."""
 
-    def __init__(self, scope: Any, name: str, part: Component) -> None:
-        self._scope, self._name, self._part = scope, name, part
+    def __init__(self, notes: Notes, name: str, part: Component) -> None:
+        self._notes, self._name, self._part = notes, name, part
 
     def __getattr__(self, name: str) -> Any:
         declaration = self._part.declarations.get(name)
@@ -194,124 +213,73 @@ class PartView:
             return self._part._read(declaration)
         if not isinstance(declaration, Variable | RealOutput):
             raise AttributeError(f"{self._part.where} ({type(self._part).__name__}) has no variable {name!r}")
-        return self._scope._part_leaf(self._name, name, int(np.prod(declaration.shape(self._part))))
+        return self._notes.leaf(PartVariable(self._name, name, size=math.prod(declaration.shape(self._part))))
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What only the network and its topology know of a component."""
+
+    #: Names of connectors that meet another component or the outside.
+    connected: frozenset[str] = frozenset()
+    #: The joint by which the component's frame moves freely, so that its own motion variables are the states.
+    free_joint: Component | None = None
+    #: True where its variables give the orientation of an island that no joint ties to the ground.
+    holds_orientation: bool = False
 
 
 class Scope:
-    """Mixed into a component's class (see `evaluate`): leaves, targets and the vocabulary of equations."""
+    """Mixed into a component's class (see `evaluate`): declared names as symbols, and the vocabulary of equations."""
 
     _component: Component
-    _rate_of: dict[Key, Callable[[], Any] | None]
-    _record: Record
-    _facts: dict[str, Any]
+    _notes: Notes
+    _facts: Facts
 
-    def _start_scope(self, component: Component, facts: dict[str, Any]) -> None:
-        vars(self).update(
-            _component=component, _facts=facts, _record=Record(component), der=Derivative(self), _rate_of={}
-        )
+    def _start_scope(self, component: Component, facts: Facts) -> None:
+        notes = Notes(component)
+        vars(self).update(_component=component, _facts=facts, _notes=notes, der=Derivative(notes))
 
-    # -- leaves
-
-    def _leaf(self, key: Key, shape: tuple[int, ...] = (1,), rate: Callable[[], Any] | None = None) -> ca.SX:
-        """The symbol of `key`, made on first use; `rate` gives its time derivative."""
-        if key not in self._record.leaves:
-            symbol = ca.SX.sym("_".join(map(str, key)), *shape)
-            self._record.leaves[key] = symbol
-            for i, element in enumerate(ca.vertsplit(ca.vec(symbol))):
-                self._record.leaf_of[element.element_hash()] = (key, i, element)
-            self._rate_of[key] = rate
-        return self._record.leaves[key]
-
-    def _frame_leaf(self, connector: str, what: str) -> ca.SX:
-        def rate() -> Any:
-            if what == "T":
-                return -skew(self._frame_leaf(connector, "w")) @ self._frame_leaf(connector, "T")
-            following = {"r_0": "v_0", "v_0": "a_0", "w": "z"}.get(what)
-            return None if following is None else self._frame_leaf(connector, following)
-
-        return self._leaf(("frame", connector, what), (3, 3) if what == "T" else (3,), rate)
-
-    def _motion_leaf(self, kind: str, name: str, size: int, order: int = 0) -> ca.SX:
-        """Leaves that come with derivatives: flange positions, coordinates, signals, each with its order."""
-
-        def rate() -> Any:
-            return None if order == 2 else self._motion_leaf(kind, name, size, order + 1)
-
-        return self._leaf((kind, name, order), (size,), rate)
-
-    def _part_leaf(self, part: str, name: str, size: int, order: int = 0) -> ca.SX:
-        return self._leaf(
-            ("part", part, name, order),
-            (size,),
-            lambda: None if order == 2 else self._part_leaf(part, name, size, order + 1),
-        )
-
-    def _flow(self, connector: str, name: str, size: int, order: int = 0) -> ca.SX:
-        """Leaf of a flow; whether the system can give its derivatives shows when they are asked for."""
-        return self._leaf(
-            ("flow", connector, name, *([order] if order else [])),
-            (size,),
-            lambda: None if order == 2 else self._flow(connector, name, size, order + 1),
-        )
+    # -- declared names
 
     def _read(self, declaration: Declaration) -> Any:
-        name = declaration.name
-        component = self._component
+        name, component = declaration.name, self._component
         if not declaration.enabled(component):
             raise ModelError(f"{component.where}.{name} does not exist with the present parameters")
         if isinstance(declaration, Parameter):
             return component._read(declaration)
         if isinstance(declaration, Port):
-            return self._port(name, declaration)
+            return declaration.view(self._notes)
         assert isinstance(declaration, Variable)
-        size, role = declaration.size(component), declaration.role(component)
-        if issubclass(role, Coordinate):
-            return self._motion_leaf("coordinate", name, size)
-        if issubclass(role, Quaternion):
-            assert isinstance(declaration, Quaternion)
-            return self._leaf(("quaternion", name), (4,), lambda: self._quaternion_rate(declaration))
-        if issubclass(role, Speed):
-            return self._leaf(("speed", name, 0), (size,), lambda: self._leaf(("speed", name, 1), (size,)))
-        if issubclass(role, State):
-            return self._leaf(("state", name), (size,), lambda: self._state_rate(name, size))
-        if issubclass(role, Multiplier):
-            return self._leaf(("multiplier", name), (size,))
-        if ("variable", name) not in self._record.targets:
+        leaf = declaration.leaf(component)
+        if leaf is not None:
+            return self._notes.leaf(leaf)
+        try:
+            return self._notes.assigned(Value(name))
+        except KeyError:
             raise ModelError(
                 f"{component.where}: the equations of {type(component).__name__} read {name} before they assign it"
-            )
-        return self._record.targets[("variable", name)]
+            ) from None
 
-    def _port(self, name: str, port: Port) -> Any:
-        if isinstance(port, Frame):
-            return FrameView(self, name)
-        if isinstance(port, Flange):
-            return FlangeView(self, name, port)
-        if isinstance(port, HeatPort):
-            return HeatPortView(self, name)
-        if isinstance(port, RealOutput):
-            if ("variable", name) not in self._record.targets:
-                raise ModelError(f"{self._component.where}: the equations read the output {name} before they assign it")
-            return self._record.targets[("variable", name)]
-        assert isinstance(port, RealInput)
-        shape = port.shape(self._component)
-        return self._motion_leaf("input", name, shape[0] if shape else 1)
+    def _write(self, declaration: Declaration, value: Any) -> None:
+        name, component = declaration.name, self._component
+        if not isinstance(declaration, Variable | RealOutput):
+            raise ModelError(f"{component.where}: equations cannot assign {name}")
+        if isinstance(declaration, Variable) and declaration.leaf(component) is not None:
+            raise ModelError(f"{component.where}: {name} is an unknown; equations cannot assign it")
+        if isinstance(value, Orientation):
+            self._notes.assign(Value(name), value.T)
+            self._notes.assign(AngularVelocityOf(name), value.w)
+            return
+        given, size = self._notes.assign(Value(name), value).numel(), math.prod(declaration.shape(component))
+        if given != size:
+            raise ModelError(f"{component.where}: the equations give {name} {given} elements, declared are {size}")
 
-    def _state_rate(self, name: str, size: int) -> ca.SX:
-        """Rate of a state, which can itself be differentiated as far as what the equations assign to it."""
-        key = ("state'", name)
-        return self._leaf(key, (size,), lambda: self._derivative(self._record.targets[key]))
-
-    def _quaternion_rate(self, declaration: Quaternion) -> ca.SX:
-        """dQ/dt = 1/2 [c I + skew(u); -u'] w for w resolved in the rotated frame (seed 004, Quaternions)."""
-        Q = self._leaf(("quaternion", declaration.name), (4,))
-        w = self._read(self._component.declarations[declaration.speed])
-        return 0.5 * ca.vertcat(Q[3] * w + skew(Q[:3]) @ w, -ca.dot(Q[:3], w))
+    # -- what is around the component
 
     @property
     def time(self) -> ca.SX:
         """Time [s]."""
-        return self._leaf(("time",), (1,), lambda: ca.SX(1))
+        return self._notes.leaf(Time())
 
     @property
     def world(self) -> Any:
@@ -326,58 +294,17 @@ class Scope:
 
     def is_connected(self, connector: str) -> bool:
         """True where something is connected to the connector."""
-        return connector in self._facts["connected"]
+        return connector in self._facts.connected
 
     @property
     def is_root(self) -> bool:
         """True where the component's frame moves freely, so that its own motion variables are the states."""
-        return bool(self._facts.get("is_root"))
+        return self._facts.free_joint is not None
 
     @property
     def holds_orientation(self) -> bool:
         """True where the component's variables give the orientation of an island that no joint ties to the ground."""
-        return bool(self._facts.get("holds_orientation")) or self.is_root
-
-    # -- targets
-
-    def _write(self, declaration: Declaration, value: Any) -> None:
-        name = declaration.name
-        if isinstance(declaration, Parameter | RealInput) or not isinstance(declaration, Variable | RealOutput):
-            raise ModelError(f"{self._component.where}: equations cannot assign {name}")
-        if isinstance(declaration, Variable) and declaration.role(self._component) is not Variable:
-            raise ModelError(f"{self._component.where}: {name} is an unknown; equations cannot assign it")
-        expression = self._assign(("variable", name), value.T if isinstance(value, Orientation) else value)
-        size = int(np.prod(declaration.shape(self._component)))
-        if expression.numel() != size and declaration.type.name != "Orientation":
-            raise ModelError(
-                f"{self._component.where}: the equations give {name} {expression.numel()} elements, declared are {size}"
-            )
-        if isinstance(value, Orientation):
-            self._assign(("variable", name, "w"), value.w)
-
-    def _assign(self, key: Key, value: Any) -> ca.SX:
-        expression = column(value)
-        self._record.targets[key] = expression
-        return expression
-
-    def _derivative(self, expression: Any) -> ca.SX:
-        expression = column(expression)
-        leaves, rates = [], []
-        for key, index, element in self._record.leaves_in(expression):
-            rate = self._rate_of[key]
-            if key[0] == "mode":
-                continue
-            value = rate() if rate is not None else None
-            if value is None:
-                raise ModelError(
-                    f"{self._component.where}: the equations of {type(self._component).__name__} "
-                    f"differentiate {' '.join(map(str, key))}, which has no derivative here"
-                )
-            leaves.append(element)
-            rates.append(ca.vec(value)[index])
-        if not leaves:
-            return ca.SX.zeros(*expression.shape)
-        return ca.jtimes(expression, ca.vertcat(*leaves), ca.vertcat(*rates))
+        return self._facts.holds_orientation or self.is_root
 
     # -- vocabulary
 
@@ -388,13 +315,13 @@ class Scope:
         its flanges and `effort` give.
         """
         r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)
-        v, z = self._derivative(r), self._derivative(w)
-        self._record.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._derivative(v), "z": z}
+        v, z = self._notes.rate_of(r), self._notes.rate_of(w)
+        self._notes.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._notes.rate_of(v), "z": z}
 
     def effort(self, **forces: Any) -> None:
         """Generalised forces that act along coordinates or speeds of this component, by their names."""
         for name, value in forces.items():
-            self._assign(("effort", name), value)
+            self._notes.assign(Effort(name), value)
 
     def relation(self, expression: Any) -> None:
         """expression = 0: an ideal, workless relation between flange positions and coordinates, affine in each.
@@ -402,61 +329,63 @@ class Scope:
         The forces that keep it follow from the principle of virtual power. A relation between temperatures of heat
         ports is kept by a heat flow through them.
         """
-        self._record.relations.append(column(expression))
+        self._notes.relations.append(column(expression))
 
     def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
         """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
         if position is not None:
             position = column(position)
-            velocity = self._derivative(position)
+            velocity = self._notes.rate_of(position)
         velocity = column(velocity)
-        self._record.constraints.append(
+        self._notes.constraints.append(
             Constraint(
                 multipliers,
                 position,
                 velocity,
-                self._derivative(velocity),
-                f"constraint {len(self._record.constraints) + 1} ({', '.join(multipliers)})",
+                self._notes.rate_of(velocity),
+                f"constraint {len(self._notes.constraints) + 1} ({', '.join(multipliers)})",
             )
         )
 
     def with_rate(self, value: Any, rate: Any) -> ca.SX:
         """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""
-        key = ("stated", sum(k[0] == "stated" for k in self._record.leaves))
-        self._assign(key, value)
-        return self._leaf(key, (1,), lambda: column(rate))
+        stated = Stated(sum(isinstance(leaf, Stated) for leaf in self._notes.leaves))
+        self._notes.assign(stated, value)
+        self._notes.assign(StatedRate(stated.index), rate)
+        return self._notes.leaf(stated)
 
     def initially(self, expression: Any, name: str = "initial equation") -> None:
         """expression = 0 holds at the start."""
-        self._record.initial.append((column(expression), name))
+        self._notes.initial.append((column(expression), name))
 
     def require(self, expression: Any, message: str) -> None:
         """expression >= 0 must hold while the model runs; `message` says what is wrong and what to do."""
-        self._record.checks.append((column(expression), message))
+        self._notes.checks.append((column(expression), message))
 
     def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
         """`then` while expression >= 0, else `otherwise`: the crossing is located, the integrator restarts there.
 
         A switch with hysteresis gives a function for the expression: it gets the switch's present mode, 1 or 0.
         """
-        index = len(self._record.switches)
-        mode = self._leaf(("mode", index))
+        index = len(self._notes.switches)
+        mode = self._notes.leaf(Mode(index))
         if callable(expression) and not hasattr(expression, "is_symbolic"):
             expression = expression(mode)
-        self._record.switches.append(column(expression))
+        self._notes.switches.append(column(expression))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
 
     def time_event(self, instant: Any) -> None:
         """Something jumps or kinks at this instant: the integrator stops there.
 
-        An instant is a function of parameters, and of time where it is the next of a series: those after `self.time` count.
+        An instant is a function of parameters, and of time where it is the next of a series: those that lie after
+        `self.time` count.
         """
-        self._record.times.append(column(instant))
+        self._notes.times.append(column(instant))
 
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
         """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
         potential feeds into it [W]."""
-        self._record.energies.update(
+        self._notes.energies.update(
             kinetic=column(kinetic),
             potential=column(potential),
             dissipated=column(dissipated),
@@ -467,13 +396,8 @@ class Scope:
 _scope_classes: dict[type, type] = {}
 
 
-def evaluate(component: Component, facts: dict[str, Any]) -> Record:
-    """Run the equations of an elementary component in a fresh scope and return what they say.
-
-    Args:
-        component: the component; it is not changed.
-        facts: what only the topology knows: `connected` (set of connector names), `is_root`.
-    """
+def evaluate(component: Component, facts: Facts) -> Behaviour:
+    """Run the equations of an elementary component in a fresh scope and return what they say; it is not changed."""
     cls = type(component)
     if cls not in _scope_classes:
         _scope_classes[cls] = type(
@@ -485,9 +409,7 @@ def evaluate(component: Component, facts: dict[str, Any]) -> Record:
     if equations is None:
         raise ModelError(f"{component.where}: {cls.__name__} has neither equations() nor build()")
     equations()
-    record: Record = scope._record
-    record.derivative = scope._derivative
-    return record
+    return scope._notes.behaviour()
 
 
 def _set_in_scope(self: Any, name: str, value: Any) -> None:
@@ -508,11 +430,11 @@ def _get_in_scope(self: Any, name: str) -> Any:
     component = self._component
     ports = component.ports()
     if name in ports:
-        return self._port(name, ports[name])
+        return ports[name].view(self._notes)
     if name in component.parts:
-        return PartView(self, name, component.parts[name])
+        return PartView(self._notes, name, component.parts[name])
     if name == "freeMotion" and self.is_root:
-        return PartView(self, name, self._facts["is_root"])
+        return PartView(self._notes, name, self._facts.free_joint)
     if name in vars(component):
         return vars(component)[name]
     raise AttributeError(f"{component.where} ({type(component).__name__}) has no {name!r}")

@@ -7,258 +7,224 @@ A quantity that needs itself is an algebraic loop; the error names its members.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.heat import HeatNetwork
-from mbfmu.dynamics.scope import Key
-from mbfmu.dynamics.topology import GROUND, Edge, Relation, ScalarNode, Topology
+from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.scope import Behaviour
+from mbfmu.dynamics.topology import (
+    GROUND,
+    CoordinateNode,
+    Edge,
+    Relation,
+    RelationKey,
+    ScalarNode,
+    Topology,
+)
+from mbfmu.dynamics.unknowns import Coordinate, Own, Unknowns, stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross
-from mbfmu.modeling.connectors import Flange, Frame, HeatPort
-from mbfmu.modeling.declarations import Coordinate, Multiplier, Quaternion, Speed, State, Variable
+from mbfmu.modeling import leaves
+from mbfmu.modeling.connectors import Flange, Frame, Port
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
 #: a_0 resolved in the world frame, w and z in the frame itself.
 MOTION = ("r_0", "T", "v_0", "w", "a_0", "z")
 
-
-#: What the motion of a prescribed frame relative to the ground is: a root target and how often to differentiate it.
-_ROOT_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
-
-
-class Symbols:
-    """The unknowns and knowns of the system as CasADi symbols, in the order of the vectors of `Equations`."""
-
-    def __init__(self, topology: Topology) -> None:
-        self.time = ca.SX.sym("time")
-        self.q: dict[Key, ca.SX] = {}
-        self.v: dict[Key, ca.SX] = {}
-        self.a: dict[Key, ca.SX] = {}
-        self.z: dict[Key, ca.SX] = {}
-        self.multipliers: dict[Key, ca.SX] = {}
-        self.modes: dict[tuple[str, int], ca.SX] = {}
-        self.inputs: dict[str, ca.SX] = {}
-        for node in topology.independent:
-            name = _node_name(topology, node)
-            self.q[node], self.v[node], self.a[node] = (ca.SX.sym(name + s) for s in ("", "'", "''"))
-        for path, record in topology.records.items():
-            for name, declaration in record.component.variables().items():
-                size, role = declaration.size(record.component), declaration.role(record.component)
-                key = (path, name)
-                if issubclass(role, Quaternion):
-                    self.q[key] = ca.SX.sym(f"{path}.{name}", 4)
-                elif issubclass(role, Speed):
-                    self.v[key], self.a[key] = (ca.SX.sym(f"{path}.{name}{s}", size) for s in ("", "'"))
-                elif issubclass(role, State):
-                    self.z[key] = ca.SX.sym(f"{path}.{name}", size)
-                elif issubclass(role, Multiplier):
-                    self.multipliers[key] = ca.SX.sym(f"{path}.{name}", size)
-            for i in range(len(record.switches)):
-                self.modes[(path, i)] = ca.SX.sym(f"{path}.switch[{i + 1}]")
-
-    def multiplier(self, key: Key, size: int) -> ca.SX:
-        """Multiplier of a cut or of a closed relation, made on first use."""
-        if key not in self.multipliers:
-            self.multipliers[key] = ca.SX.sym(".".join(map(str, key)), size)
-        return self.multipliers[key]
+#: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
+_PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
 
 
-def _node_name(topology: Topology, node: ScalarNode) -> str:
-    if node[0] == "coordinate":
-        return f"{node[1]}.{node[2]}" + (f"[{node[3] + 1}]" if node[3] else "")
-    path, name = topology.flat.members[node[1]][0]
-    return f"{path}.{name}"
+class AlgebraicLoop(ModelError):
+    """A quantity needs itself. `relations` are those whose forces are part of the loop."""
+
+    def __init__(self, names: Iterable[str], relations: tuple[RelationKey, ...]) -> None:
+        super().__init__(
+            f"algebraic loop: {' -> '.join(dict.fromkeys(names))}; break it with a state, e.g. a FirstOrder block"
+        )
+        self.relations = relations
+
+
+@dataclasses.dataclass(frozen=True)
+class Placeholders:
+    """Symbols for what comes from the next node: the sweeps of the recursion stop there."""
+
+    #: (frame node, r_0 ... z) -> its motion.
+    motion: Mapping[tuple[int, str], ca.SX]
+    #: Tree edge -> cut force and torque that it takes up at its child.
+    wrench: Mapping[Edge, ca.SX]
 
 
 class Sweeps:
-    """Expressions of one system. `value` and the functions below it are the vocabulary; results are kept."""
+    """Expressions of one system, each worked out once: a function of topology, unknowns and inputs.
 
-    def __init__(self, topology: Topology) -> None:
-        self.topology = topology
-        self.flat = topology.flat
-        self.records = topology.records
-        self.symbols = Symbols(topology)
-        #: Signal element fed by an FMU input -> input symbol.
-        self.external: dict[tuple[Any, int], ca.SX] = {}
-        #: Flange node -> flow into the assembly from outside (an FMU input).
-        self.exposed: dict[ScalarNode, ca.SX] = {}
-        #: Flange of the assembly -> its position, speed and acceleration from outside (FMU inputs).
-        self.driven: dict[str, tuple[ca.SX, ca.SX, ca.SX]] = {}
-        self._known: dict[Any, ca.SX] = {}
-        self._pending: list[Any] = []
+    With `placeholders`, motions of frames, and wrenches of edges at their child, are these symbols: everything then is
+    an expression in what the next nodes have.
+    """
+
+    def __init__(
+        self, topology: Topology, unknowns: Unknowns, inputs: Inputs, placeholders: Placeholders | None = None
+    ) -> None:
+        self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
+        self.flat, self.behaviours = topology.flat, topology.behaviours
+        self._known: dict[Hashable, ca.SX] = {}
+        self._pending: dict[Hashable, str] = {}
         self._touching: dict[ScalarNode, list[Relation]] = {}
         for relation in topology.relations:
             for node in relation.nodes:
                 self._touching.setdefault(node, []).append(relation)
         self._edges_at: dict[int, list[Edge]] = {}
+        self._edges_of: dict[str, list[Edge]] = {}
+        self._edge_of: dict[tuple[str, str], Edge] = {}
         for edge in topology.edges:
             for end in {edge.a, edge.b}:
                 self._edges_at.setdefault(end, []).append(edge)
-        self._edges_of: dict[str, list[Edge]] = {}
-        for edge in topology.edges:
             self._edges_of.setdefault(edge.path, []).append(edge)
-        self._edge_of = {(e.path, e.connectors[1]): e for e in topology.edges}
-        self._edge_of |= {(e.path, e.connectors[0]): e for e in topology.edges if e.connectors[0]}
-        self.heat = HeatNetwork(self)
+            self._edge_of |= {(edge.path, connector): edge for connector in edge.connectors if connector}
 
     # -- kept results
 
-    def once(self, key: Any, make: Callable[[], ca.SX]) -> ca.SX:
-        """What `make` gives, worked out on the first question for `key`."""
+    def once(self, key: Hashable, name: str, make: Callable[[], ca.SX]) -> ca.SX:
+        """What `make` gives, worked out on the first question for `key`; `name` says what it is.
+
+        Raises:
+            AlgebraicLoop: the question came up while it was being answered.
+        """
         if key in self._known:
             return self._known[key]
         if key in self._pending:
-            loop = self._pending[self._pending.index(key) :]
-            names = " -> ".join(dict.fromkeys(_loop_name(k) for k in loop))
-            raise ModelError(f"algebraic loop: {names}; break it with a state, e.g. a FirstOrder block or a Damper")
-        self._pending.append(key)
+            pending = list(self._pending)
+            loop = pending[pending.index(key) :]
+            relations = tuple(k.relation for k in loop if isinstance(k, _Multiplier))
+            raise AlgebraicLoop([self._pending[k] for k in loop], relations)
+        self._pending[key] = name
         try:
             self._known[key] = make()
         finally:
-            self._pending.pop()
+            del self._pending[key]
         return self._known[key]
 
     # -- local expressions to global ones
 
-    def globalise(
-        self, path: str, expressions: Iterable[ca.SX], given: Mapping[Key, ca.SX] = MappingProxyType({})
+    def substitute(
+        self, path: str, expressions: Iterable[ca.SX], given: Mapping[leaves.Leaf, ca.SX] = MappingProxyType({})
     ) -> list[ca.SX]:
         """Local expressions of a component with every leaf replaced by its value, or by what is given for it."""
-        record = self.records[path]
+        behaviour = self.behaviours[path]
         expressions = list(expressions)
-        elements, values = [], []
-        for key, index, element in record.leaves_in(ca.veccat(*expressions)):
-            elements.append(element)
-            values.append(ca.vec(given[key] if key in given else self.value(path, key))[index])
-        if not elements:
+        symbols, values = [], []
+        for leaf, index, symbol in behaviour.leaves_in(ca.veccat(*expressions)):
+            symbols.append(symbol)
+            values.append(ca.vec(given[leaf] if leaf in given else leaf.value(self, path))[index])
+        if not symbols:
             return expressions
-        return list(ca.substitute(expressions, [ca.vertcat(*elements)], [ca.vertcat(*values)]))
+        return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*values)]))
 
-    def target(self, path: str, key: Key, order: int = 0) -> ca.SX:
-        """What the equations of a component assign to `key`, or its time derivative of some order."""
+    def of_all(self, expressions: Callable[[Behaviour], Iterable[ca.SX]]) -> ca.SX:
+        """Some expressions of each component, with the values of leaves, as one column."""
+        return stacked(
+            self.substitute(path, [expression])[0]
+            for path, behaviour in self.behaviours.items()
+            for expression in expressions(behaviour)
+        )
+
+    def target(self, path: str, target: leaves.Target, order: int = 0) -> ca.SX:
+        """What the equations of a component assign to a target, or its time derivative of some order."""
 
         def make() -> ca.SX:
-            record = self.records[path]
-            expression = record.targets[key]
+            behaviour = self.behaviours[path]
+            expression = behaviour.targets[target]
             for _ in range(order):
-                expression = record.derivative(expression)
-            return self.globalise(path, [expression])[0]
+                expression = behaviour.derivative(expression)
+            return self.substitute(path, [expression])[0]
 
-        return self.once(("target", path, key, order), make)
+        return self.once((path, target, order), f"{path}.{target}", make)
 
-    def value(self, path: str, key: Key) -> ca.SX:
-        """Value of a leaf of a component."""
-        kind = key[0]
-        if kind == "time":
-            return self.symbols.time
-        if kind == "frame":
-            return self.frame(self.flat.nodes[self._frame_key(path, key[1])], key[2])
-        if kind == "flange":
-            return self.scalar(("flange", self.flat.nodes[(path, key[1])]), key[2])
-        if kind == "temperature":
-            return self.heat.temperature(self.flat.nodes[(path, key[1])])
-        if kind == "coordinate":
-            size = self.records[path].leaves[key].numel()
-            return ca.vertcat(*(self.scalar(("coordinate", path, key[1], i), key[2]) for i in range(size)))
-        if kind == "quaternion":
-            return self.symbols.q[(path, key[1])]
-        if kind == "speed":
-            return (self.symbols.v if key[2] == 0 else self.symbols.a)[(path, key[1])]
-        if kind == "state":
-            return self.symbols.z[(path, key[1])]
-        if kind in ("state'", "stated"):
-            return self.target(path, key)
-        if kind == "multiplier":
-            return self.symbols.multipliers[(path, key[1])]
-        if kind == "mode":
-            return self.symbols.modes[(path, key[1])]
-        if kind == "input":
-            size = self.records[path].leaves[key].numel()
-            return ca.vertcat(*(self.signal((path, key[1]), i, key[2]) for i in range(size)))
-        if kind == "part":
-            return self.variable(f"{path}.{key[1]}", key[2], key[3])
-        assert kind == "flow", key
-        return self.flow_rate(path, *key[1:])
+    # -- values of leaves
 
-    def flow_rate(self, path: str, connector: str, name: str, order: int = 0) -> ca.SX:
-        """Flow into a component, or its time derivative of some order, which exists where no acceleration enters."""
+    @property
+    def time(self) -> ca.SX:
+        """Time [s]."""
+        return self.unknowns.time
 
-        def make() -> ca.SX:
-            if not order:
-                flow = self.outer_flow((path, connector), name)
-                assert flow is not None
-                return flow
-            s, flow = self.symbols, self.flow_rate(path, connector, name, order - 1)
-            if ca.depends_on(flow, ca.veccat(*s.a.values(), *s.multipliers.values(), *s.inputs.values())):
-                raise ModelError(
-                    f"{path}.{connector}.{name}: the equations need the derivative of this load, which depends on "
-                    "accelerations or on inputs of the FMU; use a Derivative or a filter block in place of Der"
-                )
-            states = ca.veccat(s.time, *s.q.values(), *s.v.values(), *s.z.values())
-            rates = ca.veccat(
-                1,
-                *(self.position_rate(key) for key in s.q),
-                *s.a.values(),
-                *(self.target(owner, ("state'", state)) for owner, state in s.z),
-            )
-            return ca.jtimes(flow, states, rates)
+    def frame_motion(self, path: str, connector: str, what: str) -> ca.SX:
+        """Motion of a connector that is a frame."""
+        return self.frame(self.flat.nodes[self._frame_key(path, connector)], what)
 
-        return self.once(("flow rate", path, connector, name, order), make)
+    def orientation(self, path: str, connector: str) -> tuple[ca.SX, ca.SX]:
+        """T and w of a connector that is a frame."""
+        return self.frame_motion(path, connector, "T"), self.frame_motion(path, connector, "w")
 
-    def position_rate(self, key: Key) -> ca.SX:
-        """Time derivative of the coordinate or quaternion `key` of `symbols.q`."""
-        q = self.symbols.q[key]
-        if q.numel() != 4:
-            return self.symbols.v[key]
-        declaration = self.records[key[0]].component.declarations[key[1]]
-        assert isinstance(declaration, Quaternion)
-        return _quaternion_rate(q, self.symbols.v[(key[0], declaration.speed)])
+    def flange_position(self, path: str, connector: str, order: int) -> ca.SX:
+        """Position of a flange, or its derivative."""
+        return self.scalar(self.topology.flange_node(path, connector), order)
+
+    def potential(self, path: str, connector: str) -> ca.SX:
+        """Potential of a connector of a network."""
+        return self.topology.networks.potential(self.flat.nodes[(path, connector)], self)
+
+    def coordinate(self, path: str, name: str, size: int, order: int) -> ca.SX:
+        """A joint's coordinate, or its derivative."""
+        return ca.vertcat(*(self.scalar(CoordinateNode(path, name, i), order) for i in range(size)))
+
+    def unknown(self, path: str, leaf: leaves.Leaf) -> ca.SX:
+        """A quaternion, speed, acceleration, state, multiplier or mode of a component."""
+        return self.unknowns.own[Own(path, leaf)]
 
     def variable(self, path: str, name: str, order: int = 0) -> ca.SX:
         """A declared variable of a component (a column), or its time derivative of some order."""
-        record = self.records.get(path)
-        if record is None:
+        behaviour = self.behaviours.get(path)
+        if behaviour is None:
             raise ModelError(f"{path}.{name}: {path} has no equations that could give it a value")
-        declaration = record.component.declarations[name]
-        role = declaration.role(record.component) if isinstance(declaration, Variable) else type(declaration)
-        if role is Coordinate:
-            size = declaration.size(record.component)  # type: ignore[attr-defined]
-            return ca.vertcat(*(self.scalar(("coordinate", path, name, i), order) for i in range(size)))
-        if role is Speed:
-            return self.value(path, ("speed", name, order))
-        kind = {Quaternion: "quaternion", State: "state", Multiplier: "multiplier"}.get(role)
-        if kind is not None:
-            return self.value(path, (kind, name))
-        if ("variable", name) not in record.targets:
-            raise ModelError(f"{path}: the equations of {type(record.component).__name__} do not assign {name}")
-        return self.target(path, ("variable", name), order)
+        component = behaviour.component
+        declared = component.variables().get(name)
+        leaf = None if declared is None else declared.leaf(component)
+        if leaf is None and leaves.Value(name) not in behaviour.targets:
+            raise ModelError(f"{path}: the equations of {type(component).__name__} do not assign {name}")
+        if leaf is None:
+            return self.target(path, leaves.Value(name), order)
+        for done in range(order):
+            following = leaf.following()
+            if following is None:
+                return self._differentiated(leaf.value(self, path), order - done, f"{path}.{name}")
+            leaf = following
+        return leaf.value(self, path)
+
+    def component(self, path: str) -> Any:
+        """The component of a path."""
+        return self.flat.components[path]
+
+    def has_members(self, path: str, connector: str) -> bool:
+        """True where an elementary component is connected."""
+        return bool(self.flat.members[self.flat.nodes[(path, connector)]])
 
     def _frame_key(self, path: str, connector: str) -> tuple[str, str]:
-        if path in self.topology.free:  # the joint of a free body: frame_b is the body's frame
-            body = self.topology.free[path]
+        if path in self.topology.free_joints:  # the joint of a free body: frame_b is the body's frame
+            body = self.topology.free_joints[path]
             return next((body, n) for n, p in self.flat.elementary[body].ports().items() if isinstance(p, Frame))
         return (path, connector)
 
     # -- signals
 
-    def signal(self, key: tuple[str, str], index: int, order: int = 0) -> ca.SX:
+    def signal(self, path: str, name: str, index: int, order: int = 0) -> ca.SX:
         """Element of a signal connector, or a time derivative of it."""
+        key = (path, name)
         while True:
-            if (key, index) in self.external:
+            if (key, index) in self.inputs.signals:
                 if order:
                     raise ModelError(
                         f"{'.'.join(key)}: the equations need the derivative of an FMU input; connect a "
                         "signal with a derivative, or feed the input through a filter block"
                     )
-                return self.external[(key, index)]
-            path, name = key
-            if path in self.records and ("variable", name) in self.records[path].targets:
-                return ca.vec(self.target(path, ("variable", name), order))[index]
+                return self.inputs.signals[(key, index)]
+            behaviour, value = self.behaviours.get(key[0]), leaves.Value(key[1])
+            if behaviour is not None and value in behaviour.targets:
+                return ca.vec(self.target(key[0], value, order))[index]
             if (key, index) not in self.flat.sources:
                 raise ModelError(
                     f"{'.'.join(key)}: this input signal is not connected; connect it, or make it an input "
@@ -271,26 +237,30 @@ class Sweeps:
     def motion(self, edge: Edge, what: str) -> ca.SX:
         """Relative motion of an edge, a joint or a prescribed frame: r, T, w, v, a or z."""
         key = ("motion", edge.path, edge.connectors, what)
-        return self.once(key, lambda: self.globalise(edge.path, [self.local_motion(edge, what)])[0])
+        return self.once(key, edge.path, lambda: self.substitute(edge.path, [self.local_motion(edge, what)])[0])
 
     def local_motion(self, edge: Edge, what: str) -> ca.SX:
         """The same in leaves of the edge's component."""
-        record = self.records[edge.path]
-        if record.motion is not None:
-            return record.motion[what]
-        base, order = _ROOT_MOTION[what]
-        expression = record.targets[("root", edge.connectors[1], base)]
+        behaviour = self.behaviours[edge.path]
+        if behaviour.motion is not None:
+            return behaviour.motion[what]
+        name, order = _PRESCRIBED_MOTION[what]
+        expression = behaviour.targets[leaves.Prescribed(edge.connectors[1], name)]
         for _ in range(order):
-            expression = record.derivative(expression)
+            expression = behaviour.derivative(expression)
         return expression
 
     def frame(self, node: int, what: str) -> ca.SX:
         """Motion of a frame node."""
         if node == GROUND:
             return ca.SX.eye(3) if what == "T" else ca.SX.zeros(3)
-        return self.once(("frame", node, what), lambda: self._supported(self.topology.support[node], what))
+        if self.placeholders is not None:
+            return self.placeholders.motion[(node, what)]
+        key = ("frame", node, what)
+        return self.once(key, f"motion of frame node {node}", lambda: self.supported(self.topology.support[node], what))
 
-    def _supported(self, edge: Edge, what: str) -> ca.SX:
+    def supported(self, edge: Edge, what: str) -> ca.SX:
+        """Motion of a tree edge's child, as it follows from the parent."""
         if not edge.reversed:
             return self.beyond(edge, what)
         rel, b = functools.partial(self.motion, edge), functools.partial(self.frame, edge.b)
@@ -326,18 +296,18 @@ class Sweeps:
                 return a("v_0") + a("T").T @ (rel("v") + cross(a("w"), rel("r")))
             return a("a_0") + a("T").T @ relative_acceleration(rel, a("w"), a("z"))
 
-        return self.once(("beyond", edge.path, edge.connectors, what), make)
+        return self.once(("beyond", edge.path, edge.connectors, what), f"motion beyond {edge.path}", make)
 
     def scalar(self, node: ScalarNode, order: int) -> ca.SX:
         """Position, speed or acceleration of a scalar node."""
         source = self.topology.source[node]
         if source == "coordinate":
-            return (self.symbols.q, self.symbols.v, self.symbols.a)[order][node]
-        if source == "root":
-            path, connector = self.topology.roots[node]
+            return (self.unknowns.q, self.unknowns.v, self.unknowns.a)[order][node]
+        if source == "prescribed":
+            path, connector = self.topology.prescribed[node]
             if path == "":
-                return self.driven[connector][order]
-            return self.target(path, ("root", connector), order)
+                return self.inputs.motions[connector][order]
+            return self.prescribed(path, connector, order)
 
         def make() -> ca.SX:
             relation = self.topology.solved_by[node]
@@ -345,185 +315,254 @@ class Sweeps:
             rest = ca.substitute(relation.expression, own, ca.SX.zeros(own.numel()))
             expression = -rest / relation.coefficient(node)
             for _ in range(order):
-                expression = self.records[relation.path].derivative(expression)
-            return self.globalise(relation.path, [expression])[0]
+                expression = self.behaviours[relation.path].derivative(expression)
+            return self.substitute(relation.path, [expression])[0]
 
-        return self.once(("scalar", node, order), make)
+        return self.once((node, order), self._node_name(node), make)
+
+    def prescribed(self, path: str, connector: str, order: int) -> ca.SX:
+        """Position that a component prescribes at one of its flanges, or its derivative."""
+        port = self.flat.ports[(path, connector)]
+        assert isinstance(port, Flange)
+        return self.target(path, leaves.Prescribed(connector, port.position), order)
+
+    def _node_name(self, node: ScalarNode) -> str:
+        if isinstance(node, CoordinateNode):
+            return f"{node.path}.{node.name}"
+        return ".".join(self.flat.members[node.number][0])
 
     # -- backward sweep
 
     def flow(self, path: str, connector: str, name: str) -> ca.SX:
-        """Cut force or torque at a connector of an elementary component: what it assigns plus what its ties carry."""
+        """All that flows into an elementary component through a connector: force, torque, heat flow."""
+        port = self.flat.ports[self._frame_key(path, connector)]
+        label = f"{path}.{connector}.{name}"
+        return self.once((path, leaves.Flow(connector, name)), label, lambda: self._flow(port, path, connector, name))
+
+    def _flow(self, port: Port, path: str, connector: str, name: str) -> ca.SX:
+        if path in self.topology.free_joints:
+            return self.load(path, connector, name, 3) + self.wrench_at(path, connector, name)
+        return port.inflow(self, path, name)
+
+    def inflow(self, path: str, connector: str, name: str, order: int = 0) -> ca.SX:
+        """Flow into a component, or its time derivative of some order, which exists where no acceleration enters."""
 
         def make() -> ca.SX:
-            if isinstance(self.flat.ports.get((path, connector)), HeatPort):
-                return self.heat.flow(path, connector)
-            if name in ("f", "t") and isinstance(self.flat.ports.get(self._frame_key(path, connector)), Frame):
-                return self._load(path, connector, name, 3) + self._tie(path, connector, name)
-            return self._load(path, connector, name, 1) + self._flange_tie(path, connector)
+            if not order:
+                flow = self.outer_flow(path, connector, name)
+                assert flow is not None
+                return flow
+            return self._differentiated(self.inflow(path, connector, name, order - 1), 1, f"{path}.{connector}.{name}")
 
-        return self.once(("flow", path, connector, name), make)
+        return self.once((path, leaves.Flow(connector, name), order, "inflow"), f"flow {path}.{connector}.{name}", make)
 
-    def _load(self, path: str, connector: str, name: str, size: int) -> ca.SX:
-        key = ("flow", connector, name)
-        if key not in self.records[path].targets:
-            return ca.SX.zeros(size)
-        return self.target(path, key)
+    def _differentiated(self, expression: ca.SX, order: int, name: str) -> ca.SX:
+        """Time derivative of some order of a value that nothing else differentiates."""
+        unknowns = self.unknowns
+        for _ in range(order):
+            if ca.depends_on(
+                expression, ca.veccat(*unknowns.a.values(), *unknowns.multipliers.values(), self.inputs.u)
+            ):
+                raise ModelError(
+                    f"{name}: the equations need the derivative of this load, which depends on accelerations or on "
+                    "inputs of the FMU; use a Derivative or a filter block in place of Der"
+                )
+            expression = self.total_derivative(expression)
+        return expression
 
-    def _tie(self, path: str, connector: str, name: str) -> ca.SX:
+    def total_derivative(self, expression: ca.SX) -> ca.SX:
+        """d/dt of an expression in time and states."""
+        unknowns = self.unknowns
+        states = ca.veccat(unknowns.time, *unknowns.q.values(), *unknowns.v.values(), *unknowns.z.values())
+        rates = ca.veccat(1, self.position_rates, *unknowns.a.values(), self.state_rates)
+        return ca.jtimes(expression, states, rates)
+
+    @functools.cached_property
+    def position_rates(self) -> ca.SX:
+        """dq/dt."""
+        return stacked(self.unknowns.position_rates(key) for key in self.unknowns.q)
+
+    @functools.cached_property
+    def state_rates(self) -> ca.SX:
+        """dz/dt."""
+        found = ((own.path, own.leaf) for own in self.unknowns.z)
+        return stacked(self.target(path, leaves.StateRate(str(leaf))) for path, leaf in found)
+
+    def load(self, path: str, connector: str, name: str, size: int) -> ca.SX:
+        """What a component assigns to a flow."""
+        target = leaves.Load(connector, name)
+        return self.target(path, target) if target in self.behaviours[path].targets else ca.SX.zeros(size)
+
+    def wrench_at(self, path: str, connector: str, name: str) -> ca.SX:
+        """Cut force (f) or torque (t) that a component takes up at one of its frames, as a joint or rigid part."""
         edge = self._edge_of.get((path, connector))
         if edge is None:
             return ca.SX.zeros(3)
-        return self.tie(edge, connector == edge.connectors[1] or path in self.topology.free, name)
+        return self.wrench(edge, connector == edge.connectors[1], name)
 
-    def tie(self, edge: Edge, at_b: bool, name: str) -> ca.SX:
+    def wrench(self, edge: Edge, at_b: bool, name: str) -> ca.SX:
         """Cut force (f) or torque (t) that an edge takes up at its frame b or a."""
+        is_at_child = edge.role != "cut" and at_b != edge.reversed
+        if is_at_child and self.placeholders is not None:
+            return _part(self.placeholders.wrench[edge], name)
 
         def make() -> ca.SX:
-            if edge.role == "cut":
-                if at_b:
-                    both = self.symbols.multiplier(("cut", edge.path, edge.connectors[1]), 6)
-                    return both[:3] if name == "f" else both[3:]
-            elif at_b != edge.reversed:
+            if is_at_child:
                 return -self._node_load(edge.child, edge, name)
+            if edge.role == "cut" and at_b:
+                return _part(self.unknowns.multipliers[edge], name)
             rel = functools.partial(self.motion, edge)
             if at_b:  # from a
-                f, t = self.tie(edge, False, "f"), None
+                f = self.wrench(edge, False, "f")
                 if name == "f":
                     return -rel("T") @ f
-                t = self.tie(edge, False, "t")
+                t = self.wrench(edge, False, "t")
                 return rel("T") @ (cross(rel("r"), f) - t)
-            f = -rel("T").T @ self.tie(edge, True, "f")
+            f = -rel("T").T @ self.wrench(edge, True, "f")
             if name == "f":
                 return f
-            return cross(rel("r"), f) - rel("T").T @ self.tie(edge, True, "t")
+            return cross(rel("r"), f) - rel("T").T @ self.wrench(edge, True, "t")
 
-        return self.once(("tie", edge.path, edge.connectors, at_b, name), make)
+        return self.once(("wrench", edge.path, edge.connectors, at_b, name), f"cut force of {edge.path}", make)
+
+    def node_loads(self, node: int, name: str) -> ca.SX:
+        """Sum of the cut forces (f) or torques (t) of everything at a frame node but edges."""
+        total = ca.SX.zeros(3)
+        for path, connector in self.flat.members[node]:
+            total += self.load(path, connector, name, 3)
+        return total
 
     def _node_load(self, node: int, without: Edge, name: str) -> ca.SX:
         """Sum of the cut forces of everything at a frame node but one edge."""
-        total = ca.SX.zeros(3)
-        for path, connector in self.flat.members[node]:
-            total += self._load(path, connector, name, 3)
+        total = self.node_loads(node, name)
         for edge in self._edges_at[node]:
             if edge is without:
                 continue
             if edge.a == node:
-                total += self.tie(edge, False, name)
+                total += self.wrench(edge, False, name)
             if edge.b == node:
-                total += self.tie(edge, True, name)
+                total += self.wrench(edge, True, name)
         return total
 
-    def _flange_tie(self, path: str, connector: str) -> ca.SX:
-        node = ("flange", self.flat.nodes[(path, connector)])
+    def reaction(self, path: str, connector: str) -> ca.SX:
+        """Flow with which the relations and prescribed positions of a component hold one of its flanges."""
+        node = self.topology.flange_node(path, connector)
         total = ca.SX.zeros(1)
         for relation in self._touching.get(node, []):
             if relation.path == path:
                 total += self._coefficient(relation, node, connector) * self.multiplier(relation)
-        if ("root", connector) in self.records[path].targets:
-            total += self._root_flow(path, connector, node)
+        if self._prescribes(path, connector):
+            total += self._prescribed_flow(path, connector, node)
         return total
 
-    def _root_flow(self, path: str, connector: str, node: ScalarNode) -> ca.SX:
-        if self.topology.roots[node] == (path, connector):
-            return -self.balance(node, without_root=True)
-        return self.symbols.multiplier(("root", path, connector), 1)
+    def _prescribes(self, path: str, connector: str) -> bool:
+        port = self.flat.ports[(path, connector)]
+        assert isinstance(port, Flange)
+        return leaves.Prescribed(connector, port.position) in self.behaviours[path].targets
+
+    def _prescribed_flow(self, path: str, connector: str, node: ScalarNode) -> ca.SX:
+        if self.topology.prescribed[node] == (path, connector):
+            return -self.balance(node, without_prescribing=True)
+        return self.unknowns.multipliers[(path, connector)]
+
+    def outside_flow(self, path: str, connector: str) -> ca.SX:
+        """Flow out of the assembly through one of its own flanges, whose motion comes from outside."""
+        return -self.balance(self.topology.flange_node(path, connector), without_prescribing=True)
 
     def _coefficient(self, relation: Relation, node: ScalarNode, connector: str | None = None) -> ca.SX:
-        def make() -> ca.SX:
-            if connector is None:
-                local = relation.coefficient(node)
-            else:
-                local = ca.sum1(
-                    ca.vertcat(
-                        0,
-                        *(
-                            ca.jacobian(relation.expression, e)
-                            for key, _, e, n in relation.leaves
-                            if n == node and key[1] == connector
-                        ),
-                    )
-                )
-            return self.globalise(relation.path, [local])[0]
-
-        return self.once(("coefficient", relation.path, relation.index, node, connector), make)
+        return self.once(
+            ("coefficient", relation.key, node, connector),
+            relation.path,
+            lambda: self.substitute(relation.path, [relation.coefficient(node, connector)])[0],
+        )
 
     def multiplier(self, relation: Relation) -> ca.SX:
         """Force that keeps a relation: from the balance of the node that it gives, or an unknown."""
-        if relation.solves is None:
-            return self.symbols.multiplier(("relation", relation.path, relation.index), 1)
+        node = relation.solves
+        if node is None:
+            return self.unknowns.multipliers[relation.key]
+        return self.once(
+            _Multiplier(relation.key),
+            relation.path,
+            lambda: -self.balance(node, without=relation) / self._coefficient(relation, node),
+        )
 
-        def make() -> ca.SX:
-            node = relation.solves
-            assert node is not None
-            return -self.balance(node, without=relation) / self._coefficient(relation, node)
-
-        return self.once(("multiplier", relation.path, relation.index), make)
-
-    def balance(self, node: ScalarNode, without: Relation | None = None, without_root: bool = False) -> ca.SX:
+    def balance(self, node: ScalarNode, without: Relation | None = None, without_prescribing: bool = False) -> ca.SX:
         """Sum of the flows at a scalar node: zero where the node is a coordinate of its own."""
         total = ca.SX.zeros(1)
         for relation in self._touching.get(node, []):
             if relation is not without:
                 total += self._coefficient(relation, node) * self.multiplier(relation)
-        if node[0] == "coordinate":
-            _, path, name, index = node
-            return total + self.drive(path, ("coordinate", name, 1), index)
-        for path, connector in self.flat.members[node[1]]:
+        if isinstance(node, CoordinateNode):
+            return total + self.drive(node.path, leaves.Coordinate(node.name, order=1), node.index)
+        for path, connector in self.flat.members[node.number]:
             port = self.flat.ports[(path, connector)]
             assert isinstance(port, Flange)
-            total += self._load(path, connector, port.flow, 1)
-            is_left_out = without_root and self.topology.roots.get(node) == (path, connector)
-            if ("root", connector) in self.records[path].targets and not is_left_out:
-                total += self._root_flow(path, connector, node)
-        if node in self.exposed:
-            total -= self.exposed[node]
-        return total
+            total += self.load(path, connector, port.flow, 1)
+            is_left_out = without_prescribing and self.topology.prescribed.get(node) == (path, connector)
+            if self._prescribes(path, connector) and not is_left_out:
+                total += self._prescribed_flow(path, connector, node)
+        return total - self.from_outside(node.number)
 
-    def drive(self, path: str, key: Key, index: int) -> ca.SX:
-        """Flow into a component along one speed: minus the power of its frames' cut forces per unit of that speed."""
-        record = self.records[path]
+    def balances(self, key: Coordinate) -> list[ca.SX]:
+        """Sums of the flows along the speeds of a coordinate: zero for the right accelerations."""
+        if not isinstance(key, Own):
+            return [self.balance(key)]
+        assert isinstance(key.leaf, leaves.Speed)
+        return [self.drive(key.path, key.leaf, i) for i in range(key.leaf.size)]
+
+    def from_outside(self, node: int) -> ca.SX:
+        """Flow into a node from outside the assembly."""
+        return self.inputs.flows.get(node, ca.SX.zeros(1))
+
+    def drive(self, path: str, speed: leaves.Coordinate | leaves.Speed, index: int) -> ca.SX:
+        """Flow into a component along one of its speeds: minus the power of its frames' cut forces per unit of it."""
+        behaviour = self.behaviours[path]
         total = ca.SX.zeros(1)
-        target = ("effort", key[1])
-        if target in record.targets:
-            total -= ca.vec(self.target(path, target))[index]
+        effort = leaves.Effort(speed.name)
+        if effort in behaviour.targets:
+            total -= ca.vec(self.target(path, effort))[index]
         for edge in self._edges_of.get(path, []):
             v, w = self.local_motion(edge, "v"), self.local_motion(edge, "w")
-            if key not in record.leaves:
+            if speed not in behaviour.leaves:
                 continue
-            element = ca.vec(record.leaves[key])[index]
-            along, about = self.globalise(path, [ca.jacobian(v, element), ca.jacobian(w, element)])
-            f, t = self.tie(edge, True, "f"), self.tie(edge, True, "t")
+            element = ca.vec(behaviour.leaves[speed])[index]
+            along, about = self.substitute(path, [ca.jacobian(v, element), ca.jacobian(w, element)])
+            f, t = self.wrench(edge, True, "f"), self.wrench(edge, True, "t")
             total -= ca.dot(about, t) + ca.dot(self.motion(edge, "T") @ along, f)
         return total
 
+    def network_flow(self, path: str, connector: str) -> ca.SX:
+        """Flow into a component through a connector of a network."""
+        return self.topology.networks.flow(path, connector, self)
+
     # -- composites
 
-    def outer_flow(self, key: tuple[str, str], name: str, seen: frozenset[Any] = frozenset()) -> ca.SX | None:
-        """Flow into a composite through one of its connectors; None where it cannot be told."""
+    def outer_flow(self, path: str, connector: str, name: str) -> ca.SX | None:
+        """Flow into a component or composite through one of its connectors; None where it cannot be told."""
+        return self._outer_flow((path, connector), name, frozenset())
+
+    def _outer_flow(self, key: tuple[str, str], name: str, seen: frozenset[tuple[str, str]]) -> ca.SX | None:
         path, connector = key
-        if path in self.flat.elementary or path in self.topology.free:
+        if path in self.flat.elementary or path in self.topology.free_joints:
             return self.flow(path, connector, name)
         if key in seen:
             return None
+        zero = self.flat.ports[key].zero_flow(name)
         for sets, sign in ((self.flat.inside, 1), (self.flat.outside, -1)):
-            others = sets.get(key, [])
             if key not in sets:
                 if sign == 1:
                     continue
-                return ca.SX.zeros(3 if name in ("f", "t") and self._is_frame(key) else 1)
+                return zero
             flows = []
-            for other, is_own in others:
-                flow = self.outer_flow(other, name, seen | {key})
+            for other, is_own in sets[key]:
+                flow = self._outer_flow(other, name, seen | {key})
                 if flow is None:
                     break
                 flows.append((-1 if is_own else 1) * flow)
             else:
-                return sign * sum(flows, ca.SX.zeros(3 if self._is_frame(key) else 1))
+                return sign * sum(flows, zero)
         return None
-
-    def _is_frame(self, key: tuple[str, str]) -> bool:
-        return isinstance(self.flat.ports[key], Frame)
 
     # -- order of work
 
@@ -534,26 +573,21 @@ class Sweeps:
                 self.frame(edge.child, what)
         for edge in reversed(self.topology.order):
             for name in ("f", "t"):
-                self.tie(edge, not edge.reversed, name)
+                self.wrench(edge, not edge.reversed, name)
 
 
-def _quaternion_rate(q: ca.SX, w: ca.SX) -> ca.SX:
-    """dQ/dt for the angular velocity w resolved in the rotated frame (seed 004, Quaternions.angularVelocity2)."""
-    return 0.5 * ca.vertcat(q[3] * w + cross(q[:3], w), -ca.dot(q[:3], w))
+@dataclasses.dataclass(frozen=True)
+class _Multiplier:
+    """What a relation's force is known by."""
+
+    relation: RelationKey
+
+
+def _part(wrench: ca.SX, name: str) -> ca.SX:
+    """Force (f) or torque (t) of both in one column."""
+    return wrench[:3] if name == "f" else wrench[3:]
 
 
 def relative_acceleration(rel: Callable[[str], ca.SX], w: ca.SX, z: ca.SX) -> ca.SX:
     """Acceleration of frame b relative to the origin of frame a, resolved in a (a rotates with w, z)."""
     return rel("a") + cross(z, rel("r")) + 2 * cross(w, rel("v")) + cross(w, cross(w, rel("r")))
-
-
-def _loop_name(key: Any) -> str:
-    names: dict[str, Callable[[], str]] = {
-        "target": lambda: ".".join(map(str, (key[1], *key[2][1:]))),
-        "flow": lambda: ".".join(key[1:]),
-        "tie": lambda: f"cut force of {key[1]}",
-        "scalar": lambda: ".".join(map(str, key[1][1:3])),
-        "frame": lambda: f"motion of frame node {key[1]}",
-        "heat": lambda: "temperatures",
-    }
-    return names.get(key[0], lambda: str(key[1]))()

@@ -3,9 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from collections.abc import Collection, Iterator
 
-from mbfmu.dynamics.builder import Builder
+from mbfmu.dynamics.accelerations import accelerations
+from mbfmu.dynamics.assembled import Assembled
+from mbfmu.dynamics.constraints import Constraints, closed_loops, with_massless
+from mbfmu.dynamics.equations import Events, equations
+from mbfmu.dynamics.flatten import flatten
+from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.interface import Places, Visible, shown
+from mbfmu.dynamics.motion import moved
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.starts import Starts, initial_problem
+from mbfmu.dynamics.topology import Topology, analyse
+from mbfmu.dynamics.vectors import Vectors
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
@@ -31,30 +42,70 @@ class System:
     structure: tuple[str, ...]
 
     @classmethod
-    def of(cls, assembly: Assembly | System, **options: Any) -> System:
-        """The system of an assembly.
+    def of(cls, assembly: Assembly | System, cuts: Collection[str] = (), energy: bool = False) -> System:
+        """The system of an assembly, stage by stage: each is a value that follows from earlier ones.
 
         Args:
             assembly: an Assembly, or a System, which is returned as it is.
-            options: `cuts`, paths of joints to cut where loops leave a choice; `energy=True` adds energy and power.
+            cuts: paths of joints to cut where loops leave a choice.
+            energy: add energy and power to the variables.
 
         Raises:
             ModelError: the assembly is wrong; the message names the component, the value and the remedy.
         """
         if isinstance(assembly, System):
             return assembly
-        builder = Builder(assembly, **options)
+        flat = flatten(assembly)
+        inputs = Inputs.of(assembly, flat)
+        sweeps, motion = moved(analyse(flat, tuple(cuts)), inputs)
+        motion, rows = with_massless(sweeps, motion, closed_loops(sweeps))
+        starts = Starts.of(sweeps)
+        parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
+        assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
+        starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
+        vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
+        w = accelerations(sweeps, vectors, motion, constraints, parameters)
+        initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
+        entries = shown(sweeps, energy)
+        places = Places.of_values(entries, vectors, motion, constraints, w, parameters)
+        visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
         return cls(
             name=assembly.name,
             description=assembly.description,
-            equations=builder.equations(),
-            variables=builder.variables(),
-            components=tuple(
-                (path, type(c).__name__, _first_line(type(c))) for path, c in builder.flat.components.items() if path
+            equations=equations(
+                assembly,
+                sweeps.unknowns,
+                inputs,
+                parameters,
+                motion,
+                constraints,
+                initial,
+                w,
+                Events.of(sweeps, parameters, constraints),
+                places.rates,
+                places.outputs,
             ),
-            connections=tuple(builder.flat.connections),
-            structure=tuple(builder.structure()),
+            variables=visible.variables(),
+            components=tuple(
+                (path, type(c).__name__, _first_line(type(c))) for path, c in flat.components.items() if path
+            ),
+            connections=tuple(flat.connections),
+            structure=(*_structure(sweeps.topology, vectors, constraints), *assembled.report()),
         )
+
+
+def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:
+    """What was decided about joints and relations."""
+    speeds, kept = vectors.v.numel(), len(constraints.kept)
+    yield f"{speeds - kept} degrees of freedom ({speeds} speeds, {kept} constraints)"
+    in_tree = [edge.path for edge in topology.order if edge.role == "tree" and edge.dof]
+    if in_tree:
+        yield f"joints in the tree: {', '.join(in_tree)}"
+    yield from topology.report()
+    for path, behaviour in topology.behaviours.items():
+        count = sum(constraint.velocity.numel() for constraint in behaviour.constraints)
+        if count:
+            yield f"{path}: {count} constraint{'s' if count > 1 else ''} of its own"
 
 
 def _first_line(cls: type) -> str:

@@ -9,30 +9,47 @@ through them, a new coordinate is chosen where nothing is known, and relations t
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Mapping
 from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
-from mbfmu.dynamics.heat import is_thermal
-from mbfmu.dynamics.scope import Record, evaluate
+from mbfmu.dynamics.network import Networks, is_of_network
+from mbfmu.dynamics.scope import Behaviour, Facts, evaluate
 from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Flange, Frame, Port, Signal
-from mbfmu.modeling.declarations import Coordinate, Speed
+from mbfmu.modeling.connectors import Flange, Frame
 
 GROUND = -1
 #: Strength of Modelica's stateSelect.
 STATE_SELECT = {"never": 0, "avoid": 1, "default": 2, "prefer": 3, "always": 4}
 
-#: A node of the scalar graph: a flange node ("flange", n) or one element of a coordinate ("coordinate", path, name, i).
-ScalarNode = tuple[Any, ...]
+
+@dataclasses.dataclass(frozen=True)
+class FlangeNode:
+    """Node of the scalar graph: flanges that are connected."""
+
+    number: int
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
+class CoordinateNode:
+    """Node of the scalar graph: one element of a joint's coordinate."""
+
+    path: str
+    name: str
+    index: int
+
+
+ScalarNode = FlangeNode | CoordinateNode
+
+
+@dataclasses.dataclass(frozen=True)
 class Edge:
-    """A joint, rigid part or root: frame `b` moves relative to frame `a` as the component says."""
+    """A joint, rigid part or prescribed frame: frame `b` moves relative to frame `a` as the component says."""
 
     path: str
     a: int
@@ -49,90 +66,99 @@ class Edge:
         """The node that a tree edge supports."""
         return self.a if self.reversed else self.b
 
+    @property
+    def parent(self) -> int:
+        """The node that a tree edge hangs on."""
+        return self.b if self.reversed else self.a
 
-@dataclasses.dataclass(eq=False)
+
+#: A relation's name: its component, and its number there.
+RelationKey = tuple[str, int]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Relation:
-    """An ideal relation of a component among scalar nodes: leaf elements (key, index) -> node."""
+    """An ideal relation of a component among scalar nodes: elements of leaves and their nodes."""
 
     path: str
     index: int
     expression: ca.SX
-    leaves: list[tuple[Any, int, ca.SX, ScalarNode]]
+    leaves: tuple[tuple[leaves.Leaf, ca.SX, ScalarNode], ...]
     #: The node whose position it gives; None: it closes a loop.
     solves: ScalarNode | None = None
+
+    @property
+    def key(self) -> RelationKey:
+        """Its name."""
+        return self.path, self.index
 
     @property
     def nodes(self) -> list[ScalarNode]:
         """Nodes that the relation ties, each once."""
         return list(dict.fromkeys(node for *_, node in self.leaves))
 
-    def coefficient(self, node: ScalarNode) -> ca.SX:
-        """Derivative of the residual with respect to the position of a node, in local leaves."""
-        return ca.sum1(
-            ca.vertcat(*(ca.jacobian(self.expression, element) for *_, element, n in self.leaves if n == node))
-        )
+    def coefficient(self, node: ScalarNode, connector: str | None = None) -> ca.SX:
+        """Derivative of the residual with respect to the position of a node (at one connector), in local leaves."""
+        slopes = [
+            ca.jacobian(self.expression, element)
+            for leaf, element, n in self.leaves
+            if n == node and (connector is None or leaf == leaves.FlangePosition(connector))
+        ]
+        return ca.sum1(ca.vertcat(*slopes)) if slopes else ca.SX.zeros(1)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
 class Topology:
-    """The decisions: records of all elementary components, edges in tree order, scalar nodes and relations."""
+    """The decisions: what each component's equations say, edges in tree order, scalar nodes, relations, networks."""
 
     flat: Flat
-    records: dict[str, Record]
+    behaviours: Mapping[str, Behaviour]
     #: Frame node -> edge that supports it; every frame node has one.
-    support: dict[int, Edge]
-    edges: list[Edge]
+    support: Mapping[int, Edge]
+    edges: tuple[Edge, ...]
     #: Tree edges, parents before children.
-    order: list[Edge]
-    relations: list[Relation]
-    #: Scalar node -> what gives its position.
-    source: dict[ScalarNode, Literal["coordinate", "relation", "root"]]
-    independent: list[ScalarNode]
-    #: Prescribing connectors: the one that gives a node its position, and those that repeat it (constraints).
-    roots: dict[ScalarNode, ConnectorKey]
-    extra_roots: list[ConnectorKey]
-    solved_by: dict[ScalarNode, Relation]
+    order: tuple[Edge, ...]
     #: Components that stand in for free motion (path -> the body that they move).
-    free: dict[str, str]
-    report: list[str]
+    free_joints: Mapping[str, str]
+    relations: tuple[Relation, ...]
+    #: Scalar node -> what gives its position.
+    source: Mapping[ScalarNode, Literal["coordinate", "relation", "prescribed"]]
+    #: Nodes that are coordinates of the system.
+    independent: tuple[ScalarNode, ...]
+    #: Prescribing connectors: the one that gives a node its position, and those that repeat it (constraints).
+    prescribed: Mapping[ScalarNode, ConnectorKey]
+    repeated: tuple[ConnectorKey, ...]
+    solved_by: Mapping[ScalarNode, Relation]
+    #: Connectors whose flows follow from potentials.
+    networks: Networks
+    #: Relations that are kept as constraints although they could give a position.
+    kept: frozenset[RelationKey] = frozenset()
 
-    def scalar_node(self, path: str, name: str, index: int = 0) -> ScalarNode:
-        """Node of a coordinate's element."""
-        return ("coordinate", path, name, index)
+    @property
+    def all_components(self) -> list[Component]:
+        """Components of the assembly, composites too, and those that stand in for free motion."""
+        return [*self.flat.components.values(), *(self.behaviours[path].component for path in self.free_joints)]
 
-    def flange_node(self, key: ConnectorKey) -> ScalarNode:
-        """Node of a flange connector."""
-        return ("flange", self.flat.nodes[key])
+    def flange_node(self, path: str, connector: str) -> FlangeNode:
+        """Node of a flange."""
+        return FlangeNode(self.flat.nodes[(path, connector)])
 
+    def keeping(self, relations: Collection[RelationKey]) -> Topology:
+        """The same where these relations, too, are kept as constraints."""
+        kept = self.kept.union(relations)
+        return dataclasses.replace(self, kept=kept, **_scalar_graph(self.flat, self.behaviours, kept))
 
-def connected_ports(flat: Flat, path: str, component: Component) -> set[str]:
-    """Names of the component's connectors that meet another component or the outside; own parts do not count."""
-    names = set()
-    for name, port in component.ports().items():
-        key = (path, name)
-        if _is_signal(port):
-            if key in flat.connected:
-                names.add(name)
-        elif path in flat.components and path not in flat.elementary:
-            if flat.outside.get(key):
-                names.add(name)
-        else:
-            node = flat.nodes[key]
-            if len(flat.members[node]) > 1 or flat.nodes.get(("", name)) == node or _is_exposed(flat, node):
-                names.add(name)
-    return names
-
-
-def _is_exposed(flat: Flat, node: int) -> bool:
-    return any(flat.nodes[("", name)] == node for name, port in flat.root.ports().items() if not _is_signal(port))
-
-
-def _is_signal(port: Port) -> bool:
-    return isinstance(port, Signal)
+    def report(self) -> list[str]:
+        """What was decided about edges and relations."""
+        lines = [_describe(edge) for edge in self.edges if edge.role != "tree" or edge.reversed]
+        return lines + [f"relation {index + 1} of {path}: kept as a constraint" for path, index in sorted(self.kept)]
 
 
 def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
-    """Decide the topology of a flat assembly.
+    """Evaluate the equations of all components, each once, and decide the topology of a flat assembly.
+
+    The frame graph comes first: of joints and rigid parts. Then bodies know whether they move freely, or hold the
+    orientation of their surroundings, and the scalar graph follows.
 
     Args:
         flat: the assembly.
@@ -141,24 +167,35 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     Raises:
         ModelError: a part that nothing holds and nothing can move, a mass that would have to rotate, wrong joint names.
     """
-    records = {}
     for path, component in flat.components.items():
-        facts = {"connected": connected_ports(flat, path, component)}
-        component.check_connections(facts["connected"])
-        if path in flat.elementary or hasattr(component, "equations"):
-            records[path] = evaluate(component, facts)
-    unknown = [c for c in cuts if c not in records or records[c].motion is None]
+        component.check_connections(set(flat.connected_ports(path)))
+    bodies = {p: c for p, c in flat.elementary.items() if c.free_joint_priority() is not None}
+    found = {
+        path: evaluate(component, Facts(flat.connected_ports(path)))
+        for path, component in flat.components.items()
+        if path not in bodies and (path in flat.elementary or hasattr(component, "equations"))
+    }
+    unknown = [c for c in cuts if c not in found or found[c].motion is None]
     if unknown:
-        joints = ", ".join(p for p, r in records.items() if r.motion is not None)
+        joints = ", ".join(p for p, r in found.items() if r.motion is not None)
         raise ModelError(f"cannot cut {', '.join(unknown)}: no joint of that name; joints are {joints}")
-    edges = _edges(flat, records)
-    free: dict[str, str] = {}
-    support, order = _grow(flat, records, edges, cuts, free)
-    _evaluate_orientation_roots(flat, records, edges, free)
-    relations, source, independent, roots, extra, solved = _scalar_graph(flat, records, edges)
-    report = [_describe(edge) for edge in edges if edge.role != "tree" or edge.reversed]
+    frames = _FrameGraph(flat, found, bodies)
+    support, edges, order = frames.grow(cuts)
+    holders = frames.orientation_holders()
+    for path, body in bodies.items():
+        facts = Facts(flat.connected_ports(path), frames.joint_of.get(path), path in holders)
+        found[path] = evaluate(body, facts)
+    paths = [p for p in flat.components if p in found]
+    behaviours = {path: found[path] for path in [*paths, *frames.bodies_of]}
     return Topology(
-        flat, records, support, edges, order, relations, source, independent, roots, extra, solved, free, report
+        flat,
+        behaviours,
+        support,
+        edges,
+        order,
+        frames.bodies_of,
+        networks=Networks.of(flat, behaviours),
+        **_scalar_graph(flat, behaviours, frozenset()),
     )
 
 
@@ -170,199 +207,180 @@ def _describe(edge: Edge) -> str:
     return f"{edge.path}: in the tree, reversed"
 
 
-def _edges(flat: Flat, records: dict[str, Record]) -> list[Edge]:
+def _edges(flat: Flat, behaviours: Mapping[str, Behaviour]) -> list[Edge]:
     edges = []
-    for path, record in records.items():
-        if record.motion is not None:
-            component = record.component
-            ends = [n for n, p in component.ports().items() if isinstance(p, Frame)][:2]
+    for path, behaviour in behaviours.items():
+        if behaviour.motion is not None:
+            ends = [n for n, p in behaviour.component.ports().items() if isinstance(p, Frame)][:2]
             a, b = (flat.nodes[(path, end)] for end in ends)
-            edges.append(Edge(path, a, b, (ends[0], ends[1]), _dof(record)))
-        for key in record.targets:
-            if key[0] == "root" and len(key) == 3 and key[2] == "r_0":
-                edges.append(Edge(path, GROUND, flat.nodes[(path, key[1])], ("", key[1]), 0))
+            edges.append(Edge(path, a, b, (ends[0], ends[1]), _dof(behaviour)))
+        for target in behaviour.prescribed(Frame):
+            if target.name == "r_0":
+                edges.append(Edge(path, GROUND, flat.nodes[(path, target.connector)], ("", target.connector), 0))
     return edges
 
 
-def _dof(record: Record) -> int:
-    count = 0
-    for declaration in record.component.variables().values():
-        if issubclass(declaration.role(record.component), Coordinate | Speed):
-            count += declaration.size(record.component)
-    return count
+def _dof(behaviour: Behaviour) -> int:
+    component = behaviour.component
+    found = (declaration.leaf(component) for declaration in component.variables().values())
+    return sum(leaf.size for leaf in found if isinstance(leaf, leaves.Coordinate | leaves.Speed))
 
 
-def start_information(component: Component) -> tuple[bool, bool, int]:
-    """(any start value fixed, any given, strongest stateSelect) over the component's variables."""
-    fixed = given = False
-    strength = 0
-    for name in component.variables():
-        _, is_fixed, select = component.start(name)
-        fixed |= bool(np.any(is_fixed))
-        given |= component.is_given(name)
-        strength = max(strength, STATE_SELECT[select])
-    return fixed, given, strength
+def start_information(component: Component) -> tuple[bool, int]:
+    """(any start value fixed, strongest stateSelect) over the component's variables."""
+    starts = [component.start(name) for name in component.variables()]
+    fixed = any(bool(np.any(is_fixed)) for _, is_fixed, _ in starts)
+    return fixed, max((STATE_SELECT[select] for *_, select in starts), default=0)
 
 
-def _keep_order(edge: Edge, record: Record, cuts: tuple[str, ...]) -> tuple[Any, ...]:
+def _keep_order(edge: Edge, behaviour: Behaviour, cuts: tuple[str, ...]) -> tuple[Any, ...]:
     """Sort key: edges that should stay in the tree come first."""
-    fixed, _, strength = start_information(record.component)
-    driven = any(leaf[0] == "coordinate" for r in record.relations for leaf, *_ in record.leaves_in(r))
+    fixed, strength = start_information(behaviour.component)
+    driven = any(
+        isinstance(leaf, leaves.Coordinate) for r in behaviour.relations for leaf, *_ in behaviour.leaves_in(r)
+    )
     return (edge.path in cuts, edge.dof > 0, not (fixed or driven or strength == STATE_SELECT["always"]), edge.dof)
 
 
-def _grow(
-    flat: Flat, records: dict[str, Record], edges: list[Edge], cuts: tuple[str, ...], free: dict[str, str]
-) -> tuple[dict[int, Edge], list[Edge]]:
-    union = UnionFind()
-    frame_nodes = [n for n, kind in enumerate(flat.kinds) if kind == "frame" and flat.members[n]]
-    for node in (GROUND, *frame_nodes):
-        union.find(node)
-    bodies = [p for p, c in flat.elementary.items() if c.free_joint_priority() is not None]
-    enforced = [p for p in bodies if flat.elementary[p].free_joint_priority() == 0]
-    ordered = sorted(edges, key=lambda e: _keep_order(e, records[e.path], cuts))
-    rigid = [e for e in ordered if e.dof == 0]
-    tree: list[Edge] = []
+class _FrameGraph:
+    """The frame graph while its spanning tree grows."""
 
-    def add(edge: Edge) -> None:
-        if union.find(edge.a) == union.find(edge.b):
-            edge.role = "cut"
-        else:
-            union.union(edge.a, edge.b)
-            tree.append(edge)
+    def __init__(self, flat: Flat, behaviours: dict[str, Behaviour], bodies: Mapping[str, Component]) -> None:
+        self._flat, self._behaviours, self._bodies = flat, behaviours, bodies
+        self._edges = _edges(flat, behaviours)
+        self._union = UnionFind()
+        self._tree: list[Edge] = []
+        #: Path of a free joint -> its body; body -> its free joint.
+        self.bodies_of: dict[str, str] = {}
+        self.joint_of: dict[str, Component] = {}
 
-    for edge in rigid:
-        add(edge)
-    for path in enforced:
-        if union.find(_frame_of(flat, path)) != union.find(GROUND):
-            add(_free_edge(flat, records, edges, free, path))
-    for edge in ordered:
-        if edge.dof:
-            add(edge)
-    for path in sorted(bodies, key=lambda p: flat.elementary[p].free_joint_priority() or 0):
-        if union.find(_frame_of(flat, path)) != union.find(GROUND):
-            add(_free_edge(flat, records, edges, free, path))
-    loose = [n for n in frame_nodes if union.find(n) != union.find(GROUND)]
-    if loose:
-        path, connector = flat.members[loose[0]][0]
-        raise ModelError(
-            f"{path}.{connector}: nothing holds this frame, and no Body is attached to it that could move "
-            "freely; connect it to the World, a joint or a Body"
-        )
-    return _order(tree)
+    def grow(self, cuts: tuple[str, ...]) -> tuple[dict[int, Edge], tuple[Edge, ...], tuple[Edge, ...]]:
+        """Grow the spanning tree: the supporting edge of each node, all edges, and those of the tree in order."""
+        union = self._union
+        nodes = [n for n, kind in enumerate(self._flat.kinds) if issubclass(kind, Frame) and self._flat.members[n]]
+        for node in (GROUND, *nodes):
+            union.find(node)
+        ordered = sorted(self._edges, key=lambda e: _keep_order(e, self._behaviours[e.path], cuts))
+        for edge in (e for e in ordered if e.dof == 0):
+            self._add(edge)
+        self._free_those({p: c for p, c in self._bodies.items() if c.free_joint_priority() == 0})
+        for edge in (e for e in ordered if e.dof):
+            self._add(edge)
+        self._free_those(self._bodies)
+        loose = [n for n in nodes if union.find(n) != union.find(GROUND)]
+        if loose:
+            path, connector = self._flat.members[loose[0]][0]
+            raise ModelError(
+                f"{path}.{connector}: nothing holds this frame, and no Body is attached to it that could move "
+                "freely; connect it to the World, a joint or a Body"
+            )
+        order = _directed(self._tree)
+        decided = {(edge.path, edge.connectors): edge for edge in order}
+        cut = (dataclasses.replace(edge, role="cut") for edge in self._edges)
+        edges = tuple(decided.get((edge.path, edge.connectors), edge) for edge in cut)
+        return {edge.child: edge for edge in order}, edges, order
 
+    def _add(self, edge: Edge) -> None:
+        if self._union.find(edge.a) != self._union.find(edge.b):
+            self._union.union(edge.a, edge.b)
+            self._tree.append(edge)
 
-def _frame_of(flat: Flat, path: str) -> int:
-    name = next(n for n, p in flat.elementary[path].ports().items() if isinstance(p, Frame))
-    return flat.nodes[(path, name)]
+    def _free_those(self, bodies: Mapping[str, Component]) -> None:
+        """Put a joint between the ground and those bodies that nothing holds yet, the keenest first."""
+        for path in sorted(bodies, key=lambda p: bodies[p].free_joint_priority() or 0):
+            if self._union.find(self._frame_of(path)) != self._union.find(GROUND):
+                self._add(self._free_edge(path))
 
+    def _free_edge(self, path: str) -> Edge:
+        body, node = self._bodies[path], self._frame_of(path)
+        joint = body.lend("freeMotion", body.free_joint(alone=not any(node in (e.a, e.b) for e in self._edges)))
+        name = joint.path
+        self._behaviours[name] = evaluate(joint, Facts(frozenset(("frame_a", "frame_b"))))
+        self.bodies_of[name], self.joint_of[path] = path, joint
+        edge = Edge(name, GROUND, node, ("", "frame_b"), _dof(self._behaviours[name]), role="free")
+        self._edges.append(edge)
+        return edge
 
-def _free_edge(flat: Flat, records: dict[str, Record], edges: list[Edge], free: dict[str, str], path: str) -> Edge:
-    """Put a joint between ground and a body that moves freely."""
-    body = flat.elementary[path]
-    node = _frame_of(flat, path)
-    alone = not any(node in (e.a, e.b) for e in edges)
-    joint = body.free_joint(alone)
-    name = f"{path}.freeMotion"
-    joint.__dict__.update(_owner=None, _name=name, _outer_world=body._outer_world)
-    facts = {"connected": {"frame_a", "frame_b"}}
-    records[name] = evaluate(joint, facts)
-    records[path] = evaluate(body, {"connected": connected_ports(flat, path, body), "is_root": joint})
-    free[name] = path
-    edge = Edge(name, GROUND, node, ("", "frame_b"), _dof(records[name]), role="free")
-    edges.append(edge)
-    return edge
+    def _frame_of(self, path: str) -> int:
+        name = next(n for n, p in self._bodies[path].ports().items() if isinstance(p, Frame))
+        return self._flat.nodes[(path, name)]
 
+    def orientation_holders(self) -> set[str]:
+        """Bodies that hold the orientation of their surroundings (Modelica's Connections.isRoot) without moving freely.
 
-def _evaluate_orientation_roots(
-    flat: Flat, records: dict[str, Record], edges: list[Edge], free: dict[str, str]
-) -> None:
-    """Tell those bodies that hold the orientation of their surroundings (Modelica's Connections.isRoot) that they do.
-
-    Orientation passes through rigid parts and through joints with `ties_orientation`. Where it does not reach the
-    ground, one body holds it: its variables Q or phi give it, while all others show dummies.
-    """
-    union = UnionFind()
-    moved = set(free.values())
-    for edge in edges:
-        if edge.path not in free and records[edge.path].component.ties_orientation:
-            union.union(edge.a, edge.b)
-    seen = {union.find(GROUND)}
-    holders = [p for p, c in flat.elementary.items() if c.free_joint_priority() is not None]
-    for path in sorted(holders, key=lambda p: flat.elementary[p].free_joint_priority() or 0):
-        island = union.find(_frame_of(flat, path))
-        if island not in seen and path not in moved:
-            facts = {"connected": connected_ports(flat, path, flat.elementary[path]), "holds_orientation": True}
-            records[path] = evaluate(flat.elementary[path], facts)
-        seen.add(island)
+        Orientation passes through rigid parts and through joints with `ties_orientation`. Where it does not reach the
+        ground, one body holds it: its variables Q or phi give it, while all others show dummies.
+        """
+        union = UnionFind()
+        for edge in self._edges:
+            if edge.path not in self.bodies_of and self._behaviours[edge.path].component.ties_orientation:
+                union.union(edge.a, edge.b)
+        seen, found = {union.find(GROUND)}, set()
+        for path in sorted(self._bodies, key=lambda p: self._bodies[p].free_joint_priority() or 0):
+            island = union.find(self._frame_of(path))
+            if island not in seen and path not in self.joint_of:
+                found.add(path)
+            seen.add(island)
+        return found
 
 
-def _order(tree: list[Edge]) -> tuple[dict[int, Edge], list[Edge]]:
-    """Direct the tree edges away from the ground; parents before children."""
+def _directed(tree: list[Edge]) -> tuple[Edge, ...]:
+    """The tree edges, directed away from the ground; parents before children."""
     at: dict[int, list[Edge]] = {}
     for edge in tree:
         at.setdefault(edge.a, []).append(edge)
         at.setdefault(edge.b, []).append(edge)
-    support: dict[int, Edge] = {}
     order: list[Edge] = []
-    queue = [GROUND]
+    queue, reached = [GROUND], {GROUND}
     for node in queue:
         for edge in at.get(node, []):
-            if support.get(node) is edge:
-                continue
-            edge.reversed = edge.b == node
-            support[edge.child] = edge
-            order.append(edge)
-            queue.append(edge.child)
-    return support, order
+            directed = dataclasses.replace(edge, reversed=edge.b == node)
+            if directed.child not in reached:
+                reached.add(directed.child)
+                order.append(directed)
+                queue.append(directed.child)
+    return tuple(order)
 
 
-def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> tuple[Any, ...]:
+def _scalar_graph(flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozenset[RelationKey]) -> dict[str, Any]:
+    """Fields of Topology that say where each scalar node's position comes from; `kept` relations give none."""
     relations: list[Relation] = []
     nodes: dict[ScalarNode, tuple[int, int]] = {}
-    roots: dict[ScalarNode, ConnectorKey] = {}
-    extra: list[ConnectorKey] = []
+    prescribed: dict[ScalarNode, ConnectorKey] = {}
+    repeated: list[ConnectorKey] = []
     for n, kind in enumerate(flat.kinds):
-        if kind in ("rotational", "translational") and flat.members[n]:
-            nodes[("flange", n)] = (0, 0)
-    for path, record in records.items():
-        component = record.component
+        if issubclass(kind, Flange) and flat.members[n]:
+            nodes[FlangeNode(n)] = (0, 0)
+    for path, behaviour in behaviours.items():
+        component = behaviour.component
         for name, declaration in component.variables().items():
-            if issubclass(declaration.role(component), Coordinate):
-                for i in range(declaration.size(component)):
-                    nodes[("coordinate", path, name, i)] = _rank(component, name, True)
-        for key in record.targets:
-            if key[0] == "root" and len(key) == 2:
-                prescribed: ScalarNode = ("flange", flat.nodes[(path, key[1])])
-                if prescribed in roots:
-                    extra.append((path, key[1]))
-                else:
-                    roots[prescribed] = (path, key[1])
-            if key[0] == "variable" and len(key) == 2:
-                _raise_rank(flat, path, record, key, nodes)
-        for index, expression in enumerate(record.relations):
-            if is_thermal(record, expression):
-                continue
-            leaves = []
-            for (kind, name, *_), i, element in record.leaves_in(expression):
-                if kind not in ("flange", "coordinate"):
-                    continue
-                node = ("flange", flat.nodes[(path, name)]) if kind == "flange" else ("coordinate", path, name, i)
-                leaves.append(((kind, name, 0), i, element, node))
-            relations.append(Relation(path, index, expression, leaves))
+            leaf = declaration.leaf(component)
+            if isinstance(leaf, leaves.Coordinate):
+                for i in range(leaf.size):
+                    nodes[CoordinateNode(path, name, i)] = _rank(component, name, True)
+        for target in behaviour.prescribed(Flange):
+            node = FlangeNode(flat.nodes[(path, target.connector)])
+            if node in prescribed:
+                repeated.append((path, target.connector))
+            else:
+                prescribed[node] = (path, target.connector)
+        _raise_ranks(flat, path, behaviour, nodes)
+        for index, expression in enumerate(behaviour.relations):
+            if not is_of_network(behaviour, expression):
+                relations.append(_relation(flat, behaviour, path, index, expression))
     for name, port in flat.root.ports().items():
-        if isinstance(port, Flange) and port.motion and ("flange", flat.nodes[("", name)]) in nodes:
-            node = ("flange", flat.nodes[("", name)])
-            if node in roots:
+        if isinstance(port, Flange) and port.motion and FlangeNode(flat.nodes[("", name)]) in nodes:
+            node = FlangeNode(flat.nodes[("", name)])
+            if node in prescribed:
                 raise ModelError(
-                    f"{name}: this flange takes its motion from outside, but {'.'.join(roots[node])} "
+                    f"{name}: this flange takes its motion from outside, but {'.'.join(prescribed[node])} "
                     "prescribes it already; expose it with motion=False"
                 )
-            roots[node] = ("", name)
-    source: dict[ScalarNode, Any] = dict.fromkeys(roots, "root")
+            prescribed[node] = ("", name)
+    source: dict[ScalarNode, Literal["coordinate", "relation", "prescribed"]] = dict.fromkeys(prescribed, "prescribed")
     independent: list[ScalarNode] = []
-    solved: dict[ScalarNode, Relation] = {}
-    pending = list(relations)
+    solves: dict[RelationKey, ScalarNode] = {}
+    pending = [relation for relation in relations if relation.key not in kept]
     order = sorted(nodes, key=lambda n: nodes[n], reverse=True)
     while True:
         progress = True
@@ -375,8 +393,7 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
                 pending.remove(relation)
                 progress = True
                 if unknown:
-                    relation.solves = unknown[0]
-                    solved[unknown[0]] = relation
+                    solves[relation.key] = unknown[0]
                     source[unknown[0]] = "relation"
         choice = next((n for n in order if n not in source), None)
         if choice is None:
@@ -384,8 +401,25 @@ def _scalar_graph(flat: Flat, records: dict[str, Record], edges: list[Edge]) -> 
         source[choice] = "coordinate"
         independent.append(choice)
     position = {n: i for i, n in enumerate(nodes)}
-    independent.sort(key=position.__getitem__)
-    return relations, source, independent, roots, extra, solved
+    decided = tuple(dataclasses.replace(relation, solves=solves.get(relation.key)) for relation in relations)
+    return {
+        "relations": decided,
+        "source": source,
+        "independent": tuple(sorted(independent, key=position.__getitem__)),
+        "prescribed": prescribed,
+        "repeated": tuple(repeated),
+        "solved_by": {relation.solves: relation for relation in decided if relation.solves is not None},
+    }
+
+
+def _relation(flat: Flat, behaviour: Behaviour, path: str, index: int, expression: ca.SX) -> Relation:
+    found: list[tuple[leaves.Leaf, ca.SX, ScalarNode]] = []
+    for leaf, i, element in behaviour.leaves_in(expression):
+        if isinstance(leaf, leaves.FlangePosition):
+            found.append((leaf, element, FlangeNode(flat.nodes[(path, leaf.connector)])))
+        elif isinstance(leaf, leaves.Coordinate):
+            found.append((leaf, element, CoordinateNode(path, leaf.name, i)))
+    return Relation(path, index, expression, tuple(found))
 
 
 def _rank(component: Component, name: str, is_coordinate: bool) -> tuple[int, int]:
@@ -393,12 +427,16 @@ def _rank(component: Component, name: str, is_coordinate: bool) -> tuple[int, in
     return (STATE_SELECT[select] * 2 + bool(np.any(fixed)), int(is_coordinate))
 
 
-def _raise_rank(flat: Flat, path: str, record: Record, key: Any, nodes: dict[ScalarNode, tuple[int, int]]) -> None:
+def _raise_ranks(flat: Flat, path: str, behaviour: Behaviour, nodes: dict[ScalarNode, tuple[int, int]]) -> None:
     """A variable that just is a flange's position (such as Inertia.phi) says how much that node wants to be a state."""
-    target = record.targets[key]
-    found = record.leaf_of.get(target.element_hash()) if target.is_scalar() and target.is_symbolic() else None
-    if found is None or found[0][0] != "flange" or key[1] not in record.component.variables():
-        return
-    node = ("flange", flat.nodes[(path, found[0][1])])
-    if node in nodes:
-        nodes[node] = max(nodes[node], _rank(record.component, key[1], False))
+    component = behaviour.component
+    for target, expression in behaviour.targets.items():
+        if not (isinstance(target, leaves.Value) and target.name in component.variables()):
+            continue
+        if not (expression.is_scalar() and expression.is_symbolic()):
+            continue
+        leaf, *_ = behaviour.leaf_of.get(expression.element_hash(), (None,))
+        if isinstance(leaf, leaves.FlangePosition):
+            node = FlangeNode(flat.nodes[(path, leaf.connector)])
+            if node in nodes:
+                nodes[node] = max(nodes[node], _rank(component, target.name, False))

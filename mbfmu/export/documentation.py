@@ -64,11 +64,9 @@ def write_documentation(
     documentation = folder / "documentation"
     (documentation / "licenses").mkdir(parents=True, exist_ok=True)
     (documentation / "index.html").write_text(page(system, variables, facts), encoding="utf-8")
-    licenses = {"mbfmu": license_of("mbfmu")}
+    licenses = {"mbfmu": license_of("mbfmu"), "The C headers of the FMI standard": license_of_headers()}
     if target == "python":
         licenses["pythonfmu, whose binaries call Python"] = license_of("pythonfmu")
-    else:
-        licenses["The C headers of the FMI standard"] = license_of_headers()
     text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
     (documentation / "licenses" / "license.txt").write_text(text, encoding="utf-8")
     (folder / "model.png").write_bytes(_template("icon.png"))

@@ -1,4 +1,4 @@
-"""The Python-hosted target: the runtime as it is, CasADi functions in files, and pythonfmu's host library."""
+"""The Python-hosted target: pythonfmu's host library, a slave, and the runtime's library in front of both."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import importlib.metadata
 import importlib.resources
 import pathlib
 import platform
+import re
 import shutil
 from collections.abc import Sequence
 
@@ -14,19 +15,42 @@ import jinja2
 import pythonfmu
 
 from mbfmu.errors import BuildError
+from mbfmu.export import native
+from mbfmu.runtime import build as runtime
+from mbfmu.runtime.compilers import find_compiler, library_name
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
-#: What a Python-hosted FMU needs where it runs.
-PACKAGES = ("numpy", "scipy", "casadi")
+#: Modules of `mbfmu.runtime` that a slave needs where it runs; they import the standard library only.
+MODULES = ("__init__.py", "library.py", "slave.py")
 
-#: The platforms of pythonfmu's host library, by the suffix of its file.
-PLATFORMS = {"linux64": ".so", "win64": ".dll"}
+#: pythonfmu's host library by platform.
+HOST_LIBRARIES = {"linux64": "libpythonfmu-export.so", "win64": "pythonfmu-export.dll"}
+
+#: The runtime's library that stands in front of it.
+GUARD = runtime.NAMES["pythonfmu.c"]
 
 
 def platforms() -> list[str]:
-    """The platforms that a python FMU made here is for."""
-    raise BuildError("the python target is being rewritten")
+    """The platforms that a python FMU made here is for.
+
+    Raises
+    ------
+    BuildError
+        There is none.
+    """
+    found = [
+        name
+        for name in HOST_LIBRARIES
+        if _host_library(name).is_file() and (runtime.is_current(name) or find_compiler(name) is not None)
+    ]
+    if not found:
+        raise BuildError(
+            f"a python FMU needs the libraries of pythonfmu and of mbfmu's runtime for {' or '.join(HOST_LIBRARIES)}: "
+            "the wheels of both bring them; in a checkout, `pip install mbfmu[cross]` installs a compiler that makes "
+            "the runtime's"
+        )
+    return found
 
 
 def write_python_target(
@@ -37,46 +61,93 @@ def write_python_target(
     guid: str,
     platforms: Sequence[str],
 ) -> None:
-    """Write all of a Python-hosted FMU but its modelDescription.xml into `folder`."""
-    raise BuildError("the python target is being rewritten")
+    """Write all of a Python-hosted FMU but its modelDescription.xml into `folder`.
+
+    Parameters
+    ----------
+    folder
+        The root of the FMU, an existing folder.
+    equations, variables
+        The model, and its variables in the order of modelDescription.xml, whose value references they share.
+    model_identifier
+        Name of the FMU's library and beginning of the name of the slave's module.
+    guid
+        The FMU's guid: it makes module and class unique, because all FMUs of a process share one interpreter.
+    platforms
+        Some of those that the function `platforms` gives.
+
+    Raises
+    ------
+    BuildError
+        A library is missing and cannot be compiled.
+    """
+    resources = folder / "resources"
+    resources.mkdir(parents=True, exist_ok=True)
+    native.write_descriptor(equations, variables, guid, resources)
+    package = _write_runtime(resources)
+    name = f"{model_identifier}_{re.sub('[^0-9A-Za-z]', '', guid)}"
+    source = _render("slave.py.jinja", model=_docstring(equations.name), runtime=package, name=name)
+    (resources / f"{name}.py").write_text(source, encoding="utf-8")
+    (resources / "slavemodule.txt").write_text(name, encoding="utf-8")
+    for platform_name in platforms:
+        _write_libraries(folder / "binaries" / platform_name, model_identifier, platform_name)
+    _write_pythonfmu(resources / "pythonfmu")
+    documentation = folder / "documentation"
+    documentation.mkdir(exist_ok=True)
+    text = external_dependencies(equations.name, platforms)
+    (documentation / "externalDependencies.txt").write_text(text, encoding="utf-8")
 
 
-def external_dependencies(model: str) -> str:
+def external_dependencies(model: str, platforms: Sequence[str]) -> str:
     """Text of documentation/externalDependencies.txt (FMI 2.0.4, section 2.3): what has to be installed, and how."""
-    packages = [(package, importlib.metadata.version(package)) for package in PACKAGES]
-    return _render("externalDependencies.txt.jinja", model=model, packages=packages, python=platform.python_version())
+    return _render("externalDependencies.txt.jinja", model=model, platforms=platforms, python=platform.python_version())
+
+
+def _docstring(text: str) -> str:
+    """Text as part of a docstring."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def _host_library(platform_name: str) -> pathlib.Path:
+    return _installed() / "resources" / "binaries" / platform_name / HOST_LIBRARIES[platform_name]
+
+
+def _installed() -> pathlib.Path:
+    return pathlib.Path(pythonfmu.__file__).parent
 
 
 def _write_runtime(resources: pathlib.Path) -> str:
-    """Copy `mbfmu.runtime` and return the name of the copy, a hash of what is in it."""
+    """Copy the slave's modules as a package and return its name, with a hash of what is in it."""
     package = importlib.resources.files("mbfmu.runtime")
-    files = {item.name: item.read_bytes() for item in package.iterdir() if item.name.endswith(".py")}
+    files = {name: package.joinpath(name).read_bytes() for name in MODULES}
     digest = hashlib.sha256()
-    for file_name, data in sorted(files.items()):
-        digest.update(f"{file_name} {len(data)} ".encode() + data)
-    runtime = f"mbfmu_runtime_{digest.hexdigest()[:12]}"
-    (resources / runtime).mkdir()
-    for file_name, data in files.items():
-        (resources / runtime / file_name).write_bytes(data)
-    return runtime
+    for name, data in files.items():
+        digest.update(f"{name} {len(data)} ".encode() + data)
+    title = f"mbfmu_runtime_{digest.hexdigest()[:12]}"
+    (resources / title).mkdir()
+    for name, data in files.items():
+        (resources / title / name).write_bytes(data)
+    return title
 
 
-def _write_host_library(folder: pathlib.Path, model_identifier: str) -> None:
-    """Copy the libraries of pythonfmu and its Python files, laid out as pythonfmu's own builder does."""
-    installed = pathlib.Path(pythonfmu.__file__).parent
-    for platform_name, suffix in PLATFORMS.items():
-        library = next((installed / "resources" / "binaries" / platform_name).glob(f"*{suffix}"), None)
-        if library is None:
-            raise BuildError(
-                f"pythonfmu {importlib.metadata.version('pythonfmu')} has no library for {platform_name}; "
-                "install it from PyPI: python -m pip install --force-reinstall pythonfmu"
-            )
-        binaries = folder / "binaries" / platform_name
-        binaries.mkdir(parents=True)
-        shutil.copyfile(library, binaries / f"{model_identifier}{suffix}")
-    package = folder / "resources" / "pythonfmu"
+def _write_libraries(binaries: pathlib.Path, model_identifier: str, platform_name: str) -> None:
+    """Copy the runtime's library under the FMU's name, and pythonfmu's beside it under its own."""
+    native.ready_library(platform_name)
+    host = _host_library(platform_name)
+    if not host.is_file():
+        raise BuildError(
+            f"pythonfmu {importlib.metadata.version('pythonfmu')} has no library for {platform_name}; "
+            "install it from PyPI: python -m pip install --force-reinstall pythonfmu"
+        )
+    binaries.mkdir(parents=True)
+    shutil.copyfile(runtime.library(platform_name, GUARD), binaries / library_name(model_identifier, platform_name))
+    shutil.copyfile(host, binaries / host.name)
+
+
+def _write_pythonfmu(package: pathlib.Path) -> None:
+    """Copy pythonfmu's Python files, as its own builder does."""
     package.mkdir()
-    for file in sorted(installed.glob("*.py")):
+    for file in sorted(_installed().glob("*.py")):
         shutil.copyfile(file, package / file.name)
 
 

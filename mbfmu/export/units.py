@@ -74,6 +74,7 @@ _PLAIN = {
     "d": _unit(86400.0, s=1),
     "degC": _unit(1.0, 273.15, K=1),
     "degF": _unit(5 / 9, 459.67 * 5 / 9, K=1),
+    "degRk": _unit(5 / 9, K=1),
 }
 
 _PREFIXES = {

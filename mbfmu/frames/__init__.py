@@ -45,7 +45,7 @@ from mbfmu.frames._orientations import (
     to_vector,
 )
 from mbfmu.frames._scipy import from_scipy, to_scipy
-from mbfmu.frames.transformation_matrices import planar_rotation_angle
+from mbfmu.frames.transformation_matrices import planar_rotation_angle, rotation_vector
 from mbfmu.frames.vectors import axis, cross, length, normalize, skew
 
 __all__ = [
@@ -80,6 +80,7 @@ __all__ = [
     "resolve_dyade1",
     "resolve_dyade2",
     "resolve_relative",
+    "rotation_vector",
     "skew",
     "small_rotation",
     "to_Q",

@@ -249,6 +249,18 @@ def small_rotation(T: Matrix, with_residues: bool = False) -> Any:
 
 
 @operands
+def rotation_vector(T: Matrix) -> Vector:
+    """2 tan(angle/2) e for a rotation by angle about e: twice the Rodrigues vector, (..., 3) or 3x1.
+
+    Near zero it is the vector of the rotation angles [rad]. It has no second zero: it grows without bound up to half a
+    turn, where it is not defined. Its rate at zero is the angular velocity.
+    """
+    (t11, t12, t13), (t21, t22, t23), (t31, t32, t33) = (alg.elements(row) for row in alg.rows(T))
+    size = 1 + (t11 + t22 + t33)
+    return alg.stack(*(2 * part / size for part in (t23 - t32, t31 - t13, t12 - t21)))
+
+
+@operands
 def from_nxy(n_x: Vector, n_y: Vector, *, fallback: bool = True) -> Matrix:
     """Rotation into a frame 2 with x along n_x and y as near to n_y as possible; both resolved in frame 1.
 

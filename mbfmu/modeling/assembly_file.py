@@ -161,7 +161,7 @@ class _Reader:
             if part not in component.parts:
                 raise ModelError(f"{component.where} has no part {part!r}; {near(part, component.parts)}")
             component = component.parts[part]
-        match = _SUBSCRIPT.match(name)
+        match = None if name in component.ports() else _SUBSCRIPT.match(name)
         connector = component.connector(match["base"] if match else name)
         if not isinstance(connector.port, Signal):
             if match:

@@ -11,6 +11,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
+from mbfmu.modeling import types
 from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
 from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, required
 
@@ -200,6 +201,16 @@ class Component:
         part.__dict__.update(_owner=self, _name=name)
         self._parts[name] = part
 
+    def see(self, world: Component | None) -> None:
+        """Take the World whose parameters and gravity the component reads."""
+        self.__dict__["_outer_world"] = world
+
+    def lend(self, name: str, part: Component) -> Component:
+        """Name a part that stands in for something of this component, which sees the same World but does not own it."""
+        part.__dict__.update(_owner=self, _name=name)
+        part.see(self._outer_world)
+        return part
+
     def _owners(self) -> Iterator[Component]:
         component: Component | None = self
         while component is not None:
@@ -297,10 +308,21 @@ class Component:
             raise ModelError(f"{self.title} needs a value for {name} ({declaration.doc})")
         if callable(value) and not hasattr(value, "is_symbolic"):
             value = value(self)
-            if declaration.type.name != "Orientation":
+            if declaration.type is not types.Orientation:
                 value = declaration.checked(value, self.where)
         elif name not in self._values:
             value = declaration.checked(value, self.where)
+        return value
+
+    def original(self, name: str) -> Any:
+        """Value of a parameter, as `value`; what owners just pass on is found where it was given."""
+        value, owner = self.value(name), self._owner
+        while owner is not None and getattr(value, "is_symbolic", lambda: False)() and value.is_scalar():
+            symbols = {s.element_hash(): n for n, s in owner._symbols.items() if s.is_scalar()}
+            passed = symbols.get(value.element_hash())
+            if passed is None or passed not in owner.parameters():
+                break
+            value, owner = owner.value(passed), owner._owner
         return value
 
     def is_given(self, name: str) -> bool:
@@ -311,14 +333,14 @@ class Component:
         """Shape of a parameter's value ((3, 3) for the T of an orientation)."""
         declaration = self.declarations[name]
         assert isinstance(declaration, Parameter)
-        if declaration.type.name == "Orientation":
+        if declaration.type is types.Orientation:
             return (3, 3)
         if declaration.shape is not None:
             return declaration.shape
         value = self.value(name)
         value = value.value if isinstance(value, Start) else value
         if hasattr(value, "is_symbolic"):
-            return () if value.is_scalar() else (int(value.numel()),)
+            return () if value.is_scalar() else tuple(value.shape) if value.size2() > 1 else (int(value.numel()),)
         return np.shape(value)
 
     def symbol(self, name: str) -> Any:
@@ -327,7 +349,8 @@ class Component:
             shape = self.shape_of(name)
             self._symbols[name] = ca.SX.sym(name, *(shape or (1,)))
         symbol = self._symbols[name]
-        if self.declarations[name].type.name == "Orientation":  # type: ignore[attr-defined]
+        declaration = self.declarations[name]
+        if isinstance(declaration, Parameter) and declaration.type is types.Orientation:
             return Orientation(symbol, np.zeros(3))
         return symbol
 
@@ -356,5 +379,4 @@ class Component:
         assert isinstance(connector.port, Signal)
         if connector.elements is not None:
             return len(connector.elements)
-        shape = connector.port.shape(self)
-        return shape[0] if shape else 1
+        return connector.port.size(self)

@@ -1,4 +1,4 @@
-"""Connectors: where components meet (seed 002; Rotational, Translational and Blocks Interfaces of the library).
+"""Connectors: where components meet, each kind a class with its variables and its behaviour.
 
 In a component class a connector is declared as an attribute (`frame_a = Frame_a("...")`); in an assembly under
 construction the attribute is a `Connector`, to be given to `connect`.
@@ -7,18 +7,24 @@ construction the attribute is a `Connector`, to be given to `connect`.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
-from typing import Any
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, Protocol
 
+import casadi as ca
+
+from mbfmu.errors import ModelError
+from mbfmu.frames import Orientation
+from mbfmu.modeling import leaves, types
 from mbfmu.modeling.declarations import Declaration, Shape
 from mbfmu.modeling.types import (
     Acceleration,
     Angle,
     AngularAcceleration,
     AngularVelocity,
+    Dimensionless,
     Force,
     HeatFlowRate,
-    Orientation,
     Position,
     Real,
     Temperature,
@@ -38,12 +44,63 @@ class Quantity:
     doc: str
 
 
+#: A quantity of a connector with its value: name within the component, type, sentence, shape, column of values.
+Shown = tuple[str, Type, str, Shape, ca.SX]
+
+
+class Connections(leaves.Quantities, Protocol):
+    """What a kind of connector may ask of the system that it is part of (mbfmu.dynamics.sweeps)."""
+
+    def component(self, path: str) -> Any:
+        """The component of a path."""
+        ...
+
+    def has_members(self, path: str, connector: str) -> bool:
+        """True where an elementary component is connected: then potentials have values."""
+        ...
+
+    def orientation(self, path: str, connector: str) -> tuple[ca.SX, ca.SX]:
+        """T [3x3] and w [3] of a frame."""
+        ...
+
+    def load(self, path: str, connector: str, name: str, size: int) -> ca.SX:
+        """What an elementary component assigns to a flow; zero where it assigns nothing."""
+        ...
+
+    def wrench_at(self, path: str, connector: str, name: str) -> ca.SX:
+        """Cut force (f) or torque (t) that a joint or rigid part takes up at one of its frames."""
+        ...
+
+    def reaction(self, path: str, connector: str) -> ca.SX:
+        """Flow with which relations and prescribed motions of a component hold a flange."""
+        ...
+
+    def network_flow(self, path: str, connector: str) -> ca.SX:
+        """Flow into an elementary component through a connector whose flows follow from potentials."""
+        ...
+
+    def outer_flow(self, path: str, connector: str, name: str) -> ca.SX | None:
+        """Flow into a component or composite; None where it cannot be told."""
+        ...
+
+    def outside_flow(self, path: str, connector: str) -> ca.SX:
+        """Flow out of the assembly through a flange whose motion comes from outside."""
+        ...
+
+
 class Port(Declaration):
-    """Declaration of a connector. Subclasses say of which kind, and which variables it has."""
+    """Declaration of a connector. A subclass is a kind of connector: its variables, and how they behave.
+
+    In equations (`read`, `write`) they are leaves and targets; in a system they have values (`inflow`, `shown`,
+    `power`); where an assembly has such a connector itself, its FMU takes some from outside (`taken`) and gives the
+    others. Flows are positive into the component, and add up to zero where connectors meet.
+    """
 
     kind = ""
     potentials: tuple[Quantity, ...] = ()
     flows: tuple[Quantity, ...] = ()
+    #: How messages call it.
+    title = "connector"
 
     def __init__(
         self,
@@ -53,15 +110,107 @@ class Port(Declaration):
         needed: bool = False,
         fades: bool = False,
     ) -> None:
-        """`needed`: it must not stay open (the seeds' `assert(cardinality(frame) > 0)`). `fades`: an assembly may
+        """`needed`: it must not stay open (Modelica's `assert(cardinality(frame) > 0)`). `fades`: an assembly may
         connect to it although `when` switches it off; the connection goes with it."""
         self.doc, self.when, self.needed, self.fades = doc or (self.__class__.__doc__ or ""), when, needed, fades
+
+    # -- inside equations
+
+    def view(self, scope: leaves.LocalSymbols) -> Any:
+        """What equations read of the attribute."""
+        return View(self, scope)
+
+    def read(self, scope: leaves.LocalSymbols, name: str) -> Any:
+        """Value of one of its variables inside equations.
+
+        Raises:
+            KeyError: it has no such variable.
+        """
+        return scope.leaf(leaves.Flow(self.name, name, size=_size(self._flow(name))))
+
+    def write(self, scope: leaves.LocalSymbols, name: str, value: Any) -> None:
+        """Take down what equations assign to one of its variables.
+
+        Raises:
+            KeyError: it has no such variable.
+        """
+        scope.assign(leaves.Load(self.name, self._flow(name).name), value)
+
+    def _flow(self, name: str) -> Quantity:
+        return {q.name: q for q in self.flows}[name]
+
+    # -- in a system
+
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+        """All that flows into the elementary component `path` through it."""
+        raise NotImplementedError
+
+    def zero_flow(self, name: str) -> ca.SX:
+        """No flow."""
+        return ca.SX.zeros(_size(self._flow(name)))
+
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
+        """Potentials and flows of the connector of the component `path`, as its FMU shows them."""
+        if system.has_members(path, self.name):
+            yield from self._potentials(system, path)
+            yield from self._flows(system, path)
+
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
+        return iter(())
+
+    def _flows(self, system: Connections, path: str) -> Iterator[Shown]:
+        for quantity in self.flows:
+            value = system.outer_flow(path, self.name, quantity.name)
+            if value is not None:
+                yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, quantity.shape, value
+
+    def power(self, system: Connections, path: str) -> ca.SX | None:
+        """Mechanical power into the component [W]; None where there is none, or where it cannot be told."""
+        return None
+
+    # -- at the border of an FMU
+
+    @property
+    def taken(self) -> tuple[Quantity, ...]:
+        """What the FMU takes from outside, where an assembly has this connector: a flow, or motions."""
+        return ()
+
+    @property
+    def gives(self) -> bool:
+        """True where what else the assembly's own connector shows is an output."""
+        return bool(self.taken)
+
+
+class View:
+    """A connector inside equations: its variables are read and assigned."""
+
+    def __init__(self, port: Port, scope: leaves.LocalSymbols) -> None:
+        vars(self).update(_port=port, _scope=scope)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self._port.read(self._scope, name)
+        except KeyError:
+            raise self._unknown(name) from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            self._port.write(self._scope, name, value)
+        except KeyError:
+            raise self._unknown(name) from None
+
+    def _unknown(self, name: str) -> AttributeError:
+        return AttributeError(f"{self._scope.where}.{self._port.name} has no variable {name!r}")
+
+
+def _size(quantity: Quantity) -> int:
+    return math.prod(quantity.shape)
 
 
 class Frame(Port):
     """Coordinate system fixed to the component with one cut-force and cut-torque."""
 
-    kind = "frame"
+    kind = title = "frame"
     potentials = (
         Quantity(
             "r_0",
@@ -69,12 +218,64 @@ class Frame(Port):
             (3,),
             "Position vector from world frame to the connector frame origin, resolved in world frame",
         ),
-        Quantity("R", Orientation, (), "Orientation object to rotate the world frame into the connector frame"),
+        Quantity("R", types.Orientation, (), "Orientation object to rotate the world frame into the connector frame"),
     )
     flows = (
         Quantity("f", Force, (3,), "Cut-force resolved in connector frame"),
         Quantity("t", Torque, (3,), "Cut-torque resolved in connector frame"),
     )
+
+    def read(self, scope: leaves.LocalSymbols, name: str) -> Any:
+        """Position r_0, orientation R, cut force f and cut torque t."""
+
+        def motion(what: str) -> ca.SX:
+            return scope.leaf(leaves.FrameMotion(self.name, what))
+
+        if name == "r_0":
+            return motion("r_0")
+        return Orientation(motion("T"), motion("w")) if name == "R" else super().read(scope, name)
+
+    def write(self, scope: leaves.LocalSymbols, name: str, value: Any) -> None:
+        """Loads f and t; r_0 and R where the component prescribes the frame's motion."""
+        if name == "R":
+            scope.assign(leaves.Prescribed(self.name, "T"), value.T)
+            scope.assign(leaves.Prescribed(self.name, "w"), value.w)
+        elif name == "r_0":
+            scope.assign(leaves.Prescribed(self.name, "r_0"), value)
+        else:
+            super().write(scope, name, value)
+
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+        """What the component assigns, and what it takes up as a joint or rigid part."""
+        return system.load(path, self.name, name, 3) + system.wrench_at(path, self.name, name)
+
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
+        position = self.potentials[0]
+        T, w = system.orientation(path, self.name)
+        yield (
+            f"{self.name}.r_0",
+            position.type,
+            position.doc,
+            (3,),
+            system.frame_motion(path, self.name, "r_0"),
+        )
+        yield from shown_orientation(f"{self.name}.R", "of the connector frame", T, w)
+
+    def power(self, system: Connections, path: str) -> ca.SX | None:
+        """f . v + t . w."""
+        if not system.has_members(path, self.name):
+            return None
+        f, t = (system.outer_flow(path, self.name, name) for name in ("f", "t"))
+        if f is None or t is None:
+            return None
+        T, w = system.orientation(path, self.name)
+        return ca.dot(f, T @ system.frame_motion(path, self.name, "v_0")) + ca.dot(t, w)
+
+
+def shown_orientation(name: str, doc: str, T: ca.SX, w: ca.SX) -> Iterator[Shown]:
+    """The scalars of an orientation."""
+    yield f"{name}.T", Dimensionless, f"Transformation matrix: {doc}", (3, 3), T
+    yield f"{name}.w", AngularVelocity, f"Angular velocity: {doc}", (3,), w
 
 
 class Frame_a(Frame):
@@ -92,7 +293,8 @@ class Frame_resolve(Frame):
 class Flange(Port):
     """Base of one-dimensional mechanical connectors: a position, and a flow that is positive into the component."""
 
-    #: Names and types of position and flow, and of what an FMU shows of their derivatives.
+    title = "flange"
+    #: Names of position and flow, and names and types of what an FMU shows of the position's derivatives.
     position = ""
     flow = ""
     derivatives: tuple[tuple[str, Type], ...] = ()
@@ -109,6 +311,64 @@ class Flange(Port):
         position, speed and acceleration; True takes these three and gives the torque that it exerts outwards."""
         super().__init__(doc, when=when, needed=needed)
         self.motion = motion
+
+    def read(self, scope: leaves.LocalSymbols, name: str) -> Any:
+        """Position and flow."""
+        if name == self.position:
+            return scope.leaf(leaves.FlangePosition(self.name))
+        return super().read(scope, name)
+
+    def write(self, scope: leaves.LocalSymbols, name: str, value: Any) -> None:
+        """The flow; the position where the component prescribes it."""
+        if name == self.position:
+            scope.assign(leaves.Prescribed(self.name, name), value)
+        else:
+            super().write(scope, name, value)
+
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+        """What the component assigns, and what its relations and prescribed positions need."""
+        return system.load(path, self.name, name, 1) + system.reaction(path, self.name)
+
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
+        """Position and flow; what it gives, where it is the assembly's own."""
+        if path or not system.has_members(path, self.name):
+            yield from super().shown(system, path)
+        elif self.motion:
+            flow = self.flows[0]
+            value = system.outside_flow(path, self.name)
+            yield f"{self.name}.{flow.name}", flow.type, "Exerted outwards by the flange", (), value
+        else:
+            for order, quantity in enumerate(self._motions):
+                value = system.flange_position(path, self.name, order)
+                yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, (), value
+
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
+        quantity = self.potentials[0]
+        value = system.flange_position(path, self.name, 0)
+        yield f"{self.name}.{self.position}", quantity.type, quantity.doc, (), value
+
+    def power(self, system: Connections, path: str) -> ca.SX | None:
+        """Flow times speed."""
+        if not system.has_members(path, self.name):
+            return None
+        flow = system.outer_flow(path, self.name, self.flow)
+        return None if flow is None else flow * system.flange_position(path, self.name, 1)
+
+    @property
+    def _motions(self) -> tuple[Quantity, ...]:
+        """Position, speed and acceleration."""
+        return (
+            *self.potentials,
+            *(
+                Quantity(name, type, (), f"Derivative {order} of the flange's position")
+                for order, (name, type) in enumerate(self.derivatives, start=1)
+            ),
+        )
+
+    @property
+    def taken(self) -> tuple[Quantity, ...]:
+        """Its flow, or position and two derivatives."""
+        return self._motions if self.motion else self.flows
 
 
 class RotationalFlange(Flange):
@@ -131,10 +391,57 @@ class TranslationalFlange(Flange):
     derivatives = (("v", Velocity), ("a", Acceleration))
 
 
-class HeatPort(Port):
+class NetworkPort(Port):
+    """Base of connectors of linear networks: one potential, and one flow that follows from potentials.
+
+    A component gives the flow, as a function of potentials, states and speeds, or it determines the potential, or it
+    has a `relation` between potentials, which the flow through it keeps (mbfmu.dynamics.network). A subclass is all
+    that a domain such as heat needs: its quantities, and names for messages.
+    """
+
+    #: How messages call potential and flows.
+    potential_name = "potential"
+    flow_name = "flows"
+    #: Components that messages advise: one that keeps a potential, one that lies between two, others of that kind.
+    store = "source of its potential"
+    conductor = "conductor"
+    or_else = ""
+
+    def read(self, scope: leaves.LocalSymbols, name: str) -> Any:
+        """Potential and flow."""
+        if name == self.potentials[0].name:
+            return scope.leaf(leaves.Potential(self.name))
+        return super().read(scope, name)
+
+    def write(self, scope: leaves.LocalSymbols, name: str, value: Any) -> None:
+        """The flow; the potential where the component determines it."""
+        if name == self.potentials[0].name:
+            scope.assign(leaves.Prescribed(self.name, name), value)
+        else:
+            super().write(scope, name, value)
+
+    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+        """As the network's balance gives it."""
+        return system.network_flow(path, self.name)
+
+    def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
+        quantity = self.potentials[0]
+        value = system.potential(path, self.name)
+        yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, (), value
+
+    def _flows(self, system: Connections, path: str) -> Iterator[Shown]:
+        return super()._flows(system, path) if path else iter(())  # the assembly's own flow is an input
+
+    @property
+    def taken(self) -> tuple[Quantity, ...]:
+        """Its flow."""
+        return self.flows
+
+
+class HeatPort(NetworkPort):
     """Thermal port: a temperature, and a heat flow that is positive into the component."""
 
-    kind = "heat"
+    kind, title = "heat", "heat port"
     potentials = (Quantity("T", Temperature, (), "Port temperature"),)
     flows = (
         Quantity(
@@ -144,12 +451,14 @@ class HeatPort(Port):
             "Heat flow rate (positive if flowing from outside into the component)",
         ),
     )
+    potential_name, flow_name = "temperature", "heat flows"
+    store, conductor, or_else = "HeatCapacitor", "ThermalConductor", " or a Convection"
 
 
 class Signal(Port):
     """Base of signal connectors: a scalar, or a vector whose size may depend on the component."""
 
-    kind = "signal"
+    kind = title = "signal"
 
     def __init__(
         self,
@@ -167,13 +476,45 @@ class Signal(Port):
         """Shape for this instance: () for a scalar."""
         return self._shape(instance) if callable(self._shape) else self._shape
 
+    def size(self, instance: Any) -> int:
+        """Number of elements for this instance."""
+        return math.prod(self.shape(instance))
+
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
+        """Its value."""
+        component = system.component(path)
+        value = ca.vertcat(*(system.signal(path, self.name, i) for i in range(self.size(component))))
+        yield self.name, self.type, self.doc, self.shape(component), value
+
 
 class RealInput(Signal):
     """Real input signal."""
 
+    def view(self, scope: leaves.LocalSymbols) -> Any:
+        """Its value."""
+        return scope.leaf(leaves.Input(self.name, size=self.size(scope.component)))
+
+    def shown(self, system: Connections, path: str) -> Iterator[Shown]:
+        """Its value; an assembly's own is an input of the FMU, which is shown as such."""
+        return super().shown(system, path) if path else iter(())
+
 
 class RealOutput(Signal):
     """Real output signal."""
+
+    def view(self, scope: leaves.LocalSymbols) -> Any:
+        """What the equations have assigned to it."""
+        try:
+            return scope.assigned(leaves.Value(self.name))
+        except KeyError:
+            raise ModelError(
+                f"{scope.where}: the equations read the output {self.name} before they assign it"
+            ) from None
+
+    @property
+    def gives(self) -> bool:
+        """An assembly's own is an output of the FMU."""
+        return True
 
 
 class Connector:
@@ -188,8 +529,7 @@ class Connector:
     def __getitem__(self, index: int | slice) -> Connector:
         if not isinstance(self.port, Signal):
             raise TypeError(f"{self}: only signals have elements")
-        shape = self.port.shape(self.owner)
-        whole = self.elements if self.elements is not None else tuple(range(shape[0] if shape else 1))
+        whole = self.elements if self.elements is not None else tuple(range(self.port.size(self.owner)))
         if isinstance(index, slice):
             return Connector(self.owner, self.port, whole[index])
         return Connector(self.owner, self.port, (whole[index],))

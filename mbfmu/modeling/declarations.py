@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling.types import Type
+from mbfmu.modeling import leaves
+from mbfmu.modeling.types import Axis, Type
 
 Shape = tuple[int, ...]
 
@@ -97,7 +98,7 @@ class Parameter(Declaration):
     ) -> None:
         self.type, self.default, self.doc = type, default, doc
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
-        self.structural = structural or type.base != "Real" or type.name == "Axis"
+        self.structural = structural or type.base != "Real" or type is Axis
         self.final, self.tunable, self.animation, self.when = final, tunable, animation, when
         self.min = type.min if min is None else (None if min == -math.inf else min)
         self.max = type.max if max is None else max
@@ -136,7 +137,7 @@ class Parameter(Declaration):
                 raise ModelError(f"{where}.{self.name} = {value!r}: must be {sign} {bound:g}{self._unit()}")
         if self.nonzero and np.any(array == 0):
             raise ModelError(f"{where}.{self.name} = {value!r}: must not be 0")
-        if self.type.name == "Axis" and not np.linalg.norm(array) > 0:
+        if self.type is Axis and not np.linalg.norm(array) > 0:
             raise ModelError(
                 f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
             )
@@ -212,13 +213,19 @@ class Variable(Declaration):
         """Number of scalars for this instance."""
         return int(np.prod(self.shape(instance)))
 
-    def role(self, instance: Any) -> type[Variable]:
-        """What it is for this instance: its class, or a plain Variable where `dummy` says that equations assign it."""
-        return Variable if self.dummy is not None and self.dummy(instance) else type(self)
+    def leaf(self, instance: Any) -> leaves.Leaf | None:
+        """The leaf that it is in equations of this instance, None where they assign it."""
+        return None if self.dummy is not None and self.dummy(instance) else self._leaf(self.size(instance))
+
+    def _leaf(self, size: int) -> leaves.Leaf | None:
+        return None
 
 
 class Coordinate(Variable):
     """A position coordinate whose speed is its derivative: each element can be tied to flanges by relations."""
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Coordinate(self.name, size=size)
 
 
 class Quaternion(Variable):
@@ -228,14 +235,26 @@ class Quaternion(Variable):
         super().__init__(type, doc, shape=4, **attributes)
         self.speed = speed
 
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Quaternion(self.name, speed=self.speed)
+
 
 class Speed(Variable):
     """Speed coordinates that are not derivatives of coordinates: angular velocity that goes with a Quaternion."""
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Speed(self.name, size)
 
 
 class State(Variable):
     """A state with a differential equation of its own: `self.der.NAME = ...`."""
 
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.State(self.name, size)
+
 
 class Multiplier(Variable):
     """A constraint force or torque: unknown of the equations of motion, tied to a constraint by `self.constrain`."""
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.Multiplier(self.name, size)

@@ -8,7 +8,7 @@ import tempfile
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime import contract
-from mbfmu.runtime.compilers import PLATFORMS, Compiler, require_compiler
+from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, Compiler, require_compiler
 
 _ROOT = pathlib.Path(__file__).resolve().parent
 
@@ -16,7 +16,7 @@ _ROOT = pathlib.Path(__file__).resolve().parent
 LIBRARIES = _ROOT / "libraries"
 
 #: File names of the libraries, without extension, by the source that is compiled.
-NAMES = {"library.c": "mbfmu"}
+NAMES = {"library.c": "mbfmu", "pythonfmu.c": "mbfmu-pythonfmu"}
 
 #: Sources that serve any model: the library of one model does without them.
 HOST_SOURCES = (*NAMES, "host.c")
@@ -36,13 +36,19 @@ def headers() -> pathlib.Path:
 
 def library(platform: str, name: str = "mbfmu") -> pathlib.Path:
     """Where the library for a platform stands, or would."""
-    return LIBRARIES / platform / (name + PLATFORMS[platform])
+    return LIBRARIES / platform / (name + EXTENSIONS[platform])
 
 
 def is_current(platform: str) -> bool:
     """Is there a library for the platform, of the present version of the contract and the sources?"""
     stamp = LIBRARIES / platform / "sources"
-    return stamp.is_file() and stamp.read_text(encoding="ascii") == _digest() and library(platform).is_file()
+    made = stamp.is_file() and all(library(platform, title).is_file() for title in _names(platform).values())
+    return made and stamp.read_text(encoding="ascii") == _digest()
+
+
+def _names(platform: str) -> dict[str, str]:
+    """Names of a platform's libraries by their sources: where there are no FMUs, that for programs is all."""
+    return NAMES if platform in PLATFORMS else {"library.c": NAMES["library.c"]}
 
 
 def _digest() -> str:
@@ -66,7 +72,7 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
         folder = pathlib.Path(name)
         for file, content in sources().items():
             (folder / file).write_bytes(content)
-        for source, title in NAMES.items():
+        for source, title in _names(platform).items():
             target = library(platform, title)
             content = compiler.compile(folder / source, target.name, headers(), "-O3")
             try:

@@ -12,7 +12,7 @@ import shutil
 import struct
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime.cache import cached
@@ -20,21 +20,26 @@ from mbfmu.runtime.cache import cached
 #: FMI 2.0 platforms (FMI 2.0.4, section 2.3) and the extension of their libraries.
 PLATFORMS = {"linux64": ".so", "win64": ".dll", "darwin64": ".dylib"}
 
+#: All that libraries are made for: WebAssembly, too, for programs in browsers, which is no platform of FMI's.
+EXTENSIONS = {**PLATFORMS, "wasm32": ".wasm"}
+
 #: Zig's targets of a platform; the libraries of several are joined. FMI 2.0 knows one macOS, which is two processors.
 _ZIG_TARGETS = {
     "linux64": ("x86_64-linux-gnu.2.17",),
     "win64": ("x86_64-windows-gnu",),
     "darwin64": ("x86_64-macos.11.0", "aarch64-macos.11.0"),
+    "wasm32": ("wasm32-wasi",),
 }
 
-_FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-shared", "-w")
+_FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-w")
 
 #: Position-independent where that is a choice, and without the names that only a debugger reads; for macOS, zig writes
 #: a random identity beside them.
 _PLATFORM_FLAGS = {
-    "linux64": ("-fPIC", "-s", "-Wl,--as-needed", "-DPORTABLE"),
-    "win64": ("-s",),
-    "darwin64": ("-fPIC", "-g0"),
+    "linux64": ("-shared", "-fPIC", "-s", "-Wl,--as-needed", "-DPORTABLE"),
+    "win64": ("-shared", "-s"),
+    "darwin64": ("-shared", "-fPIC", "-g0"),
+    "wasm32": ("-mexec-model=reactor", "-s", "-Wl,--export-dynamic", "-Wl,--export=malloc", "-Wl,--export=free"),
 }
 
 _REMEDY = "install a C compiler or `pip install mbfmu[cross]`, or use --equations interpreted"
@@ -93,8 +98,8 @@ class Compiler:
 
     def _run(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> None:
         command = [*self.command, *flags, "-I", str(include), "-o", name, source.name]
-        if self.platform != "win64":
-            command.append("-lm")
+        # Behind the source: linkers take what is needed. dlopen is in a library of its own before glibc 2.34.
+        command += {"linux64": ["-lm", "-ldl"], "darwin64": ["-lm"]}.get(self.platform, [])
         try:
             run = subprocess.run(
                 command, cwd=source.parent, capture_output=True, text=True, errors="replace", check=False
@@ -135,9 +140,13 @@ def host_platform() -> str:
 
 def library_name(model_identifier: str, platform: str) -> str:
     """File name of the shared library of a model."""
-    if platform not in PLATFORMS:
-        raise BuildError(f"unknown platform {platform!r}: one of {', '.join(PLATFORMS)}")
+    _check(platform, PLATFORMS)
     return model_identifier + PLATFORMS[platform]
+
+
+def _check(platform: str, known: Collection[str]) -> None:
+    if platform not in known:
+        raise BuildError(f"unknown platform {platform!r}: one of {', '.join(known)}")
 
 
 def find_compiler(platform: str | None = None) -> Compiler | None:
@@ -153,7 +162,7 @@ def find_compiler(platform: str | None = None) -> Compiler | None:
     """
     host = host_platform()
     platform = platform or host
-    library_name("", platform)
+    _check(platform, EXTENSIONS)
     if platform == host:
         command = shlex.split(os.environ.get("CC", ""), posix=os.name == "posix")
         if command:
@@ -163,10 +172,16 @@ def find_compiler(platform: str | None = None) -> Compiler | None:
         for name in ("cc", "gcc", "clang"):
             if path := shutil.which(name):
                 return Compiler((path,), platform)
-    if importlib.util.find_spec("ziglang"):
-        targets = tuple(("-target", target) for target in _ZIG_TARGETS[platform])
-        return Compiler((sys.executable, "-m", "ziglang", "cc"), platform, targets)
-    return None
+    return find_zig(platform)
+
+
+def find_zig(platform: str) -> Compiler | None:
+    """Return zig, from the package ziglang, as a compiler for a platform; None where it is not installed."""
+    _check(platform, EXTENSIONS)
+    if importlib.util.find_spec("ziglang") is None:
+        return None
+    targets = tuple(("-target", target) for target in _ZIG_TARGETS[platform])
+    return Compiler((sys.executable, "-m", "ziglang", "cc"), platform, targets)
 
 
 def require_compiler(platform: str | None = None) -> Compiler:

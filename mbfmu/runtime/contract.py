@@ -120,14 +120,14 @@ class Signature:
 _AT = ("t", "x", "u", "P", "m")
 
 FUNCTIONS = {
-    "derived": Signature(("p",), (Result("d", "nd"),), ""),
+    "derived": Signature(("p",), (Result("d", "nd"),), "parameters that follow from others"),
     "guess": Signature(("P",), (Result("X", "nX"),), "start values of the unknowns; fixed ones are exact"),
     "initial": Signature(
         ("t", "X", "u", "P", "m"),
         (Result("r", "nr"), Result("J", "nr", "nX")),
         "equations of initialisation; the free parameters of X take the place of those in P; columns with `fixed[i]` "
-        "are held. Where positions and speeds follow from the rows without accelerations, the derivatives of the others "
-        "with respect to them are left out of J",
+        "are held. Where positions and speeds follow from the rows without accelerations, the derivatives of the "
+        "others with respect to them are left out of J",
     ),
     "dynamics": Signature(
         _AT,
@@ -157,7 +157,7 @@ FUNCTIONS = {
         (Result("c", "nm"),),
         "a switch has mode 1 while c >= 0; c may depend on its own mode (hysteresis)",
     ),
-    "variables": Signature((*_AT, "w"), (Result("y", "ny"),), ""),
+    "variables": Signature((*_AT, "w"), (Result("y", "ny"),), "all that is seen beside t, x, u, P and w"),
     "assertions": Signature((*_AT, "w"), (Result("h", "nh"),), "each must be >= 0; `assertion_messages` names it"),
     "dynamics_tangent": Signature(
         (*_AT, "w", "dt", "dx", "du"),
@@ -371,6 +371,18 @@ def _product(result: Result) -> str:
     if result.name == "A":
         return "(size_t)NA"
     return f"(size_t){_macro(result.rows)}" + ("" if result.columns == "1" else f" * {_macro(result.columns)}")
+
+
+def page() -> str:
+    """Return the tables of vectors and functions as docs/architecture.md shows them."""
+    lines = ["| vector | size | meaning |", "|---|---|---|"]
+    lines += [f"| `{name}` | {vector.size} | {vector.meaning} |" for name, vector in VECTORS.items()]
+    lines += ["", "| function | results | note |", "|---|---|---|"]
+    for name, signature in FUNCTIONS.items():
+        shapes = (f"{r.rows} x {r.columns}" if r.columns != "1" else r.rows for r in signature.results)
+        results = ", ".join(f"{r.name} [{shape}]" for r, shape in zip(signature.results, shapes, strict=True))
+        lines.append(f"| `{name}({', '.join(signature.arguments)})` | {results} | {signature.meaning} |")
+    return "\n".join(lines)
 
 
 def contract_number() -> int:

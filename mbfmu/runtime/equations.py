@@ -15,8 +15,8 @@ from mbfmu.runtime import contract
 class Equations:
     """Equations of motion in numeric form; `docs/architecture.md` defines every field and function.
 
-    Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes are
-    those of the functions' arguments and results.
+    Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes
+    are those of the functions' arguments and results.
 
     Raises
     ------
@@ -64,6 +64,15 @@ class Equations:
     switch_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        for name in contract.REQUIRED:
+            signature, known = contract.FUNCTIONS[name], self.functions.get(name)
+            if known is None:
+                raise ValueError(f"{self.name}: the function {name} is missing")
+            if (known.n_in(), known.n_out()) != (len(signature.arguments), len(signature.results)):
+                raise ValueError(
+                    f"{self.name}: {name} has {known.n_in()} arguments and {known.n_out()} results, not "
+                    f"{len(signature.arguments)} and {len(signature.results)}"
+                )
         sizes = self.sizes
         for name in contract.REQUIRED:
             arguments, results = contract.shape(name, sizes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 from mbfmu.errors import BuildError
@@ -14,7 +15,8 @@ from mbfmu.runtime.library import Library, RuntimeLibraryError
 def host_library() -> Library:
     """The library for this machine, as the installation has made it.
 
-    One of other sources, as after a change in a checkout, is made anew where that can be done.
+    One of other sources, as after a change in a checkout, or for another processor, as on a machine that the wheel has
+    none for, is made anew where that can be done.
 
     Raises
     ------
@@ -24,8 +26,10 @@ def host_library() -> Library:
     platform = host_platform()
     path = library(platform)
     try:
-        if not is_current(platform):
-            build_libraries(platform)
+        if is_current(platform):
+            with contextlib.suppress(RuntimeLibraryError):
+                return Library(path)
+        build_libraries(platform)
         return Library(path)
     except (BuildError, RuntimeLibraryError) as error:
         raise BuildError(

@@ -9,7 +9,7 @@ import ctypes
 import functools
 import os
 import pathlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 #: The answers of FMI, by number.
@@ -47,6 +47,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "get_places": (_INT, [_POINTER, _TEXT, _POINTER, _SIZE, _POINTER]),
     "run": (_SIZE, [_POINTER, _TEXT, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER]),
     "assemble": (_INT, [_POINTER, _TEXT]),
+    "modes": (None, [_POINTER, _POINTER]),
     "project": (_INT, [_POINTER, _DOUBLE, _POINTER]),
     "statistics": (None, [_POINTER, _POINTER]),
 }  # fmt: skip
@@ -59,17 +60,31 @@ class RuntimeLibraryError(Exception):
 class Library:
     """The C runtime's library, loaded from a file: its functions without the prefix `mbfmu_`.
 
+    Parameters
+    ----------
+    path
+        The file.
+    handle
+        What the system's loader calls the library, where it is loaded already.
+    prototypes
+        Result and arguments of functions that this library has beside those of all.
+
     Raises
     ------
     RuntimeLibraryError
         The file cannot be loaded, or is another library.
     """
 
-    def __init__(self, path: str | os.PathLike[str]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        handle: int | None = None,
+        prototypes: Mapping[str, tuple[Any, list[Any]]] | None = None,
+    ) -> None:
         self.path = pathlib.Path(path)
         try:
-            self._library = ctypes.CDLL(str(self.path))
-            for name, (result, arguments) in _PROTOTYPES.items():
+            self._library = ctypes.CDLL(str(self.path), handle=handle)
+            for name, (result, arguments) in {**_PROTOTYPES, **(prototypes or {})}.items():
                 function = getattr(self._library, f"mbfmu_{name}")
                 function.restype, function.argtypes = result, arguments
                 setattr(self, name, function)
@@ -162,7 +177,7 @@ class Instance:
         return int(self.library.exit_initialization(self.handle, b"exitInitializationMode"))
 
     def assemble(self) -> int:
-        """Solve for positions and speeds of the start only, and stay there even where it is singular."""
+        """Solve for the start, and stay there even where it is singular."""
         return int(self.library.assemble(self.handle, b"initialise"))
 
     def do_step(self, point: float, h: float) -> int:

@@ -23,8 +23,8 @@ Value = float | int | bool | str
 #: Communication intervals of a run that names none.
 INTERVALS = 500
 
-#: A run returns to Python so often, for its progress and for interrupts.
-_CHUNKS = 50
+#: A run returns to Python so often for interrupts, and where its progress is shown.
+_CHUNKS, _CHUNKS_SHOWN = 10, 50
 
 _STORES = {store: number for number, store in enumerate(STORES)}
 
@@ -32,8 +32,8 @@ _STORES = {store: number for number, store in enumerate(STORES)}
 class Run:
     """A model and one instance of it, with errors as exceptions.
 
-    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the end
-    of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
+    Until `finish_initialisation`, reading a value after a change initialises anew. From then on values belong to the
+    end of the last step: inputs set later act on the next step and do not alter them; tunable parameters act at once.
 
     Parameters
     ----------
@@ -120,7 +120,7 @@ class Run:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
 
     def assemble(self) -> np.ndarray:
-        """States [nx] of a start that satisfies constraints and start values; no accelerations are asked for.
+        """States [nx] of a start that satisfies constraints and start values, even where that is singular.
 
         Raises
         ------
@@ -136,7 +136,7 @@ class Run:
         return not self.instance.library.project(self.instance.handle, self.equations.start_time, x.ctypes.data)
 
     def values(self, store: str) -> np.ndarray:
-        """Values of a whole store: `x`, `u`, `P`, `w` or `y`.
+        """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the modes, `m`.
 
         Raises
         ------
@@ -145,6 +145,10 @@ class Run:
         """
         sizes = {**self.equations.sizes, "nx": self.equations.nx, "nw": self.equations.nw}
         size = sizes["npar"] + sizes["nd"] if store == "P" else sizes[f"n{store}"]
+        if store == "m":
+            modes = np.zeros(size)
+            self.instance.library.modes(self.instance.handle, modes.ctypes.data)
+            return modes
         found = self.instance.values([_STORES[store] << 28 | i for i in range(size)])
         if found is None:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
@@ -159,7 +163,11 @@ class Run:
             The step cannot be made.
         """
         if end > self.time and self.instance.do_step(self.time, end - self.time) > WARNING:
-            raise SimulationError(f"{self.equations.name}: {self.last_message}")
+            raise self._ended()
+
+    def _ended(self) -> SimulationError:
+        """What a failed step raises: when the motion ended, and why."""
+        return SimulationError(f"{self.equations.name}: the run ends at {self.time:.9g} s: {self.last_message}")
 
     def rows(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
         """Step to each of the times [n] and read the places [k] (store << 28 | index) there: [n, k].
@@ -176,7 +184,7 @@ class Run:
             rows.ctypes.data,
         )  # fmt: skip
         if done < times.size:
-            raise SimulationError(f"{self.equations.name}: {self.last_message}")
+            raise self._ended()
         return rows
 
 
@@ -279,14 +287,14 @@ def run(
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([_STORES[v.store] << 28 | v.index for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
-    for part in np.array_split(np.arange(grid.size), min(_CHUNKS, grid.size)):
+    chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
+    for part in np.array_split(np.arange(grid.size), chunks):
         series[part] = one.rows(grid[part], places)
         if progress is not None:
-            progress(float(part[-1] + 1) / grid.size)
-    found = {v.name: series[:, column] for v, column in zip(moving, columns.ravel(), strict=True)}
-    named = {
-        v.name: found[v.name] if v.store != "constant" else np.full(grid.size, float(v.start or 0.0)) for v in recorded
-    }
+            progress(float((grid[part[-1]] - start) / (stop - start)))
+    constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
+    still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
+    named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit})
 
 

@@ -16,10 +16,10 @@ _CONST, _INPUT, _OUTPUT = (OPERATIONS.index(name) for name in ("CONST", "INPUT",
 def tape(function: ca.Function) -> bytes:
     """Return a function as the tape of a descriptor.
 
-    That is four numbers of 32 bits: 1, how many constants, instructions and places there are; the constants, doubles; and
-    four numbers for each instruction - operation, place of the result, places of the operands. An input has the argument
-    and the element in place of operands, an output (element; operand, result), a constant its number. Functions that call
-    others are expanded first.
+    That is four numbers of 32 bits: 1, how many constants, instructions and places there are; the constants, doubles;
+    and four numbers for each instruction - operation, place of the result, places of the operands. An input has the
+    argument and the element in place of operands, an output (element; operand, result), a constant its number.
+    Functions that call others are expanded first.
 
     Raises
     ------

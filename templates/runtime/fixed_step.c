@@ -43,9 +43,13 @@ static Outcome fixed_step(Instance *s, double h, double end)
 /* Integrate to the target in equal steps of about the length asked for. */
 static Outcome fixed_steps(Instance *s, double target)
 {
-    const double begin = s->now->head.end, length = target - begin;
-    const long n = lround(fmax(1, ceil(length / STEP_LENGTH - 1e-6)));
-    for (long i = 1; i <= n; ++i) {
+    const double begin = s->now->head.end, length = target - begin, n = fmax(1, ceil(length / STEP_LENGTH - 1e-6));
+    if (!(n <= EVALUATIONS_OF_A_STEP)) {
+        because(s, "%.3g steps of %.3g s are more than one call can make: a shorter communication step is needed", n,
+                STEP_LENGTH);
+        return EXHAUSTED;
+    }
+    for (double i = 1; i <= n; ++i) {
         Outcome outcome = fixed_step(s, length / n, i == n ? target : begin + length * i / n);
         if (outcome) return outcome;
     }

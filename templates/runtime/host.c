@@ -44,11 +44,21 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
     return failed;
 }
 
+#ifdef __wasm__
+/* WebAssembly modules cannot call a function that a program made later: they import it. */
+__attribute__((import_module("mbfmu"), import_name("log")))
+void imported_log(void *environment, const char *instance, Status status, const char *category, const char *text);
+#define LOG_FUNCTION(log) ((log) ? imported_log : NULL)
+#else
+#define LOG_FUNCTION(log) log
+#endif
+
+/* A new instance; lines of its log go to `log`, where that is not NULL. */
 HOST_EXPORT Instance *mbfmu_instantiate(const Model *model, const char *name, int interface, int logging,
                                         void (*log)(void *, const char *, Status, const char *, const char *),
                                         void *environment)
 {
-    Host host = {log, NULL, NULL, environment};
+    Host host = {LOG_FUNCTION(log), NULL, NULL, environment};
     return instantiate(model, &host, "instantiate", name, interface ? CO_SIMULATION : MODEL_EXCHANGE, logging);
 }
 
@@ -153,6 +163,9 @@ HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
     return STATUS_OK;
 }
 
+/* The modes of the switches at the latch. */
+HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch_m, NM); }
+
 /* The values at n places (store << 28 | index), at the latch. */
 static int read_places(Instance *s, const int *places, size_t n, double *values)
 {
@@ -189,17 +202,11 @@ HOST_EXPORT size_t mbfmu_run(Instance *s, const char *name, const double *times,
     return ntimes;
 }
 
-/* Solve for the start, with modes 0, and stay there even where it is singular; no accelerations are asked for. */
+/* Solve for the start, and stay there even where it is singular. */
 HOST_EXPORT int mbfmu_assemble(Instance *s, const char *name)
 {
     if (check_phase(s, name, INITIALIZATION)) return STATUS_ERROR;
-    COPY(s->P, s->start, NPAR);
-    derive(s);
-    for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
-    if (!solve_from_guess(s)) return say(s, STATUS_ERROR, "%s: %s", name, s->cause);
-    take_start(s);
-    s->now->start_stale = 0;
-    return STATUS_OK;
+    return find_start(s, 0) ? STATUS_OK : say(s, STATUS_ERROR, "%s: %s", name, s->cause);
 }
 
 /* Move positions of x onto the constraints and its speeds with them, with the modes and parameters that the instance has;

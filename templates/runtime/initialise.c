@@ -238,8 +238,8 @@ static Outcome check_redundant(Instance *s, double t, const double *x, const dou
     return DONE;
 }
 
-/* Solve for consistent states at the start time. */
-static int initialise(Instance *s)
+/* Solve for consistent states at the start time; where they are singular, `leaving` puts them on a branch. */
+static int find_start(Instance *s, int leaving)
 {
     enum { ROUNDS = 20 };
     State *now = s->now;
@@ -263,7 +263,7 @@ static int initialise(Instance *s)
         derive(s);
         if (!solve_from_guess(s)) return 0;
         take_start(s);
-        leave_singular_position(s);
+        if (leaving) leave_singular_position(s);
         COPY(s->m_before, s->latch_m, NM);
         forget_flips(s);
         /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
@@ -295,3 +295,5 @@ static int initialise(Instance *s)
     s->y_fresh = 0;
     return 1;
 }
+
+static int initialise(Instance *s) { return find_start(s, 1); }

@@ -32,6 +32,13 @@ static Status check_interface(const Instance *s, const char *function, Interface
     return check_phase(s, function, allowed);
 }
 
+/* The tolerance that steps are made with. Errors of 10 % in each step would feed a motion with energy until it is none of
+   the model's; below 1e-14 there are rounding errors only. */
+static double usable_tolerance(double tolerance)
+{
+    return fmin(fmax(tolerance, 1e-14), 1e-2);
+}
+
 /* The values that an instance starts with. */
 static void set_defaults(Instance *s)
 {
@@ -43,7 +50,7 @@ static void set_defaults(Instance *s)
     now->start_stale = 1;
     now->start_time = START_TIME;
     now->stop_time = INFINITY;
-    now->tolerance = TOLERANCE;
+    now->tolerance = usable_tolerance(TOLERANCE);
     now->head.implicit = SOLVER == SOLVER_IMPLICIT;
     COPY(s->start, s->tables->default_parameters, NPAR);
     COPY(s->u, s->tables->default_inputs, NU);
@@ -121,7 +128,7 @@ static Status set_up_experiment(Instance *s, const char *function, int has_toler
         return say(s, STATUS_ERROR, "%s: tolerance %g is not between 0 and 1", function, tolerance);
     s->now->start_time = start_time;
     s->now->stop_time = has_stop_time ? stop_time : INFINITY;
-    s->now->tolerance = has_tolerance ? fmax(tolerance, 1e-14) : TOLERANCE;
+    s->now->tolerance = usable_tolerance(has_tolerance ? tolerance : TOLERANCE);
     return STATUS_OK;
 }
 

@@ -4,7 +4,9 @@
 
 /* A communication step that takes more evaluations of the right-hand side than this is given up: something in the model
    is so fast that it would never end. */
+#ifndef EVALUATIONS_OF_A_STEP
 #define EVALUATIONS_OF_A_STEP 1000000u
+#endif
 
 /* A first step size from the sizes of the first two derivatives. */
 static double first_step(Instance *s, double t, const double *x, const double *m)

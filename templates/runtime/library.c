@@ -1,6 +1,9 @@
-/* The library for any model: of FMUs whose equations are interpreted, and of programs in this process (host.c). */
+/* The library for any model: of FMUs whose equations are interpreted, and of programs in this process (host.c). As a
+   WebAssembly module it is for programs alone, and reads no files. */
 
 #include "runtime.c"
+
+#ifndef __wasm__
 
 /* The value of a hexadecimal digit, or -1. */
 static int digit(char c)
@@ -90,4 +93,7 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 
 #include "fmi2.c"
 #include "fmi3.c"
+
+#endif
+
 #include "host.c"

@@ -20,7 +20,7 @@ static void explain_unmet(Instance *s, const double *residuals, int n)
 
 static Outcome project(Instance *s, double t, double *x, const double *m)
 {
-    enum { ITERATIONS = 10 };
+    enum { ITERATIONS = 10, PATIENCE = 4 };
     normalise_quaternions(s, x);
     if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
     const double *u = inputs_at(s, t);
@@ -35,8 +35,8 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
             explain_unmet(s, s->g, NG);
             return NOT_PROJECTED;
         }
-        /* The matrix changes little: factorise again only where the first one does not do. */
-        if (!factorised || worst > 0.1 * last) {
+        /* The matrix changes little: factorise again only where the first one does not do, or not soon enough. */
+        if (!factorised || worst > 0.1 * last || iteration >= PATIENCE) {
             least_norm_factorise(f, NG, s->G, NL);
             factorised = 1;
         }
@@ -56,7 +56,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
             explain_unmet(s, s->c, NL);
             return NOT_PROJECTED;
         }
-        if (worst > 0.1 * last) least_norm_factorise(f, NL, s->G, NL);
+        if (worst > 0.1 * last || iteration >= PATIENCE) least_norm_factorise(f, NL, s->G, NL);
         last = worst;
         least_norm_step(f, s->c, s->dv);
         for (int j = 0; j < NV; ++j) {

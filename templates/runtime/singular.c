@@ -147,13 +147,25 @@ static void leave_singular_position(Instance *s)
     take_start(s);
 }
 
+/* Is an assertion violated whatever the accelerations are? Then it is the cause: it says what to change. */
+static int blame_assertion(Instance *s)
+{
+    double t = s->now->latch_t;
+    for (int i = 0; i < NW; ++i) s->stage_w[i] = NAN;
+    if (!NH || eval_assertions(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->stage_w, s->h)) return 0;
+    for (int i = 0; i < NH; ++i)
+        if (s->h[i] < 0) {
+            because(s, "assertion violated: %s", s->tables->assertion_messages[i]);
+            return 1;
+        }
+    return 0;
+}
+
 /* Keep the cause of accelerations that an initialised start does not have. */
 static void explain_start(Instance *s, Outcome outcome)
 {
     int weakest;
-    /* What an assertion says about the position is the better reason; those that ask for accelerations get zeros. */
-    for (int i = 0; i < NW; ++i) s->stage_w[i] = 0;
-    if (check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->stage_w)) return;
+    if (blame_assertion(s)) return;
     explain(s, outcome);
     if (outcome == SINGULAR && CONSTRAINED && regularity_at_latch(s, &weakest) <= SINGULAR_BELOW)
         because(s, "the mechanism is in a singular position, in which branches of its motion cross or end, and the start "

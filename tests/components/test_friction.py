@@ -9,6 +9,7 @@ import pytest
 from drive_blocks import Wave
 from mbfmu.components import rotational
 from scipy.integrate import solve_ivp
+from scipy.interpolate import Akima1DInterpolator
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
@@ -266,6 +267,22 @@ def test_the_energy_balance_of_friction_closes():
     friction = rotational.BearingFriction(tau_pos=((0.0, 1.0), (1.0, 0.7)))
     system = System.of(Shaft(friction, signal=Wave(amplitude=2.0, omega=2.0)), energy=True)
     np.testing.assert_allclose(simulate(system, 5.0)["energy.balanceError"], 0.0, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("smoothness", "law"),
+    [
+        ("ContinuousDerivative", Akima1DInterpolator([0, 1, 2, 4], [1, 0.8, 1, 2])),
+        ("ModifiedContinuousDerivative", Akima1DInterpolator([0, 1, 2, 4], [1, 0.8, 1, 2], method="makima")),
+        ("ConstantSegments", lambda w: np.select([w < 1, w < 2], [1.0, 0.8], 1.0)),
+    ],
+)
+def test_a_characteristic_is_interpolated_as_it_is_told(smoothness, law):
+    friction = rotational.BearingFriction(tau_pos=((0, 1), (1, 0.8), (2, 1), (4, 2)), smoothness=smoothness)
+    result = simulate(Shaft(friction, signal=Wave(amplitude=4.0, omega=2.0)), 2.0, step=0.02, tolerance=1e-9)
+    w, slides = result["inertia.w"], np.abs(result["brakes[1].mode"]) == 1.0
+    assert 1.5 < np.abs(w).max() < 4.0
+    np.testing.assert_allclose(result["brakes[1].tau"][slides], (np.sign(w) * law(np.abs(w)))[slides], atol=1e-8)
 
 
 @pytest.mark.parametrize("table", [((0.0, 1.0, 2.0),), ((0.5, 1.0),), ((0.0, 1.0), (0.0, 2.0)), (0.0, 1.0)])

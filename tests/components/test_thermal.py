@@ -315,3 +315,93 @@ def test_impossible_values_are_refused():
     with pytest.raises(ModelError, match=r"C = 0.*must not be 0"):
         thermal.HeatCapacitor(C=0.0)
     assert math.isclose(thermal.FixedTemperature(T=300.0).value("T"), 300.0)
+
+
+@pytest.mark.parametrize(
+    ("scale", "degrees", "kelvins"),
+    [("celsius", 26.85, 300.0), ("fahrenheit", 80.33, 300.0), ("rankine", 540.0, 300.0)],
+)
+def test_scales_of_temperature(scale, degrees, kelvins):
+    """What is fixed in one scale is measured, and converted there and back, in it."""
+    module = getattr(thermal, scale)
+    unit = scale.capitalize()
+    result = run(
+        "fixed.port - sensor.port",
+        f"sensor.T - to.{unit} ".strip(),
+        "to.Kelvin - back.Kelvin",
+        f"back.{unit} - given.T",
+        "given.port - wall.port_a",
+        "wall.port_b - store.port",
+        fixed=module.FixedTemperature(T=degrees),
+        sensor=module.TemperatureSensor(),
+        to=module.ToKelvin(),
+        back=module.FromKelvin(),
+        given=module.PrescribedTemperature(),
+        wall=thermal.ThermalConductor(G=2.0),
+        store=store(290.0),
+    )
+    np.testing.assert_allclose(result["fixed.port.T"], kelvins, rtol=1e-12)
+    np.testing.assert_allclose(result["to.Kelvin"], kelvins, rtol=1e-12)
+    np.testing.assert_allclose(result["sensor.T"], degrees, rtol=1e-12)
+    np.testing.assert_allclose(result["store.T"], kelvins - 10.0 * np.exp(-0.2 * result.time), rtol=1e-9)
+
+
+def test_heat_flows_are_collected_in_a_row_and_in_a_matrix():
+    """3 + 2 flows meet, one of them through a sensor; the store warms by their sum."""
+    parts = {f"q{i}": thermal.FixedHeatFlow(Q_flow=float(i)) for i in range(1, 6)}
+    assembly = wired(
+        row=thermal.ThermalCollector(m=3),
+        matrix=thermal.ThermalCollectorMatrix(Ns=2, Np=2),
+        sensor=thermal.ConditionalFixedHeatFlowSensor(useFixedTemperature=False),
+        store=store(300.0),
+        **parts,
+    )
+    for i in range(3):
+        assembly.connect(parts[f"q{i + 1}"].port, assembly.row.port_a[i])
+    assembly.connect(assembly.row.port_b, assembly.matrix.port_a[0])
+    assembly.connect(parts["q4"].port, assembly.matrix.port_a[1])
+    assembly.connect(parts["q5"].port, assembly.matrix.port_a[3])
+    assembly.connect(assembly.matrix.port_b, assembly.sensor.port_a)
+    assembly.connect(assembly.sensor.port_b, assembly.store.port)
+    result = mbfmu.simulate(assembly, 2.0)
+    np.testing.assert_allclose(result["store.T"], 300.0 + 1.5 * result.time, rtol=1e-9)
+    np.testing.assert_allclose(result["sensor.Q_flow"], 15.0, rtol=1e-12)
+    np.testing.assert_allclose(result["row.port_a[2].Q_flow"], 2.0, rtol=1e-12)
+    np.testing.assert_allclose(result["matrix.port_a[2,2].Q_flow"], 5.0, rtol=1e-12)
+    with pytest.raises(AttributeError, match="port_c"):
+        assembly.row.port_c  # noqa: B018
+
+
+def test_a_heat_flow_sensor_that_keeps_its_temperature():
+    result = run(
+        "flow.port - sensor.port_a",
+        "sensor.port_b - wall.port_a",
+        "wall.port_b - cold.port",
+        flow=thermal.FixedHeatFlow(Q_flow=100.0),
+        sensor=thermal.ConditionalFixedHeatFlowSensor(useFixedTemperature=True),
+        wall=thermal.ThermalConductor(G=3.0),
+        cold=thermal.FixedTemperature(T=283.15),
+    )
+    np.testing.assert_allclose(result["sensor.Q_flow"], 30.0, rtol=1e-12)
+
+
+def test_heat_ports_as_signals():
+    """A temperature that a signal gives, and a flow that another one gives, seen from their other sides."""
+    result = run(
+        "warm.y - given.p",
+        "given.heatPort - wall.port_a",
+        "wall.port_b - store.port",
+        "draw.y - taken.f",
+        "taken.heatPort - store.port",
+        warm=blocks.Constant(k=310.0),
+        given=thermal.GeneralTemperatureToHeatFlowAdaptor(use_pder=False),
+        wall=thermal.ThermalConductor(G=2.0),
+        draw=blocks.Constant(k=4.0),
+        taken=thermal.GeneralHeatFlowToTemperatureAdaptor(),
+        store=store(300.0),
+    )
+    end = 308.0
+    expected = end + (300.0 - end) * np.exp(-0.2 * result.time)
+    np.testing.assert_allclose(result["store.T"], expected, rtol=1e-9)
+    np.testing.assert_allclose(result["taken.p"], expected, rtol=1e-9)
+    np.testing.assert_allclose(result["given.f"], 2.0 * (310.0 - expected), rtol=1e-7)

@@ -113,7 +113,7 @@ def test_forces_between_masses_and_supports():
         def __init__(self) -> None:
             self.signal = Wave(amplitude=2.0, omega=3.0)
             self.force, self.both = translational.Force(useSupport=True), translational.Force2()
-            self.step = translational.ForceStep(stepForce=5.0, startTime=0.5, useSupport=True)
+            self.step = translational.ForceStep(stepForce=5.0, offsetForce=0.0, startTime=0.5, useSupport=True)
             self.a, self.b = translational.Mass(m=1.0, **moving(0.0)), translational.Mass(m=3.0, **moving(0.0))
             self.connect(self.signal.y, self.force.f)
             self.connect(self.signal.y, self.both.f)

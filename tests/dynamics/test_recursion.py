@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from mbfmu.components import (
@@ -17,13 +19,18 @@ from mbfmu.components import (
     Rotor1D,
     Spherical,
     World,
+    blocks,
     rotational,
+    thermal,
 )
 from mbfmu.components.forces import SpringDamperParallel
 
-from mbfmu.dynamics import builder, recursion
+from mbfmu.dynamics import accelerations as forms
+from mbfmu.dynamics import recursion
 from mbfmu.dynamics.system import System
-from mbfmu.modeling import Assembly, Start
+from mbfmu.modeling import Assembly, HeatPort, Start
+from mbfmu.modeling.registry import assemblies
+from mbfmu.sources import load
 
 
 class Tree(Assembly):
@@ -94,30 +101,111 @@ def chain(links: int) -> Assembly:
     return Chain()
 
 
-def accelerations(system: System, x: np.ndarray) -> np.ndarray:
+def accelerations(system: System, x: np.ndarray, u: np.ndarray) -> np.ndarray:
     e = system.equations
     P = np.concatenate([e.parameters, np.array(e.functions["derived"](e.parameters)).ravel()])
-    A, b = (np.array(v) for v in e.functions["dynamics"](0.0, x, [], P, []))
+    A, b = (np.array(v) for v in e.functions["dynamics"](0.3, x, u, P, np.ones(e.nm)))
     return b.ravel() if e.explicit else np.linalg.solve(A, b).ravel()
 
 
-@pytest.mark.parametrize("assembly", [Tree, lambda: chain(7)], ids=["tree", "chain"])
-@pytest.mark.parametrize("groups", [0, 1000], ids=["leaf functions", "in place"])
-def test_recursion_equals_dense_equations(assembly, groups, monkeypatch) -> None:
-    monkeypatch.setattr(recursion, "INLINE_GROUPS", groups)
-    monkeypatch.setattr(builder, "RECURSIVE_FROM", 1)
-    recursive = System.of(assembly())
-    monkeypatch.setattr(builder, "RECURSIVE_FROM", 10**6)
-    dense = System.of(assembly())
-    assert recursive.equations.explicit
-    assert not dense.equations.explicit
+def every_way(assembly: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> dict[str, System]:
+    """The same equations in dense form and, where it applies, by the recursion in place and as leaf functions."""
+    systems = {}
+    for way, (speeds, groups) in {"dense": (10**6, 0), "leaf functions": (1, 0), "in place": (1, 1000)}.items():
+        monkeypatch.setattr(forms, "RECURSIVE_FROM", speeds)
+        monkeypatch.setattr(recursion, "INLINE_GROUPS", groups)
+        system = System.of(assembly())
+        assert not (way == "dense" and system.equations.explicit)
+        if way == "dense" or system.equations.explicit:
+            systems[way] = system
+        if system.equations.nl:
+            break  # nothing to compare with
+    return systems
+
+
+def assert_equal(systems: dict[str, System]) -> None:
+    e = systems["dense"].equations
     random = np.random.default_rng(5)
     for _ in range(4):
-        x = random.normal(size=dense.equations.nx)
-        for offset in dense.equations.quaternions:
+        x, u = random.normal(size=e.nx), random.normal(size=e.nu)
+        for offset in e.quaternions:
             x[offset : offset + 4] /= np.linalg.norm(x[offset : offset + 4])
-        expected = accelerations(dense, x)
-        np.testing.assert_allclose(accelerations(recursive, x), expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
+        expected = accelerations(systems["dense"], x, u)
+        for way, system in systems.items():
+            found = accelerations(system, x, u)
+            np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(), err_msg=way)
+
+
+@pytest.mark.parametrize("assembly", [Tree, lambda: chain(7)], ids=["tree", "chain"])
+def test_recursion_equals_dense_equations(assembly, monkeypatch) -> None:
+    systems = every_way(assembly, monkeypatch)
+    assert len(systems) == 3
+    assert_equal(systems)
+
+
+#: Gallery assemblies that the recursion applies to: trees with frames, without constraints.
+TREES = {
+    "actuated_drive",
+    "bevel_gear",
+    "double_pendulum",
+    "free_body",
+    "furuta_pendulum",
+    "gyroscopic_effects",
+    "heat_losses",
+    "heavy_top",
+    "moving_actuated_drive",
+    "pendulum",
+    "point_gravity",
+    "spring_mass_system",
+    "user_defined_gravity_field",
+}
+
+
+@pytest.mark.parametrize("name", assemblies())
+def test_every_way_to_accelerations_agrees_in_the_gallery(name, monkeypatch) -> None:
+    systems = every_way(lambda: load(name), monkeypatch)
+    assert (len(systems) == 3) == (name in TREES)
+    assert_equal(systems)
+
+
+class Heated(Assembly):
+    """Six hinges; the torque at the first grows with the temperature that heat from outside gives its housing."""
+
+    port = HeatPort("Heat from outside")
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.wall, self.room = thermal.ThermalConductor(G=2.0), thermal.FixedTemperature(T=293.15)
+        self.meter, self.gain = thermal.TemperatureSensor(), blocks.Gain(k=0.05)
+        self.torque = rotational.Torque()
+        self.connect(self.port, self.wall.port_a)
+        self.connect(self.wall.port_b, self.room.port)
+        self.connect(self.meter.port, self.wall.port_a)
+        self.connect(self.meter.T, self.gain.u)
+        self.connect(self.gain.y, self.torque.tau)
+        at = self.world.frame_b
+        for i in range(6):
+            joint = self.add(f"joint{i}", Revolute(n=np.eye(3)[i % 3], useAxisFlange=True))
+            link = self.add(f"link{i}", BodyBox(r=(0.5, 0, 0), width=0.06))
+            self.connect(at, joint.frame_a)
+            self.connect(joint.frame_b, link.frame_a)
+            at = link.frame_b
+        self.connect(self.torque.flange, self.joint0.axis)
+
+
+def test_heat_from_outside_reaches_the_recursion(monkeypatch) -> None:
+    """T = room + Q / G, so that 10 W are 5 K and 0.25 N.m, which the mass matrix turns into acceleration."""
+    systems = every_way(Heated, monkeypatch)
+    assert len(systems) == 3
+    assert_equal(systems)
+    dense = systems["dense"].equations
+    P = np.concatenate([dense.parameters, np.array(dense.functions["derived"](dense.parameters)).ravel()])
+    x = np.random.default_rng(2).normal(size=dense.nx)
+    A = np.array(dense.functions["dynamics"](0.0, x, [0.0], P, [])[0])
+    expected = np.linalg.solve(A, 0.25 * np.eye(6)[0])
+    for way, system in systems.items():
+        cold, hot = (accelerations(system, x, np.array([Q])) for Q in (0.0, 10.0))
+        np.testing.assert_allclose(hot - cold, np.sign(A[0, 0]) * expected, rtol=1e-8, err_msg=way)
 
 
 def test_code_grows_with_the_kinds_of_links_not_with_their_number() -> None:

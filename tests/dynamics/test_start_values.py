@@ -7,7 +7,17 @@ from typing import Any
 
 import numpy as np
 import pytest
-from mbfmu.components import Body, BodyShape, PointMass, Prismatic, Revolute, World, rotational, translational
+from mbfmu.components import (
+    Body,
+    BodyShape,
+    PointMass,
+    Prismatic,
+    Revolute,
+    SphericalSpherical,
+    World,
+    rotational,
+    translational,
+)
 
 import mbfmu
 from mbfmu.errors import InitializationError, ModelError
@@ -193,3 +203,23 @@ def test_a_loop_that_cannot_close_is_named() -> None:
 def test_a_start_of_the_wrong_size() -> None:
     with pytest.raises(ModelError, match=r"body\.r_0: the start value has 2 elements, expected 3"):
         mbfmu.System.of(Slider({}, {"r_0": Start([1.0, 2.0])}))
+
+
+def test_a_given_guess_moves_less_than_a_free_parameter() -> None:
+    """A slide given at 1 m and a rod of open length, about 0.8 m, that must reach it: the rod gives way."""
+
+    class Reach(Assembly):
+        """A rod from the ground to a slide."""
+
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.slide, self.mass = Prismatic(s=Start(1.0)), Body(m=1.0, r_CM=(0, 0, 0))
+            self.rod = SphericalSpherical(rodLength=0.8, computeRodLength=True)
+            self.connect(self.world.frame_b, self.slide.frame_a)
+            self.connect(self.slide.frame_b, self.mass.frame_a)
+            self.connect(self.world.frame_b, self.rod.frame_a)
+            self.connect(self.rod.frame_b, self.slide.frame_b)
+
+    s, length = start_of(Reach(), "slide.s", "rod.rodLength")
+    assert length == pytest.approx(s, rel=1e-9)
+    assert 0.95 < s < 1.0

@@ -337,3 +337,37 @@ def test_a_node_held_at_two_places_is_refused() -> None:
 
     with pytest.raises(mbfmu.MbfmuError, match=r"two\.flange"):
         mbfmu.simulate(Torn(), 0.1)
+
+
+@pytest.mark.parametrize("wanted", range(4))
+def test_a_joint_with_state_select_always_stays_in_the_tree(wanted) -> None:
+    """In a square of four hinges any one could be cut; its angle then is no state."""
+
+    class Square(Assembly):
+        """Four hinges about z."""
+
+        def __init__(self) -> None:
+            self.world = World()
+            joints = [Revolute(stateSelect="always" if i == wanted else "prefer") for i in range(4)]
+            sides = [(1, 0, 0), (0, 1, 0), (-1, 0, 0)]
+            self.joints, at = joints, self.world.frame_b
+            self.bars = [BodyShape(m=1.0, r=r, r_CM=(0, 0, 0)) for r in sides]
+            for joint, side in zip(joints, self.bars, strict=False):
+                self.connect(at, joint.frame_a)
+                self.connect(joint.frame_b, side.frame_a)
+                at = side.frame_b
+            self.foot = FixedTranslation(r=(0, 1, 0))
+            self.connect(self.world.frame_b, self.foot.frame_a)
+            self.connect(self.foot.frame_b, joints[3].frame_a)
+            self.connect(at, joints[3].frame_b)
+
+    for reversed_order in (False, True):
+        assembly = Square()
+        if reversed_order:  # whichever comes first or last among equals
+            parts = dict(reversed(assembly.parts.items()))
+            assembly.parts.clear()
+            assembly.parts.update(parts)
+        system = mbfmu.System.of(assembly)
+        states = {v.name for v in system.variables if v.store == "x"}
+        assert f"joints[{wanted + 1}].phi" in states
+        assert not any(line.startswith(f"joints[{wanted + 1}]: cut") for line in system.structure)

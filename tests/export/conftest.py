@@ -8,12 +8,13 @@ import casadi as ca
 import pytest
 
 from mbfmu.dynamics.system import System
-from mbfmu.runtime.equations import FUNCTIONS, Equations
+from mbfmu.runtime.contract import REQUIRED
+from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
 
 def make_equations() -> Equations:
-    """m a = F - c s - d v with x = [s, v], u = [F], p = [m, c, d, s0, v0], derived d = [sqrt(c/m)], y = [E]."""
+    """m a = F - c s - d v with x = [s, v], u = [F], p = [m, c, d, s0, v0], d = [sqrt(c/m)], y = [E]; s <= 10 m."""
     t, x, u, m_, w = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("u"), ca.SX.sym("m", 0), ca.SX.sym("w")
     p, total, unknowns, dv = ca.SX.sym("p", 5), ca.SX.sym("P", 6), ca.SX.sym("X", 2), ca.SX.sym("dv")
     none = ca.SX(0, 1)
@@ -26,29 +27,14 @@ def make_equations() -> Equations:
         "derivatives": ([t, x, u, total, m_, w], [ca.vertcat(x[1], w)]),
         "displacement": ([t, x, total, dv], [dv]),
         "constraints": ([t, x, u, total, m_], [none, none, ca.SX(0, 1)]),
-        "redundant": ([t, x, total], [none]),
-        "times": ([total], [none]),
+        "redundant": ([t, x, u, total, m_], [none]),
+        "next_times": ([t, total], [none]),
         "crossings": ([t, x, u, total, m_, w], [none]),
         "variables": ([t, x, u, total, m_, w], [energy]),
-        "assertions": ([t, x, u, total, m_, w], [none]),
+        "assertions": ([t, x, u, total, m_, w], [10 - x[0]]),
     }
     return Equations(
         name="Examples.Oscillator",
-        nq=1,
-        nv=1,
-        nz=0,
-        nu=1,
-        npar=5,
-        nd=1,
-        nl=0,
-        ng=0,
-        nm=0,
-        nt=0,
-        ny=1,
-        ne=0,
-        nh=0,
-        nX=2,
-        nr=0,
         quaternions=(),
         free=(),
         initial_with_w=False,
@@ -61,13 +47,13 @@ def make_equations() -> Equations:
         redundant_names=(),
         blocks=((0,),),
         time_switches=(),
-        assertion_messages=(),
+        assertion_messages=("the spring is torn",),
         parameters=(2.0, 8.0, 0.0, 0.1, 0.0),
         inputs=(0.0,),
         start_time=0.0,
         stop_time=3.0,
         tolerance=1e-6,
-        functions={name: ca.Function(name, *outputs[name]) for name in FUNCTIONS},
+        functions={name: ca.Function(name, *outputs[name]) for name in REQUIRED},
     )
 
 

@@ -5,7 +5,7 @@ import pathlib
 
 import pytest
 
-from mbfmu.export import cache
+from mbfmu.runtime import cache
 from mbfmu.runtime.cache import cached
 
 

@@ -1,116 +1,493 @@
-"""The Python-hosted FMU through FMPy: pythonfmu's library, the slave, and the runtime beside it."""
+"""The Python-hosted FMU: pythonfmu's library behind the runtime's, call by call against the native target."""
 
 from __future__ import annotations
 
+import ast
+import ctypes
 import datetime
+import gc
 import os
 import pathlib
 import shutil
 import subprocess
 import sys
-import textwrap
+import sysconfig
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import fmpy
 import numpy as np
 import pytest
-from fmpy.fmi1 import FMICallException
-from fmpy.fmi2 import FMU2Slave
+from importer import DISCARD, ERROR, MODEL_EXCHANGE, OK, UNTOUCHED, Callbacks, Importer, Unit
+from mbfmu.fmus.double_pendulum import DoublePendulum
+from mbfmu.fmus.planar_loop_release import PlanarLoopRelease
 
+import mbfmu
+from mbfmu.export import native, python
+from mbfmu.export.build import CAPABILITIES
 from mbfmu.export.fingerprint import fingerprint
-from mbfmu.export.model_description import Capabilities, model_description
-from mbfmu.export.python import external_dependencies, write_python_target
-from mbfmu.runtime import run
+from mbfmu.export.model_description import model_description
+from mbfmu.runtime import build as runtime
+from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 from mbfmu.runtime.references import value_references
 
 pytestmark = pytest.mark.skipif(
     sys.platform not in ("linux", "win32"), reason="pythonfmu has no library for this system"
 )
 
+HERE = pathlib.Path(__file__).resolve().parent
 IDENTIFIER = "Examples_Oscillator"
+GUID = "{the same for both targets}"
 
 
-@pytest.fixture(scope="module")
-def unzipped(system: Any, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """The FMU as a folder."""
-    folder = tmp_path_factory.mktemp("fmu") / "oscillator"
-    folder.mkdir()
+def write_fmu(folder: pathlib.Path, system: Any, target: str, guid: str) -> pathlib.Path:
+    """Write an FMU of the oscillator as a folder."""
     references = value_references(system.variables)
-    guid = fingerprint(system.equations, system.variables, references, "python")
+    folder.mkdir(parents=True)
     description = model_description(
         system.equations,
         system.variables,
         references,
         identifier=IDENTIFIER,
         guid=guid,
-        capabilities=Capabilities(needsExecutionTool=True),
+        capabilities=CAPABILITIES[target],
         date=datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC),
     )
     (folder / "modelDescription.xml").write_bytes(description)
-    write_python_target(folder, system.equations, system.variables, references, IDENTIFIER, guid)
+    if target == "python":
+        python.write_python_target(folder, system.equations, system.variables, IDENTIFIER, guid, [host_platform()])
+    else:
+        (folder / "resources").mkdir()
+        native.write_descriptor(system.equations, system.variables, guid, folder / "resources")
+        native.copy_library(IDENTIFIER, folder)
     return folder
 
 
-class Slave:
-    """An FMPy slave with access by name, and the lines that it logged."""
+@pytest.fixture(scope="module")
+def folder(system: Any, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The Python-hosted FMU."""
+    return write_fmu(tmp_path_factory.mktemp("fmu") / "python", system, "python", GUID)
 
-    def __init__(self, folder: pathlib.Path, name: str = "instance") -> None:
-        self.description = fmpy.read_model_description(str(folder))
-        self.references = {v.name: v.valueReference for v in self.description.modelVariables}
-        self.fmu = FMU2Slave(
-            guid=self.description.guid, unzipDirectory=str(folder), modelIdentifier=IDENTIFIER, instanceName=name
-        )
-        self.lines: list[str] = []
-        callbacks = fmpy.fmi2.fmi2CallbackFunctions()
-        callbacks.logger = fmpy.fmi2.fmi2CallbackLoggerTYPE(self._log)
-        callbacks.allocateMemory = fmpy.fmi2.fmi2CallbackAllocateMemoryTYPE(fmpy.fmi2.calloc)
-        callbacks.freeMemory = fmpy.fmi2.fmi2CallbackFreeMemoryTYPE(fmpy.fmi2.free)
-        self.fmu.instantiate(callbacks=callbacks, loggingOn=True)
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.fmu, name)
+@pytest.fixture(scope="module")
+def importer(folder: pathlib.Path) -> Importer:
+    return Importer(folder)
 
-    def _log(self, environment: Any, instance: bytes, status: int, category: bytes, message: bytes) -> None:
-        self.lines.append(message.decode())
 
-    def start(self, tolerance: float | None = 1e-9, **values: float) -> Slave:
-        self.setupExperiment(tolerance=tolerance, startTime=0.0)
-        for name, value in values.items():
-            self[name.replace("__", ".")] = value
-        self.enterInitializationMode()
-        self.exitInitializationMode()
-        return self
-
-    def __getitem__(self, name: str) -> float:
-        return self.getReal([self.references[name]])[0]
-
-    def __setitem__(self, name: str, value: float) -> None:
-        self.setReal([self.references[name]], [value])
-
-    def steps(self, start: float, h: float, count: int) -> None:
-        for i in range(count):
-            self.doStep(start + i * h, h)
+@pytest.fixture(scope="module")
+def reference(system: Any, tmp_path_factory: pytest.TempPathFactory) -> Importer:
+    """The native FMU of the same model."""
+    return Importer(write_fmu(tmp_path_factory.mktemp("fmu") / "native", system, "native", GUID))
 
 
 @pytest.fixture
-def slave(unzipped: pathlib.Path) -> Any:
-    instance = Slave(unzipped)
-    yield instance
-    instance.freeInstance()
+def unit(importer: Importer) -> Iterator[Unit]:
+    importer.lines.clear()
+    unit = importer.instantiate(logging=True)
+    assert unit is not None, importer.lines
+    yield unit
+    unit.free()
+    assert importer.blocks == 0
 
 
-def test_a_run_follows_the_closed_form_and_the_run_in_process(unzipped: pathlib.Path, system: Any) -> None:
-    result = fmpy.simulate_fmu(str(unzipped), stop_time=3.0, output_interval=0.01, relative_tolerance=1e-10)
-    np.testing.assert_allclose(result["flange.s"], 0.1 * np.cos(2 * result["time"]), atol=1e-8)
-    inside = run(system.equations, system.variables, stop_time=3.0, interval=0.01, tolerance=1e-10)
-    np.testing.assert_allclose(result["flange.s"], inside["flange.s"], atol=1e-13)
-    np.testing.assert_allclose(result["energy"], 0.04, atol=1e-9)
+# Every call of one run, as (what is done, the call). Both targets must answer alike, values and log lines included.
+
+REAL, INTEGER, STRING = ctypes.c_double, ctypes.c_int, ctypes.c_char_p
+ALL_PHASES: list[tuple[str, Callable[[Unit], Any]]] = [
+    ("get of an output", lambda u: u.get_references("Real", [u.importer.variables["flange.s"][1]])),
+    ("get of an acceleration", lambda u: u.get_references("Real", [u.importer.variables["mass.a"][1]])),
+    ("get of all reals", lambda u: u.get_references("Real", range(8))),
+    ("get of integers", lambda u: u.get_references("Integer", [0, 1])),
+    ("get of a boolean", lambda u: u.get_references("Boolean", [0])),
+    ("get of a string", lambda u: u.get_references("String", [0])),
+    ("get of nothing", lambda u: u.get_references("Real", [])),
+    ("get of an unknown real", lambda u: u.get_references("Real", [1, 4711])),
+    ("get of a huge reference", lambda u: u.get_references("Real", [2**32 - 1, 1])),
+    ("get of an unknown integer", lambda u: u.get_references("Integer", [0, 99])),
+    ("get of an unknown boolean", lambda u: u.get_references("Boolean", [99])),
+    ("get of an unknown string", lambda u: u.get_references("String", [0, 99])),
+    *[
+        (f"{verb} of {kind}s, {what}", lambda u, f=verb + kind, a=arrays: u.call(f, a[0], ctypes.c_size_t(1), a[1]))
+        for verb in ("Get", "Set")
+        for kind, item in (("Real", REAL), ("Integer", INTEGER), ("Boolean", INTEGER), ("String", STRING))
+        for what, arrays in (
+            ("no references", (None, (item * 1)())),
+            ("no values", ((ctypes.c_uint * 1)(), None)),
+            ("neither", (None, None)),
+        )
+    ],
+    ("set of an input", lambda u: u.set("flange.f", 0.25)),
+    ("set of a parameter", lambda u: u.set("mass.m", 2.5)),
+    ("set of a parameter to what it may not be", lambda u: u.set("mass.m", -1.0)),
+    ("set of a parameter to infinity", lambda u: u.set("mass.m", float("inf"))),
+    ("set of an input to no number", lambda u: u.set("flange.f", float("nan"))),
+    ("set of an output", lambda u: u.set("energy", 1.0)),
+    (
+        "set of two, one refused",
+        lambda u: u.set_references("Real", [u.importer.variables["flange.f"][1], 4711], [9, 1]),
+    ),
+    ("get of that input", lambda u: u.get_references("Real", [u.importer.variables["flange.f"][1]])),
+    ("set of a structural integer", lambda u: u.set("mass.n[1]", 2)),
+    ("set of a structural boolean", lambda u: u.set("mass.animation", 0)),
+    ("set of a structural string", lambda u: u.set("mass.label", b"b")),
+    ("set of a string to NULL", lambda u: u.set("mass.label", None)),
+    ("set of a string that is not UTF-8", lambda u: u.set("mass.label", b"\xff\xc0\x80")),
+    ("set of an unknown string", lambda u: u.set_references("String", [99], [b"x"])),
+    ("log of unknown category", lambda u: u.call("SetDebugLogging", 1, ctypes.c_size_t(1), (STRING * 1)(b"nothing"))),
+    ("log of category NULL", lambda u: u.call("SetDebugLogging", 1, ctypes.c_size_t(1), (STRING * 1)(None))),
+    ("log of no array", lambda u: u.call("SetDebugLogging", 1, ctypes.c_size_t(1), None)),
+    ("step of no length", lambda u: u.step(0.0, 0.0)),
+    ("step of no number", lambda u: u.step(0.0, float("nan"))),
+    ("step from elsewhere", lambda u: u.step(7.0, 0.1)),
+    ("no place for a state", lambda u: u.call("GetFMUstate", None)),
+    ("set of no state", lambda u: u.call("SetFMUstate", None)),
+    ("free of no state", lambda u: u.call("FreeFMUstate", None)),
+    ("free of state NULL", lambda u: u.call("FreeFMUstate", ctypes.byref(ctypes.c_void_p()))),
+    ("size of no state", lambda u: u.call("SerializedFMUstateSize", None, ctypes.byref(ctypes.c_size_t()))),
+    ("serialize no state", lambda u: u.call("SerializeFMUstate", None, (ctypes.c_char * 9)(), ctypes.c_size_t(9))),
+    ("deserialize nothing", lambda u: u.call("DeSerializeFMUstate", None, ctypes.c_size_t(0), None)),
+    ("deserialize short", lambda u: u.deserialize(b"short")[0]),
+    ("deserialize foreign", lambda u: u.deserialize(b"\x00\xff nothing" * 500)[0]),
+    ("cancel", lambda u: u.call("CancelStep")),
+    *[
+        (f"{name} of kind {kind}", lambda u, n=name, k=kind, i=item: u.call(n, k, ctypes.byref(i())))
+        for name, item in (
+            ("GetStatus", INTEGER),
+            ("GetRealStatus", REAL),
+            ("GetIntegerStatus", INTEGER),
+            ("GetBooleanStatus", INTEGER),
+            ("GetStringStatus", STRING),
+        )
+        for kind in range(4)
+    ],
+]
+
+CHANGES: list[tuple[str, Callable[[Unit], Any]]] = [
+    ("exit too early", lambda u: u.call("ExitInitializationMode")),
+    ("terminate too early", lambda u: u.call("Terminate")),
+    ("set up with a wrong tolerance", lambda u: u.call("SetupExperiment", 1, -1.0, 0.0, 0, 0.0)),
+    ("set up with a stop in the past", lambda u: u.call("SetupExperiment", 1, 1e-8, 1.0, 1, 0.0)),
+    ("set up with no number", lambda u: u.call("SetupExperiment", 1, float("nan"), float("nan"), 1, float("nan"))),
+    ("set up", lambda u: u.call("SetupExperiment", 1, 1e-8, 0.0, 1, 3.0)),
+    ("set of the start", lambda u: u.set("mass.s", 0.2)),
+    ("initialization", lambda u: u.call("EnterInitializationMode")),
+    ("again", lambda u: u.call("EnterInitializationMode")),
+    ("set up too late", lambda u: u.call("SetupExperiment", 0, 0.0, 0.0, 0, 0.0)),
+    ("initialised", lambda u: u.call("ExitInitializationMode")),
+    ("again", lambda u: u.call("ExitInitializationMode")),
+    ("step", lambda u: u.step(0.0, 0.5)),
+    ("step", lambda u: u.step(0.5, 0.5)),
+    ("step beyond the stop time", lambda u: u.step(1.0, 5.0)),
+    ("terminate", lambda u: u.call("Terminate")),
+    ("terminate again", lambda u: u.call("Terminate")),
+    ("reset", lambda u: u.call("Reset")),
+    ("initialization", lambda u: u.call("EnterInitializationMode")),
+    ("impossible mass", lambda u: (u.set("mass.m", 0.0), u.set("spring.c", 0.0))),
+    ("initialise", lambda u: u.call("ExitInitializationMode")),
+    ("possible mass", lambda u: (u.set("mass.m", 1.0), u.set("spring.c", 1.0))),
+    ("initialise", lambda u: u.call("ExitInitializationMode")),
+    ("a force that tears the spring", lambda u: u.set("flange.f", 1e3)),
+    ("step that is discarded", lambda u: u.step(0.0, 1.0)),
+    ("step after that", lambda u: u.step(0.0, 1.0)),
+    ("last successful time", lambda u: (lambda t: (u.call("GetRealStatus", 2, ctypes.byref(t)), t.value))(REAL())),
+    ("reset", lambda u: u.call("Reset")),
+]
 
 
-def test_start_values_and_inputs_of_the_importer_are_used(unzipped: pathlib.Path) -> None:
+def answers(importer: Importer, logging: bool) -> Iterator[tuple[str, Any, list[Any]]]:
+    """What each call of the table gives, in each phase of an instance, with its log lines."""
+    importer.lines.clear()
+    unit = importer.instantiate(b"one", logging=logging)
+    assert unit is not None, importer.lines
+    for step, change in [("nothing", lambda u: None), *CHANGES]:
+        for name, call in [(step, change), *ALL_PHASES]:
+            importer.lines.clear()
+            answer = call(unit)
+            yield f"after {step}: {name}", answer, list(importer.lines)
+    unit.free()
+    assert importer.blocks == 0
+
+
+@pytest.mark.parametrize("logging", [False, True])
+def test_every_call_answers_as_in_the_native_target(importer: Importer, reference: Importer, logging: bool) -> None:
+    pairs = list(zip(answers(importer, logging), answers(reference, logging), strict=True))
+    seen = set()
+    for (name, answer, lines), (_, expected, wanted) in pairs:
+        assert repr((answer, lines)) == repr((expected, wanted)), name
+        seen |= {status for _, status, _, _ in lines}
+    assert {DISCARD, ERROR} <= seen
+    assert len(pairs) > 1500
+
+
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "no name": {"name": None},
+    "an empty name": {"name": b""},
+    "a name that is not UTF-8": {"name": b"caf\xe9"},
+    "no GUID": {"guid": None},
+    "another GUID": {"guid": b"{another}"},
+    "no resources": {"resources": None},
+    "empty resources": {"resources": b""},
+    "no callbacks": {"callbacks": None},
+    "an unknown type": {"kind": 2},
+}
+
+
+@pytest.mark.parametrize("arguments", ARGUMENTS.values(), ids=ARGUMENTS)
+def test_wrong_arguments_make_no_instance(importer: Importer, reference: Importer, arguments: dict[str, Any]) -> None:
+    lines = []
+    for fmu in (importer, reference):
+        fmu.lines.clear()
+        if arguments.get("name") == b"caf\xe9":
+            unit = fmu.instantiate(**arguments)
+            assert unit is not None
+            unit.start().free()
+        else:
+            assert fmu.instantiate(**arguments) is None
+        assert fmu.blocks == 0
+        lines.append(list(fmu.lines))
+    assert lines[0] == lines[1]
+    assert (lines[0] == []) == (arguments in (ARGUMENTS["no callbacks"], ARGUMENTS["a name that is not UTF-8"]))
+
+
+def test_it_is_for_co_simulation_only(importer: Importer) -> None:
+    importer.lines.clear()
+    assert importer.instantiate(kind=MODEL_EXCHANGE) is None
+    assert [status for _, status, _, _ in importer.lines] == [ERROR]
+    assert "no interface of the type 0" in importer.lines[0][3]
+
+
+@pytest.mark.parametrize(
+    "what", ["nowhere", "not UTF-8", "replaced", "no descriptor", "damaged descriptor", "no slave"]
+)
+def test_resources_that_cannot_be_used_are_refused(system: Any, tmp_path: pathlib.Path, what: str) -> None:
+    """Each in an FMU of its own: the model of one that has run is known."""
+    own = Importer(write_fmu(tmp_path / "fmu", system, "python", "{" + what + "}"))
+    resources = own.folder / "resources"
+    descriptor = resources / "model.mbfmu"
+    words = "the slave cannot be read"
+    location = own.resources
+    if what == "nowhere":
+        location = (tmp_path / "nowhere").as_uri().encode()
+    elif what == "not UTF-8":
+        location, words = b"file:///caf%E9", "not UTF-8"
+    elif what == "replaced":
+        shutil.move(resources, tmp_path / "a%20b")
+        location, words = (tmp_path / "a%20b").as_uri().encode(), "pythonfmu's library would replace"
+    elif what == "no descriptor":
+        descriptor.unlink()
+        words = "the file model.mbfmu cannot be read in the folder of fmuResourceLocation"
+    elif what == "damaged descriptor":
+        data = bytearray(descriptor.read_bytes())
+        data[len(data) // 2] ^= 1
+        descriptor.write_bytes(data)
+        words = "it is damaged"
+    else:
+        module = (resources / "slavemodule.txt").read_text()
+        (resources / f"{module}.py").write_text("raise OSError('no slave today')\n")
+        words = "no slave today"
+    for _ in range(3):
+        own.lines.clear()
+        assert own.instantiate(resources=location) is None
+        assert own.blocks == 0
+        assert {status for _, status, _, _ in own.lines} == {ERROR}
+        assert words in own.lines[-1][3] or what == "damaged descriptor"
+
+
+@pytest.mark.parametrize("form", ["uri", "file:/", "localhost", "path", "escaped"])
+def test_resources_in_every_form_of_a_location(importer: Importer, form: str) -> None:
+    path = (importer.folder / "resources").as_posix()
+    location = {
+        "uri": f"file://{path}",
+        "file:/": f"file:{path}",
+        "localhost": f"file://localhost{path}/",
+        "path": path,
+        "escaped": "file://" + "".join(c if c == "/" else f"%{ord(c):02x}" for c in path),
+    }[form]
+    unit = importer.instantiate(resources=location.encode())
+    assert unit is not None, importer.lines
+    unit.start().free()
+
+
+def test_folders_with_spaces_and_umlauts(system: Any, tmp_path: pathlib.Path) -> None:
+    own = Importer(write_fmu(tmp_path / "ein Körper" / "数", system, "python", "{umlauts}"))
+    unit = own.instantiate()
+    assert unit is not None, own.lines
+    unit.start()
+    assert unit.step(0.0, 0.5) == OK
+    unit.free()
+
+
+def test_calls_without_an_instance(importer: Importer) -> None:
+    nobody = Unit(importer, None)
+    importer.lines.clear()
+    for name, call in [*CHANGES, *ALL_PHASES]:
+        statuses = call(nobody)
+        for status in statuses if isinstance(statuses, tuple) else [statuses]:
+            assert status == ERROR or not isinstance(status, int), name
+    nobody.free()
+    assert importer.lines == []
+
+
+def test_callbacks_may_be_missing(importer: Importer) -> None:
+    callbacks = Callbacks()
+    unit = importer.instantiate(callbacks=ctypes.byref(callbacks), logging=True)
+    assert unit is not None
+    unit.start()
+    assert unit.step(5.0, 1.0) == ERROR
+    unit.free()
+
+
+def test_errors_leave_the_importers_values_alone(unit: Unit) -> None:
+    unit.start()
+    for kind, wrong in (("Real", 4711), ("Integer", 99), ("Boolean", 99), ("String", 99)):
+        status, values = unit.get_references(kind, [0, wrong])
+        assert status == ERROR
+        assert values == [UNTOUCHED[kind]] * 2
+
+
+@pytest.mark.parametrize(
+    ("function", "count"),
+    [("GetDirectionalDerivative", 6), ("SetRealInputDerivatives", 4), ("GetRealOutputDerivatives", 4)],
+)
+def test_what_pythonfmu_does_not_know_is_an_error(unit: Unit, function: str, count: int) -> None:
+    unit.start()
+    assert unit.call(function, *([None] * count)) == ERROR
+    assert unit.importer.lines[-1][1] == ERROR
+    assert "FMUs that Python hosts do not offer it" in unit.importer.lines[-1][3]
+
+
+def test_every_bit_of_a_serialized_state_counts(unit: Unit) -> None:
+    unit.start()
+    unit.step(0.0, 0.3)
+    data = bytearray(unit.serialize(unit.save()))
+    for i in range(8 * len(data)):
+        data[i // 8] ^= 1 << i % 8
+        status, state = unit.deserialize(bytes(data))
+        assert (status, state.value) == (ERROR, None), i
+        data[i // 8] ^= 1 << i % 8
+    status, state = unit.deserialize(bytes(data))
+    assert status == OK
+    assert unit.call("FreeFMUstate", ctypes.byref(state)) == OK
+    assert state.value is None
+
+
+def test_states_are_kept_set_and_serialized(unit: Unit, importer: Importer) -> None:
+    unit.start()
+    unit.step(0.0, 0.5)
+    state = unit.save()
+    data = unit.serialize(state)
+    unit.step(0.5, 0.5)
+    end = unit.get("flange.s")
+    assert end == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
+    for kept in (state, unit.deserialize(data)[1]):
+        assert unit.call("SetFMUstate", kept) == OK
+        assert unit.get("flange.s") == pytest.approx(0.1 * np.cos(1.0), abs=1e-8)
+        assert unit.step(0.5, 0.5) == OK
+        assert unit.get("flange.s") == end
+    assert unit.call("GetFMUstate", ctypes.byref(state)) == OK  # in place of the old one
+    other = importer.instantiate(b"other")
+    assert other is not None
+    assert other.call("SetFMUstate", other.deserialize(data)[1]) == OK
+    assert other.step(0.5, 0.5) == OK
+    assert other.get("flange.s") == end
+    other.free()
+    short = ctypes.create_string_buffer(len(data) - 1)
+    assert unit.call("SerializeFMUstate", state, short, ctypes.c_size_t(len(data) - 1)) == ERROR
+    long = ctypes.create_string_buffer(b"x" * (len(data) + 9), len(data) + 9)
+    assert unit.call("SerializeFMUstate", state, long, ctypes.c_size_t(len(data) + 9)) == OK
+    assert long.raw[len(data) :] == b"x" * 9
+
+
+def test_instances_are_independent(importer: Importer) -> None:
+    first, second = importer.instantiate(b"first"), importer.instantiate(b"second")
+    assert first is not None
+    assert second is not None
+    second.set("mass.s", 0.2)
+    first.start()
+    second.start()
+    first.step(0.0, 0.5)
+    first.step(0.5, 0.5)
+    second.step(0.0, 0.5)
+    assert first.get("flange.s") == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
+    first.free()
+    second.step(0.5, 0.5)
+    assert second.get("flange.s") == pytest.approx(0.2 * np.cos(2.0), abs=1e-8)
+    importer.lines.clear()
+    second.step(0.0, 9.0)
+    assert importer.lines[0][0] == "second"
+    second.free()
+
+
+def test_fmus_of_one_process_have_slaves_and_runtimes_of_their_own(
+    importer: Importer, system: Any, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second has other modules, as one of another version of mbfmu has; both run in turns."""
+    folder = write_fmu(tmp_path / "fmu", system, "python", "{second}")
+    package = next((folder / "resources").glob("mbfmu_runtime_*"))
+    module = (folder / "resources" / "slavemodule.txt").read_text()
+    slave = folder / "resources" / f"{module}.py"
+    slave.write_text(slave.read_text().replace(package.name, "mbfmu_runtime_other"))
+    package.rename(package.with_name("mbfmu_runtime_other"))
+    hook = package.with_name("mbfmu_runtime_other") / "slave.py"
+    hook.write_text(hook.read_text().replace("current_time, step_size)\n", "current_time, 2 * step_size)\n"))
+    before = list(sys.path)
+    units = [importer.instantiate(), Importer(folder).instantiate(), importer.instantiate()]
+    assert sys.path == before
+    for unit in units:
+        unit.start()
+    for unit in units:
+        assert unit.step(0.0, 0.5) == OK
+    assert [unit.get("time") for unit in units] == [0.5, 1.0, 0.5]
+    for unit in units:
+        unit.free()
+
+
+def test_a_defect_of_the_slave_is_an_error_and_no_end(system: Any, tmp_path: pathlib.Path) -> None:
+    folder = write_fmu(tmp_path / "fmu", system, "python", "{defect}")
+    hook = next((folder / "resources").glob("mbfmu_runtime_*")) / "slave.py"
+    hook.write_text(hook.read_text().replace('b"fmi2DoStep"', "1 / 0"))
+    package = hook.parent.rename(hook.parent.with_name("mbfmu_runtime_defect"))
+    module = (folder / "resources" / "slavemodule.txt").read_text()
+    slave = folder / "resources" / f"{module}.py"
+    slave.write_text(slave.read_text().replace(hook.parent.name, package.name))
+    own = Importer(folder)
+    unit = own.instantiate()
+    assert unit is not None
+    unit.start()
+    for _ in range(20):
+        assert unit.step(0.0, 0.5) == ERROR
+        assert "defect of the FMU" in own.lines[-1][3]
+        assert "ZeroDivisionError" in own.lines[-1][3]
+    assert unit.get("flange.s") == 0.1
+    unit.free()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_thousand_instances_leave_nothing_behind(importer: Importer) -> None:
+    def resident() -> int:
+        gc.collect()
+        pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE")
+
+    before = 0
+    for i in range(1100):
+        unit = importer.instantiate()
+        assert unit is not None
+        unit.start()
+        unit.step(0.0, 0.1)
+        state = unit.save()
+        unit.call("FreeFMUstate", ctypes.byref(state))
+        unit.free()
+        if i == 100:
+            before = resident()
+    assert resident() - before < 300_000
+    assert importer.blocks == 0
+
+
+def test_a_run_in_fmpy_follows_the_closed_form(folder: pathlib.Path) -> None:
     force = np.array([(0.0, 4.0), (3.0, 4.0)], dtype=[("time", float), ("flange.f", float)])
     result = fmpy.simulate_fmu(
-        str(unzipped),
+        str(folder),
         stop_time=2.0,
         start_values={"mass.m": 0.5, "mass.s": 0.0, "mass.v": 1.0},
         input=force,
@@ -120,198 +497,98 @@ def test_start_values_and_inputs_of_the_importer_are_used(unzipped: pathlib.Path
     np.testing.assert_allclose(result["flange.s"], 0.5 * (1 - np.cos(4 * t)) + 0.25 * np.sin(4 * t), atol=1e-7)
 
 
-def test_values_of_every_type(slave: Slave) -> None:
-    slave.start()
-    assert slave["omega"] == pytest.approx(2.0)
-    assert slave["mass.a"] == pytest.approx(-0.4)
-    assert slave.getInteger([slave.references["count"]]) == [3]
-    assert slave.getBoolean([slave.references["mass.animation"]]) == [True]
-    assert slave.getString([slave.references["mass.label"]]) == [b"a < b"]
+@pytest.mark.parametrize("assembly", [DoublePendulum, PlanarLoopRelease])
+def test_a_run_of_the_gallery_is_that_of_the_native_target(
+    assembly: type[mbfmu.Assembly], tmp_path: pathlib.Path
+) -> None:
+    """To the last bit, all variables, events included; once more from another folder, when the first is gone."""
+    runs = []
+    for target in ("python", "native", "python"):
+        kind = {"equations": "interpreted"} if target == "native" else {}
+        file = mbfmu.build(assembly(), tmp_path / f"{target}.fmu", target=target, **kind)
+        reals = [v.name for v in fmpy.read_model_description(str(file)).modelVariables if v.type == "Real"]
+        assert len(reals) > 20
+        runs.append(fmpy.simulate_fmu(str(file), output=reals))
+    assert len(runs[0]) > 100
+    assert runs[0].tobytes() == runs[1].tobytes() == runs[2].tobytes()
 
 
-def test_the_hosts_import_path_stays_as_it_was(unzipped: pathlib.Path) -> None:
-    before = list(sys.path)
-    slave = Slave(unzipped)
-    slave.reset()
-    assert sys.path == before
-    slave.freeInstance()
-
-
-def test_a_get_in_initialization_mode_knows_what_was_set(slave: Slave) -> None:
-    slave["mass.s"] = 0.2
-    slave.setupExperiment(startTime=0.0)
-    slave.enterInitializationMode()
-    assert slave["mass.a"] == pytest.approx(-0.8)
-    slave["flange.f"] = 1.6
-    assert slave["mass.a"] == pytest.approx(0.0, abs=1e-15)
-    slave.exitInitializationMode()
-
-
-def test_states_are_kept_set_and_serialised(slave: Slave) -> None:
-    slave.start()
-    slave.steps(0.0, 0.1, 5)
-    kept = slave.getFMUstate()
-    data = slave.serializeFMUstate(kept)
-    slave.steps(0.5, 0.1, 5)
-    end = slave["flange.s"]
-    assert end == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
-    slave.setFMUstate(kept)
-    assert slave["flange.s"] == pytest.approx(0.1 * np.cos(1.0), abs=1e-8)
-    slave.steps(0.5, 0.1, 5)
-    assert slave["flange.s"] == end
-    slave.freeFMUstate(kept)
-    again = slave.deSerializeFMUstate(data)
-    slave.setFMUstate(again)
-    slave.steps(0.5, 0.1, 5)
-    assert slave["flange.s"] == end
-    slave.freeFMUstate(again)
-
-
-def test_reset_brings_the_defaults_back(slave: Slave) -> None:
-    slave.start(mass__m=8.0)
-    slave.steps(0.0, 0.1, 3)
-    assert slave["omega"] == pytest.approx(1.0)
-    slave.reset()
-    assert slave["mass.m"] == 2.0
-    slave.start()
-    slave.steps(0.0, 0.5, 2)
-    assert slave["flange.s"] == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
-
-
-def test_instances_are_independent(unzipped: pathlib.Path) -> None:
-    first, second = Slave(unzipped, "first"), Slave(unzipped, "second")
-    first.start()
-    second.start(mass__s=0.2)
-    first.steps(0.0, 0.5, 2)
-    second.steps(0.0, 0.5, 1)
-    assert first["flange.s"] == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
-    first.terminate()
-    first.freeInstance()
-    second.steps(0.5, 0.5, 1)
-    assert second["flange.s"] == pytest.approx(0.2 * np.cos(2.0), abs=1e-8)
-    second.freeInstance()
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "words"),
-    [
-        ("mass.m", -1.0, "'mass.m' cannot be set to -1.0: its smallest value is 0.0"),
-        ("mass.m", float("inf"), "finite"),
-        ("energy", 1.0, "'energy' cannot be set: it is calculated by the model"),
-        ("omega", 1.0, "'omega' cannot be set"),
-    ],
-)
-def test_a_refused_set_is_logged_and_changes_nothing(slave: Slave, name: str, value: float, words: str) -> None:
-    for _ in range(5):
-        with pytest.raises(FMICallException):
-            slave.setReal([slave.references["mass.s"], slave.references[name]], [0.5, value])
-    assert words in slave.lines[-1]
-    slave.start()
-    assert slave["mass.s"] == 0.1
-
-
-def test_a_structural_value_is_refused_with_the_remedy(slave: Slave) -> None:
-    with pytest.raises(FMICallException):
-        slave.setInteger([slave.references["mass.n[1]"]], [2])
-    assert "'mass.n[1]' = 1 cannot be set to 2: build the model anew" in slave.lines[-1]
-
-
-def test_steps_from_another_time_and_unknown_references_are_refused(slave: Slave) -> None:
-    slave.start()
-    slave.doStep(0.0, 0.5)
-    with pytest.raises(FMICallException):
-        slave.doStep(0.0, 0.5)
-    assert "doStep starts at t = 0 s, but the model is at 0.5 s" in slave.lines[-1]
-    with pytest.raises(FMICallException):
-        slave.getReal([4711])
-    assert "value reference 4711" in slave.lines[-1]
-    with pytest.raises(FMICallException):
-        slave["mass.m"] = 1.0
-    assert "before the initialisation ends" in slave.lines[-1]
-    slave.doStep(0.5, 0.5)
-    assert slave["flange.s"] == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
-
-
-def test_foreign_bytes_are_no_state(slave: Slave) -> None:
-    slave.start()
-    state = slave.deSerializeFMUstate(b"\x00\xff nothing")
-    with pytest.raises(FMICallException):
-        slave.setFMUstate(state)
-    assert "not the saved state" in slave.lines[-1]
-    slave.freeFMUstate(state)
-    slave.doStep(0.0, 0.1)
-
-
-def test_an_impossible_start_is_reported(slave: Slave) -> None:
-    """With stiffness and mass 0 the derived frequency and the accelerations are no numbers."""
-    slave["mass.m"] = 0.0
-    slave["spring.c"] = 0.0
-    slave.setupExperiment(startTime=0.0)
-    slave.enterInitializationMode()
-    with pytest.raises(FMICallException):
-        slave.exitInitializationMode()
-    assert "the equations of motion are singular" in slave.lines[-1]
-    assert "der(mass.v)" in slave.lines[-1]
-
-
-def test_a_host_without_mbfmu_runs_it_and_ends_well(unzipped: pathlib.Path, tmp_path: pathlib.Path) -> None:
-    """Moved, with mbfmu out of reach and its own pythonfmu; errors must not crash the process, not even at its end."""
+def test_a_bare_python_runs_it(folder: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """Moved, in a Python without site-packages."""
     moved = tmp_path / "moved fmu"
-    shutil.copytree(unzipped, moved)
-    script = textwrap.dedent(
-        f"""
-        import sys
-
-        class Hidden:
-            def find_spec(self, name, path=None, target=None):
-                if name.split(".")[0] == "mbfmu":
-                    raise ModuleNotFoundError(name)
-
-        sys.meta_path.insert(0, Hidden())
-        import fmpy
-        from fmpy.fmi2 import FMU2Slave
-
-        folder = {str(moved)!r}
-        description = fmpy.read_model_description(folder)
-        for _ in range(2):
-            slave = FMU2Slave(guid=description.guid, unzipDirectory=folder, modelIdentifier={IDENTIFIER!r})
-            slave.instantiate()
-            slave.setupExperiment(startTime=0.0)
-            slave.enterInitializationMode()
-            slave.exitInitializationMode()
-            for _ in range(20):
-                try:
-                    slave.doStep(7.0, 0.1)
-                except Exception as error:
-                    refused = error
-            slave.doStep(0.0, 0.5)
-            slave.terminate()
-            slave.freeInstance()
-        import pythonfmu
-        assert pythonfmu.__file__.startswith(folder), pythonfmu.__file__
-        print("well", refused)
-        """
+    shutil.copytree(folder, moved)
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", str(HERE / "importer.py"), str(moved)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        check=False,
     )
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    assert (run.returncode, run.stdout, run.stderr) == (0, "well\n", "")
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="compiles a host for Linux")
+@pytest.mark.parametrize("preload", [True, False])
+def test_a_host_that_is_not_python_runs_it_and_ends_well(
+    folder: pathlib.Path, tmp_path: pathlib.Path, preload: bool
+) -> None:
+    library = pathlib.Path(sysconfig.get_config_var("LIBDIR")) / (sysconfig.get_config_var("INSTSONAME") or "")
+    if library.suffix == ".a" or not library.is_file():
+        library = next(pathlib.Path("/usr/lib/x86_64-linux-gnu").glob("libpython3.*.so.1.0"), library)
+    if library.suffix == ".a" or not library.is_file():
+        pytest.skip("there is no shared libpython")
+    compiler = require_compiler()
+    command = [*compiler.command, "-std=c99", "-I", str(runtime.headers()), str(HERE / "python_host.c")]
+    subprocess.run([*command, "-o", str(tmp_path / "host"), "-ldl", "-lpthread"], check=True)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("PYTHON")}
+    environment |= {"LD_PRELOAD": str(library)} if preload else {"LD_LIBRARY_PATH": str(library.parent)}
+    path = folder / "binaries" / host_platform() / library_name(IDENTIFIER, host_platform())
+    run = subprocess.run(
+        [str(tmp_path / "host"), str(path), GUID, (folder / "resources").as_uri()],
+        capture_output=True,
+        text=True,
+        env=environment,
+        check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("well fmi2DoStep failed")
+    assert (run.returncode, run.stdout, run.stderr) == (0, "well\n", "")
 
 
-def test_layout(unzipped: pathlib.Path) -> None:
-    assert (unzipped / f"binaries/linux64/{IDENTIFIER}.so").stat().st_size > 0
-    assert (unzipped / f"binaries/win64/{IDENTIFIER}.dll").stat().st_size > 0
-    resources = unzipped / "resources"
+def test_layout(folder: pathlib.Path) -> None:
+    binaries = folder / "binaries" / host_platform()
+    assert {file.name for file in binaries.iterdir()} == {
+        library_name(IDENTIFIER, host_platform()),
+        python.HOST_LIBRARIES[host_platform()],
+    }
+    resources = folder / "resources"
     module = (resources / "slavemodule.txt").read_text()
     assert module.startswith(IDENTIFIER)
     assert (resources / f"{module}.py").is_file()
-    assert {file.name for file in resources.glob("mbfmu_runtime_*/*.py")} >= {"__init__.py", "slave.py", "instance.py"}
+    assert (resources / "model.mbfmu").is_file()
+    package = next(resources.glob("mbfmu_runtime_*"))
+    assert {file.name for file in package.iterdir() if file.is_file()} == set(python.MODULES)
 
 
-def test_external_dependencies_name_the_packages_and_their_versions() -> None:
-    text = external_dependencies("Examples.Oscillator")
-    assert f"numpy (tested with {np.__version__})" in text
-    assert "python -m pip install numpy scipy casadi\n" in text
+def test_it_brings_the_standard_library_only(folder: pathlib.Path) -> None:
+    package = next((folder / "resources").glob("mbfmu_runtime_*"))
+    for file in package.glob("*.py"):
+        for node in ast.walk(ast.parse(file.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0:
+                names = [node.module or ""]
+            assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names | {"__future__"}
+
+
+def test_external_dependencies_ask_for_python_only(folder: pathlib.Path) -> None:
+    text = (folder / "documentation" / "externalDependencies.txt").read_text()
+    assert "No package has to be\ninstalled" in text
+    assert f"Platforms: {host_platform()}." in text
     assert "LD_PRELOAD" in text
+
+
+def test_the_guid_belongs_to_the_target(system: Any) -> None:
+    references = value_references(system.variables)
+    guids = {
+        fingerprint(system.equations, system.variables, references, target)
+        for target in ("python interpreted", "native interpreted", "native compiled")
+    }
+    assert len(guids) == 3

@@ -126,6 +126,7 @@ CASES: dict[Callable[..., Any], st.SearchStrategy[tuple[Any, ...]]] = {
     tm.resolve_dyade1: st.tuples(T, D),
     tm.resolve_dyade2: st.tuples(T, D),
     tm.small_rotation: st.tuples(T, st.booleans()),
+    tm.rotation_vector: st.tuples(T),
     tm.to_exy: st.tuples(T),
     tm.to_Q: guessed_matrices,
     tm.to_T: st.tuples(T),

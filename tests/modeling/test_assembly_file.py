@@ -363,7 +363,10 @@ def test_a_file_that_is_none(tmp_path: pathlib.Path) -> None:
     [
         (BLOCKS + '[[connect]]\na = "ramp.y"\nb = "twice.u"\n' * 2, "is fed twice, by ramp.y and by ramp.y; keep one"),
         (BLOCKS + '[[connect]]\na = "ramp.y[1]"\nb = "twice[1].y"\n', "are both sources; connect an output with an"),
-        (BLOCKS + '[[connect]]\na = "sum.u[1]"\nb = "twice[1].u"\n', "are both inputs; connect an output with an"),
+        (
+            BLOCKS + '[[connect]]\na = "sum.u[1]"\nb = "twice[1].u"\n',
+            r"twice\[1\]\.u: this input signal is not connected",
+        ),
         (PENDULUM + '[[output]]\nvariable = "hinge.fi"\n', r"output hinge\.fi: there is no variable hinge\.fi; did"),
     ],
 )

@@ -1,0 +1,172 @@
+"""Sources of Boolean and Integer signals, which are 0, 1 and whole numbers here (Modelica.Blocks.Sources 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from mbfmu.components.blocks.sources import Pulse, RealExpression
+from mbfmu.components.blocks.tables import CombiTimeTable
+from mbfmu.components.interpolation import EXTRAPOLATION
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Component, Parameter, RealOutput, required
+from mbfmu.modeling import types as t
+
+
+class BooleanExpression(RealExpression):
+    """Set output signal to a time varying Boolean expression."""
+
+    modelica_name = "Blocks.Sources.BooleanExpression"
+
+
+class IntegerExpression(RealExpression):
+    """Set output signal to a time varying Integer expression."""
+
+    modelica_name = "Blocks.Sources.IntegerExpression"
+
+
+class BooleanConstant(Component):
+    """Generate constant signal of type Boolean."""
+
+    modelica_name = "Blocks.Sources.BooleanConstant"
+
+    k = Parameter(t.Boolean, True, "Constant output value")
+    y = RealOutput("1 where k is true, else 0")
+
+    def equations(self) -> None:
+        self.y = float(self.k)
+
+
+class BooleanStep(Component):
+    """Generate step signal of type Boolean."""
+
+    modelica_name = "Blocks.Sources.BooleanStep"
+
+    startTime = Parameter(t.Time, 0.0, "Time instant of step start")
+    startValue = Parameter(t.Boolean, False, "Output before startTime")
+    y = RealOutput("0 or 1")
+
+    def equations(self) -> None:
+        self.time_event(self.startTime)
+        self.y = self.switch(self.time - self.startTime, float(not self.startValue), float(self.startValue))
+
+
+class BooleanPulse(Component):
+    """Generate pulse signal of type Boolean."""
+
+    modelica_name = "Blocks.Sources.BooleanPulse"
+
+    width = Parameter(t.Real, 50.0, "Width of pulse in % of period", min=1e-60, max=100)
+    period = Parameter(t.Time, required, "Time for one period", min=1e-60)
+    startTime = Parameter(t.Time, 0.0, "Time instant of first pulse")
+    y = RealOutput("0 or 1")
+
+    def build(self) -> None:
+        period = self.period if self.is_given("period") else 1.0
+        self.pulse = Pulse(width=self.width, period=period, startTime=self.startTime)
+        self.connect(self.pulse.y, self.y)
+
+
+class _Stepwise(Component):
+    """Values that change at the instants of a table."""
+
+    extrapolation = Parameter(EXTRAPOLATION, "HoldLastPoint", "Extrapolation of data outside the definition range")
+    startTime = Parameter(t.Time, -1e60, "Output = 0 for time < startTime")
+    shiftTime = Parameter(t.Time, 0.0, "Shift time of table")
+    y = RealOutput("Connector of output signal")
+
+    def build(self) -> None:
+        if self.extrapolation == "LastTwoPoints":
+            raise ModelError(f"{self.where}.extrapolation = 'LastTwoPoints': does not suit steps; hold the last point")
+        self.combiTimeTable = CombiTimeTable(
+            table=self.steps(),
+            smoothness="ConstantSegments",
+            extrapolation=self.extrapolation,
+            startTime=self.startTime,
+            shiftTime=self.shiftTime,
+        )
+        self.connect(self.combiTimeTable.y[0], self.y)
+
+    def steps(self) -> np.ndarray:
+        """Rows of time and value."""
+        raise NotImplementedError(f"{type(self).__name__} must define steps()")
+
+    def rising(self, instants: Any) -> None:
+        """Refuse instants that do not rise."""
+        if np.any(np.diff(instants) <= 0):
+            raise ModelError(f"{self.where}.table: its times must rise strictly, and are {np.ravel(instants).tolist()}")
+
+
+class BooleanTable(_Stepwise):
+    """Generate a Boolean output signal based on a vector of time instants: at each of them it changes."""
+
+    modelica_name = "Blocks.Sources.BooleanTable"
+
+    table = Parameter(t.Real, (0.0, 1.0), "Instants at which y gets its opposite value", shape=None, structural=True)
+    startValue = Parameter(t.Boolean, False, "Start value of y; at time = table[1] it changes")
+
+    def steps(self) -> np.ndarray:
+        instants = np.atleast_1d(np.asarray(self.table, dtype=float))
+        self.rising(instants)
+        if not instants.size:
+            return np.array([[0.0, float(self.startValue)]])
+        values = (np.arange(1, instants.size + 1) + self.startValue) % 2
+        return np.array([[instants[0], float(self.startValue)], *np.column_stack([instants, values])])
+
+
+class IntegerConstant(Component):
+    """Generate constant signal of type Integer."""
+
+    modelica_name = "Blocks.Sources.IntegerConstant"
+
+    k = Parameter(t.Integer, required, "Constant output value")
+    y = RealOutput("A whole number")
+
+    def equations(self) -> None:
+        self.y = float(self.k)
+
+
+class IntegerStep(Component):
+    """Generate step signal of type Integer."""
+
+    modelica_name = "Blocks.Sources.IntegerStep"
+
+    height = Parameter(t.Integer, 1, "Height of step")
+    offset = Parameter(t.Integer, 0, "Offset of output signal y")
+    startTime = Parameter(t.Time, 0.0, "Output y = offset for time < startTime")
+    y = RealOutput("A whole number")
+
+    def equations(self) -> None:
+        self.time_event(self.startTime)
+        self.y = self.offset + self.switch(self.time - self.startTime, float(self.height), 0.0)
+
+
+class IntegerTable(_Stepwise):
+    """Generate an Integer output signal based on a table matrix with [time, yi] values."""
+
+    modelica_name = "Blocks.Sources.IntegerTable"
+
+    table = Parameter(
+        t.Real, ((0.0, 0.0),), "Table matrix (first column: time; second: y)", shape=None, structural=True
+    )
+
+    def steps(self) -> np.ndarray:
+        rows = np.asarray(self.table, dtype=float)
+        self.rising(rows[:, 0])
+        if np.any(rows[:, 1] != np.round(rows[:, 1])):
+            raise ModelError(f"{self.where}.table: its second column must be whole numbers")
+        return rows
+
+
+__all__ = [
+    "BooleanConstant",
+    "BooleanExpression",
+    "BooleanPulse",
+    "BooleanStep",
+    "BooleanTable",
+    "IntegerConstant",
+    "IntegerExpression",
+    "IntegerStep",
+    "IntegerTable",
+]

@@ -1,0 +1,1 @@
+"""How mbfmu becomes a wheel: the build backend that pyproject.toml names."""

@@ -1,0 +1,176 @@
+"""Accelerations and multipliers w of a system: from A w = b, or directly by the recursion for trees."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Protocol
+
+import casadi as ca
+
+from mbfmu.dynamics import recursion
+from mbfmu.dynamics.constraints import Constraints, chosen
+from mbfmu.dynamics.motion import Motion
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.vectors import Vectors
+from mbfmu.errors import ModelError
+
+#: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
+RECURSIVE_FROM = 5
+
+
+class Accelerations(Protocol):
+    """How w follows from (t, x, u, P, m)."""
+
+    @property
+    def is_recursive(self) -> bool:
+        """True where `dynamics` gives w itself."""
+        ...
+
+    @property
+    def w(self) -> ca.SX:
+        """Accelerations and multipliers."""
+        ...
+
+    @property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """Index sets of w whose equations are independent of each other."""
+        ...
+
+    def residual(self, vectors: Vectors) -> ca.SX:
+        """What is zero for the right w."""
+        ...
+
+    def dynamics(self, vectors: Vectors) -> ca.Function:
+        """`dynamics(t, x, u, P, m)`: A and b, or nothing and w."""
+        ...
+
+    def dependence(self, vectors: Vectors) -> list[set[int]]:
+        """Per entry of w, the entries of [x; u] that it depends on."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True)
+class Dense:
+    """Balances of forces and constraint accelerations, which must be linear in w, as A w = b."""
+
+    w: ca.SX
+    A: ca.SX
+    b: ca.SX
+    blocks: tuple[tuple[int, ...], ...]
+    is_recursive = False
+
+    @classmethod
+    def of(cls, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters) -> Dense:
+        """Take the equations apart.
+
+        Raises:
+            ModelError: they are not linear.
+        """
+        w = ca.vertcat(vectors.a, constraints.kept_multipliers)
+        (balances,) = parameters.resolve([motion.balances])
+        residual = ca.vertcat(balances, chosen(constraints.acceleration, constraints.kept))
+        (residual,) = constraints.without_dropped([residual])
+        A = ca.jacobian(residual, w)
+        if w.numel() and ca.depends_on(A, w):
+            raise ModelError(_nonlinear(vectors.v, residual, w))
+        b = -ca.substitute(residual, w, ca.SX.zeros(w.numel()))
+        blocks = independent_blocks(A.sparsity())
+        if w.numel():
+            A, b = ca.cse([ca.densify(A), ca.densify(b)])
+        return cls(w, A, b, blocks)
+
+    @classmethod
+    def at_rest(cls, w: ca.SX) -> Dense:
+        """No accelerations, no forces: as long as only positions and speeds are sought."""
+        size = w.numel()
+        return cls(w, ca.densify(ca.SX.eye(size)), ca.SX.zeros(size), (tuple(range(size)),))
+
+    def residual(self, vectors: Vectors) -> ca.SX:
+        """A w - b."""
+        return self.A @ self.w - self.b
+
+    def dynamics(self, vectors: Vectors) -> ca.Function:
+        """A and b."""
+        return ca.Function("dynamics", vectors.arguments, [self.A, self.b])
+
+    def dependence(self, vectors: Vectors) -> list[set[int]]:
+        """All that the block of an entry depends on."""
+        knowns = ca.vertcat(vectors.x, vectors.u)
+        by_a, by_b, size = pattern(ca.vec(self.A), knowns), pattern(self.b, knowns), self.w.numel()
+        found: list[set[int]] = [set() for _ in range(size)]
+        for block in self.blocks:
+            union = set().union(*(by_b[i] for i in block), *(by_a[j * size + i] for i in block for j in block))
+            for i in block:
+                found[i] = union
+        return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Recursive:
+    """w itself as a function: of a tree without constraints."""
+
+    w: ca.SX
+    function: ca.Function
+    is_recursive = True
+
+    @property
+    def blocks(self) -> tuple[tuple[int, ...], ...]:
+        """One."""
+        return (tuple(range(self.w.numel())),)
+
+    def residual(self, vectors: Vectors) -> ca.SX:
+        """w - w(t, x, u, P, m)."""
+        return self.w - self.function(*vectors.arguments)
+
+    def dynamics(self, vectors: Vectors) -> ca.Function:
+        """Nothing, and w."""
+        is_mx = self.function.is_a("MXFunction")
+        arguments = self.function.mx_in() if is_mx else vectors.arguments
+        nothing = ca.MX(0, 0) if is_mx else ca.SX(0, 0)
+        return ca.Function("dynamics", arguments, [nothing, *self.function.call(arguments)])
+
+    def dependence(self, vectors: Vectors) -> list[set[int]]:
+        """From the function's sparsity."""
+        found: list[set[int]] = [set() for _ in range(self.w.numel())]
+        for argument, offset in ((1, 0), (2, vectors.x.numel())):
+            for i, j in zip(*self.function.jac_sparsity(0, argument).get_triplet(), strict=True):
+                found[i].add(offset + j)
+        return found
+
+
+def accelerations(
+    sweeps: Sweeps, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters
+) -> Accelerations:
+    """The recursion where it applies and pays, the dense form elsewhere."""
+    if vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
+        function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
+        if function is not None:
+            return Recursive(vectors.a, function)
+    return Dense.of(vectors, motion, constraints, parameters)
+
+
+def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
+    """Per element of an expression, the symbols (by number) that it depends on."""
+    found: list[set[int]] = [set() for _ in range(expression.numel())]
+    for i, j in zip(*ca.jacobian_sparsity(expression, of).get_triplet(), strict=True):
+        found[i].add(j)
+    return found
+
+
+def independent_blocks(matrix: ca.Sparsity) -> tuple[tuple[int, ...], ...]:
+    """Sets of unknowns whose equations do not touch each other."""
+    count, order, offsets = (matrix + matrix.T).scc() if matrix.size1() else (0, [], [0])
+    return tuple(sorted(tuple(sorted(order[offsets[k] : offsets[k + 1]])) for k in range(count)))
+
+
+def _nonlinear(v: ca.SX, residual: ca.SX, w: ca.SX) -> str:
+    names = [
+        str(speed)
+        for speed, row in zip(ca.vertsplit(v) if v.numel() else [], ca.vertsplit(residual), strict=False)
+        if ca.depends_on(ca.jacobian(row, w), w)
+    ]
+    return (
+        f"the equations of {', '.join(names[:4])} are not linear in accelerations and cut forces: an acceleration "
+        "or cut force is fed back through a nonlinear block; put a filter (FirstOrder) in between"
+    )

@@ -1,0 +1,186 @@
+"""Assembled: a position in which all loops are closed, and which constraint rows are independent there.
+
+The only stage that computes with numbers. Guesses that nobody gave move to where guesses of dependent variables are met
+best; initialisation closes the loops; a pivoted QR of the velocity Jacobian finds a largest independent set of rows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+
+from mbfmu.dynamics.accelerations import Dense
+from mbfmu.dynamics.constraints import Constraints, Rows
+from mbfmu.dynamics.equations import Events, equations
+from mbfmu.dynamics.motion import Motion
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.starts import Starts, initial_problem
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.unknowns import elements, stacked
+from mbfmu.dynamics.vectors import Vectors
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.run import Run
+
+#: Pull towards the declared start of a coordinate that hints may move, relative to the hints.
+HINT = 1e-3
+#: A row counts as dependent where its part orthogonal to the others is smaller than this, relative to its size.
+TOLERANCE = 1e-7
+#: Perturbed positions that are looked at besides the start, and the size of the perturbation.
+SAMPLES, PERTURBATION = 2, 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Assembled:
+    """Start values whose guesses are those of the assembled position, and constraints without redundant rows."""
+
+    starts: Starts
+    parameters: Parameters
+    constraints: Constraints
+    #: True where branches of motion cross at the start, so that fewer rows are independent there.
+    is_singular: bool
+
+    @classmethod
+    def of(
+        cls,
+        assembly: Assembly,
+        sweeps: Sweeps,
+        motion: Motion,
+        rows: Sequence[Rows],
+        starts: Starts,
+        parameters: Parameters,
+    ) -> Assembled:
+        """Assemble the mechanism with default parameters.
+
+        Raises:
+            InitializationError: no position satisfies the constraints; the message names the joints.
+        """
+        constraints = Constraints.of(rows, parameters.resolve)
+        vectors = Vectors.of(sweeps.unknowns, sweeps.inputs, parameters)
+        positions = elements(ca.vertcat(vectors.q, vectors.v))
+        if starts.hints or rows:
+            guesses = _follow_hints(sweeps, vectors, rows, starts, parameters, assembly.start_time)
+            starts, parameters = starts.move(parameters, guesses)
+        if not rows:
+            return cls(starts, parameters, constraints, False)
+        record = equations(
+            assembly,
+            sweeps.unknowns,
+            sweeps.inputs,
+            parameters,
+            motion,
+            constraints,
+            initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time),
+            Dense.at_rest(ca.vertcat(vectors.a, constraints.multipliers)),
+            Events.of(sweeps, parameters, constraints).of_the_clock(),
+            rates=ca.SX.zeros(vectors.x.numel()),
+            outputs=ca.SX(0, 1),
+        )
+        kept, start, is_singular = independent_rows(record)
+        found = zip(positions, start[: len(positions)], strict=True)
+        guesses = [(s, float(value)) for s, value in found if (o := starts.owner_of(s)) is None or not o.fixed]
+        starts, parameters = starts.move(parameters, guesses)
+        return cls(starts, parameters, constraints.only(kept), is_singular)
+
+    def report(self) -> list[str]:
+        """Where branches cross, and which rows are dropped."""
+        crossing = "branches of motion cross at the start: the guesses of speeds choose one"
+        return [*([crossing] if self.is_singular else []), *self.constraints.report()]
+
+
+def _follow_hints(
+    sweeps: Sweeps, vectors: Vectors, rows: Sequence[Rows], starts: Starts, parameters: Parameters, start_time: float
+) -> list[tuple[ca.SX, float]]:
+    """Guesses that nobody gave, moved to where guesses of dependent variables are met best, with default parameters.
+
+    Fixed start values and constraints take part, so that guesses which suit them are met exactly.
+
+    So `lineForce(r_rel_0(start = ...))` says where a coordinate beyond the spring starts looking.
+    """
+    unknowns = sweeps.unknowns
+    positions = elements(ca.vertcat(vectors.q, vectors.v))
+    owners = [starts.owner_of(s) for s in positions]
+    movable = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
+    wanted = [entry.value - entry.start for entry in (*starts.hints, *starts.conditions)]
+    wanted += [ca.dot(Q, Q) - 1 for Q in unknowns.quaternions.values()]
+    wanted += [r for row in rows for r in (row.position, row.velocity) if r is not None]
+    others = stacked([*unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.z.values()])
+    (residuals,) = parameters.resolve([stacked(wanted)])
+    residuals = stacked(r for r in elements(residuals) if not ca.depends_on(r, others))
+    if not movable or not residuals.numel():
+        return []
+    known = [vectors.t, vectors.u, vectors.P, vectors.m]
+    P = parameters.default_P
+    values: list[Any] = [start_time, ca.DM(sweeps.inputs.starts), P, ca.DM.zeros(vectors.m.numel())]
+    column = stacked(positions)
+    residual = ca.Function("hints", [column, *known], [residuals, ca.jacobian(residuals, column)])
+    begin = [ca.SX(0) if o is None else o.start for o in owners]
+    X = np.array(ca.Function("start", [parameters.all], parameters.resolve([stacked(begin)]))(P)).ravel()
+    unturned = {Q[3].element_hash() for Q in unknowns.quaternions.values()}
+    for k, symbol in enumerate(positions):
+        if symbol.element_hash() in unturned and owners[k] is None:
+            X[k] = 1.0  # a quaternion that nobody starts is the null rotation
+    origin = X[movable].copy()
+
+    def evaluate(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        X[movable] = y
+        r, J = residual(X, *values)
+        return np.array(r).ravel(), np.array(J)[:, movable]
+
+    def weighed(y: np.ndarray) -> np.ndarray:
+        return np.concatenate([evaluate(y)[0], HINT * (y - origin)])
+
+    def slope(y: np.ndarray) -> np.ndarray:
+        return np.vstack([evaluate(y)[1], HINT * np.eye(y.size)])
+
+    first, random = origin, np.random.default_rng(0)
+    for _ in range(10):
+        if np.isfinite(weighed(first)).all():
+            found = scipy.optimize.least_squares(weighed, first, jac=slope).x
+            return [(positions[i], float(value)) for i, value in zip(movable, found, strict=True)]
+        first = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector
+    return []
+
+
+def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool]:
+    """Indices of a largest independent set of constraint rows, in ascending order, a consistent start x, and True where
+    that is a singular position, in which fewer rows are independent.
+
+    A mechanism may start in a singular position (a flat parallelogram), so the rank is taken at the start and at
+    perturbed positions that satisfy the constraints again; the largest counts.
+
+    Raises:
+        InitializationError: no position satisfies the constraints; the message names the joints.
+    """
+    run = Run(equations)
+    x = run.assemble()
+    point = (run.values("u"), run.values("P"), run.values("m"))
+
+    def independent(state: np.ndarray) -> list[int]:
+        return _rank_rows(np.array(equations.functions["constraints"](equations.start_time, state, *point)[2]))
+
+    first = best = independent(x)
+    random = np.random.default_rng(0)
+    for _ in range(SAMPLES):
+        near = x.copy()
+        near[: equations.nq] += PERTURBATION * random.normal(size=equations.nq)
+        if run.project(near):
+            best = max(best, independent(near), key=len)
+    return best, x, len(best) > len(first)
+
+
+def _rank_rows(G: np.ndarray) -> list[int]:
+    size = np.linalg.norm(G, axis=1)
+    usable = np.flatnonzero(size > TOLERANCE * max(1.0, size.max(initial=0.0)))
+    if not usable.size:
+        return []
+    _, r, pivots = scipy.linalg.qr((G[usable] / size[usable, None]).T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(r))
+    rank = int(np.sum(diagonal > TOLERANCE * diagonal[0]))
+    return sorted(int(usable[k]) for k in pivots[:rank])

@@ -1,0 +1,149 @@
+"""Equations: the numeric functions of the contract, from the expressions of all stages."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import casadi as ca
+
+from mbfmu.dynamics.accelerations import Accelerations
+from mbfmu.dynamics.constraints import Constraints, chosen
+from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.motion import Motion
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.starts import InitialProblem
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.unknowns import Unknowns, elements
+from mbfmu.dynamics.vectors import Vectors
+from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.runtime.contract import SOLVERS
+from mbfmu.runtime.equations import Equations
+
+
+@dataclasses.dataclass(frozen=True)
+class Events:
+    """What is watched while the model runs."""
+
+    #: A switch has mode 1 while its crossing function is >= 0; which of them depend on time and parameters only;
+    #: and what they are called in messages.
+    crossings: ca.SX
+    time_switches: tuple[bool, ...]
+    names: tuple[str, ...]
+    #: Instants where something jumps or kinks.
+    times: ca.SX
+    #: Values that must not be negative, and what they say otherwise.
+    assertions: ca.SX
+    messages: tuple[str, ...]
+
+    @classmethod
+    def of(cls, sweeps: Sweeps, parameters: Parameters, constraints: Constraints) -> Events:
+        """Ask all components."""
+        crossings, times, checks = parameters.resolve(
+            [
+                sweeps.of_all(lambda behaviour: behaviour.switches),
+                sweeps.of_all(lambda behaviour: behaviour.times),
+                sweeps.of_all(lambda behaviour: (expression for expression, _ in behaviour.checks)),
+            ]
+        )
+        crossings, checks = constraints.without_dropped([crossings, checks])
+        of_time: list[bool] = []
+        names: list[str] = []
+        messages: list[str] = []
+        for path, behaviour in sweeps.behaviours.items():
+            count = sum(expression.numel() for expression in behaviour.switches)
+            names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
+            for expression in behaviour.switches:
+                is_of_time = all(leaf == leaves.Time() for leaf, *_ in behaviour.leaves_in(expression))
+                of_time += [is_of_time] * expression.numel()
+            for expression, message in behaviour.checks:
+                messages += [f"{path}: {message}"] * expression.numel()
+        return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages))
+
+    def of_the_clock(self) -> Events:
+        """Only switches of time, as long as nothing but positions and speeds are sought; all others have mode 1."""
+        crossings = ca.vertcat(
+            ca.SX(0, 1), *(c if k else 0 for c, k in zip(elements(self.crossings), self.time_switches, strict=True))
+        )
+        nothing = ca.SX(0, 1)
+        return dataclasses.replace(self, crossings=crossings, times=nothing, assertions=nothing, messages=())
+
+
+def equations(
+    assembly: Assembly,
+    unknowns: Unknowns,
+    inputs: Inputs,
+    parameters: Parameters,
+    motion: Motion,
+    constraints: Constraints,
+    initial: InitialProblem,
+    accelerations: Accelerations,
+    events: Events,
+    rates: ca.SX,
+    outputs: ca.SX,
+) -> Equations:
+    """The record that a runtime needs.
+
+    Args:
+        rates: dx/dt.
+        outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
+        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations, events: the stages.
+    """
+    vectors = Vectors.of(unknowns, inputs, parameters)
+    t, x, P, w = vectors.t, vectors.x, vectors.P, accelerations.w
+    standard, dv = vectors.arguments, ca.SX.sym("dv", vectors.v.numel())
+    (position_rates,) = parameters.resolve([motion.position_rates])
+    velocity = chosen(constraints.velocity, constraints.kept)
+    results: dict[str, tuple[list[ca.SX], list[ca.SX]]] = {
+        "guess": ([P], [initial.guess]),
+        "derivatives": ([*standard, w], [rates]),
+        "displacement": ([t, x, P, dv], [ca.substitute(position_rates, vectors.v, dv)]),
+        "constraints": (
+            standard,
+            [
+                chosen(constraints.position, constraints.kept_positions),
+                velocity,
+                ca.jacobian(velocity, vectors.v),
+            ],
+        ),
+        "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
+        "next_times": ([t, P], [events.times]),
+        "crossings": ([*standard, w], [events.crossings]),
+        "variables": ([*standard, w], [ca.cse(outputs) if outputs.numel() else outputs]),
+        "assertions": ([*standard, w], [events.assertions]),
+    }
+    functions = {
+        name: ca.Function(name, arguments, [ca.densify(value) for value in values])
+        for name, (arguments, values) in results.items()
+    }
+    functions["derived"] = parameters.derive
+    functions["initial"] = initial.function(vectors)
+    functions["dynamics"] = accelerations.dynamics(vectors)
+    if assembly.solver not in SOLVERS:
+        raise ModelError(f'{assembly.name}: solver "{assembly.solver}" is none of {", ".join(SOLVERS)}')
+    return Equations(
+        name=assembly.name,
+        quaternions=unknowns.quaternion_offsets,
+        free=parameters.open,
+        initial_with_w=initial.with_w,
+        fixed=initial.fixed,
+        weights=initial.weights,
+        unknown_names=initial.unknown_names,
+        equation_names=initial.names,
+        position_names=tuple(constraints.names[i] for i in constraints.kept_positions),
+        velocity_names=tuple(constraints.names[i] for i in constraints.kept),
+        redundant_names=tuple(constraints.names[i] for i in constraints.dropped_positions),
+        explicit=accelerations.is_recursive,
+        blocks=accelerations.blocks,
+        time_switches=events.time_switches,
+        switch_names=events.names,
+        assertion_messages=events.messages,
+        parameters=parameters.defaults,
+        inputs=inputs.starts,
+        start_time=assembly.start_time,
+        stop_time=assembly.stop_time,
+        tolerance=assembly.tolerance,
+        solver=assembly.solver,
+        functions=functions,
+    )

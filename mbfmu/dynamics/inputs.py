@@ -1,0 +1,97 @@
+"""Inputs of a system: signals from outside, and what its own connectors take."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.flatten import ConnectorKey, Flat
+from mbfmu.errors import ModelError
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.connectors import RealInput, Signal
+from mbfmu.modeling.types import Type
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """One scalar input; `terminal`: the (connector, variable) of the assembly that it belongs to, if any."""
+
+    name: str
+    symbol: ca.SX
+    start: float
+    type: Type
+    terminal: tuple[str, str] | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """The inputs in order, and what they feed."""
+
+    all: tuple[Input, ...]
+    #: Element of a signal connector that an input feeds.
+    signals: Mapping[tuple[ConnectorKey, int], ca.SX]
+    #: Node -> flow into the assembly from outside.
+    flows: Mapping[int, ca.SX]
+    #: Connector of the assembly that takes its motion from outside -> position, speed and acceleration.
+    motions: Mapping[str, tuple[ca.SX, ...]]
+
+    @property
+    def u(self) -> ca.SX:
+        """All as one vector."""
+        return ca.vertcat(ca.SX(0, 1), *(given.symbol for given in self.all))
+
+    @property
+    def starts(self) -> tuple[float, ...]:
+        """Their values until somebody sets them."""
+        return tuple(given.start for given in self.all)
+
+    @classmethod
+    def of(cls, assembly: Assembly, flat: Flat) -> Inputs:
+        """Inputs of an assembly: those that it names, then those of its own connectors.
+
+        Raises:
+            ModelError: two of one name, a signal that is connected already, a connector without anything inside.
+        """
+        found: dict[str, Input] = {}
+        signals: dict[tuple[ConnectorKey, int], ca.SX] = {}
+        flows: dict[int, ca.SX] = {}
+        motions: dict[str, tuple[ca.SX, ...]] = {}
+
+        def new(name: str, start: float, type: Type, terminal: tuple[str, str] | None = None) -> ca.SX:
+            if name in found:
+                raise ModelError(
+                    f"input {name}: there is one of this name already; give it another with input(..., name=...)"
+                )
+            found[name] = Input(name, ca.SX.sym(name), float(start), type, terminal)
+            return found[name].symbol
+
+        def feed(name: str, key: ConnectorKey, type: Type, places: tuple[int, ...], start: float | list[float]) -> None:
+            starts = np.broadcast_to(np.asarray(start, dtype=float), (len(places),))
+            for k, (place, value) in enumerate(zip(places, starts, strict=True)):
+                if (key, place) in flat.sources:
+                    raise ModelError(f"{'.'.join(filter(None, key))}: is connected already; it cannot be an input, too")
+                signals[key, place] = new(f"{name}[{k + 1}]" if len(places) > 1 else name, value, type)
+
+        for name, (connector, start) in assembly.inputs.items():
+            key, port = (connector.owner.path, connector.port.name), connector.port
+            assert isinstance(port, Signal)
+            places = connector.elements or tuple(range(connector.owner.size_of(connector)))
+            feed(name, key, port.type, places, start)
+        for name, own in assembly.ports().items():
+            if isinstance(own, RealInput):
+                feed(name, ("", name), own.type, tuple(range(own.size(assembly))), 0.0)
+            elif own.taken:
+                node = flat.nodes[("", name)]
+                if not flat.members[node]:
+                    raise ModelError(
+                        f"{name}: this {own.title} of the assembly is connected to nothing inside; connect it"
+                    )
+                taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, (name, q.name)) for q in own.taken)
+                if own.taken == own.flows:
+                    flows[node] = flows.get(node, 0) + taken[0]
+                else:
+                    motions[name] = taken
+        return cls(tuple(found.values()), signals, flows, motions)

@@ -1,0 +1,137 @@
+"""Unknowns of a system as CasADi symbols, in the order of the vectors of `Equations`."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Iterable, Mapping
+
+import casadi as ca
+
+from mbfmu.dynamics.flatten import ConnectorKey
+from mbfmu.dynamics.topology import CoordinateNode, Edge, RelationKey, ScalarNode, Topology
+from mbfmu.modeling import leaves
+
+
+@dataclasses.dataclass(frozen=True)
+class Own:
+    """An unknown leaf of a component."""
+
+    path: str
+    leaf: leaves.Leaf
+
+    def __str__(self) -> str:
+        return f"{self.path}.{self.leaf}"
+
+
+#: What an entry of q, v and a belongs to: a node of the scalar graph, or a quaternion or speeds of a component.
+Coordinate = ScalarNode | Own
+
+
+@dataclasses.dataclass(frozen=True)
+class Unknowns:
+    """Positions q, speeds v, accelerations a = dv/dt, states z, multipliers and modes, by what they belong to."""
+
+    time: ca.SX
+    q: Mapping[Coordinate, ca.SX]
+    v: Mapping[Coordinate, ca.SX]
+    a: Mapping[Coordinate, ca.SX]
+    z: Mapping[Own, ca.SX]
+    modes: Mapping[Own, ca.SX]
+    #: Multipliers of components, cut joints, relations that close loops, and positions that are prescribed twice.
+    multipliers: Mapping[Own | Edge | RelationKey | ConnectorKey, ca.SX]
+    #: Per element of v, what messages call it: its coordinate's name, or its own.
+    speed_names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, topology: Topology) -> Unknowns:
+        """Symbols for all that the topology leaves open."""
+        q: dict[Coordinate, ca.SX] = {}
+        v: dict[Coordinate, ca.SX] = {}
+        a: dict[Coordinate, ca.SX] = {}
+        z: dict[Own, ca.SX] = {}
+        modes: dict[Own, ca.SX] = {}
+        multipliers: dict[Own | Edge | RelationKey | ConnectorKey, ca.SX] = {}
+        names: list[str] = []
+        for node in topology.independent:
+            name = _node_name(topology, node)
+            q[node], v[node], a[node] = (ca.SX.sym(name + dash) for dash in ("", "'", "''"))
+            names.append(name)
+        for path, behaviour in topology.behaviours.items():
+            for declaration in behaviour.component.variables().values():
+                leaf = declaration.leaf(behaviour.component)
+                if leaf is None:
+                    continue
+                own = Own(path, leaf)
+                match leaf:
+                    case leaves.Quaternion():
+                        q[own] = ca.SX.sym(str(own), leaf.size)
+                    case leaves.Speed():
+                        v[own], a[own] = (ca.SX.sym(f"{own}{dash}", leaf.size) for dash in ("", "'"))
+                        names += [str(element) for element in ca.vertsplit(v[own])]
+                    case leaves.State():
+                        z[own] = ca.SX.sym(str(own), leaf.size)
+                    case leaves.Multiplier():
+                        multipliers[own] = ca.SX.sym(str(own), leaf.size)
+            for i in range(len(behaviour.switches)):
+                own = Own(path, leaves.Mode(i))
+                modes[own] = ca.SX.sym(str(own))
+        for edge in topology.edges:
+            if edge.role == "cut":
+                multipliers[edge] = ca.SX.sym(f"cut.{edge.path}.{edge.connectors[1]}", 6)
+        for relation in topology.relations:
+            if relation.solves is None:
+                multipliers[relation.key] = ca.SX.sym(f"relation.{relation.path}.{relation.index}")
+        for path, connector in topology.repeated:
+            multipliers[(path, connector)] = ca.SX.sym(f"root.{path}.{connector}")
+        return cls(ca.SX.sym("time"), q, v, a, z, modes, multipliers, tuple(names))
+
+    @functools.cached_property
+    def own(self) -> Mapping[Own, ca.SX]:
+        """Symbols of unknown leaves."""
+        found: dict[Own, ca.SX] = {}
+        for group in (self.q, self.v, self.z, self.modes, self.multipliers):
+            found |= {key: symbol for key, symbol in group.items() if isinstance(key, Own)}
+        for key, symbol in self.a.items():
+            if isinstance(key, Own):
+                found[Own(key.path, leaves.Acceleration(str(key.leaf)))] = symbol
+        return found
+
+    @functools.cached_property
+    def quaternions(self) -> Mapping[Own, ca.SX]:
+        """Quaternions among the positions."""
+        return {key: symbol for key, symbol in self.q.items() if isinstance(key, Own)}
+
+    @functools.cached_property
+    def quaternion_offsets(self) -> tuple[int, ...]:
+        """Where quaternions begin in q."""
+        offsets, at = [], 0
+        for key, symbol in self.q.items():
+            if key in self.quaternions:
+                offsets.append(at)
+            at += symbol.numel()
+        return tuple(offsets)
+
+    def position_rates(self, key: Coordinate) -> ca.SX:
+        """Time derivative of a coordinate or quaternion."""
+        if not isinstance(key, Own):
+            return self.v[key]
+        assert isinstance(key.leaf, leaves.Quaternion)
+        return leaves.quaternion_rate(self.q[key], self.v[Own(key.path, leaves.Speed(key.leaf.speed))])
+
+
+def stacked(columns: Iterable[ca.SX]) -> ca.SX:
+    """Columns (or the columns of matrices) one under the other."""
+    return ca.vertcat(ca.SX(0, 1), *(ca.vec(column) for column in columns))
+
+
+def elements(column: ca.SX) -> list[ca.SX]:
+    """The scalars of a column (or of the columns of a matrix)."""
+    return list(ca.vertsplit(ca.vec(column))) if column.numel() else []
+
+
+def _node_name(topology: Topology, node: ScalarNode) -> str:
+    if isinstance(node, CoordinateNode):
+        return f"{node.path}.{node.name}" + (f"[{node.index + 1}]" if node.index else "")
+    path, name = topology.flat.members[node.number][0]
+    return f"{path}.{name}"

@@ -1,0 +1,41 @@
+"""The vectors of the contract between a System and a runtime, as symbols."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import casadi as ca
+
+from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.unknowns import Unknowns, stacked
+
+
+@dataclasses.dataclass(frozen=True)
+class Vectors:
+    """Time, positions, speeds, accelerations, states, inputs, parameters and modes, each as one column."""
+
+    t: ca.SX
+    q: ca.SX
+    v: ca.SX
+    a: ca.SX
+    z: ca.SX
+    u: ca.SX
+    P: ca.SX
+    m: ca.SX
+
+    @classmethod
+    def of(cls, unknowns: Unknowns, inputs: Inputs, parameters: Parameters) -> Vectors:
+        """Stack what there is."""
+        q, v, a, z, m = (stacked(d.values()) for d in (unknowns.q, unknowns.v, unknowns.a, unknowns.z, unknowns.modes))
+        return cls(unknowns.time, q, v, a, z, inputs.u, parameters.all, m)
+
+    @property
+    def x(self) -> ca.SX:
+        """States."""
+        return ca.vertcat(self.q, self.v, self.z)
+
+    @property
+    def arguments(self) -> list[ca.SX]:
+        """The arguments (t, x, u, P, m) that most functions have."""
+        return [self.t, self.x, self.u, self.P, self.m]

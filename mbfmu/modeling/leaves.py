@@ -1,0 +1,430 @@
+"""What equations read and assign, as types: leaves and targets.
+
+A *leaf* is what the equations of a component read and do not work out themselves: the motion of a frame, a coordinate,
+a state, a signal. In equations it is a local symbol that knows its own time derivative; in a system of components it
+has a value. A *target* is what equations assign and others ask for: a variable, a load, a prescribed motion.
+
+Connectors (mbfmu.modeling.connectors) and declared variables (mbfmu.modeling.declarations) say which leaves they are.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Protocol
+
+import casadi as ca
+
+from mbfmu.frames import cross, skew
+
+
+class LocalSymbols(Protocol):
+    """What leaves may ask of the equations that they stand in (mbfmu.dynamics.scope)."""
+
+    @property
+    def component(self) -> Any:
+        """The component whose equations they are."""
+        ...
+
+    @property
+    def where(self) -> str:
+        """How messages call the component."""
+        ...
+
+    def leaf(self, leaf: Leaf) -> ca.SX:
+        """The local symbol of a leaf."""
+        ...
+
+    def assigned(self, target: Target) -> ca.SX:
+        """What the equations have assigned to a target; KeyError where they have not."""
+        ...
+
+    def rate_of(self, expression: Any) -> ca.SX:
+        """Time derivative of an expression in leaves."""
+        ...
+
+    def assign(self, target: Target, value: Any) -> ca.SX:
+        """Take down what the equations assign."""
+        ...
+
+
+class Quantities(Protocol):
+    """What leaves and connectors may ask of a system of components (mbfmu.dynamics.sweeps), in global symbols."""
+
+    @property
+    def time(self) -> ca.SX:
+        """Time [s]."""
+        ...
+
+    def frame_motion(self, path: str, connector: str, what: str) -> ca.SX:
+        """Motion of a frame: r_0, T, v_0, w, a_0 or z."""
+        ...
+
+    def flange_position(self, path: str, connector: str, order: int) -> ca.SX:
+        """Position of a flange, or its derivative."""
+        ...
+
+    def potential(self, path: str, connector: str) -> ca.SX:
+        """Potential of a connector at which flows balance, such as a temperature."""
+        ...
+
+    def coordinate(self, path: str, name: str, size: int, order: int) -> ca.SX:
+        """A joint's coordinate, or its derivative."""
+        ...
+
+    def unknown(self, path: str, leaf: Leaf) -> ca.SX:
+        """A quaternion, speed, state, multiplier or mode of a component."""
+        ...
+
+    def signal(self, path: str, name: str, index: int, order: int = 0) -> ca.SX:
+        """Element of a signal connector, or its derivative."""
+        ...
+
+    def variable(self, path: str, name: str, order: int = 0) -> ca.SX:
+        """A declared variable of a component, or its derivative."""
+        ...
+
+    def target(self, path: str, target: Target, order: int = 0) -> ca.SX:
+        """What a component assigns to a target, or its derivative."""
+        ...
+
+    def inflow(self, path: str, connector: str, name: str, order: int = 0) -> ca.SX:
+        """Flow into a component, or its derivative."""
+        ...
+
+
+class Target:
+    """Base of what equations assign."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Value(Target):
+    """A declared variable or an output signal."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclasses.dataclass(frozen=True)
+class AngularVelocityOf(Target):
+    """The angular velocity that belongs to a variable which is an orientation."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.name}.w"
+
+
+@dataclasses.dataclass(frozen=True)
+class Load(Target):
+    """A flow through a connector: force, torque, heat flow."""
+
+    connector: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.connector}.{self.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Prescribed(Target):
+    """A potential of a connector that the component determines: a position, an orientation, a temperature."""
+
+    connector: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.connector}.{self.name}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Effort(Target):
+    """A generalised force along a coordinate or speed of the component."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Leaf:
+    """Base of what equations read. Leaves that are equal but for their size are one."""
+
+    #: Constant between events: its derivative is zero.
+    is_discrete = False
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Shape of its symbol."""
+        return (1,)
+
+    def following(self) -> Leaf | None:
+        """The leaf that is its time derivative, where there is one."""
+        return None
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        """Its time derivative in local symbols, None where there is none."""
+        following = self.following()
+        return None if following is None else scope.leaf(following)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        """Its value in the system, for the component `path`."""
+        raise NotImplementedError
+
+
+@dataclasses.dataclass(frozen=True)
+class Time(Leaf):
+    """Time [s]."""
+
+    def __str__(self) -> str:
+        return "time"
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        return ca.SX(1)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.time
+
+
+@dataclasses.dataclass(frozen=True)
+class FrameMotion(Leaf):
+    """Motion of a frame: r_0, v_0, a_0 resolved in the world frame; T; w, z resolved in the frame itself."""
+
+    connector: str
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.connector}.{self.what}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (3, 3) if self.what == "T" else (3,)
+
+    def following(self) -> Leaf | None:
+        following = {"r_0": "v_0", "v_0": "a_0", "w": "z"}.get(self.what)
+        return None if following is None else FrameMotion(self.connector, following)
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        if self.what == "T":
+            return -skew(scope.leaf(FrameMotion(self.connector, "w"))) @ scope.leaf(self)
+        return super().rate(scope)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.frame_motion(path, self.connector, self.what)
+
+
+@dataclasses.dataclass(frozen=True)
+class _WithOrder(Leaf):
+    """A leaf that comes with two derivatives: `order` says which it is."""
+
+    size: int = dataclasses.field(default=1, compare=False, kw_only=True)
+    order: int = dataclasses.field(default=0, kw_only=True)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def following(self) -> Leaf | None:
+        return None if self.order == 2 else dataclasses.replace(self, order=self.order + 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class FlangePosition(_WithOrder):
+    """Position of a flange, its speed, its acceleration."""
+
+    connector: str
+
+    def __str__(self) -> str:
+        return self.connector + "'" * self.order
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.flange_position(path, self.connector, self.order)
+
+
+@dataclasses.dataclass(frozen=True)
+class Potential(Leaf):
+    """Potential of a connector at which flows balance, such as a temperature."""
+
+    connector: str
+
+    def __str__(self) -> str:
+        return self.connector
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.potential(path, self.connector)
+
+
+@dataclasses.dataclass(frozen=True)
+class Flow(_WithOrder):
+    """All that flows into a component through a connector; whether it has derivatives shows when they are asked for."""
+
+    connector: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.connector}.{self.name}" + "'" * self.order
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.inflow(path, self.connector, self.name, self.order)
+
+
+@dataclasses.dataclass(frozen=True)
+class Input(_WithOrder):
+    """An input signal."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name + "'" * self.order
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return ca.vertcat(*(system.signal(path, self.name, i, self.order) for i in range(self.size)))
+
+
+@dataclasses.dataclass(frozen=True)
+class PartVariable(_WithOrder):
+    """A variable of a part, read by the equations of the composite that it belongs to."""
+
+    part: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.part}.{self.name}" + "'" * self.order
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.variable(f"{path}.{self.part}", self.name, self.order)
+
+
+@dataclasses.dataclass(frozen=True)
+class Coordinate(_WithOrder):
+    """A coordinate of a joint, its speed, its acceleration."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name + "'" * self.order
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.coordinate(path, self.name, self.size, self.order)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Unknown(Leaf):
+    """A leaf that is an unknown of the system as it stands."""
+
+    name: str
+    size: int = dataclasses.field(default=1, compare=False)
+
+    def __str__(self) -> str:
+        return self.name
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.unknown(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Quaternion(_Unknown):
+    """Orientation coordinates: a unit quaternion, scalar last; `speed` is its angular velocity in the rotated frame."""
+
+    size: int = dataclasses.field(default=4, compare=False)
+    speed: str = dataclasses.field(default="", compare=False)
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        return quaternion_rate(scope.leaf(self), scope.leaf(Speed(self.speed, 3)))
+
+
+def quaternion_rate(Q: ca.SX, w: ca.SX) -> ca.SX:
+    """dQ/dt = 1/2 [c I + skew(u); -u'] w for Q = [u; c] and w resolved in the rotated frame."""
+    return 0.5 * ca.vertcat(Q[3] * w + cross(Q[:3], w), -ca.dot(Q[:3], w))
+
+
+@dataclasses.dataclass(frozen=True)
+class Speed(_Unknown):
+    """Speeds that are not derivatives of coordinates."""
+
+    def following(self) -> Leaf:
+        return Acceleration(self.name, self.size)
+
+
+@dataclasses.dataclass(frozen=True)
+class Acceleration(_Unknown):
+    """Derivatives of speeds."""
+
+    def __str__(self) -> str:
+        return f"{self.name}'"
+
+
+@dataclasses.dataclass(frozen=True)
+class State(_Unknown):
+    """A state with a differential equation of its own."""
+
+    def following(self) -> Leaf:
+        return StateRate(self.name, self.size)
+
+
+@dataclasses.dataclass(frozen=True)
+class Multiplier(_Unknown):
+    """A constraint force."""
+
+
+@dataclasses.dataclass(frozen=True)
+class StateRate(Leaf, Target):
+    """Derivative of a state: what the equations assign to it, which can itself be differentiated."""
+
+    name: str
+    size: int = dataclasses.field(default=1, compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.name}'"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        return scope.rate_of(scope.assigned(self))
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.target(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Stated(Leaf, Target):
+    """An expression whose derivative the equations state beside it."""
+
+    index: int
+
+    def __str__(self) -> str:
+        return f"value {self.index + 1} with a stated rate"
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        return scope.assigned(StatedRate(self.index))
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.target(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class StatedRate(Target):
+    """The derivative that equations state for an expression."""
+
+    index: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode(Leaf):
+    """Mode of a switch, 0 or 1."""
+
+    index: int
+    is_discrete = True
+
+    def __str__(self) -> str:
+        return f"switch[{self.index + 1}]"
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.unknown(path, self)

@@ -1,0 +1,148 @@
+"""Interpolation in tables, and tables of signals and from files, against NumPy and SciPy."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+import scipy.io
+from drive_blocks import Wave
+from mbfmu.components import blocks
+from mbfmu.components.interpolation import end_slopes, segments
+from scipy.interpolate import Akima1DInterpolator, PchipInterpolator, RegularGridInterpolator
+from wiring import run, wired
+
+from mbfmu.dynamics.system import System
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.simulate import simulate
+
+X = [0.0, 0.5, 1.0, 2.0, 2.5, 4.0]
+Y = [0.0, 1.0, 0.5, 2.0, 2.0, 2.5]
+ROWS = np.column_stack([X, Y])
+
+
+def values(smoothness: str, at: np.ndarray) -> np.ndarray:
+    laws, x = segments(X, Y, smoothness), np.array(X)
+    return np.array([float(ca.DM(laws[min(np.searchsorted(x, v, "right") - 1, len(laws) - 1)](v))) for v in at])
+
+
+@pytest.mark.parametrize(
+    ("smoothness", "reference"),
+    [
+        ("LinearSegments", lambda v: np.interp(v, X, Y)),
+        ("ConstantSegments", lambda v: np.array(Y)[np.minimum(np.searchsorted(X, v, "right") - 1, len(X) - 2)]),
+        ("ContinuousDerivative", Akima1DInterpolator(X, Y)),
+        ("ModifiedContinuousDerivative", Akima1DInterpolator(X, Y, method="makima")),
+    ],
+)
+def test_segments_against_numpy_and_scipy(smoothness, reference):
+    at = np.linspace(0, 4, 81)[:-1]
+    np.testing.assert_allclose(values(smoothness, at), reference(at), atol=1e-12)
+
+
+def test_monotone_splines():
+    """Fritsch and Butland's slopes are those of SciPy's PCHIP inside; neither spline leaves the range of its points."""
+    slopes = [float(v) for v in end_slopes(X, Y, "MonotoneContinuousDerivative1")]
+    np.testing.assert_allclose(slopes[1:-1], PchipInterpolator(X, Y).derivative()(X)[1:-1], atol=1e-12)
+    at = np.linspace(0, 4, 401)[:-1]
+    for smoothness in ("MonotoneContinuousDerivative1", "MonotoneContinuousDerivative2"):
+        found = values(smoothness, at)
+        low = np.minimum(np.array(Y)[:-1], Y[1:])[np.searchsorted(X, at, "right") - 1]
+        high = np.maximum(np.array(Y)[:-1], Y[1:])[np.searchsorted(X, at, "right") - 1]
+        assert np.all(found >= low - 1e-12)
+        assert np.all(found <= high + 1e-12)
+    # Steffen: the slope at (2, 0) of (0, 0), (1, 1), (2, 0) ... is 0, at 1 on a straight line it is the line's
+    assert [float(v) for v in end_slopes([0, 1, 3], [0, 1, 3], "MonotoneContinuousDerivative2")] == [1, 1, 1]
+    assert [float(v) for v in end_slopes([0, 1, 2], [0, 1, 4], "MonotoneContinuousDerivative2")] == [1, 2, 3]
+
+
+def test_a_table_of_a_signal_extrapolates_as_it_is_told():
+    swing = {"s": Wave(amplitude=4.0, omega=2.0, offset=2.0)}
+    tables = {
+        "last": blocks.CombiTable1Ds(table=ROWS),
+        "hold": blocks.CombiTable1Ds(table=ROWS, extrapolation="HoldLastPoint"),
+        "again": blocks.CombiTable1Ds(table=ROWS, extrapolation="Periodic"),
+        "smooth": blocks.CombiTable1Ds(table=ROWS, smoothness="ContinuousDerivative"),
+    }
+    result = run(*(f"s.y - {name}.u" for name in tables), stop=3.0, **swing, **tables)
+    u = result["s.y"]
+    below, above = np.minimum(u, 0.0), np.maximum(u - 4.0, 0.0)
+    linear = np.interp(u, X, Y)
+    np.testing.assert_allclose(result["hold.y[1]"], linear, atol=1e-9)
+    np.testing.assert_allclose(result["last.y[1]"], linear + 2.0 * below + above / 3.0, atol=1e-9)
+    np.testing.assert_allclose(result["again.y[1]"], np.interp(np.mod(u, 4.0), X, Y), atol=1e-9)
+    spline = Akima1DInterpolator(X, Y)
+    slope = spline.derivative()
+    expected = spline(np.clip(u, 0.0, 4.0 - 1e-12)) + slope(0.0) * below + slope(4.0 - 1e-12) * above
+    np.testing.assert_allclose(result["smooth.y[1]"], expected, atol=1e-8)
+
+
+def test_several_columns_share_an_input_or_have_their_own():
+    table = ((0, 0, 1), (1, 2, -1), (3, 0, 5))
+    result = run(
+        "a.y - one.u",
+        "a.y - own.u[0]",
+        "b.y - own.u[1]",
+        stop=3.0,
+        a=blocks.ContinuousClock(),
+        b=blocks.Ramp(height=-3.0, duration=3.0, offset=3.0),
+        one=blocks.CombiTable1Ds(table=table),
+        own=blocks.CombiTable1Dv(table=table, columns=(3, 2)),
+    )
+    t = result.time
+    np.testing.assert_allclose(result["one.y[2]"], np.interp(t, [0, 1, 3], [1, -1, 5]), atol=1e-12)
+    np.testing.assert_allclose(result["own.y[1]"], np.interp(t, [0, 1, 3], [1, -1, 5]), atol=1e-12)
+    np.testing.assert_allclose(result["own.y[2]"], np.interp(3 - t, [0, 1, 3], [0, 2, 0]), atol=1e-9)
+
+
+def test_a_surface_is_interpolated_in_both_directions():
+    table = ((0, 1, 2, 4), (0, 1, 3, 2), (2, 5, 0, 1), (3, 4, 4, -1))
+    result = run(
+        "a.y - surface.u1",
+        "b.y - surface.u2",
+        stop=5.0,
+        a=Wave(amplitude=1.4, omega=2.0, offset=1.5),
+        b=Wave(amplitude=1.4, omega=3.1, offset=2.5),
+        surface=blocks.CombiTable2Ds(table=table),
+    )
+    grid = RegularGridInterpolator(([0, 2, 3], [1, 2, 4]), np.array(table, dtype=float)[1:, 1:])
+    points = np.column_stack([result["a.y"], result["b.y"]])
+    np.testing.assert_allclose(result["surface.y"], grid(points), atol=1e-9)
+
+
+def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
+    text = tmp_path / "tables.txt"
+    text.write_text("#1\n# a comment\ndouble other(1,2)\n0 0\ndouble wanted(3,2) # rows\n0 0\n1, 2 # peak\n3 0\n")
+    csv = tmp_path / "table.csv"
+    csv.write_text("time;value\n0;0\n1;2\n3;0\n")
+    matlab = tmp_path / "table.mat"
+    scipy.io.savemat(matlab, {"wanted": np.array([[0.0, 0], [1, 2], [3, 0]])})
+    on_file = {"tableOnFile": True, "tableName": "wanted"}
+    result = run(
+        stop=3.0,
+        text=blocks.CombiTimeTable(fileName=str(text), **on_file),
+        csv=blocks.CombiTimeTable(fileName=str(csv), delimiter=";", nHeaderLines=1, **on_file),
+        matlab=blocks.CombiTimeTable(fileName=f"file://{matlab}", **on_file),
+    )
+    for name in ("text", "csv", "matlab"):
+        np.testing.assert_allclose(result[f"{name}.y[1]"], np.interp(result.time, [0, 1, 3], [0, 2, 0]), atol=1e-12)
+    for file, message in (
+        (text, "no table 'missing'; it has other, wanted"),
+        (matlab, "no matrix 'missing'; it has wanted"),
+    ):
+        with pytest.raises(ModelError, match=message):
+            System.of(wired(t=blocks.CombiTimeTable(tableOnFile=True, tableName="missing", fileName=str(file))))
+
+
+def test_mistakes_in_tables_of_signals_are_named():
+    with pytest.raises(ModelError, match="the first column must rise, and goes from 1 to 1"):
+        System.of(wired("a.y - t.u", a=blocks.Constant(k=0.0), t=blocks.CombiTable1Ds(table=((0, 1), (1, 2), (1, 3)))))
+    with pytest.raises(SimulationError, match="has left its range"):
+        simulate(
+            wired(
+                "a.y - t.u",
+                a=blocks.ContinuousClock(),
+                t=blocks.CombiTable1Ds(table=((0, 1), (1, 2)), extrapolation="NoExtrapolation"),
+            ),
+            2.0,
+        )

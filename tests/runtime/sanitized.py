@@ -1,0 +1,124 @@
+"""Random calls and damaged descriptors under AddressSanitizer and UBSan, with compiled and interpreted equations.
+
+The suite runs a short part of it; this is the long one, with some gallery models:
+
+    python tests/runtime/sanitized.py [CALLS [MODEL ...]]
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from mbfmu.export import native
+from mbfmu.runtime import build
+from mbfmu.runtime.compilers import require_compiler
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
+
+HERE = pathlib.Path(__file__).resolve().parent
+GUID = "{0123}"
+SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+#: Evaluations that one communication step may take here: random values make models that are very fast.
+BUDGET = ("-DEVALUATIONS_OF_A_STEP=2000u",)
+
+#: Trees, loops, rolling, events.
+MODELS = ("double_pendulum", "planar_four_bar", "rolling_wheel", "engine_1b_analytic")
+
+
+class NoSanitizer(Exception):
+    """The compiler does not know a flag."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Sources:
+    """The C sources of a model in a folder, and the descriptor that interpreted equations are read from."""
+
+    folder: pathlib.Path
+    equations: Equations
+    variables: Sequence[ScalarVariable]
+    kind: str
+
+    @classmethod
+    def write(
+        cls, folder: pathlib.Path, equations: Equations, variables: Sequence[ScalarVariable], kind: str
+    ) -> Sources:
+        """Write them."""
+        if kind == "compiled":
+            native.write_sources(equations, variables, GUID, folder)
+        else:
+            for name, content in build.sources().items():
+                (folder / name).write_bytes(content)
+        (folder / "resources").mkdir(exist_ok=True)
+        native.write_descriptor(equations, variables, GUID, folder / "resources")
+        return cls(folder, equations, variables, kind)
+
+    def compile(self, program: str, flags: Sequence[str] = ()) -> pathlib.Path:
+        """Compile a program of this folder with the model's library; one that includes it stands alone."""
+        source, made = self.folder / program, self.folder / "program"
+        source.write_bytes((HERE / program).read_bytes())
+        library = [] if program == "damage.c" else ["fmu.c" if self.kind == "compiled" else "library.c"]
+        command = [*require_compiler().command, "-std=c99", "-ffp-contract=off", "-g", "-O1", *flags]
+        command += ["-I", str(build.headers()), "-I", str(self.folder), "-o", str(made), str(source)]
+        command += [*(str(self.folder / name) for name in library), "-lm"]
+        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        if result.returncode:
+            if "unrecognized" in result.stderr or "cannot find" in result.stderr:
+                raise NoSanitizer(result.stderr[:300])
+            raise AssertionError(result.stderr[:3000])
+        return made
+
+    def run(
+        self, program: str, *arguments: object, flags: Sequence[str] = (), under: Sequence[str] = ()
+    ) -> subprocess.CompletedProcess[str]:
+        """Compile a program and run it with GUID, resources and the arguments."""
+        command = [*under, str(self.compile(program, flags)), GUID, str(self.folder / "resources")]
+        return subprocess.run([*command, *map(str, arguments)], capture_output=True, text=True, check=False)
+
+    def fuzz(self, calls: int, seed: int = 1) -> subprocess.CompletedProcess[str]:
+        """Make random calls."""
+        e = self.equations
+        sizes = sum(v.type == "Real" for v in self.variables), e.nx, e.time_switches.count(False)
+        return self.run("fuzz.c", calls, seed, *sizes, flags=(*SANITIZERS, *BUDGET))
+
+    def damage(self, first: int = 0, stride: int = 1, flags: Sequence[str] = SANITIZERS) -> tuple[int, str, str]:
+        """Read the descriptor with each byte changed; returns exit code, output and errors."""
+        program = self.compile("damage.c", (*flags, *BUDGET))
+        descriptor = next((self.folder / "resources").iterdir())
+        done = subprocess.run(
+            [str(program), str(descriptor), str(first), str(stride)], capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout, done.stderr
+
+
+def main() -> int:
+    """Run the long version."""
+    from mbfmu import sources
+    from mbfmu.dynamics.system import System
+
+    calls, models = int(sys.argv[1]) if sys.argv[1:] else 500_000, sys.argv[2:] or MODELS
+    failures = 0
+    for name in models:
+        system = System.of(sources.load(name, ()))
+        for kind in ("compiled", "interpreted"):
+            with tempfile.TemporaryDirectory() as folder:
+                made = Sources.write(pathlib.Path(folder), system.equations, system.variables, kind)
+                done = made.fuzz(calls)
+                print(f"{name}, {kind}: {calls} calls, exit code {done.returncode}", flush=True)
+                print(done.stderr[-3000:], end="", flush=True)
+                failures += done.returncode != 0
+                if kind == "interpreted":
+                    code, out, errors = made.damage()
+                    print(f"{name}: descriptors with a byte changed: {out.strip()}, exit code {code}", flush=True)
+                    failures += code != 0
+                    print(errors[-5000:] if code else "", end="", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,123 @@
+"""C programs linked with the sources of an FMU: random calls under sanitizers, memory, real time, warnings."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from hand_made_models import everything, oscillator, stiff_drive
+from hosts import FMUS, model_and_variables
+from sanitized import SANITIZERS, NoSanitizer, Sources
+
+from mbfmu import sources as gallery
+from mbfmu.dynamics.system import System
+from mbfmu.runtime import build
+from mbfmu.runtime.compilers import find_compiler
+from mbfmu.runtime.references import value_references
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+@pytest.fixture(params=FMUS)
+def made(request, tmp_path):
+    """Return a function that writes the sources of a model, its equations compiled or interpreted."""
+
+    def write(model, **options):
+        return Sources.write(tmp_path, *model_and_variables(model, **options), request.param)
+
+    return write
+
+
+def sequences(made, count, **options):
+    """Drive the model of everything through random sequences of calls, each status compared with the standard."""
+    references = dict(zip((v.name for v in made.variables), value_references(made.variables), strict=True))
+    sizes = made.equations.nx, made.equations.time_switches.count(False)
+    try:
+        return made.run("state_machine.c", count, references["u"], references["damping"], *sizes, **options)
+    except NoSanitizer as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.parametrize(("solver", "count"), [("auto", 1000), ("implicit", 100)])
+def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, solver, count):
+    run = sequences(made(everything, solver=solver), count, flags=SANITIZERS)
+    assert run.stderr == ""
+    assert run.returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not there")
+def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
+    run = sequences(made(everything), 6, under=("valgrind", "-q", "--error-exitcode=9", "--leak-check=full"))
+    assert run.stderr == ""
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize("model", [everything, stiff_drive])
+def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model):
+    try:
+        run = made(model).fuzz(1500)
+    except NoSanitizer as error:
+        pytest.skip(str(error))
+    assert run.stderr == ""
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize("kind", FMUS)
+def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind):
+    system = System.of(gallery.load("planar_four_bar", ()))
+    try:
+        run = Sources.write(tmp_path, system.equations, system.variables, kind).fuzz(300)
+    except NoSanitizer as error:
+        pytest.skip(str(error))
+    assert run.stderr == ""
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize(("flags", "stride"), [((), 7), (SANITIZERS, 397)], ids=["plain", "sanitized"])
+def test_damaged_descriptors_are_refused_or_run(tmp_path, flags, stride):
+    """Every byte is flipped in turn by sanitized.py; here some are."""
+    made = Sources.write(tmp_path, *model_and_variables(everything), "interpreted")
+    try:
+        code, out, errors = made.damage(stride // 2, stride, flags)
+    except NoSanitizer as error:
+        pytest.skip(str(error))
+    assert code == 0, errors[-3000:]
+    refused, ran = (int(word) for word in out.split() if word.isdigit())
+    assert refused > 3 * ran > 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_ten_thousand_instances_leave_nothing_behind(made):
+    run = made(everything).run("many_instances.c", 10_000)
+    assert run.returncode == 0
+    assert int(run.stdout) < 200
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
+@pytest.mark.parametrize("solver", ["explicit", "implicit"])
+def test_fixed_steps_never_allocate(made, solver):
+    flags = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc")]
+    run = made(everything, solver=solver, fixed_step=0.005).run("no_allocation.c", flags=flags)
+    assert run.returncode == 0
+
+
+@pytest.mark.parametrize("model", [oscillator, everything])
+def test_the_sources_compile_without_warnings(made, model):
+    """But for the equations, which CasADi writes, and for what a model with constant sizes does not use."""
+    sources = made(model)
+    main = "fmu.c" if sources.kind == "compiled" else "library.c"
+    text = (sources.folder / main).read_text()
+    quiet = '#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Wunused-parameter"\n'
+    quiet += '#pragma GCC diagnostic ignored "-Wmisleading-indentation"\n'
+    text = text.replace('#include "equations.c"', f'{quiet}#include "equations.c"\n#pragma GCC diagnostic pop')
+    (sources.folder / main).write_text(text)
+    flags = ["-std=c99", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-type-limits"]
+    flags += ["-Wno-unused-parameter", "-Wno-unused-function", "-Wno-div-by-zero"] if sources.kind == "compiled" else []
+    command = [*find_compiler().command, *flags, "-I", str(build.headers()), "-c", main, "-o", "object.o"]
+    done = subprocess.run(command, cwd=sources.folder, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert done.returncode == 0
+    assert pathlib.Path(sources.folder / "object.o").is_file()

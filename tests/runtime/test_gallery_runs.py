@@ -1,0 +1,76 @@
+"""The gallery at its limits: loose tolerances, motions too fast to follow, compiled beside interpreted."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+import pytest
+from hosts import Failed, Library
+
+from mbfmu import sources
+from mbfmu.dynamics.system import System
+from mbfmu.errors import SimulationError
+from mbfmu.modeling import registry
+from mbfmu.runtime.compilers import find_compiler
+from mbfmu.runtime.run import run
+
+GALLERY = sorted(registry.assemblies())
+
+
+@functools.cache
+def system(name):
+    return System.of(sources.load(name, ()))
+
+
+@pytest.mark.parametrize("tolerance", [0.1, 1.0])
+@pytest.mark.parametrize("name", GALLERY)
+def test_loose_tolerances_run(name, tolerance):
+    """Step errors of 10 % would feed energy to a motion until no step is short enough."""
+    made = system(name)
+    result = run(made.equations, made.variables, tolerance=tolerance, outputs=["time"])
+    assert result.time[-1] == made.equations.stop_time
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "culprit"),
+    [
+        ("double_pendulum", {"revolute2.w": 1e10}, r"revolute[12]\.(phi|w)"),
+        ("rolling_wheel", {"wheel1.der_angles[2]": 1e8}, r"wheel1\.\S+"),
+    ],
+)
+def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit):
+    made = system(name)
+    message = rf"more than 1000000 evaluations .* time came to \S+ only: '{culprit}' changes by \S+ per second"
+    with pytest.raises(SimulationError, match=message):
+        run(made.equations, made.variables, start_values=values, stop_time=1.0, interval=1.0, outputs=["time"])
+
+
+@pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "rolling_wheel"])
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name):
+    made = system(name)
+    names = [v.name for v in made.variables if v.type == "Real" and v.store != "constant"]
+    values = []
+    for host in ("compiled", "interpreted", "process"):
+        folder = tmp_path / host
+        (folder / "resources").mkdir(parents=True)
+        slave = Library(host, made.equations, made.variables, folder).slave(tolerance=1e-6).start()
+        rows = []
+        for _ in range(20):
+            slave.step(0.05)
+            rows += slave.get(*names)
+        values.append(rows)
+    assert [math.isnan(v) for v in values[0]].count(True) == 0
+    assert values[0] == values[1]
+    assert values[0] == values[2]
+
+
+def test_a_step_after_a_failed_one_is_refused(tmp_path):
+    made = system("double_pendulum")
+    slave = Library("process", made.equations, made.variables, tmp_path).slave().start(**{"revolute2.w": 1e10})
+    state = slave.save()
+    for _ in range(2):
+        with pytest.raises(Failed, match="evaluations"):
+            slave.step(0.5)
+        slave.restore(state)

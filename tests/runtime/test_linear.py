@@ -1,0 +1,121 @@
+"""Linear algebra against NumPy."""
+
+from __future__ import annotations
+
+import ctypes
+import pathlib
+
+import casadi as ca
+import numpy as np
+import pytest
+from hand_made_models import Draft
+
+from mbfmu.runtime import build
+from mbfmu.runtime.compilers import find_compiler, host_platform, library_name
+
+HERE = pathlib.Path(__file__).resolve().parent
+
+
+@pytest.fixture(scope="module")
+def linear(tmp_path_factory):
+    """Compile linear_algebra.c."""
+    compiler, folder = find_compiler(), tmp_path_factory.mktemp("linear")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    for name, content in build.sources().items():
+        (folder / name).write_bytes(content)
+    (folder / "linear_algebra.c").write_bytes((HERE / "linear_algebra.c").read_bytes())
+    name = library_name("linear", host_platform())
+    (folder / name).write_bytes(compiler.compile(folder / "linear_algebra.c", name, build.headers(), "-O2"))
+    return ctypes.CDLL(str(folder / name))
+
+
+def pointer(array):
+    return array.ctypes.data_as(ctypes.c_void_p)
+
+
+def solve(linear, A, b):
+    A, x, n = np.asfortranarray(A).copy(order="F"), np.array(b, dtype=float), len(b)
+    pivots, scratch = np.zeros(n + 1, dtype=np.int32), np.zeros(n + 1)
+    return x, linear.solve(n, pointer(A), pointer(x), pointer(pivots), pointer(scratch))
+
+
+def least_norm(linear, A, b):
+    """Least-norm solution of A x = b, and the rank."""
+    A, x = np.asfortranarray(A, dtype=float), np.full(A.shape[1] + 1, np.nan)
+    minus = -np.asarray(b, dtype=float)
+    rank = linear.least_norm(*map(int, A.shape), pointer(A), pointer(minus), pointer(x))
+    return x[:-1], rank
+
+
+@pytest.mark.parametrize("n", [1, 2, 5, 40])
+def test_lu_solves(linear, n):
+    random = np.random.default_rng(n)
+    A, b = random.normal(size=(n, n)) * 10 ** random.uniform(-6, 6, (n, 1)), random.normal(size=n)
+    A[0, 0] = 0.0 if n > 1 else 2.0  # asks for pivoting
+    x, rank = solve(linear, A, b)
+    assert rank == n
+    np.testing.assert_allclose(x, np.linalg.solve(A, b), rtol=1e-9)
+
+
+@pytest.mark.parametrize("column", range(4))
+def test_lu_names_the_column_that_depends_on_others(linear, column):
+    A = np.random.default_rng(3).normal(size=(4, 4))
+    A[:, column] = A[:, :column].sum(axis=1)
+    assert solve(linear, A, np.ones(4))[1] == column
+
+
+def test_lu_tells_a_small_pivot_from_none(linear):
+    """A pivot of 1e-13 of its column is bad luck, one of rounding errors is none."""
+    assert solve(linear, np.array([[1.0, 1.0], [1.0, 1.0 + 1e-13]]), np.ones(2))[1] == 2
+    assert solve(linear, np.array([[1.0, 1 / 3], [3.0, 1.0]]), np.ones(2))[1] == 1
+    assert solve(linear, np.array([[1.0, 0.0], [0.0, 1e-200]]), np.ones(2))[1] == 2
+
+
+BLOCKS = [((0, 1, 2, 3, 4),), ((0, 3), (1,), (2, 4)), ((4, 2), (3, 0), (1,)), ((0,), (1,), (2,), (3,), (4,))]
+
+
+@pytest.mark.parametrize("blocks", BLOCKS)
+def test_blocks_give_the_solution_of_the_whole(library, blocks):
+    random = np.random.default_rng(1)
+    A = np.zeros((5, 5))
+    for block in blocks:
+        A[np.ix_(block, block)] = random.normal(size=(len(block), len(block)))
+    b = random.normal(size=5)
+
+    def blocked():
+        d = Draft("blocks", q=5, v=5)
+        return d.equations(A=ca.SX(A), b=ca.SX(b), guess=ca.SX.zeros(10), blocks=blocks)
+
+    slave = library(blocked).slave().start()
+    assert slave.get(*(f"w{i}" for i in range(5))) == pytest.approx(np.linalg.solve(A, b), rel=1e-10)
+
+
+@pytest.mark.parametrize(("rows", "columns", "rank"), [(2, 5, 2), (5, 2, 2), (4, 6, 3), (3, 3, 3), (6, 4, 2)])
+def test_least_norm_is_the_pseudo_inverse(linear, rows, columns, rank):
+    random = np.random.default_rng(2)
+    A = random.normal(size=(rows, rank)) @ random.normal(size=(rank, columns))
+    b = random.normal(size=rows) if rows <= columns and rank == rows else A @ random.normal(size=columns)
+    solution, found = least_norm(linear, A, b)
+    np.testing.assert_allclose(solution, np.linalg.pinv(A, rcond=1e-10) @ b, atol=1e-9)
+    assert found == rank
+
+
+@pytest.mark.parametrize(("size", "rank"), [(1e-8, 3), (1e-9, 3), (1e-11, 2), (1e-13, 2)])
+def test_rows_dependent_to_1e_10_are_left_out(linear, size, rank):
+    """Rank is decided at 1e-10 of rows of norm 1: closer to rounding errors, steps would be noise."""
+    A = np.array([[1.0, 0, 0], [0, 1.0, 0], [0.6, 0.8, size]])
+    assert least_norm(linear, A, np.array([1.0, 2.0, 2.2]))[1] == rank
+    assert least_norm(linear, 1e6 * A, np.array([1.0, 2.0, 2.2]))[1] == rank
+
+
+def test_rows_of_rounding_errors_beside_others_are_left_out(linear):
+    A = np.array([[1.0, 0.0], [0.0, 1e-15]])
+    solution, rank = least_norm(linear, A, np.array([2.0, 1e-15]))
+    assert (rank, solution.tolist()) == (1, [2.0, 0.0])
+    assert least_norm(linear, np.array([[1.0, 0.0], [0.0, 1e-12]]), np.array([2.0, 1e-12]))[1] == 2
+
+
+def test_least_norm_of_nothing(linear):
+    assert least_norm(linear, np.zeros((0, 3)), np.zeros(0))[0].tolist() == [0.0, 0.0, 0.0]
+    assert least_norm(linear, np.zeros((2, 3)), np.ones(2))[0].tolist() == [0.0, 0.0, 0.0]

@@ -1,0 +1,178 @@
+"""Tapes: every operation gives what Python's math gives, and a run what compiled functions give, to the last bit."""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import struct
+
+import casadi as ca
+import numpy as np
+import pytest
+from hand_made_models import Draft, bouncing_mass, everything, free_body, oscillator, point_pendulum, stiff_drive
+from hosts import HOSTS, model_and_variables
+
+from mbfmu.runtime.contract import FUNCTIONS, OPERATIONS
+from mbfmu.runtime.run import evaluate, model_of
+from mbfmu.runtime.tape import tape
+
+INF, NAN = math.inf, math.nan
+
+
+def guarded(function, *fallback):
+    """Python's function where it raises: IEEE's answer."""
+
+    def call(*arguments):
+        try:
+            return function(*arguments)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            return fallback[0](*arguments) if fallback else NAN
+
+    return call
+
+
+def overflow(a):
+    return INF if a > 0 else -INF
+
+
+def divide(a, b):
+    with np.errstate(all="ignore"):
+        return float(np.float64(a) / np.float64(b))
+
+
+def power(a, b):
+    with np.errstate(all="ignore"):
+        return float(np.power(np.float64(a), np.float64(b)))
+
+
+def rounded(function):
+    return lambda a: float(function(a)) if math.isfinite(a) and a != 0 else a
+
+
+#: CasADi's function and Python's, by operation: of one operand, of two.
+ONE = {
+    "NEG": (lambda a: -a, lambda a: -a),
+    "INV": (lambda a: 1 / a, lambda a: divide(1.0, a)),
+    "SQ": (ca.sq if hasattr(ca, "sq") else lambda a: a**2, lambda a: a * a),
+    "TWICE": (lambda a: 2 * a, lambda a: 2 * a),
+    "SQRT": (ca.sqrt, guarded(math.sqrt)),
+    "EXP": (ca.exp, guarded(math.exp, lambda _: INF)),
+    "LOG": (ca.log, guarded(math.log, lambda a: -INF if a == 0 else NAN)),
+    "LOG1P": (ca.log1p, guarded(math.log1p, lambda a: -INF if a == -1 else NAN)),
+    "EXPM1": (ca.expm1, guarded(math.expm1, lambda _: INF)),
+    "SIN": (ca.sin, guarded(math.sin)),
+    "COS": (ca.cos, guarded(math.cos)),
+    "TAN": (ca.tan, guarded(math.tan)),
+    "ASIN": (ca.asin, guarded(math.asin)),
+    "ACOS": (ca.acos, guarded(math.acos)),
+    "ATAN": (ca.atan, math.atan),
+    "SINH": (ca.sinh, guarded(math.sinh, overflow)),
+    "COSH": (ca.cosh, guarded(math.cosh, lambda _: INF)),
+    "TANH": (ca.tanh, math.tanh),
+    "ASINH": (ca.asinh, math.asinh),
+    "ACOSH": (ca.acosh, guarded(math.acosh)),
+    "ATANH": (ca.atanh, guarded(math.atanh, lambda a: math.copysign(INF, a) if abs(a) == 1 else NAN)),
+    "FABS": (ca.fabs, abs),
+    "SIGN": (ca.sign, lambda a: a if a == 0 or a != a else math.copysign(1.0, a)),
+    "FLOOR": (ca.floor, rounded(math.floor)),
+    "CEIL": (ca.ceil, lambda a: math.copysign(rounded(math.ceil)(a), a)),
+    "NOT": (ca.logic_not, lambda a: float(not a)),
+}
+TWO = {
+    "ADD": (lambda a, b: a + b, lambda a, b: a + b),
+    "SUB": (lambda a, b: a - b, lambda a, b: a - b),
+    "MUL": (lambda a, b: a * b, lambda a, b: a * b),
+    "DIV": (lambda a, b: a / b, divide),
+    "POW": (lambda a, b: a**b, power),
+    "ATAN2": (ca.atan2, math.atan2),
+    "HYPOT": (ca.hypot, math.hypot),
+    "COPYSIGN": (ca.copysign, math.copysign),
+    "FMOD": (ca.fmod, guarded(math.fmod)),
+    "FMIN": (ca.fmin, lambda a, b: b if a != a else a if b != b else min(a, b)),
+    "FMAX": (ca.fmax, lambda a, b: b if a != a else a if b != b else max(a, b)),
+    "LT": (lambda a, b: a < b, lambda a, b: float(a < b)),
+    "LE": (lambda a, b: a <= b, lambda a, b: float(a <= b)),
+    "EQ": (lambda a, b: a == b, lambda a, b: float(a == b)),
+    "NE": (lambda a, b: a != b, lambda a, b: float(a != b)),
+    "AND": (ca.logic_and, lambda a, b: float(bool(a) and bool(b))),
+    "OR": (ca.logic_or, lambda a, b: float(bool(a) or bool(b))),
+    "IF_ELSE_ZERO": (ca.if_else_zero if hasattr(ca, "if_else_zero") else lambda a, b: ca.if_else(a, b, 0),
+                     lambda a, b: b if a else 0.0),
+}  # fmt: skip
+OTHER = {"ASSIGN", "CONST", "INPUT", "OUTPUT", "CONSTPOW"}
+
+VALUES = (0.0, -0.0, 1.0, -1.0, 0.3, -0.7, 2.5, -3.5, 700.0, 1e300, -1e300, 5e-324, INF, -INF, NAN)
+
+#: Where the sign of a zero is open: CasADi and C's fmin and fmax may take either.
+EITHER_ZERO = {"FMIN", "FMAX"}
+
+
+def calculator():
+    """No states; a variable for each operation, of two inputs."""
+    d = Draft("calculator", inputs=[0.3, 0.7])
+    a, b = d.u[0], d.u[1]
+    y = [function(a) for function, _ in ONE.values()] + [function(a, b) for function, _ in TWO.values()]
+    fused = [a * b + a, a * b - a, a - a * b, a * b + b * b, a * b - b * b, a**2.5]
+    return d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=ca.vertcat(*y, *fused))
+
+
+def same(got, wanted, either_zero=False, places=2):
+    if math.isnan(wanted) or math.isnan(got):
+        return math.isnan(wanted) and math.isnan(got)
+    if wanted == 0 or math.isinf(wanted):
+        return got == wanted and (either_zero or math.copysign(1, got) == math.copysign(1, wanted))
+    return abs(got - wanted) <= places * math.ulp(wanted)
+
+
+def test_every_operation_is_listed():
+    assert set(ONE) | set(TWO) | OTHER == set(OPERATIONS)
+    codes = np.frombuffer(tape(calculator().functions["variables"])[16:], dtype="<u4")
+    head = struct.unpack("<4i", tape(calculator().functions["variables"])[:16])
+    used = {OPERATIONS[code] for code in codes[2 * head[1] :: 4]}
+    assert set(OPERATIONS) - used <= {"ASSIGN", "CONSTPOW", "IF_ELSE_ZERO", "POW"}
+
+
+def test_every_operation_is_that_of_python():
+    model = model_of(*model_and_variables(calculator))
+    number, n = list(FUNCTIONS).index("variables"), len(ONE) + len(TWO)
+    empty, time, y = np.zeros(1), np.zeros(1), np.zeros(n + 6)
+    for a, b in itertools.product(VALUES, VALUES):
+        evaluate(model, number, [time, empty, np.array([a, b]), empty, empty, empty], [y])
+        wanted = {name: python(a) for name, (_, python) in ONE.items()}
+        wanted |= {name: python(a, b) for name, (_, python) in TWO.items()}
+        for (name, value), got in zip(wanted.items(), y[:n], strict=True):
+            assert same(float(got), value, name in EITHER_ZERO), (name, a, b, got, value)
+        with np.errstate(all="ignore"):
+            A, B = np.float64(a), np.float64(b)
+            fused = [A * B + A, A * B - A, A - A * B, A * B + B * B, A * B - B * B, A**2.5]
+        for i, (got, value) in enumerate(zip(y[n:], fused, strict=True)):
+            assert same(float(got), float(value), places=2 * (i == 5)), (i, a, b, got, value)
+
+
+@pytest.mark.parametrize("solver", ["explicit", "implicit"])
+@pytest.mark.parametrize("model", [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive])
+def test_all_hosts_give_the_same_run_to_the_last_bit(library_in, model, solver):
+    runs = []
+    for host in HOSTS:
+        slave = library_in(host, model, solver=solver).slave(tolerance=1e-6).start()
+        names = [v.name for v in slave.library.variables if v.store in ("x", "w", "y")]
+        values = []
+        for _ in range(20):
+            slave.step(0.025)
+            values += slave.get(*names)
+        runs.append((values, slave.statistics()))
+    assert runs[0] == runs[1] == runs[2]
+
+
+def test_functions_that_call_others_are_expanded():
+    x = ca.SX.sym("x")
+    inner, y = ca.Function("inner", [x], [ca.sin(x) + 1]), ca.MX.sym("y")
+    assert tape(ca.Function("f", [y], [inner(y)])) == tape(ca.Function("f", [x], [ca.sin(x) + 1]))
+
+
+def test_a_tape_that_is_not_there_says_so():
+    model = model_of(*model_and_variables(calculator))
+    nothing = (ctypes.c_void_p * 20)()
+    assert model.library.evaluate(model.handle, 99, nothing, nothing) == 1
+    assert model.library.evaluate(model.handle, -1, nothing, nothing) == 1
