@@ -191,7 +191,7 @@ def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_ste
     assert [time for time, *_ in seen] == sorted({time for time, *_ in seen})
     assert {tuple(flags) for _, _, *flags in seen} == {(False, True, True)}
     reference = fmpy.simulate_fmu(str(path), stop_time=seen[-1][0], output_interval=seen[-1][0])
-    assert seen[-1][1] == pytest.approx(reference["inertia.w"][-1], rel=1e-9)
+    assert seen[-1][1] == pytest.approx(reference["inertia.w"][-1], rel=1e-7)
     fmu.freeInstance()
 
 
@@ -240,7 +240,7 @@ def test_adjoint_derivatives_are_the_directional_ones_transposed(fmus):
     knowns += [v.valueReference for v in variables.values() if v.causality == "input"]
     columns = [fmu.getDirectionalDerivative(unknowns, [known], [1.0]) for known in knowns]
     rows = [
-        fmu.getAdjointDerivative(unknowns, knowns, [float(i == k) for k in range(len(unknowns))])
+        fmu.getAdjointDerivative(unknowns, knowns, [float(i == k) for k in range(len(unknowns))], len(knowns))
         for i in range(len(unknowns))
     ]
     np.testing.assert_array_equal(np.array(columns).T, np.array(rows))
