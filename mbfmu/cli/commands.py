@@ -194,6 +194,9 @@ def ssp(
     output: Annotated[
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.ssp.")
     ] = None,
+    connectors: Annotated[
+        bool, typer.Option("--connectors", help="Give the system connectors for what is not connected.")
+    ] = False,
     target: Target = "auto",
     platform: Platform = None,
 ) -> None:
@@ -212,6 +215,7 @@ def ssp(
             connect=system.connect,
             name=system.name,
             stop_time=system.stop_time,
+            connectors=connectors,
             target=target,
             platforms=platform,
             progress=progress,

@@ -165,6 +165,9 @@ def build(
         record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=record)
         shown = select(system.variables, _split(variables))
+        if fmi == 2:
+            # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
+            shown = tuple(variable for variable in shown if variable.causality != "independent")
         fill(folder, system, shown, fmi, made, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())
