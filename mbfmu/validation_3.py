@@ -27,7 +27,7 @@ def problems_of(root: etree._Element) -> Iterator[str]:
 
 
 def _variables(root: etree._Element) -> list[etree._Element]:
-    return list(root.find("ModelVariables"))
+    return root.findall("ModelVariables/*")
 
 
 def _title(variable: etree._Element) -> str:
@@ -47,7 +47,7 @@ def _names(root: etree._Element) -> Iterator[str]:
 
 
 def _references(root: etree._Element) -> Iterator[str]:
-    for reference, count in collections.Counter(v.get("valueReference") for v in _variables(root)).items():
+    for reference, count in collections.Counter(str(v.get("valueReference")) for v in _variables(root)).items():
         if count > 1:
             yield f"The value reference {reference} is given to {count} variables; one of them must be an alias."
     known = {v.get("valueReference") for v in _variables(root)}
@@ -129,26 +129,25 @@ def _derivatives(root: etree._Element) -> Iterator[str]:
 def _structure(root: etree._Element) -> Iterator[str]:
     """Duplicates, dependencies and their kinds in ModelStructure (section 2.4.8)."""
     by_reference = {str(v.get("valueReference")): v for v in _variables(root)}
-    structure = root.find("ModelStructure")
-    unknowns = [unknown for unknown in structure if unknown.tag != "Annotations"]
-    for (tag, reference), count in collections.Counter((u.tag, u.get("valueReference")) for u in unknowns).items():
+    unknowns = [unknown for unknown in root.iterfind("ModelStructure/*") if unknown.tag != "Annotations"]
+    listed = [(str(unknown.tag), str(unknown.get("valueReference"))) for unknown in unknowns]
+    for (tag, reference), count in collections.Counter(listed).items():
         if count > 1:
-            yield f'ModelStructure/{tag}: "{by_reference[str(reference)].get("name")}" is listed {count} times.'
+            yield f'ModelStructure/{tag}: "{by_reference[reference].get("name")}" is listed {count} times.'
     states = [by_reference[str(u.get("valueReference"))].get("derivative") for u in unknowns if u.tag == _DERIVATIVE]
     for state, count in collections.Counter(states).items():
         if state is None:
             yield f"ModelStructure/{_DERIVATIVE}: an entry is not the derivative of a variable."
         elif count > 1:
-            yield f'ModelStructure/{_DERIVATIVE}: {count} entries are derivatives of "{by_reference[state].get("name")}".'
+            name = by_reference[state].get("name")
+            yield f'ModelStructure/{_DERIVATIVE}: {count} entries are derivatives of "{name}".'
     for unknown in unknowns:
-        where = f"ModelStructure/{unknown.tag}, line {unknown.sourceline}"
+        where = f"ModelStructure/{unknown.tag!s}, line {unknown.sourceline}"
         names, kinds = unknown.get("dependencies"), unknown.get("dependenciesKind")
         if kinds is not None and len(kinds.split()) != len((names or "").split()):
             yield f"{where}: dependencies and dependenciesKind have different lengths."
-        if unknown.tag == "EventIndicator" and by_reference[str(unknown.get("valueReference"))].get("variability") not in (
-            None,
-            "continuous",
-        ):
+        variability = by_reference[str(unknown.get("valueReference"))].get("variability", "continuous")
+        if unknown.tag == "EventIndicator" and variability != "continuous":
             yield f"{where}: event indicators must be continuous."
         for reference in (names or "").split():
             known = by_reference[reference]

@@ -91,7 +91,11 @@ def build(
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Annotated[
         str | None,
-        typer.Option(metavar="PATTERNS", help="Local variables to keep (body.*), comma-separated; default: all."),
+        typer.Option(
+            metavar="PATTERNS",
+            help="Local variables to keep (body.*), comma-separated; '*' keeps all. Default: all, in very large models "
+            "without those of inner connectors.",
+        ),
     ] = None,
     solver: Annotated[
         str | None,

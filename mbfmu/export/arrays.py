@@ -1,7 +1,7 @@
 """The variables of FMI 3.0: vectors and matrices as arrays, variables of one place as aliases.
 
-A System has scalars, named as in FMI 2.0: `r_0[1]`, `R.T[2,3]`. What belongs together becomes one array here, its elements
-in the order of the standard: the last index counts fastest (FMI 3.0, section 2.2.6.1).
+A System has scalars, named as in FMI 2.0: `r_0[1]`, `R.T[2,3]`. What belongs together becomes one array here, its
+elements in the order of the standard: the last index counts fastest (FMI 3.0, section 2.2.6.1).
 """
 
 from __future__ import annotations

@@ -13,8 +13,8 @@ import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
-from mbfmu.export.arrays import arrange
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
+from mbfmu.export.arrays import arrange
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
@@ -32,6 +32,9 @@ TARGETS = ("native", "python")
 
 #: What a native FMU's equations are, the preferred kind first: C code compiled for it, or tapes that are interpreted.
 EQUATIONS = ("compiled", "interpreted")
+
+#: Models of more scalars than this do not show all of them by default: importers' lists end in the thousands.
+LARGE = 5000
 
 #: The versions of FMI, the preferred one first.
 VERSIONS = (2, 3)
@@ -112,7 +115,8 @@ def build(
         that of this machine.
     variables
         Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows. Parameters,
-        start values, inputs and outputs are always there. By default it shows all.
+        start values, inputs and outputs are always there. By default it shows all; of models with more than `LARGE`
+        scalars, parts of composites go without those of their connectors and of passed-on parameters (`*` keeps all).
     sources
         Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
     solver
@@ -164,7 +168,10 @@ def build(
         record = system.equations
         record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=record)
-        shown = select(system.variables, _split(variables))
+        patterns = _split(variables)
+        shown = select(system.variables, patterns) if patterns else without_inner_copies(system)
+        if len(shown) < len(system.variables) and not patterns:
+            report(f"Leaving out {len(system.variables) - len(shown)} inner variables (--variables '*' keeps all)")
         if fmi == 2:
             # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
             shown = tuple(variable for variable in shown if variable.causality != "independent")
@@ -227,7 +234,8 @@ def fill(
         (folder / "sources").mkdir()
         native.write_sources(equations, scalars, guid, folder / "sources", lengths)
         if fmi == 3:
-            (folder / "sources" / "buildDescription.xml").write_bytes(build_description(identifier, native.SOURCE_FILES))
+            text = build_description(identifier, native.SOURCE_FILES)
+            (folder / "sources" / "buildDescription.xml").write_bytes(text)
     if target == "python":
         return
     if kind == "interpreted":
@@ -273,6 +281,31 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
         or variable.name in states
         or any(expression.fullmatch(variable.name) for expression in expressions.values())
     )
+
+
+def without_inner_copies(system: System) -> tuple[ScalarVariable, ...]:
+    """Return the variables that an FMU shows by default: all, but of large models.
+
+    More than `LARGE` scalars make importers slow and their lists useless. Then parts of composites keep their own
+    variables, but not those of their connectors, nor parameters that only pass on what the composite has.
+    """
+    if len(system.variables) <= LARGE:
+        return system.variables
+    inner = {path for path, _, _ in system.components if "." in path}
+    connectors = {end for pair in system.connections for end in pair if end.rpartition(".")[0] in inner}
+    states = {variable.derivative_of for variable in system.variables if variable.derivative_of}
+
+    def is_shown(variable: ScalarVariable) -> bool:
+        if variable.name in states:
+            return True
+        if variable.causality != "calculatedParameter" and _belongs_to_interface(variable):
+            return True
+        names = variable.name.split(".")
+        paths = {".".join(names[:length]) for length in range(1, len(names))}
+        passed_on = variable.causality == "calculatedParameter" and variable.start_index is None
+        return not (paths & connectors or ((passed_on or variable.variability == "constant") and paths & inner))
+
+    return tuple(variable for variable in system.variables if is_shown(variable))
 
 
 def _belongs_to_interface(variable: ScalarVariable) -> bool:

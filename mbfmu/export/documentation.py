@@ -16,8 +16,8 @@ import markupsafe
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.export import structure
-from mbfmu.export.model_description import has_start
 from mbfmu.export.arrays import Arrangement
+from mbfmu.export.model_description import has_start
 from mbfmu.export.terminals import terminals_and_icons
 from mbfmu.runtime.variables import ScalarVariable
 

@@ -1,4 +1,4 @@
-"""The modelDescription.xml of an FMU of FMI 3.0 (FMI 3.0.2, section 2.4), and the buildDescription.xml of its sources."""
+"""The modelDescription.xml of an FMU of FMI 3.0 (FMI 3.0.2, section 2.4), and the buildDescription.xml of sources."""
 
 from __future__ import annotations
 
@@ -215,9 +215,8 @@ def _model_structure(
 
 def _knowns(variables: Sequence[Variable], states: Sequence[tuple[Variable, Variable]]) -> dict[str, int]:
     """Value references of what a dependency may name, by the names of scalars: inputs and states, whatever alias."""
-    knowns = {
-        element.name: v.reference for v in variables if v.causality in ("input", "independent") for element in v.elements
-    }
+    free = [variable for variable in variables if variable.causality in ("input", "independent")]
+    knowns = {element.name: variable.reference for variable in free for element in variable.elements}
     owners = {element.index: state.reference for state, _ in states for element in state.elements}
     for variable in variables:
         for v in (variable, *variable.aliases):

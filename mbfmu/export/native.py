@@ -167,7 +167,8 @@ def write_sources(
 def _write_library(folder: pathlib.Path, platform: str, name: str, library: bytes, fmi_3: bool) -> pathlib.Path:
     """Write a library into the folders of its platform, and return the path of the first."""
     folders = PLATFORMS_3[platform] if fmi_3 else (platform,)
-    return [_write(folder / "binaries" / where / name, library) for where in folders][0]
+    written = [_write(folder / "binaries" / where / name, library) for where in folders]
+    return written[0]
 
 
 def _write(path: pathlib.Path, content: bytes) -> pathlib.Path:

@@ -210,8 +210,14 @@ def _omsimulator(system: etree._Element, structure: SystemStructure) -> None:
     group = etree.SubElement(system, _ssd("Annotations"))
     annotation = etree.SubElement(group, _ssc("Annotation"), type="org.openmodelica")
     information = etree.SubElement(etree.SubElement(annotation, _oms("Annotations")), _oms("SimulationInformation"))
-    master = {"stepSize": repr(step), "absoluteTolerance": repr(tolerance), "relativeTolerance": repr(tolerance)}
-    etree.SubElement(information, _oms("FixedStepMaster"), {"description": "oms-ma", **master})
+    etree.SubElement(
+        information,
+        _oms("FixedStepMaster"),
+        description="oms-ma",
+        stepSize=repr(step),
+        absoluteTolerance=repr(tolerance),
+        relativeTolerance=repr(tolerance),
+    )
 
 
 def _oms(tag: str) -> str:

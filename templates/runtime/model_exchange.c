@@ -112,6 +112,14 @@ static Status enter_continuous_time_mode(Instance *s, const char *name)
     return STATUS_OK;
 }
 
+/* Is an assertion violated by more than states that are known to the tolerance can tell? */
+static int violated_beyond_drift(const Instance *s)
+{
+    for (int i = 0; i < NH; ++i)
+        if (!(s->h[i] >= -TOLERATED_DRIFT * s->now->tolerance)) return 1;
+    return 0;
+}
+
 /* Asks for an event where the states have drifted off their constraints, and for the end where an assertion fails. */
 static Status completed_integrator_step(Instance *s, const char *name, int *enter_event, int *stop)
 {
@@ -121,7 +129,7 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     *enter_event = drift_from_constraints(s) > TOLERATED_DRIFT;
     *stop = 0;
     Status status = NH ? evaluate(s, name) : STATUS_OK;
-    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w)) {
+    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w) && violated_beyond_drift(s)) {
         *stop = 1;
         return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }

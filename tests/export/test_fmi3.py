@@ -126,7 +126,8 @@ def test_what_differs_stays_apart():
         real("b[1]", index=2), real("b[3]", index=3),  # an element is missing
         real("c[1]", index=4, unit="m"), real("c[2]", index=5, unit="s"),
         real("d[1]", index=6, causality="output"), real("d[2]", index=7),
-        real("e[1]", index=8), real("e[2]", index=0, store="constant", variability="constant", initial="exact", start=2.0),
+        real("e[1]", index=8),
+        real("e[2]", index=0, store="constant", variability="constant", initial="exact", start=2.0),
     ])  # fmt: skip
     shapes = {v.name: v.shape for v in made.variables}
     assert shapes == {
@@ -138,12 +139,13 @@ def test_what_differs_stays_apart():
 
 
 def test_states_out_of_order_are_no_array():
-    """The vector of states is that of the derivatives, one after the other: arrays that would change it stay scalars."""
+    """The vector of states is that of the derivatives, one after the other: arrays that would change it stay apart."""
     made = arrange([
         real("x[1]", store="x", index=1), real("x[2]", store="x", index=0),
         real("v[1]", index=0, derivative_of="x[1]"), real("v[2]", index=1, derivative_of="x[2]"),
     ])  # fmt: skip
-    assert [(state.name, rate.name) for state, rate in states_of(made.variables)] == [("x[2]", "v[2]"), ("x[1]", "v[1]")]
+    pairs = [(state.name, rate.name) for state, rate in states_of(made.variables)]
+    assert pairs == [("x[2]", "v[2]"), ("x[1]", "v[1]")]
 
 
 def slave(path: pathlib.Path, kind: str = "CoSimulation", **options: Any) -> tuple[Any, dict[str, Any], list[str]]:
@@ -214,7 +216,7 @@ def test_inputs_act_at_once_in_event_mode(fmus):
     fmu.enterStepMode()
     with pytest.raises(FMICallException):
         fmu.enterStepMode()
-    assert "not allowed between steps" in log[-1] or "between steps" in log[-1]
+    assert "between steps" in log[-1]
     fmu.freeInstance()
 
 
@@ -352,7 +354,7 @@ def test_flanges_are_terminals_whose_flows_fit(fmus):
 
 
 def test_what_this_version_cannot_do_is_said(tmp_path):
-    with pytest.raises(BuildError, match="python FMUs are of FMI 2.0"):
+    with pytest.raises(BuildError, match=r"python FMUs are of FMI 2\.0"):
         mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=3, target="python")
     with pytest.raises(BuildError, match="FMI 4 is unknown"):
         mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=4)

@@ -1,4 +1,4 @@
-"""Random calls of FMI 3.0 under sanitizers: `python tests/hosts/random_calls.py [CALLS [NAME...]]` for gallery models."""
+"""Random calls of FMI 3.0 under sanitizers: `python tests/hosts/random_calls.py [CALLS [NAME...]]`."""
 
 from __future__ import annotations
 

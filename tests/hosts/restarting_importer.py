@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import pathlib
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -51,11 +52,15 @@ class Importer:
 
     def derivatives(self, t: float, x: Vector) -> Vector:
         self.put(t, x)
-        return self.vector(self.fmu.getContinuousStateDerivatives if self.of_fmi_3 else self.fmu.getDerivatives, self.nx)
+        fmu = self.fmu
+        return self.vector(fmu.getContinuousStateDerivatives if self.of_fmi_3 else fmu.getDerivatives, self.nx)
 
     def indicators(self, t: float, x: Vector) -> Vector:
         self.put(t, x)
         return self.vector(self.fmu.getEventIndicators, self.nz)
+
+    def indicator(self, i: int, states: Callable[[float], Vector], t: float) -> float:
+        return float(self.indicators(t, states(t))[i])
 
     def handle_event(self) -> bool:
         """Let the FMU handle an event; True where the integrator has to start again."""
@@ -85,7 +90,8 @@ class Importer:
             after = self.indicators(t, x)
             crossed = np.flatnonzero((z > 0) != (after > 0))
             for i in crossed:
-                t = min(t, self.crossing(lambda s, i=i: self.indicators(s, dense(s))[i], before, solver.t))
+                at_time = functools.partial(self.indicator, i, dense)
+                t = min(t, self.crossing(at_time, before, solver.t))
             while at < len(times) and times[at] <= t:
                 self.put(times[at], dense(times[at]))
                 rows.append(self.fmu.getFloat64(self.read) if self.of_fmi_3 else self.fmu.getReal(self.read))
