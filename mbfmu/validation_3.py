@@ -54,13 +54,14 @@ def _references(root: etree._Element) -> Iterator[str]:
     for variable in _variables(root):
         others = [("derivative", variable.get("derivative"))]
         others += [("Dimension", size.get("valueReference")) for size in variable.iterfind("Dimension")]
-        for place, reference in others:
-            if reference is not None and reference not in known:
-                yield f"{_title(variable)}: {place} refers to {reference}, which no variable has."
+        for place, other in others:
+            if other is not None and other not in known:
+                yield f"{_title(variable)}: {place} refers to {other}, which no variable has."
     for unknown in root.iterfind("ModelStructure/*"):
+        tag = str(unknown.tag)
         for reference in (str(unknown.get("valueReference")), *unknown.get("dependencies", "").split()):
-            if reference not in known and unknown.tag != "Annotations":
-                yield f"ModelStructure/{unknown.tag} (line {unknown.sourceline}): no variable has {reference}."
+            if reference not in known and tag != "Annotations":
+                yield f"ModelStructure/{tag} (line {unknown.sourceline}): no variable has {reference}."
 
 
 def _independent(root: etree._Element) -> Iterator[str]:
@@ -142,7 +143,8 @@ def _structure(root: etree._Element) -> Iterator[str]:
             name = by_reference[state].get("name")
             yield f'ModelStructure/{_DERIVATIVE}: {count} entries are derivatives of "{name}".'
     for unknown in unknowns:
-        where = f"ModelStructure/{unknown.tag!s}, line {unknown.sourceline}"
+        tag = str(unknown.tag)
+        where = f"ModelStructure/{tag}, line {unknown.sourceline}"
         names, kinds = unknown.get("dependencies"), unknown.get("dependenciesKind")
         if kinds is not None and len(kinds.split()) != len((names or "").split()):
             yield f"{where}: dependencies and dependenciesKind have different lengths."

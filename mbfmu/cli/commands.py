@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="mbfmu",
-    help="Mechanisms written in Python become FMI 2.0 FMUs.",
+    help="Mechanisms written in Python become FMUs of FMI 2.0 or 3.0.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -66,7 +66,7 @@ def root(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMI 2.0 FMUs."""
+    """Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMUs."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 

@@ -64,7 +64,8 @@ def write_documentation(
     documentation = folder / "documentation"
     (documentation / "licenses").mkdir(parents=True, exist_ok=True)
     (documentation / "index.html").write_text(page(system, variables, facts), encoding="utf-8")
-    licenses = {"mbfmu": license_of("mbfmu"), "The C headers of the FMI standard": license_of_headers()}
+    headers = license_of_headers(2 if arrangement is None else 3)
+    licenses = {"mbfmu": license_of("mbfmu"), "The C headers of the FMI standard": headers}
     if target == "python":
         licenses["pythonfmu, whose binaries call Python"] = license_of("pythonfmu")
     text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
@@ -128,11 +129,12 @@ def license_of(package: str) -> str:
     return "\n".join(known)
 
 
-def license_of_headers() -> str:
+def license_of_headers(fmi: int = 2) -> str:
     """Return the licence of the C headers of the FMI standard, which stands at the end of their first comment."""
-    header = importlib.resources.files("mbfmu.templates") / "runtime" / "include" / "fmi2FunctionTypes.h"
-    comment = header.read_text(encoding="utf-8").partition("*/")[0]
-    return textwrap.dedent(comment[comment.index("   Copyright") :]).strip()
+    header = importlib.resources.files("mbfmu.templates") / "runtime" / "include" / f"fmi{fmi}FunctionTypes.h"
+    comment = header.read_text(encoding="utf-8")
+    begin = comment.rindex("\n", 0, comment.index("Copyright (C)")) + 1
+    return textwrap.dedent(comment[begin : comment.index("*/", begin)]).strip()
 
 
 @functools.cache
