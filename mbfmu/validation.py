@@ -1,4 +1,4 @@
-"""Checks of a finished FMU: the schema and FMPy's rules, the rules of FMI 2.0.4 that FMPy does not know, and a run."""
+"""Checks of a finished FMU of FMI 2.0 or 3.0: the schema and FMPy's rules, rules that FMPy does not know, and a run."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from typing import Any
 from lxml import etree
 
 from mbfmu.errors import ValidationError
-from mbfmu.export.symbols import REQUIRED, exported_functions
+from mbfmu.export.native import PLATFORMS_3
+from mbfmu.export.symbols import REQUIRED, REQUIRED_3, exported_functions
 from mbfmu.runtime.compilers import PLATFORMS
+from mbfmu.validation_3 import STRUCTURED, problems_of
 
 #: Communication steps of the trial run, and the time that it may take, in s.
 STEPS = 10
@@ -28,10 +30,7 @@ PATIENCE = 120
 
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
-#: Names of variables under the convention `structured` (FMI 2.0.4, section 2.2.9).
-_QUOTED = r"'(?:[^'\\]|\\['\"?\\abfnrtv])+'"
-_PART = rf"(?:[A-Za-z_][A-Za-z0-9_]*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
-_STRUCTURED = re.compile(rf"{_PART}(?:\.{_PART})*|der\({_PART}(?:\.{_PART})*(?:,\d+)?\)")
+BUILD_DESCRIPTION = "sources/buildDescription.xml"
 
 _TRIAL = "import sys; from mbfmu.validation import run; run(sys.argv[1])"
 
@@ -54,9 +53,10 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
     path = pathlib.Path(path)
     names, root = _open(path)
     problems = list(_archive_problems(path))
-    if root.get("fmiVersion") == "2.0":
+    if _is_known(root):
         problems += description_problems(root)
         problems += _content_problems(root, names)
+        problems += _build_description_problems(path, names)
         problems += _binary_problems(path, root, names)
         problems += _terminal_problems(path, root, names)
     problems = problems or _fmpy_problems(path)
@@ -101,9 +101,10 @@ def run(path: str | pathlib.Path) -> None:
     step = step if step > 0 else (stop - start) / 500
     messages: list[str] = []
 
-    def log(_environment: Any, _instance: bytes, status: int, _category: bytes, message: bytes) -> None:
-        if status > 0:
-            messages.append(message.decode("utf-8", "replace"))
+    def log(*line: Any) -> None:
+        """Status and message stand at the same places from the end in both versions."""
+        if line[-3] > 0:
+            messages.append(line[-1].decode("utf-8", "replace"))
 
     try:
         result = fmpy.simulate_fmu(
@@ -117,12 +118,14 @@ def run(path: str | pathlib.Path) -> None:
     except Exception as error:
         raise ValidationError(f"The run fails: {error}" + (f" ({messages[-1]})" if messages else "")) from None
     for name in result.dtype.names:
-        if result.dtype[name].kind == "f" and not np.all(np.isfinite(result[name])):
+        if result.dtype[name].base.kind == "f" and not np.all(np.isfinite(result[name])):
             raise ValidationError(f'The output "{name}" is not finite in the run.')
 
 
 def description_problems(root: etree._Element) -> list[str]:
-    """Return what is wrong in a modelDescription.xml of FMI 2.0 by the schema and by rules that FMPy does not know."""
+    """Return what is wrong in a modelDescription.xml by the schema and by rules that FMPy does not know."""
+    if root.get("fmiVersion") != "2.0":
+        return list(_schema(root)) or [*_head(root), *problems_of(root)]
     # Every stage takes the one before for granted.
     for stage in (
         (_schema,),
@@ -133,6 +136,11 @@ def description_problems(root: etree._Element) -> list[str]:
         if problems:
             return problems
     return []
+
+
+def _is_known(root: etree._Element) -> bool:
+    """Is it a version whose rules are known here?"""
+    return root.get("fmiVersion") == "2.0" or root.get("fmiVersion", "").startswith("3.0")
 
 
 def _open(path: pathlib.Path) -> tuple[list[str], etree._Element]:
@@ -197,6 +205,8 @@ def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:
         if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", identifier):
             yield f'The modelIdentifier "{identifier}" is not a C identifier.'
         sources = [f"sources/{file.get('name')}" for file in interface.findall("SourceFiles/File")]
+        if root.get("fmiVersion") != "2.0" and BUILD_DESCRIPTION in names:
+            sources = [BUILD_DESCRIPTION]
         for source in sources:
             if source not in names:
                 yield f'The source file "{source}" is listed, but not in the archive.'
@@ -207,10 +217,13 @@ def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:
 
 def _binary_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:
     """Functions that the libraries of the known platforms must export."""
-    for interface, required in REQUIRED.items():
+    fmi_3 = root.get("fmiVersion") != "2.0"
+    folders = {folder: platform for platform, listed in PLATFORMS_3.items() for folder in listed}
+    folders = folders if fmi_3 else {platform: platform for platform in PLATFORMS}
+    for interface, required in (REQUIRED_3 if fmi_3 else REQUIRED).items():
         element = root.find(interface)
         identifier = "" if element is None else element.get("modelIdentifier", "")
-        for name in (f"binaries/{platform}/{identifier}{suffix}" for platform, suffix in PLATFORMS.items()):
+        for name in (f"binaries/{folder}/{identifier}{PLATFORMS[platform]}" for folder, platform in folders.items()):
             if name not in names:
                 continue
             with zipfile.ZipFile(path) as archive:
@@ -232,14 +245,31 @@ def _terminal_problems(path: pathlib.Path, root: etree._Element, names: list[str
             yield f"{TERMINALS} is not XML ({error})."
             return
     yield from _violations(terminals, "fmi3/fmi3TerminalsAndIcons.xsd", TERMINALS)
-    variables = {variable.get("name") for variable in _variables(root)}
+    variables = {element.get("name") for element in root.iterfind("ModelVariables//*[@name]")}
     for member in terminals.iterfind(".//TerminalMemberVariable"):
         if member.get("variableName") not in variables:
             yield f'{TERMINALS}, line {member.sourceline}: there is no variable "{member.get("variableName")}".'
 
 
+def _build_description_problems(path: pathlib.Path, names: list[str]) -> Iterator[str]:
+    """Schema of buildDescription.xml, and the sources that it names (FMI 3.0.2, section 2.5.1.4)."""
+    if BUILD_DESCRIPTION not in names:
+        return
+    with zipfile.ZipFile(path) as archive:
+        try:
+            description = etree.fromstring(archive.read(BUILD_DESCRIPTION))
+        except etree.XMLSyntaxError as error:
+            yield f"{BUILD_DESCRIPTION} is not XML ({error})."
+            return
+    yield from _violations(description, "fmi3/fmi3BuildDescription.xsd", BUILD_DESCRIPTION)
+    for source in description.iterfind(".//SourceFile"):
+        if f"sources/{source.get('name')}" not in names:
+            yield f'The source file "sources/{source.get("name")}" is listed, but not in the archive.'
+
+
 def _schema(root: etree._Element) -> Iterator[str]:
-    yield from _violations(root, "fmi2/fmi2ModelDescription.xsd", "modelDescription.xml")
+    version = root.get("fmiVersion", "2.0")[0]
+    yield from _violations(root, f"fmi{version}/fmi{version}ModelDescription.xsd", "modelDescription.xml")
 
 
 def _violations(root: etree._Element, schema: str, file: str) -> Iterator[str]:
@@ -267,8 +297,9 @@ def _indices(root: etree._Element) -> Iterator[str]:
 
 
 def _head(root: etree._Element) -> Iterator[str]:
-    if not root.get("guid", "").strip():
-        yield "The guid is empty."
+    token = "guid" if root.get("fmiVersion") == "2.0" else "instantiationToken"
+    if not root.get(token, "").strip():
+        yield f"The {token} is empty."
     date = root.get("generationDateAndTime")
     if date is not None:
         try:
@@ -295,7 +326,7 @@ def _names(root: etree._Element) -> Iterator[str]:
     if root.get("variableNamingConvention") != "structured":
         return
     for variable in _variables(root):
-        if not _STRUCTURED.fullmatch(variable.get("name", "")):
+        if not STRUCTURED.fullmatch(variable.get("name", "")):
             yield f"{_title(variable)}: not a legal name under the convention structured."
 
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="mbfmu",
-    help="Mechanisms written in Python become FMI 2.0 FMUs.",
+    help="Mechanisms written in Python become FMUs of FMI 2.0 or 3.0.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
 )
@@ -70,7 +70,7 @@ def root(
         bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and stop.")
     ] = False,
 ) -> None:
-    """Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMI 2.0 FMUs."""
+    """Mechanisms written in Python with the vocabulary of Modelica MultiBody become FMUs."""
     if context.invoked_subcommand is None:
         print(context.get_help())
 
@@ -82,6 +82,7 @@ def build(
     output: Annotated[
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.fmu.")
     ] = None,
+    fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI: 2.0 or 3.0.")] = 2,
     target: Target = "auto",
     equations: Annotated[
         str,
@@ -95,7 +96,11 @@ def build(
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Annotated[
         str | None,
-        typer.Option(metavar="PATTERNS", help="Local variables to keep (body.*), comma-separated; default: all."),
+        typer.Option(
+            metavar="PATTERNS",
+            help="Local variables to keep (body.*), comma-separated; '*' keeps all. Default: all, in very large models "
+            "without those of inner connectors.",
+        ),
     ] = None,
     solver: Annotated[
         str | None,
@@ -126,6 +131,7 @@ def build(
         file = build_fmu(
             assembly,
             output,
+            fmi=fmi,
             target=target,
             equations=equations,
             platforms=platform,
@@ -200,6 +206,9 @@ def ssp(
     output: Annotated[
         pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.ssp.")
     ] = None,
+    connectors: Annotated[
+        bool, typer.Option("--connectors", help="Give the system connectors for what is not connected.")
+    ] = False,
     target: Target = "auto",
     platform: Platform = None,
 ) -> None:
@@ -218,6 +227,7 @@ def ssp(
             connect=system.connect,
             name=system.name,
             stop_time=system.stop_time,
+            connectors=connectors,
             target=target,
             platforms=platform,
             progress=progress,

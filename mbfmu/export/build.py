@@ -7,15 +7,18 @@ import math
 import pathlib
 import re
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
+from mbfmu.export.arrays import arrange
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
+from mbfmu.export.model_description_3 import build_description, model_description_3
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.modeling import Assembly
 from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, require_compiler
@@ -29,6 +32,12 @@ TARGETS = ("native", "python")
 
 #: What a native FMU's equations are, the preferred kind first: C code compiled for it, or tapes that are interpreted.
 EQUATIONS = ("compiled", "interpreted")
+
+#: Models of more scalars than this do not show all of them by default: importers' lists end in the thousands.
+LARGE = 5000
+
+#: The versions of FMI, the preferred one first.
+VERSIONS = (2, 3)
 
 #: What interpretation costs, measured on the gallery.
 _INTERPRETED = "runs 1.2 to 3 times slower than compiled"
@@ -73,6 +82,7 @@ def build(
     assembly: Assembly | System,
     path: str | pathlib.Path | None = None,
     *,
+    fmi: int = 2,
     target: str = "auto",
     equations: str = "auto",
     platforms: str | Sequence[str] | None = None,
@@ -83,7 +93,7 @@ def build(
     energy: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> pathlib.Path:
-    """Build an FMI 2.0 FMU, for co-simulation and, of native ones where it is sound, model exchange.
+    """Build an FMU, for co-simulation and, of native ones where it is sound, model exchange.
 
     Parameters
     ----------
@@ -92,6 +102,8 @@ def build(
     path
         File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
         it is complete, and not before.
+    fmi
+        Version of FMI: 2 (2.0), or 3 (3.0; of the native target).
     target
         `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs),
         or `auto`: native.
@@ -103,7 +115,8 @@ def build(
         that of this machine.
     variables
         Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows. Parameters,
-        start values, inputs and outputs are always there. By default it shows all.
+        start values, inputs and outputs are always there. By default it shows all; of models with more than `LARGE`
+        scalars, parts of composites go without those of their connectors and of passed-on parameters (`*` keeps all).
     sources
         Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
     solver
@@ -130,6 +143,10 @@ def build(
         An option is unknown, the file cannot be written, there is no compiler, or it fails.
     """
     report = progress or _silent
+    if fmi not in VERSIONS:
+        raise BuildError(f"FMI {fmi} is unknown; there are {', '.join(map(str, VERSIONS))}.")
+    if fmi == 3 and target == "python":
+        raise BuildError("FMI 3.0: python FMUs are of FMI 2.0; choose the native target.")
     made = kind_of(target, equations, platforms)
     target = made.target
     if target == "python" and sources:
@@ -151,7 +168,14 @@ def build(
         record = system.equations
         record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=record)
-        fill(folder, system, select(system.variables, _split(variables)), made, sources, report)
+        patterns = _split(variables)
+        shown = select(system.variables, patterns) if patterns else without_inner_copies(system)
+        if len(shown) < len(system.variables) and not patterns:
+            report(f"Leaving out {len(system.variables) - len(shown)} inner variables (--variables '*' keeps all)")
+        if fmi == 2:
+            # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
+            shown = tuple(variable for variable in shown if variable.causality != "independent")
+        fill(folder, system, shown, fmi, made, sources, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())
     return file
@@ -161,6 +185,7 @@ def fill(
     folder: pathlib.Path,
     system: System,
     variables: Sequence[ScalarVariable],
+    fmi: int,
     made: Kind,
     sources: bool,
     report: Callable[[str], None],
@@ -168,26 +193,32 @@ def fill(
     """Write everything that an FMU contains into an empty folder."""
     target, kind, platforms = made.target, made.equations, made.platforms
     identifier = model_identifier(system.name)
-    equations, references = system.equations, value_references(variables)
-    guid = fingerprint(equations, variables, references, f"{target} {kind}")
+    equations = system.equations
     hindrance = obstacle(equations) if target == "native" else "the python target is for co-simulation only"
     exchange = hindrance is None
+    arrangement = arrange(variables, equations.time_switches.count(False) if exchange else 0) if fmi == 3 else None
+    scalars = variables if arrangement is None else arrangement.elements
+    lengths = None if arrangement is None else arrangement.lengths
+    references = value_references(variables) if arrangement is None else tuple(range(len(scalars)))
+    guid = fingerprint(equations, scalars, references, f"{target} {kind} {fmi}")
     report("Describing the model")
-    description = model_description(
-        equations,
-        variables,
-        references,
-        identifier=identifier,
-        guid=guid,
-        capabilities=CAPABILITIES[target],
-        model_exchange=exchange,
-        date=build_date(),
-        description=system.description,
-        source_files=native.SOURCE_FILES if sources else (),
-    )
+    common: dict[str, Any] = {
+        "identifier": identifier,
+        "model_exchange": exchange,
+        "date": build_date(),
+        "description": system.description,
+    }
+    if arrangement is not None:
+        description = model_description_3(equations, arrangement, token=guid, **common)
+    else:
+        files = native.SOURCE_FILES if sources else ()
+        offered = CAPABILITIES[target]
+        description = model_description(
+            equations, variables, references, guid=guid, capabilities=offered, source_files=files, **common
+        )
     (folder / "modelDescription.xml").write_bytes(description)
     facts = {
-        "Interface": "FMI 2.0, co-simulation and model exchange" if exchange else "FMI 2.0, co-simulation",
+        "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
         **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
         "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
@@ -195,24 +226,27 @@ def fill(
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
         "Identity": guid,
     }
-    write_documentation(folder, system, variables, facts, target)
+    write_documentation(folder, system, variables, facts, target, arrangement)
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)
     if sources:
         (folder / "sources").mkdir()
-        native.write_sources(equations, variables, guid, folder / "sources")
+        native.write_sources(equations, scalars, guid, folder / "sources", lengths)
+        if fmi == 3:
+            text = build_description(identifier, native.SOURCE_FILES)
+            (folder / "sources" / "buildDescription.xml").write_bytes(text)
     if target == "python":
         return
     if kind == "interpreted":
         report("Writing the equations as tapes")
-        native.write_descriptor(equations, variables, guid, folder / "resources")
+        native.write_descriptor(equations, scalars, guid, folder / "resources", lengths)
     for platform in platforms:
         if kind == "interpreted":
-            native.copy_library(identifier, folder, platform)
+            native.copy_library(identifier, folder, platform, fmi)
         else:
             report(f"Compiling for {platform}")
-            native.build_library(equations, variables, identifier, guid, folder, platform=platform)
+            native.build_library(equations, scalars, identifier, guid, folder, platform=platform, lengths=lengths)
 
 
 def _integration(equations: Equations) -> str:
@@ -247,6 +281,31 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
         or variable.name in states
         or any(expression.fullmatch(variable.name) for expression in expressions.values())
     )
+
+
+def without_inner_copies(system: System) -> tuple[ScalarVariable, ...]:
+    """Return the variables that an FMU shows by default: all, but of large models.
+
+    More than `LARGE` scalars make importers slow and their lists useless. Then parts of composites keep their own
+    variables, but not those of their connectors, nor parameters that only pass on what the composite has.
+    """
+    if len(system.variables) <= LARGE:
+        return system.variables
+    inner = {path for path, _, _ in system.components if "." in path}
+    connectors = {end for pair in system.connections for end in pair if end.rpartition(".")[0] in inner}
+    states = {variable.derivative_of for variable in system.variables if variable.derivative_of}
+
+    def is_shown(variable: ScalarVariable) -> bool:
+        if variable.name in states:
+            return True
+        if variable.causality != "calculatedParameter" and _belongs_to_interface(variable):
+            return True
+        names = variable.name.split(".")
+        paths = {".".join(names[:length]) for length in range(1, len(names))}
+        passed_on = variable.causality == "calculatedParameter" and variable.start_index is None
+        return not (paths & connectors or ((passed_on or variable.variability == "constant") and paths & inner))
+
+    return tuple(variable for variable in system.variables if is_shown(variable))
 
 
 def _belongs_to_interface(variable: ScalarVariable) -> bool:

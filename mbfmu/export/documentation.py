@@ -16,6 +16,7 @@ import markupsafe
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.export import structure
+from mbfmu.export.arrays import Arrangement
 from mbfmu.export.model_description import has_start
 from mbfmu.export.terminals import terminals_and_icons
 from mbfmu.runtime.variables import ScalarVariable
@@ -41,6 +42,7 @@ def write_documentation(
     variables: Sequence[ScalarVariable],
     facts: Mapping[str, str],
     target: str,
+    arrangement: Arrangement | None = None,
 ) -> None:
     """Write documentation, licences, icons and terminals into the folder of an FMU.
 
@@ -56,17 +58,20 @@ def write_documentation(
         Lines at the head of the page: what by name.
     target
         `native` or `python`, which decides whose code is inside.
+    arrangement
+        The variables of FMI 3.0; None in an FMU of FMI 2.0.
     """
     documentation = folder / "documentation"
     (documentation / "licenses").mkdir(parents=True, exist_ok=True)
     (documentation / "index.html").write_text(page(system, variables, facts), encoding="utf-8")
-    licenses = {"mbfmu": license_of("mbfmu"), "The C headers of the FMI standard": license_of_headers()}
+    headers = license_of_headers(2 if arrangement is None else 3)
+    licenses = {"mbfmu": license_of("mbfmu"), "The C headers of the FMI standard": headers}
     if target == "python":
         licenses["pythonfmu, whose binaries call Python"] = license_of("pythonfmu")
     text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
     (documentation / "licenses" / "license.txt").write_text(text, encoding="utf-8")
     (folder / "model.png").write_bytes(_template("icon.png"))
-    terminals = terminals_and_icons(variables)
+    terminals = terminals_and_icons(variables if arrangement is None else arrangement.named())
     if terminals is not None:
         place = folder / "terminalsAndIcons"
         place.mkdir(exist_ok=True)
@@ -124,11 +129,12 @@ def license_of(package: str) -> str:
     return "\n".join(known)
 
 
-def license_of_headers() -> str:
+def license_of_headers(fmi: int = 2) -> str:
     """Return the licence of the C headers of the FMI standard, which stands at the end of their first comment."""
-    header = importlib.resources.files("mbfmu.templates") / "runtime" / "include" / "fmi2FunctionTypes.h"
-    comment = header.read_text(encoding="utf-8").partition("*/")[0]
-    return textwrap.dedent(comment[comment.index("   Copyright") :]).strip()
+    header = importlib.resources.files("mbfmu.templates") / "runtime" / "include" / f"fmi{fmi}FunctionTypes.h"
+    comment = header.read_text(encoding="utf-8")
+    begin = comment.rindex("\n", 0, comment.index("Copyright (C)")) + 1
+    return textwrap.dedent(comment[begin : comment.index("*/", begin)]).strip()
 
 
 @functools.cache

@@ -1,4 +1,4 @@
-"""The modelDescription.xml of an FMU (FMI 2.0.4, section 2.2), the same for every target."""
+"""The modelDescription.xml of an FMU of FMI 2.0 (FMI 2.0.4, section 2.2), the same for every target."""
 
 from __future__ import annotations
 
@@ -11,14 +11,11 @@ from collections.abc import Iterable, Sequence
 from lxml import etree
 
 import mbfmu
-from mbfmu.errors import BuildError
-from mbfmu.export import units
+from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
-
-Value = str | float | int | bool
 
 #: Log categories of both runtimes; the names are those of FMI 2.0.4, section 2.2.4.
 LOG_CATEGORIES = {
@@ -118,7 +115,7 @@ def model_description(
         A unit cannot be read, or a display unit measures something else than its unit.
     """
     root = etree.Element("fmiModelDescription")
-    _set(
+    set_attributes(
         root,
         fmiVersion="2.0",
         modelName=equations.name,
@@ -141,11 +138,11 @@ def model_description(
             **{name: offered[name] for name in SHARED},
         )
     _add_interface(root, "CoSimulation", files, modelIdentifier=identifier, **offered)
-    _unit_definitions(root, variables)
-    categories = _add(root, "LogCategories")
+    unit_definitions(root, variables)
+    categories = add(root, "LogCategories")
     for name, text in LOG_CATEGORIES.items():
-        _add(categories, "Category", name=name, description=text)
-    _add(
+        add(categories, "Category", name=name, description=text)
+    add(
         root,
         "DefaultExperiment",
         startTime=equations.start_time,
@@ -198,56 +195,13 @@ def model_structure(variables: Sequence[ScalarVariable]) -> ModelStructure:
     )
 
 
-def _set(element: etree._Element, **attributes: Value | None) -> None:
-    """Set the attributes that are not None, numbers with as many digits as they need to come back exactly."""
-    for name, value in attributes.items():
-        if isinstance(value, bool):
-            element.set(name, "true" if value else "false")
-        elif value is not None:
-            element.set(name, value if isinstance(value, str) else repr(value))
-
-
-def _add(parent: etree._Element, tag: str, **attributes: Value | None) -> etree._Element:
-    element = etree.SubElement(parent, tag)
-    _set(element, **attributes)
-    return element
-
-
 def _add_interface(root: etree._Element, tag: str, files: Sequence[str], **attributes: Value | None) -> None:
     """Add one of the elements CoSimulation and ModelExchange."""
-    interface = _add(root, tag, **attributes)
+    interface = add(root, tag, **attributes)
     if files:
-        listing = _add(interface, "SourceFiles")
+        listing = add(interface, "SourceFiles")
         for file in files:
-            _add(listing, "File", name=file)
-
-
-def _unit_definitions(root: etree._Element, variables: Sequence[ScalarVariable]) -> None:
-    used: dict[tuple[str, str], str] = {}
-    for variable in variables:
-        if variable.unit is not None:
-            used.setdefault((variable.unit, variable.display_unit or variable.unit), variable.name)
-    for (name, display), owner in used.items():
-        try:
-            units.conversion(name, display)
-        except BuildError as error:
-            raise BuildError(f"{owner}: {error}") from None
-    if not used:
-        return
-    definitions = _add(root, "UnitDefinitions")
-    for name in sorted({name for name, _ in used}):
-        unit = units.parse(name)
-        element = _add(definitions, "Unit", name=name)
-        exponents = {base: n for base, n in zip(units.BASE_UNITS, unit.exponents, strict=True) if n}
-        _add(element, "BaseUnit", **exponents, factor=_unless(1.0, unit.factor), offset=_unless(0.0, unit.offset))
-        displays = {*units.OFFERED.get(name, ()), *(display for other, display in used if other == name)}
-        for display in sorted(displays - {name}):
-            factor, offset = units.conversion(name, display)
-            _add(element, "DisplayUnit", name=display, factor=factor, offset=_unless(0.0, offset))
-
-
-def _unless(default: float, value: float) -> float | None:
-    return None if value == default else value
+            add(listing, "File", name=file)
 
 
 def _model_variables(
@@ -256,9 +210,9 @@ def _model_variables(
     """Add all variables; with `reinit`, states are marked as such that events may change."""
     states = {variable.derivative_of for variable in variables} if reinit else set()
     position = {variable.name: i + 1 for i, variable in enumerate(variables)}
-    parent = _add(root, "ModelVariables")
+    parent = add(root, "ModelVariables")
     for variable, reference in zip(variables, references, strict=True):
-        element = _add(
+        element = add(
             parent,
             "ScalarVariable",
             name=variable.name,
@@ -270,7 +224,7 @@ def _model_variables(
             initial=None if variable.causality in ("input", "independent") else variable.initial,
         )
         attributes = _type_attributes(variable, position)
-        _add(element, variable.type, **attributes, reinit=True if variable.name in states else None)
+        add(element, variable.type, **attributes, reinit=True if variable.name in states else None)
 
 
 def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:
@@ -295,18 +249,18 @@ def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict
 def _model_structure(root: etree._Element, equations: Equations, variables: Sequence[ScalarVariable]) -> None:
     structure = model_structure(variables)
     knowns = _knowns(variables, structure)
-    parent = _add(root, "ModelStructure")
+    parent = add(root, "ModelStructure")
     for tag, entries in (("Outputs", structure.outputs), ("Derivatives", structure.derivatives)):
         if entries:
-            element = _add(parent, tag)
+            element = add(parent, tag)
             for i in entries:
-                _add(element, "Unknown", index=i + 1, **_dependencies(variables[i], knowns))
+                add(element, "Unknown", index=i + 1, **_dependencies(variables[i], knowns))
     if structure.initial_unknowns:
-        element = _add(parent, "InitialUnknowns")
+        element = add(parent, "InitialUnknowns")
         found = initial_dependencies(equations, variables, structure.initial_unknowns)
         for i in structure.initial_unknowns:
             dependencies = " ".join(str(known + 1) for known in found[i]) if i in found else None
-            _add(element, "Unknown", index=i + 1, dependencies=dependencies)
+            add(element, "Unknown", index=i + 1, dependencies=dependencies)
 
 
 def _knowns(variables: Sequence[ScalarVariable], structure: ModelStructure) -> dict[str, int]:

@@ -30,6 +30,13 @@ CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=
 #: The file that a compiler is given, as SourceFiles of modelDescription.xml names it.
 SOURCE_FILES = ("fmu.c",)
 
+#: The platforms as FMI 3.0 calls them (FMI 3.0.2, section 2.5.1.1); the library for macOS is for two processors.
+PLATFORMS_3 = {
+    "linux64": ("x86_64-linux",),
+    "win64": ("x86_64-windows",),
+    "darwin64": ("x86_64-darwin", "aarch64-darwin"),
+}
+
 #: What the integrator calls over and over: always compiled.
 _INNER = ("dynamics", "derivatives", "displacement", "constraints", "crossings", "assertions")
 
@@ -48,6 +55,7 @@ def build_library(
     folder: pathlib.Path,
     platform: str | None = None,
     compiler: Compiler | None = None,
+    lengths: Sequence[int] | None = None,
 ) -> pathlib.Path:
     """Compile the library of a native FMU into `folder/binaries/PLATFORM/` and return its path.
 
@@ -65,6 +73,8 @@ def build_library(
         `linux64`, `win64` or `darwin64`; by default the one that runs now.
     compiler
         By default the one that `require_compiler` finds for the platform.
+    lengths
+        For FMI 3.0: lengths of arrays, as `descriptor` takes them; None: FMI 2.0.
 
     Raises
     ------
@@ -74,18 +84,20 @@ def build_library(
     platform = platform or host_platform()
     compiler = compiler or require_compiler(platform)
     with temporary_folder() as sources:
-        write_sources(equations, variables, guid, sources)
+        write_sources(equations, variables, guid, sources, lengths)
         large = (sources / "equations.c").stat().st_size > _LARGE
         optimize = "-O1" if large else "-O2"
         name = library_name(model_identifier, platform)
         library = compiler.compile(sources / SOURCE_FILES[0], name, runtime.headers(), optimize)
-    return _write(folder / "binaries" / platform / name, library)
+    return _write_library(folder, platform, name, library, lengths is not None)
 
 
-def copy_library(model_identifier: str, folder: pathlib.Path, platform: str | None = None) -> pathlib.Path:
+def copy_library(
+    model_identifier: str, folder: pathlib.Path, platform: str | None = None, fmi: int = 2
+) -> pathlib.Path:
     """Copy the runtime's ready library into `folder/binaries/PLATFORM/` and return its path.
 
-    The equations come with the descriptor that `write_descriptor` writes.
+    The equations come with the descriptor that `write_descriptor` writes. `fmi` decides how the platform is called.
 
     Raises
     ------
@@ -94,7 +106,7 @@ def copy_library(model_identifier: str, folder: pathlib.Path, platform: str | No
     """
     platform = platform or host_platform()
     library = ready_library(platform)
-    return _write(folder / "binaries" / platform / library_name(model_identifier, platform), library.read_bytes())
+    return _write_library(folder, platform, library_name(model_identifier, platform), library.read_bytes(), fmi == 3)
 
 
 def ready_library(platform: str) -> pathlib.Path:
@@ -117,28 +129,46 @@ def ready_library(platform: str) -> pathlib.Path:
 
 
 def write_descriptor(
-    equations: Equations, variables: Sequence[ScalarVariable], guid: str, folder: pathlib.Path
+    equations: Equations,
+    variables: Sequence[ScalarVariable],
+    guid: str,
+    folder: pathlib.Path,
+    lengths: Sequence[int] | None = None,
 ) -> pathlib.Path:
     """Write the descriptor, with all functions as tapes, into the existing folder of an FMU's resources."""
-    return _write(folder / contract.DESCRIPTOR_FILE, descriptor(equations, variables, guid))
+    return _write(folder / contract.DESCRIPTOR_FILE, descriptor(equations, variables, guid, lengths=lengths))
 
 
 def write_sources(
-    equations: Equations, variables: Sequence[ScalarVariable], guid: str, folder: pathlib.Path
+    equations: Equations,
+    variables: Sequence[ScalarVariable],
+    guid: str,
+    folder: pathlib.Path,
+    lengths: Sequence[int] | None = None,
 ) -> tuple[pathlib.Path, ...]:
     """Write all C files of the FMU, except the headers of the FMI standard, into an existing folder.
 
-    A source-code FMU holds them in `sources/`; `SOURCE_FILES` names the one to compile (FMI 2.0.4, section 2.3).
+    A source-code FMU holds them in `sources/`; `SOURCE_FILES` names the one to compile (FMI 2.0.4, section 2.3; FMI
+    3.0.2, section 2.5.1.4). With `lengths`, which `descriptor` takes, they are those of FMI 3.0.
     """
-    files = {name: data for name, data in runtime.sources().items() if name not in runtime.HOST_SOURCES}
+    fmi = 2 if lengths is None else 3
+    left_out = {*runtime.HOST_SOURCES, f"fmi{5 - fmi}.c"}
+    files = {name: data for name, data in runtime.sources().items() if name not in left_out}
     functions = functions_of(equations, variables)
     compiled = [name for name, function in functions.items() if not _is_tape(name, function)]
-    files["model.h"] = _model_header(equations, variables, functions, compiled).encode()
+    files["model.h"] = _model_header(equations, variables, functions, compiled, lengths).encode()
     files["equations.c"] = _equations_code([functions[name] for name in compiled]).encode()
-    files["descriptor.h"] = _words(descriptor(equations, variables, guid, functions, compiled)).encode()
+    files["descriptor.h"] = _words(descriptor(equations, variables, guid, functions, compiled, lengths)).encode()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return tuple(folder / name for name in sorted(files))
+
+
+def _write_library(folder: pathlib.Path, platform: str, name: str, library: bytes, fmi_3: bool) -> pathlib.Path:
+    """Write a library into the folders of its platform, and return the path of the first."""
+    folders = PLATFORMS_3[platform] if fmi_3 else (platform,)
+    written = [_write(folder / "binaries" / where / name, library) for where in folders]
+    return written[0]
 
 
 def _write(path: pathlib.Path, content: bytes) -> pathlib.Path:
@@ -169,11 +199,13 @@ def _model_header(
     variables: Sequence[ScalarVariable],
     functions: Mapping[str, ca.Function],
     compiled: Collection[str],
+    lengths: Sequence[int] | None,
 ) -> str:
     """`model.h`: the sizes of the contract as constants, and calls of the functions that are compiled."""
     name = equations.name.replace("*/", "* /")
     lines = [f"/* Sizes and compiled functions of {name}, written by mbfmu. */", ""]
-    sizes = sizes_of(equations, variables, functions)
+    lines += [f"#define FMI_VERSION {2 if lengths is None else 3}", ""]
+    sizes = sizes_of(equations, variables, functions, lengths=lengths)
     lines += [f"#define {macro} {sizes[size]}" for size, macro in contract.SIZES.items()]
     lines += ["", f"#define COMPILED_WORK {max((functions[name].sz_w() for name in compiled), default=0)}"]
     lines += [f"#define COMPILED_INTEGERS {max((functions[name].sz_iw() for name in compiled), default=0)}", ""]

@@ -1,16 +1,18 @@
 """System Structure packages (SSP 1.0): FMUs with their connections in one file, which SSP tools open as a model.
 
-An archive with SystemStructure.ssd and, in resources/, the FMUs. Inputs and outputs that are not connected become
-connectors of the system, under the names `element_variable`: with a dot, they would be those of the elements' own
-connectors, as FMPy writes them.
+An archive with SystemStructure.ssd and, in resources/, the FMUs. By default the system has no connectors of its own:
+libcosim and ecos refuse connections to them, and OMSimulator extrapolates no input behind one. Where they are wanted,
+inputs and outputs that are not connected become connectors `element_variable`, without dots, which OMSimulator refuses.
 """
 
 from __future__ import annotations
 
 import contextlib
 import datetime
+import itertools
 import math
 import pathlib
+import re
 import shutil
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
@@ -28,6 +30,9 @@ from mbfmu.modeling import Assembly
 DESCRIPTION = "http://ssp-standard.org/SSP1/SystemStructureDescription"
 COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
 
+#: Namespace of OMSimulator's annotations, without which it opens no system.
+OMSIMULATOR = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd"
+
 #: Types of SSP that a connector of an FMU can have without more information.
 _TYPES = ("Real", "Integer", "Boolean", "String")
 _BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
@@ -43,6 +48,7 @@ def build_ssp(
     connect: Iterable[tuple[str, str]] | None = None,
     name: str | None = None,
     stop_time: float | None = None,
+    connectors: bool = False,
     target: str = "auto",
     platforms: str | Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -61,6 +67,8 @@ def build_ssp(
         Name of the system; that of the file where None.
     stop_time
         s; that of the longest default experiment where None.
+    connectors
+        Give the system connectors for inputs and outputs that are not connected.
     target, platforms, progress
         As `mbfmu.build` takes them.
 
@@ -89,31 +97,37 @@ def build_ssp(
             else:
                 files[element] = pathlib.Path(source)
         structure = SystemStructure.of(files, connect, name or file.stem)
-        _pack(structure, part, stop_time)
+        _pack(structure, part, stop_time, connectors)
     return file, structure.connections
 
 
-def write_ssp(structure: SystemStructure, path: str | pathlib.Path, stop_time: float | None = None) -> pathlib.Path:
+def write_ssp(
+    structure: SystemStructure, path: str | pathlib.Path, stop_time: float | None = None, *, connectors: bool = False
+) -> pathlib.Path:
     """Pack FMUs that are built already; arguments and errors as those of `build_ssp`."""
     file = pathlib.Path(path)
     with replacing(file) as part:
-        _pack(structure, part, stop_time)
+        _pack(structure, part, stop_time, connectors)
     return file
 
 
-def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | None) -> None:
+def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | None, connectors: bool) -> None:
     date = build_date()
     with temporary_folder() as folder:
         (folder / "resources").mkdir()
         for element, path in structure.files.items():
             with contextlib.suppress(shutil.SameFileError):
                 shutil.copyfile(path, folder / "resources" / f"{element}.fmu")
-        (folder / "SystemStructure.ssd").write_bytes(system_structure(structure, date, stop_time))
+        (folder / "SystemStructure.ssd").write_bytes(system_structure(structure, date, stop_time, connectors))
         write_archive(folder, file, date)
 
 
-def system_structure(structure: SystemStructure, date: datetime.datetime, stop_time: float | None = None) -> bytes:
+def system_structure(
+    structure: SystemStructure, date: datetime.datetime, stop_time: float | None = None, connectors: bool = False
+) -> bytes:
     """Write SystemStructure.ssd (SSP 1.0, section 5): elements in resources/NAME.fmu, and their connections.
+
+    With `connectors`, the system has some for the inputs and outputs that are not connected.
 
     Raises
     ------
@@ -122,7 +136,7 @@ def system_structure(structure: SystemStructure, date: datetime.datetime, stop_t
     """
     root = etree.Element(
         _ssd("SystemStructureDescription"),
-        nsmap={"ssd": DESCRIPTION, "ssc": COMMON},
+        nsmap={"ssd": DESCRIPTION, "ssc": COMMON, "oms": OMSIMULATOR},
         version="1.0",
         name=structure.name,
         generationTool=f"mbfmu {mbfmu.__version__}",
@@ -135,7 +149,8 @@ def system_structure(structure: SystemStructure, date: datetime.datetime, stop_t
     }
     connected = {end for c in structure.connections for end in (c.start, c.end)}
     open_ends = [(e, v) for e, variables in ports.items() for v in variables if f"{e}.{v.name}" not in connected]
-    _connectors(system, [(f"{element}_{v.name}", v) for element, v in open_ends])
+    names = _system_names(open_ends if connectors else [])
+    _connectors(system, [(name, v) for name, (_, v) in names.items()])
     left = 0.0
     elements = etree.SubElement(system, _ssd("Elements"))
     for element, variables in ports.items():
@@ -158,8 +173,8 @@ def system_structure(structure: SystemStructure, date: datetime.datetime, stop_t
     wires = [
         *((c.start_element, c.start_connector, c.end_element, c.end_connector) for c in structure.connections),
         *(
-            (None, f"{e}_{v.name}", e, v.name) if v.causality == "input" else (e, v.name, None, f"{e}_{v.name}")
-            for e, v in open_ends
+            (None, name, e, v.name) if v.causality == "input" else (e, v.name, None, name)
+            for name, (e, v) in names.items()
         ),
     ]
     if wires:
@@ -170,10 +185,43 @@ def system_structure(structure: SystemStructure, date: datetime.datetime, stop_t
             connection.set("startElement", start_element)
         if end_element is not None:
             connection.set("endElement", end_element)
+    _omsimulator(system, structure)
     _units(root, structure, {unit for variables in ports.values() for v in variables if (unit := _unit(v))})
     _experiment(root, structure, stop_time)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _system_names(ends: Sequence[tuple[str, Any]]) -> dict[str, tuple[str, Any]]:
+    """Names of the system's connectors: letters, digits and underscores, each once."""
+    names: dict[str, tuple[str, Any]] = {}
+    for element, variable in ends:
+        stem = re.sub(r"\W+", "_", f"{element}_{variable.name}").strip("_")
+        candidates = itertools.chain([stem], (f"{stem}_{i}" for i in itertools.count(2)))
+        names[next(name for name in candidates if name not in names)] = (element, variable)
+    return names
+
+
+def _omsimulator(system: etree._Element, structure: SystemStructure) -> None:
+    """Tell OMSimulator the kind of the system, a fixed-step master, and its step: the shortest of the elements'."""
+    experiments = [d.defaultExperiment for d in structure.descriptions.values() if d.defaultExperiment is not None]
+    step = min((float(e.stepSize) for e in experiments if e.stepSize is not None), default=1e-3)
+    tolerance = min((float(e.tolerance) for e in experiments if e.tolerance is not None), default=1e-4)
+    group = etree.SubElement(system, _ssd("Annotations"))
+    annotation = etree.SubElement(group, _ssc("Annotation"), type="org.openmodelica")
+    information = etree.SubElement(etree.SubElement(annotation, _oms("Annotations")), _oms("SimulationInformation"))
+    etree.SubElement(
+        information,
+        _oms("FixedStepMaster"),
+        description="oms-ma",
+        stepSize=repr(step),
+        absoluteTolerance=repr(tolerance),
+        relativeTolerance=repr(tolerance),
+    )
+
+
+def _oms(tag: str) -> str:
+    return f"{{{OMSIMULATOR}}}{tag}"
 
 
 def _ssd(tag: str) -> str:

@@ -26,6 +26,30 @@ REQUIRED = {
 }
 
 
+_COMMON_3 = """
+GetVersion SetDebugLogging InstantiateModelExchange InstantiateCoSimulation InstantiateScheduledExecution FreeInstance
+EnterInitializationMode ExitInitializationMode EnterEventMode Terminate Reset GetFloat32 GetFloat64 GetInt8 GetUInt8
+GetInt16 GetUInt16 GetInt32 GetUInt32 GetInt64 GetUInt64 GetBoolean GetString GetBinary GetClock SetFloat32 SetFloat64
+SetInt8 SetUInt8 SetInt16 SetUInt16 SetInt32 SetUInt32 SetInt64 SetUInt64 SetBoolean SetString SetBinary SetClock
+GetNumberOfVariableDependencies GetVariableDependencies GetFMUState SetFMUState FreeFMUState SerializedFMUStateSize
+SerializeFMUState DeserializeFMUState GetDirectionalDerivative GetAdjointDerivative EnterConfigurationMode
+ExitConfigurationMode GetIntervalDecimal GetIntervalFraction GetShiftDecimal GetShiftFraction SetIntervalDecimal
+SetIntervalFraction SetShiftDecimal SetShiftFraction EvaluateDiscreteStates UpdateDiscreteStates
+"""
+_EXCHANGE_3 = """
+EnterContinuousTimeMode CompletedIntegratorStep SetTime SetContinuousStates GetContinuousStateDerivatives
+GetEventIndicators GetContinuousStates GetNominalsOfContinuousStates GetNumberOfEventIndicators
+GetNumberOfContinuousStates
+"""
+_SLAVE_3 = "EnterStepMode GetOutputDerivatives DoStep"
+
+#: The same in FMI 3.0 (fmi3Functions.h).
+REQUIRED_3 = {
+    interface: frozenset(f"fmi3{name}" for name in (_COMMON_3 + own).split())
+    for interface, own in (("ModelExchange", _EXCHANGE_3), ("CoSimulation", _SLAVE_3))
+}
+
+
 def exported_functions(library: bytes) -> frozenset[str] | None:
     """Return the names that a 64-bit shared library exports; None where the file is of another kind."""
     readers = {b"\x7fELF": _elf, b"MZ": _pe, b"\xca\xfe\xba\xbe": _universal, b"\xcf\xfa\xed\xfe": _macho}

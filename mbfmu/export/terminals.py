@@ -47,10 +47,15 @@ def terminals_and_icons(variables: Sequence[ScalarVariable]) -> bytes | None:
                 "TerminalMemberVariable",
                 variableName=variable.name,
                 memberName=_member(variable),
-                variableKind="inflow" if flow else "signal",
+                variableKind=_flow(variable) if flow else "signal",
             )
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _flow(variable: ScalarVariable) -> str:
+    """Which way a flow counts: what is given flows in, what is told is exerted outwards."""
+    return "outflow" if variable.causality == "output" else "inflow"
 
 
 def _member(variable: ScalarVariable) -> str:

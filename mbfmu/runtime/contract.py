@@ -68,7 +68,7 @@ DERIVED_SIZES = {
 SOLVERS = ("auto", "explicit", "implicit")
 
 #: Where values live; a place is a store's number << 28 | index.
-STORES = ("time", "x", "u", "P", "w", "y", "constant")
+STORES = ("time", "x", "u", "P", "w", "y", "constant", "indicator")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -198,6 +198,7 @@ def _settables(kind: str) -> dict[str, Table]:
     length = f"N{kind.upper()}_SETTABLES"
     return {
         f"{kind}_places": Table("int", f"N{kind.upper()}S"),
+        f"{kind}_lengths": Table("int", f"N{kind.upper()}S", ("0", f"N{kind.upper()}S")),
         f"{kind}_references": Table("int", length, ("0", f"N{kind.upper()}S - 1")),
         f"{kind}_settings": Table("int", length, ("0", "3")),
         f"{kind}_indices": Table("int", length, ("0", "INT_MAX")),

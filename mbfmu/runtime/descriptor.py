@@ -46,6 +46,7 @@ def descriptor(
     guid: str = "",
     functions: Mapping[str, ca.Function] | None = None,
     compiled: Collection[str] = (),
+    lengths: Sequence[int] | None = None,
 ) -> bytes:
     """Return the descriptor of a model.
 
@@ -59,9 +60,12 @@ def descriptor(
         What `functions_of` gives, where it is known already.
     compiled
         Names of the functions that are compiled beside the descriptor; the others are tapes in it.
+    lengths
+        Parallel to `variables`, where an importer knows arrays: the number of elements of the one that begins there, 0
+        within one; each variable has a reference of its own then. None: all are scalars, and aliases share references.
     """
     functions = functions_of(equations, variables) if functions is None else functions
-    tables = _tables(equations, variables, guid)
+    tables = _tables(equations, variables, guid, lengths)
     sizes = sizes_of(equations, variables, functions, tables)
     parts = [_integers(sizes[name] for name in contract.SIZES)]
     for name, table in contract.TABLES.items():
@@ -78,9 +82,10 @@ def sizes_of(
     variables: Sequence[ScalarVariable],
     functions: Mapping[str, ca.Function],
     tables: Mapping[str, Sequence[Any]] | None = None,
+    lengths: Sequence[int] | None = None,
 ) -> dict[str, int]:
     """All sizes of the contract, by name."""
-    tables = _tables(equations, variables, "") if tables is None else tables
+    tables = _tables(equations, variables, "", lengths) if tables is None else tables
     return {
         **equations.sizes,
         "nfree": len(equations.free),
@@ -127,11 +132,13 @@ def _texts(values: Sequence[str]) -> bytes:
     return struct.pack("<II", len(content), 0) + _padded(content)
 
 
-def _tables(equations: Equations, variables: Sequence[ScalarVariable], guid: str) -> dict[str, Sequence[Any]]:
+def _tables(
+    equations: Equations, variables: Sequence[ScalarVariable], guid: str, lengths: Sequence[int] | None
+) -> dict[str, Sequence[Any]]:
     e = equations
     blocks = [block for block in e.blocks if block]
     nominals = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
-    kinds, constants, strings = _variables(variables)
+    kinds, constants, strings = _variables(variables, lengths)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     return {
         "identity": (e.name, guid),
@@ -160,13 +167,17 @@ def _tables(equations: Equations, variables: Sequence[ScalarVariable], guid: str
     }
 
 
-def _variables(variables: Sequence[ScalarVariable]) -> tuple[dict[str, list[Any]], list[float], list[str]]:
+def _variables(
+    variables: Sequence[ScalarVariable], lengths: Sequence[int] | None
+) -> tuple[dict[str, list[Any]], list[float], list[str]]:
     """Tables of the four FMI types, and the values of constants."""
+    references = value_references(variables) if lengths is None else _own_references(variables)
     constants: list[float] = []
     strings: list[str] = []
     places: dict[str, list[int]] = {kind: [] for kind in _KINDS}
+    sizes: dict[str, list[int]] = {kind: [] for kind in _KINDS}
     settables: dict[str, dict[int, tuple[int, int, ScalarVariable]]] = {kind: {} for kind in _KINDS}
-    for variable, reference in zip(variables, value_references(variables), strict=True):
+    for variable, reference, length in zip(variables, references, lengths or [1] * len(variables), strict=True):
         kind = variable.type.lower()
         if reference == len(places[kind]):
             index = variable.index
@@ -176,6 +187,7 @@ def _variables(variables: Sequence[ScalarVariable]) -> tuple[dict[str, list[Any]
             elif variable.store == "constant":
                 index = len(constants)
                 constants.append(float(variable.start or 0))
+            sizes[kind].append(length)
             places[kind].append(_STORES[variable.store] << 28 | index)
         entry = _settable(variable)
         known = settables[kind].get(reference)
@@ -185,6 +197,7 @@ def _variables(variables: Sequence[ScalarVariable]) -> tuple[dict[str, list[Any]
     for kind in _KINDS:
         entries = sorted(settables[kind].items())
         tables[f"{kind}_places"] = places[kind]
+        tables[f"{kind}_lengths"] = sizes[kind]
         tables[f"{kind}_references"] = [reference for reference, _ in entries]
         tables[f"{kind}_settings"] = [setting for _, (setting, _, _) in entries]
         tables[f"{kind}_indices"] = [index for _, (_, index, _) in entries]
@@ -192,6 +205,17 @@ def _variables(variables: Sequence[ScalarVariable]) -> tuple[dict[str, list[Any]
         tables[f"{kind}_most"] = [math.inf if v.max is None else v.max for _, (_, _, v) in entries]
         tables[f"{kind}_names"] = [v.name for _, (_, _, v) in entries]
     return tables, constants, strings
+
+
+def _own_references(variables: Sequence[ScalarVariable]) -> list[int]:
+    """A position for each variable among those of its type."""
+    counts = dict.fromkeys(_KINDS, 0)
+    references = []
+    for variable in variables:
+        kind = variable.type.lower()
+        references.append(counts[kind])
+        counts[kind] += 1
+    return references
 
 
 def _settable(variable: ScalarVariable) -> tuple[int, int, ScalarVariable] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Literal
 
-Store = Literal["time", "x", "u", "P", "w", "y", "constant"]
+Store = Literal["time", "x", "u", "P", "w", "y", "constant", "indicator"]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -13,7 +13,7 @@ static void place_head(Instance *s)
     head->length = 1;
     COPY(s->head_x, s->latch_x, NX);
     COPY(s->head_m, s->latch_m, NM);
-    head->k_known = 0;
+    head->k_known = head->event = 0;
 }
 
 /* Keep the head before a step that may fail, and take it back. */
@@ -61,7 +61,28 @@ static Outcome latch_at(Instance *s, double t)
     return outcome;
 }
 
-/* Integrate to the target. After a failure the latch is at the last time reached. */
+/* Is there an event at the head that the communication step to the target has to end at? */
+static int event_ends_step(const Instance *s, double target)
+{
+    const Head *head = &s->now->head;
+    return s->master.event_mode && s->master.early_return && head->event && head->end > s->now->latch_t
+        && head->end < target;
+}
+
+/* Let the master see the end of a step of the integrator; returns when the communication step shall end. */
+static double call_master(Instance *s, double target)
+{
+    State *now = s->now;
+    if (!s->master.between || !(now->head.end < target)) return target;
+    latch_at(s, now->head.end);
+    now->phase = INTERMEDIATE;
+    double end = s->master.between(s->master.environment, now->latch_t, s->master.early_return);
+    now->phase = STEP_COMPLETE;
+    return s->master.early_return && end < target ? fmax(end, now->head.end) : target;
+}
+
+/* Integrate to the target; the step ends before where an event or the master wants it. After a failure the latch is at
+   the last time reached. */
 static Outcome advance(Instance *s, double target)
 {
     State *now = s->now;
@@ -89,10 +110,15 @@ static Outcome advance(Instance *s, double target)
             return outcome;
         }
     }
-    while (head->end < target) {
+    for (;;) {
+        if (event_ends_step(s, target)) target = head->end;
+        if (head->end >= target) break;
         keep_head(s);
         Outcome outcome = step(s, ahead ? now->stop_time : target);
-        if (!outcome) continue;
+        if (!outcome) {
+            if (!event_ends_step(s, target)) target = call_master(s, target);
+            continue;
+        }
         recall_head(s);
         if (!ahead) {
             latch_at(s, head->end);

@@ -105,10 +105,10 @@ static int read_sizes(Reader *s)
 static int check_places(Reader *s, int nplaces, const int *places, int nsettables, const int *settings, const int *indices,
                         int nconstants)
 {
-    const int stores[] = {1, NX, NU, NP, NW, NY, nconstants};
+    const int stores[] = {1, NX, NU, NP, NW, NY, nconstants, NINDICATORS};
     for (int i = 0; i < nplaces; ++i) {
         unsigned store = (unsigned)places[i] >> 28;
-        if (store > STORE_CONSTANT || (places[i] & 0x0fffffff) >= stores[store])
+        if (store > STORE_INDICATOR || (places[i] & 0x0fffffff) >= stores[store])
             return refuse_to_read(s, "a variable is nowhere");
     }
     for (int i = 0; i < nsettables; ++i)

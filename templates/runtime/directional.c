@@ -1,5 +1,6 @@
-/* Directional derivatives (FMI 2.0.4, section 2.1.9), exact for outputs and state derivatives. In initialisation mode,
-   where every value depends on the solution for the start, they are central differences of that solution. */
+/* Directional derivatives (FMI 2.0.4, section 2.1.9) and adjoint ones (FMI 3.0, section 2.2.11), exact for outputs and
+   state derivatives. Those of event indicators are central differences; so are, in initialisation mode, where every value
+   depends on the solution for the start, those of all. */
 
 /* Position of a variable among the exposed ones, or -1. */
 static int exposed_position(const Instance *s, unsigned index)
@@ -40,6 +41,29 @@ static Status take_direction(Instance *s, const char *function, const unsigned *
     return STATUS_OK;
 }
 
+/* Crossings at the latch moved by `distance` along the direction, times `factor`, are added to the indicators. */
+static int add_crossings(Instance *s, double distance, double factor)
+{
+    double t = s->now->latch_t + distance * s->along.t;
+    for (int i = 0; i < NX; ++i) s->moved.x[i] = s->latch_x[i] + distance * s->along.x[i];
+    for (int i = 0; i < NU; ++i) s->moved.u[i] = s->latch_u[i] + distance * s->along.u[i];
+    if (CROSSINGS_NEED_W && accelerations(s, t, s->moved.x, s->moved.u, s->latch_m, s->moved_w)) return 0;
+    if (eval_crossings(s, t, s->moved.x, s->moved.u, s->latch_m, s->moved_w, s->c_trial)) return 0;
+    for (int i = 0; i < NINDICATORS; ++i) s->indicators[i] += factor * s->c_trial[s->tables->indicators[i]];
+    return 1;
+}
+
+/* Changes of the event indicators along the direction, in their place. */
+static int indicator_direction(Instance *s)
+{
+    double size = fmax(1, fmax(largest(s->latch_x, NX), largest(s->latch_u, NU)));
+    double far = fmax(fabs(s->along.t), fmax(largest(s->along.x, NX), largest(s->along.u, NU)));
+    double distance = 6e-6 * size / (far > 0 ? far : 1);
+    for (int i = 0; i < NINDICATORS; ++i) s->indicators[i] = 0;
+    return add_crossings(s, distance, 0.5 / distance) && add_crossings(s, -distance, -0.5 / distance)
+        && finite_all(s->indicators, NINDICATORS);
+}
+
 static Status exact_derivatives(Instance *s, const char *function, const unsigned *unknowns,
                                     size_t nunknowns, const unsigned *knowns, size_t nknowns,
                                     const double *change, double *result)
@@ -58,6 +82,10 @@ static Status exact_derivatives(Instance *s, const char *function, const unsigne
         return say(s, STATUS_DISCARD, "%s at time %.9g: %s", function, s->now->latch_t, s->cause);
     }
     s->w_fresh = 1;
+    int indicators = 0;
+    for (size_t i = 0; i < nunknowns; ++i) indicators |= store_of(s->tables->real_places[unknowns[i]]) == STORE_INDICATOR;
+    if (indicators && !indicator_direction(s))
+        return say(s, STATUS_DISCARD, "%s at time %.9g: the indicators are not finite", function, t);
     for (size_t i = 0; i < nunknowns; ++i) {
         int place = s->tables->real_places[unknowns[i]];
         unsigned index = index_of(place);
@@ -67,6 +95,7 @@ static Status exact_derivatives(Instance *s, const char *function, const unsigne
         case STORE_U: result[i] = s->along.u[index]; break;
         case STORE_W: result[i] = s->dw[index]; break;
         case STORE_Y: result[i] = s->dy[exposed_position(s, index)]; break;
+        case STORE_INDICATOR: result[i] = s->indicators[index]; break;
         default: result[i] = 0;
         }
     }
@@ -129,4 +158,23 @@ static Status directional_derivative(Instance *s, const char *function, const un
         return STATUS_ERROR;
     return (s->now->phase == INITIALIZATION ? start_derivatives : exact_derivatives)(s, function, unknowns, nunknowns,
                                                                                      knowns, nknowns, change, result);
+}
+
+/* The products of `seed`, one number for each unknown, with the columns of the Jacobian: one column after the other. */
+static Status adjoint_derivative(Instance *s, const char *function, const unsigned *unknowns, size_t nunknowns,
+                                 const unsigned *knowns, size_t nknowns, const double *seed, double *result)
+{
+    if (!s) return STATUS_ERROR;
+    if (check_references(s, function, MAY_GET, unknowns, nunknowns, seed, NREALS)
+        || check_references(s, function, MAY_GET, knowns, nknowns, result, NREALS))
+        return STATUS_ERROR;
+    double one = 1, *column = host_allocate(&s->host, (nunknowns + 1) * sizeof *column);
+    Status status = column ? STATUS_OK : say(s, STATUS_ERROR, "%s: no memory", function);
+    for (size_t k = 0; !status && k < nknowns; ++k) {
+        status = directional_derivative(s, function, unknowns, nunknowns, knowns + k, 1, &one, column);
+        result[k] = 0;
+        for (size_t i = 0; !status && i < nunknowns; ++i) result[k] += seed[i] * column[i];
+    }
+    host_release(&s->host, column);
+    return status;
 }

@@ -18,4 +18,8 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
     return load_model(host, descriptor.words, sizeof descriptor.words, wrong);
 }
 
+#if FMI_VERSION == 3
+#include "fmi3.c"
+#else
 #include "fmi2.c"
+#endif

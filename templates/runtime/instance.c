@@ -10,6 +10,7 @@ static const char *phase_name(Phase phase)
     case STEP_FAILED: return "after a discarded step";
     case EVENT_MODE: return "in event mode";
     case CONTINUOUS_TIME: return "in continuous-time mode";
+    case INTERMEDIATE: return "within a step";
     default: return "after termination";
     }
 }
@@ -147,7 +148,7 @@ static Status exit_initialization(Instance *s, const char *function)
     place_head(s);
     s->now->head.h = 0;
     s->now->touched = 0;
-    s->now->phase = s->now->interface == CO_SIMULATION ? STEP_COMPLETE : EVENT_MODE;
+    s->now->phase = s->now->interface == CO_SIMULATION && !s->master.event_mode ? STEP_COMPLETE : EVENT_MODE;
     return STATUS_OK;
 }
 
@@ -164,7 +165,7 @@ static Status terminate(Instance *s, const char *function)
 
 static Status reset(Instance *s)
 {
-    if (!s) return STATUS_ERROR;
+    if (check_phase(s, "reset", ANY_PHASE)) return STATUS_ERROR;
     set_defaults(s);
     return STATUS_OK;
 }

@@ -376,6 +376,7 @@ static Outcome step(Instance *s, double limit)
             event |= found;
         }
         head->end = end;
+        head->event = event;
         COPY(s->head_x, s->next_x, NX);
         COPY(s->head_k, s->stage[6], NX);
         if (event) {

@@ -92,6 +92,7 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 }
 
 #include "fmi2.c"
+#include "fmi3.c"
 
 #endif
 

@@ -91,6 +91,7 @@ static void lay_out(Instance *s, Area *area)
     s->step_x = take_doubles(area, nx);
     s->next_x = take_doubles(area, nx);
     s->c_next = take_doubles(area, nm);
+    s->indicators = take_doubles(area, NINDICATORS);
     s->c_trial = take_doubles(area, nm);
     s->c_low = take_doubles(area, nm);
     s->c_high = take_doubles(area, nm);

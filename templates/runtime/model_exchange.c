@@ -7,6 +7,10 @@ typedef struct {
     double next_time;
 } EventInfo;
 
+/* Distance from the constraints, relative to the tolerance, at which an event projects the states: errors of single steps
+   are as large as the tolerance, and the derivatives take them back. */
+#define TOLERATED_DRIFT 50
+
 /* Where state derivatives and event indicators can be asked for. */
 enum { MAY_EVALUATE = INITIALIZATION | EVENT_MODE | CONTINUOUS_TIME | TERMINATED };
 
@@ -28,33 +32,41 @@ static Status evaluate(Instance *s, const char *function)
                s->now->latch_t, s->cause);
 }
 
-/* Distance of the states from the constraints, relative to the tolerance. */
+/* Distance of the states from those that meet the constraints, relative to the tolerance. */
 static double drift_from_constraints(Instance *s)
 {
     double drift = 0;
-    for (int i = 0; i < NQUATERNIONS; ++i) {
-        const double *Q = s->latch_x + s->tables->quaternions[i];
-        drift = fmax(drift, fabs(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3] - 1));
-    }
-    if (!NL) return drift / s->now->tolerance;
-    if (eval_constraints(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->g, s->c, s->G)) return INFINITY;
-    drift = fmax(drift, largest(s->g, NG) / (1 + largest(s->latch_x, NQ)));
-    drift = fmax(drift, largest(s->c, NL) / (1 + largest(s->latch_x + NQ, NV)));
+    if (!NL && !NQUATERNIONS) return 0;
+    COPY(s->next_x, s->latch_x, NX);
+    if (project(s, s->now->latch_t, s->next_x, s->latch_m)) return INFINITY;
+    for (int i = 0; i < NX; ++i) drift = fmax(drift, fabs(s->next_x[i] - s->latch_x[i]) / (1 + fabs(s->next_x[i])));
     return drift / s->now->tolerance;
 }
 
 static Status enter_event_mode(Instance *s, const char *name)
 {
-    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
+    if (check_phase(s, name, EVENT_MODE | CONTINUOUS_TIME | STEP_COMPLETE)) return STATUS_ERROR;
+    if (s->now->phase == STEP_COMPLETE) {
+        if (!s->master.event_mode)
+            return say(s, STATUS_ERROR, "%s: the instance was made without event mode", name);
+        COPY(s->latch_u, s->u, NU);
+        s->w_fresh = s->y_fresh = 0;
+    }
     s->now->phase = EVENT_MODE;
     return STATUS_OK;
 }
 
 static Status new_discrete_states(Instance *s, const char *name, EventInfo *info)
 {
-    if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE)) return STATUS_ERROR;
+    if (check_phase(s, name, EVENT_MODE)) return STATUS_ERROR;
     if (!info) return say(s, STATUS_ERROR, "%s: no place for the result", name);
     memset(info, 0, sizeof *info);
+    double next = next_instant(s, s->now->latch_t);
+    info->has_next_time = next < INFINITY;
+    info->next_time = next < INFINITY ? next : 0;
+    /* In co-simulation the integrator has handled its events; inputs and parameters that changed are left. */
+    int integrated = s->now->interface == CO_SIMULATION;
+    if (integrated && !s->now->touched) return STATUS_OK;
     COPY(s->next_x, s->latch_x, NX);
     forget_flips(s);
     s->cause[0] = 0;
@@ -76,10 +88,20 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     s->now->events += 1;
     s->now->touched = 0;
     s->w_fresh = s->y_fresh = 0;
-    double next = next_instant(s, s->now->latch_t);
-    info->has_next_time = next < INFINITY;
-    info->next_time = next < INFINITY ? next : 0;
     COPY(s->latch_x, s->next_x, NX);
+    if (integrated) {
+        place_head(s);
+        for (int i = 0; i < NM; ++i)
+            if (s->flipped[i]) s->now->head.h = 0;
+    }
+    return STATUS_OK;
+}
+
+/* From event mode of co-simulation to the next step. */
+static Status enter_step_mode(Instance *s, const char *name)
+{
+    if (check_interface(s, name, CO_SIMULATION, EVENT_MODE)) return STATUS_ERROR;
+    s->now->phase = STEP_COMPLETE;
     return STATUS_OK;
 }
 
@@ -90,16 +112,24 @@ static Status enter_continuous_time_mode(Instance *s, const char *name)
     return STATUS_OK;
 }
 
+/* Is an assertion violated by more than states that are known to the tolerance can tell? */
+static int violated_beyond_drift(const Instance *s)
+{
+    for (int i = 0; i < NH; ++i)
+        if (!(s->h[i] >= -TOLERATED_DRIFT * s->now->tolerance)) return 1;
+    return 0;
+}
+
 /* Asks for an event where the states have drifted off their constraints, and for the end where an assertion fails. */
 static Status completed_integrator_step(Instance *s, const char *name, int *enter_event, int *stop)
 {
     if (check_interface(s, name, MODEL_EXCHANGE, CONTINUOUS_TIME)) return STATUS_ERROR;
     if (!enter_event || !stop) return say(s, STATUS_ERROR, "%s: no place for the result", name);
     s->now->steps += 1;
-    *enter_event = drift_from_constraints(s) > 1;
+    *enter_event = drift_from_constraints(s) > TOLERATED_DRIFT;
     *stop = 0;
     Status status = NH ? evaluate(s, name) : STATUS_OK;
-    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w)) {
+    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w) && violated_beyond_drift(s)) {
         *stop = 1;
         return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
@@ -125,7 +155,9 @@ static Status set_continuous_states(Instance *s, const char *name, const double 
 }
 
 /* Where there are constraints, derivatives are those of the nearest states that meet them: importers do not all complete
-   every step, and off the constraints equations of motion may be singular where on them they are not. */
+   every step, and off the constraints equations of motion may be singular where on them they are not. A pull leads the
+   states back, as quick as the motion is: without it, what the importer's integrator errs off the constraints would add
+   up until an event has to take it back, and each such event costs a restart. */
 static Status get_derivatives(Instance *s, const char *name, double *derivatives, size_t nx)
 {
     if (check_vector(s, name, MAY_EVALUATE, derivatives, nx, NX)) return STATUS_ERROR;
@@ -137,23 +169,25 @@ static Status get_derivatives(Instance *s, const char *name, double *derivatives
         explain(s, outcome);
         return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
-    if (NX) COPY(derivatives, s->stage[0], NX);
+    double rate = 0, far = 0;
+    for (int i = 0; i < NX; ++i) {
+        rate = fmax(rate, fabs(s->stage[0][i]) / (1 + fabs(s->next_x[i])));
+        far = fmax(far, fabs(s->next_x[i] - s->latch_x[i]) / (1 + fabs(s->next_x[i])));
+    }
+    /* Where branches of motion cross, the nearest states are far and change at once: what pulls stays small. */
+    double most = TOLERATED_DRIFT * s->now->tolerance;
+    if (far > most) rate *= most / far;
+    for (int i = 0; i < NX; ++i) derivatives[i] = s->stage[0][i] + rate * (s->next_x[i] - s->latch_x[i]);
     return STATUS_OK;
 }
 
-/* Indicators are the crossings, moved a little so that the switch's mode is not at its border: importers see a change
-   between positive and not positive values only, but a crossing may begin at zero and go either way. */
 static Status get_event_indicators(Instance *s, const char *name, double *values, size_t ni)
 {
     if (check_vector(s, name, MAY_EVALUATE, values, ni, NINDICATORS)) return STATUS_ERROR;
     Status status = evaluate(s, name);
     if (status) return status;
-    if (NM && (eval_crossings(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->c_trial) || !finite_all(s->c_trial, NM)))
-        return say(s, STATUS_DISCARD, "%s at time %.9g: the indicators are not finite", name, s->now->latch_t);
-    for (int i = 0; i < NINDICATORS; ++i) {
-        int which = s->tables->indicators[i];
-        values[i] = s->c_trial[which] + (s->latch_m[which] > 0.5 ? 1e-10 : -1e-10);
-    }
+    if (!refresh_indicators(s)) return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    COPY(values, s->indicators, NINDICATORS);
     return STATUS_OK;
 }
 

@@ -12,8 +12,8 @@
 typedef enum { STATUS_OK, STATUS_WARNING, STATUS_DISCARD, STATUS_ERROR, STATUS_FATAL } Status;
 typedef enum { MODEL_EXCHANGE, CO_SIMULATION } Interface;
 
-/* States of FMI's state machines: of co-simulation (FMI 2.0.4, figure 11), as far as a slave without asynchronous steps
-   can be in them, and of model exchange (figure 7). */
+/* States of FMI's state machines: of co-simulation (FMI 2.0.4, figure 11; FMI 3.0, section 4.2), as far as a slave without
+   asynchronous steps can be in them, and of model exchange (figure 7; section 3.2). */
 typedef enum {
     INSTANTIATED = 1,
     INITIALIZATION = 2,
@@ -22,7 +22,8 @@ typedef enum {
     TERMINATED = 16,
     EVENT_MODE = 32,
     CONTINUOUS_TIME = 64,
-    ANY_PHASE = 127
+    ANY_PHASE = 127,
+    INTERMEDIATE = 128              /* the master has been called within a step: it may read, and nothing else */
 } Phase;
 
 typedef enum {
@@ -36,6 +37,15 @@ typedef enum {
     ASSERTION,
     EXHAUSTED
 } Outcome;
+
+/* What a master of co-simulation takes part in. */
+typedef struct {
+    int event_mode;                 /* it handles events in event mode */
+    int early_return;               /* steps may end before their time: at events, or where it asks for it */
+    double (*between)(void *environment, double t, int may_return); /* called after steps of the integrator; may be NULL.
+                                       Returns the time at which the communication step shall end at the latest */
+    void *environment;
+} Master;
 
 /* What the host lends: its log and its memory. */
 typedef struct {
@@ -73,6 +83,7 @@ typedef struct {
     double error;                   /* of the last accepted step, for the PI control */
     double regularity;              /* of the constraints: the largest so far */
     int k_known;
+    int event;                      /* there is an event at `end` */
     int chatter;                    /* events in a row that came at once */
     int implicit;                   /* by which method the next step is made */
     int doubts, relief;             /* steps in a row that speak against that method, and for it */
@@ -112,6 +123,7 @@ typedef struct {
     const Model *model;
     const Tables *tables;
     Host host;
+    Master master;
     const char *name;
     unsigned categories;
     char cause[1500];               /* of the last failure, for the log */
@@ -127,6 +139,7 @@ typedef struct {
 
     int w_fresh, y_fresh;           /* w and y hold at the latch */
     double *w, *y;
+    double *indicators;             /* of the last time that one was asked for */
 
     /* Scratch. */
     unsigned long long budget;      /* value of now->evaluations at which a step is given up */

@@ -29,17 +29,36 @@ static int refresh(Instance *s, int with_y)
     return 1;
 }
 
+/* Bring the event indicators up to date. They are the crossings, moved a little so that the switch's mode is not at its
+   border: importers see a change between positive and not positive values only, but a crossing may begin at zero and go
+   either way. */
+static int refresh_indicators(Instance *s)
+{
+    if (!refresh(s, 0)) return 0;
+    if (NM && (eval_crossings(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->c_trial)
+               || !finite_all(s->c_trial, NM))) {
+        because(s, "the indicators are not finite");
+        return 0;
+    }
+    for (int i = 0; i < NINDICATORS; ++i) {
+        int which = s->tables->indicators[i];
+        s->indicators[i] = s->c_trial[which] + (s->latch_m[which] > 0.5 ? 1e-10 : -1e-10);
+    }
+    return 1;
+}
+
 /* Make the values at these places readable. */
 static int prepare(Instance *s, const int *places, const unsigned *references, size_t n)
 {
     if (s->now->phase == INITIALIZATION && s->now->start_stale && !refresh(s, 0)) return 0;
-    if (s->w_fresh && s->y_fresh) return 1;
-    int need_w = 0, need_y = 0;
+    int need_w = 0, need_y = 0, need_indicators = 0;
     for (size_t i = 0; i < n; ++i) {
         unsigned store = store_of(places[references[i]]);
         need_w |= store == STORE_W;
         need_y |= store == STORE_Y;
+        need_indicators |= store == STORE_INDICATOR;
     }
+    if (need_indicators && !refresh_indicators(s)) return 0;
     return !(need_w | need_y) || refresh(s, need_y);
 }
 
@@ -53,6 +72,7 @@ static double value_at(const Instance *s, int place)
     case STORE_P: return s->P[index];
     case STORE_W: return s->w[index];
     case STORE_Y: return s->y[index];
+    case STORE_INDICATOR: return s->indicators[index];
     default: return s->tables->constants[index];
     }
 }
@@ -126,7 +146,7 @@ static Status check_value(const Instance *s, const char *function, const Settabl
     return STATUS_OK;
 }
 
-/* Inputs act from the next step on, in model exchange at once; so do tunable parameters. */
+/* Inputs act from the next step on, in event mode and in model exchange at once; so do tunable parameters. */
 static void set_value(Instance *s, const Settables *table, unsigned reference, double value)
 {
     State *now = s->now;
@@ -142,7 +162,7 @@ static void set_value(Instance *s, const Settables *table, unsigned reference, d
     if (setting == SET_TUNABLE) {
         s->P[index] = value;
         derive(s);
-    } else if (now->interface == MODEL_EXCHANGE) {
+    } else if (now->interface == MODEL_EXCHANGE || now->phase == EVENT_MODE) {
         s->latch_u[index] = value;
     } else {
         return;

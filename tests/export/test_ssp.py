@@ -64,7 +64,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     assert cli.main(["build", str(place / "spring.py"), "-o", str(place / "spring.fmu")]) == 0
     mbfmu.build(Wheel(), place / "wheel.fmu")
     structure = SystemStructure.of({"spring": place / "spring.fmu", "wheel": place / "wheel.fmu"}, name="Swing")
-    write_ssp(structure, place / "swing.ssp")
+    write_ssp(structure, place / "swing.ssp", connectors=True)
     (place / "system.toml").write_text(
         'name = "FromFile"\n[elements]\nspring = "spring.py:Spring"\nwheel = "wheel.fmu"\n'
         '[[connect]]\na = "wheel.axis"\nb = "spring.axis"\n[experiment]\nstop = 0.7\n',
@@ -101,6 +101,22 @@ def test_fmpy_reads_elements_connectors_and_connections(folder: pathlib.Path) ->
         ("Swing.wheel_throttle", "wheel.throttle"),
         ("wheel.speed", "Swing.wheel_speed"),
     }
+
+
+def test_by_default_the_system_has_no_connectors_of_its_own(tmp_path: pathlib.Path, folder: pathlib.Path) -> None:
+    """libcosim and ecos refuse connections to them; OMSimulator wants to know of what kind the system is."""
+    structure = SystemStructure.of({"spring": folder / "spring.fmu", "wheel": folder / "wheel.fmu"}, name="Swing")
+    package = write_ssp(structure, tmp_path / "plain.ssp")
+    system = read_ssd(str(package), validate=True).system
+    assert list(system.connectors) == []
+    assert {a.parent.name for pair in get_connections(system) for a in pair} == {"wheel", "spring"}
+    schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
+    root = description(package)
+    assert schema.validate(root), schema.error_log
+    (master,) = root.iter("{*}FixedStepMaster")
+    assert float(master.get("stepSize")) == 0.002
+    (annotation,) = root.iter("{*}Annotation")
+    assert (annotation.get("type"), annotation.getparent().getparent().get("name")) == ("org.openmodelica", "Swing")
 
 
 def test_units_and_experiment_are_those_of_the_fmus(folder: pathlib.Path) -> None:
@@ -191,7 +207,7 @@ def test_the_command_reads_system_files(
     root = description(tmp_path / "FromFile.ssp")
     assert root.get("name") == "FromFile"
     assert "0.7" in etree.tostring(root).decode()
-    assert len(get_connections(read_ssd(str(tmp_path / "FromFile.ssp")).system)) == 6
+    assert len(list(root.iter("{*}Connection"))) == 4
 
 
 @pytest.mark.parametrize(

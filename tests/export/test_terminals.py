@@ -37,7 +37,7 @@ def test_a_frame_is_known_by_its_members(system: Any) -> None:
     )
     (terminal,) = write([position, force]).findall("Terminals/Terminal")
     assert terminal.get("terminalKind") == "Modelica.Mechanics.MultiBody.Interfaces.Frame"
-    assert [member.get("variableKind") for member in terminal] == ["signal", "inflow"]
+    assert [member.get("variableKind") for member in terminal] == ["signal", "outflow"]
 
 
 def test_unknown_connectors_have_no_kind(system: Any) -> None:

@@ -181,12 +181,26 @@ def test_an_event_is_asked_for_where_states_have_drifted(model):
     slave.fmi.enterContinuousTimeMode()
     put_states(slave, [0.6, -0.8 * (1 + 1e-8), 0.0, 0.0])
     assert slave.fmi.completedIntegratorStep() == (0, 0)
-    put_states(slave, [0.6, -0.8 * (1 + 1e-4), 0.0, 0.0])
+    put_states(slave, [0.6, -0.8 * (1 + 1e-3), 0.0, 0.0])
     assert slave.fmi.completedIntegratorStep() == (1, 0)
     slave.fmi.enterEventMode()
     assert slave.fmi.newDiscreteStates()[3] == 1
     x = vector(slave, "getContinuousStates", 4)
     assert math.hypot(*x[:2]) == pytest.approx(1.0, abs=1e-14)
+
+
+def test_derivatives_lead_back_to_the_constraints(model):
+    """Off the rod's length the derivatives are those of the nearest states, and a pull towards these."""
+    slave = model(point_pendulum, tolerance=1e-6)
+    slave.fmi.newDiscreteStates()
+    slave.fmi.enterContinuousTimeMode()
+    put_states(slave, [0.6, -0.8, 0.8, 0.6])
+    on = vector(slave, "getDerivatives", 4)
+    put_states(slave, [0.6 * (1 + 1e-6), -0.8 * (1 + 1e-6), 0.8, 0.6])
+    off = vector(slave, "getDerivatives", 4)
+    pull = [b - a for a, b in zip(on, off, strict=True)]
+    assert pull[0] * 0.6 + pull[1] * -0.8 < -1e-7
+    assert max(map(abs, pull)) < 1e-4
 
 
 def test_inputs_act_at_once_and_parameters_in_event_mode(model):

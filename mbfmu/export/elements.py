@@ -1,0 +1,64 @@
+"""Elements of XML files, and those that the files of both versions of FMI have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from lxml import etree
+
+from mbfmu.errors import BuildError
+from mbfmu.export import units
+from mbfmu.runtime.variables import ScalarVariable
+
+Value = str | float | int | bool
+
+
+def set_attributes(element: etree._Element, **attributes: Value | None) -> None:
+    """Set the attributes that are not None, numbers with as many digits as they need to come back exactly."""
+    for name, value in attributes.items():
+        if isinstance(value, bool):
+            element.set(name, "true" if value else "false")
+        elif value is not None:
+            element.set(name, value if isinstance(value, str) else repr(value))
+
+
+def add(parent: etree._Element, tag: str, **attributes: Value | None) -> etree._Element:
+    """Add an element with the attributes that are not None."""
+    element = etree.SubElement(parent, tag)
+    set_attributes(element, **attributes)
+    return element
+
+
+def unit_definitions(root: etree._Element, variables: Iterable[ScalarVariable]) -> None:
+    """Add UnitDefinitions: the units and display units of variables, which both versions of FMI write alike.
+
+    Raises
+    ------
+    BuildError
+        A unit cannot be read, or a display unit measures something else than its unit.
+    """
+    used: dict[tuple[str, str], str] = {}
+    for variable in variables:
+        if variable.unit is not None:
+            used.setdefault((variable.unit, variable.display_unit or variable.unit), variable.name)
+    for (name, display), owner in used.items():
+        try:
+            units.conversion(name, display)
+        except BuildError as error:
+            raise BuildError(f"{owner}: {error}") from None
+    if not used:
+        return
+    definitions = add(root, "UnitDefinitions")
+    for name in sorted({name for name, _ in used}):
+        unit = units.parse(name)
+        element = add(definitions, "Unit", name=name)
+        exponents = {base: n for base, n in zip(units.BASE_UNITS, unit.exponents, strict=True) if n}
+        add(element, "BaseUnit", **exponents, factor=_unless(1.0, unit.factor), offset=_unless(0.0, unit.offset))
+        displays = {*units.OFFERED.get(name, ()), *(display for other, display in used if other == name)}
+        for display in sorted(displays - {name}):
+            factor, offset = units.conversion(name, display)
+            add(element, "DisplayUnit", name=display, factor=factor, offset=_unless(0.0, offset))
+
+
+def _unless(default: float, value: float) -> float | None:
+    return None if value == default else value

@@ -1,0 +1,265 @@
+"""The modelDescription.xml of an FMU of FMI 3.0 (FMI 3.0.2, section 2.4), and the buildDescription.xml of sources."""
+
+from __future__ import annotations
+
+import datetime
+import math
+from collections.abc import Iterable, Sequence
+
+from lxml import etree
+
+import mbfmu
+from mbfmu.export.arrays import INDICATORS, TYPES, Arrangement, Variable, places, states_of
+from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
+from mbfmu.export.initial_dependencies import initial_dependencies
+from mbfmu.export.model_description import LOG_CATEGORIES, step_size
+from mbfmu.export.model_exchange import drifts, needs_completed_steps
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
+
+#: What the C runtime offers in both interfaces, by the attributes of FMI 3.0 (section 2.4.10).
+COMMON: dict[str, Value] = {
+    "canGetAndSetFMUState": True,
+    "canSerializeFMUState": True,
+    "providesDirectionalDerivatives": True,
+    "providesAdjointDerivatives": True,
+}
+
+#: What it offers in co-simulation (section 4.3.1).
+CO_SIMULATION: dict[str, Value] = {
+    "canHandleVariableCommunicationStepSize": True,
+    "maxOutputDerivativeOrder": 1,
+    "providesIntermediateUpdate": True,
+    "mightReturnEarlyFromDoStep": True,
+    "canReturnEarlyAfterIntermediateUpdate": True,
+    "hasEventMode": True,
+}
+
+
+def model_description_3(
+    equations: Equations,
+    arrangement: Arrangement,
+    *,
+    identifier: str,
+    token: str,
+    date: datetime.datetime,
+    model_exchange: bool = False,
+    description: str = "",
+) -> bytes:
+    """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
+
+    Parameters
+    ----------
+    equations
+        Name of the model and its default experiment.
+    arrangement
+        The variables.
+    identifier
+        Name of the binaries, a C identifier.
+    token
+        Fingerprint that the binary compares when it is instantiated.
+    model_exchange
+        Whether the same binary is offered for model exchange.
+    date
+        Date of generation, aware of its time zone.
+    description
+        One sentence on the model.
+
+    Raises
+    ------
+    BuildError
+        A unit cannot be read, or a display unit measures something else than its unit.
+    """
+    root = etree.Element("fmiModelDescription")
+    set_attributes(
+        root,
+        fmiVersion="3.0",
+        modelName=equations.name,
+        instantiationToken=token,
+        description=description or None,
+        generationTool=f"mbfmu {mbfmu.__version__}",
+        generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        variableNamingConvention="structured",
+    )
+    if model_exchange:
+        needs = needs_completed_steps(equations)
+        add(root, "ModelExchange", modelIdentifier=identifier, **COMMON, needsCompletedIntegratorStep=needs or None)
+    add(root, "CoSimulation", modelIdentifier=identifier, **COMMON, **CO_SIMULATION)
+    unit_definitions(root, _with_aliases(arrangement.variables))
+    categories = add(root, "LogCategories")
+    for name, text in LOG_CATEGORIES.items():
+        add(categories, "Category", name=name, description=text.replace("fmi2", "fmi3"))
+    add(
+        root,
+        "DefaultExperiment",
+        startTime=equations.start_time,
+        stopTime=equations.stop_time,
+        tolerance=equations.tolerance,
+        stepSize=step_size(equations.start_time, equations.stop_time),
+    )
+    states = states_of(arrangement.variables)
+    _model_variables(root, arrangement.variables, states, reinit=model_exchange and drifts(equations))
+    _model_structure(root, equations, arrangement, states)
+    etree.indent(root, " ")
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def build_description(identifier: str, files: Iterable[str]) -> bytes:
+    """Write the buildDescription.xml of the sources that an FMU is compiled from (section 2.5.1.4)."""
+    root = etree.Element("fmiBuildDescription", fmiVersion="3.0")
+    configuration = add(root, "BuildConfiguration", modelIdentifier=identifier)
+    sources = add(configuration, "SourceFileSet", language="C99")
+    for file in files:
+        add(sources, "SourceFile", name=file)
+    add(configuration, "Library", name="m", external=True, description="The C library's functions of mathematics")
+    etree.indent(root, " ")
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _with_aliases(variables: Iterable[Variable]) -> list[ScalarVariable]:
+    return [v.first for variable in variables for v in (variable, *variable.aliases)]
+
+
+def _model_variables(
+    root: etree._Element, variables: Sequence[Variable], states: Sequence[tuple[Variable, Variable]], *, reinit: bool
+) -> None:
+    """Add all variables; with `reinit`, states are marked as such that events may change."""
+    parent = add(root, "ModelVariables")
+    references = {derivative.name: state.reference for state, derivative in states}
+    at = places(variables)
+    changing = {state.name for state, _ in states} if reinit else set()
+    for variable in variables:
+        first, kind = variable.first, TYPES[variable.first.type]
+        base = at.get(first.derivative_of or "")
+        derivative = references.get(variable.name)
+        if derivative is None and base is not None and base[0].shape == variable.shape and base[1] == 0:
+            derivative = base[0].reference
+        element = add(
+            parent,
+            kind,
+            name=variable.name,
+            valueReference=variable.reference,
+            description=variable.description or None,
+            causality=variable.causality,
+            variability=variable.variability,
+            # Inputs and the independent variable must not have this attribute.
+            initial=None if variable.causality in ("input", "independent") else variable.initial,
+            **_type_attributes(variable),
+            start=None if kind == "String" else _start(variable),
+            derivative=derivative if kind == "Float64" else None,
+            reinit=True if variable.name in changing else None,
+        )
+        for size in variable.shape:
+            add(element, "Dimension", start=size)
+        if kind == "String":
+            for scalar in variable.elements:
+                add(element, "Start", value=str(scalar.start or ""))
+        for alias in variable.aliases:
+            unit = alias.first.display_unit if alias.first.unit is not None else None
+            shown = {"displayUnit": unit if unit != first.display_unit else None}
+            add(element, "Alias", name=alias.name, description=alias.description or None, **shown)
+
+
+def _type_attributes(variable: Variable) -> dict[str, Value | None]:
+    """Attributes that the type has: quantity and bounds of numbers, and units."""
+    first = variable.first
+    attributes: dict[str, Value | None] = {}
+    if first.type in ("Real", "Integer"):
+        number = int if first.type == "Integer" else float
+        attributes["quantity"] = first.quantity
+        for name, bound in (("min", first.min), ("max", first.max)):
+            attributes[name] = None if bound is None or math.isinf(bound) else number(bound)
+    if first.type == "Real":
+        attributes["unit"] = first.unit
+        attributes["displayUnit"] = first.display_unit if first.unit is not None else None
+        attributes["nominal"] = None if first.nominal is None else float(first.nominal)
+    return attributes
+
+
+def _start(variable: Variable) -> str | None:
+    """Start values of all elements, with as many digits as they need to come back exactly."""
+    if variable.causality != "input" and variable.initial not in ("exact", "approx"):
+        return None
+    kind = {"Real": float, "Integer": int, "Boolean": bool}[variable.first.type]
+    return " ".join(repr(kind(element.start or 0)).lower() for element in variable.elements)
+
+
+def _model_structure(
+    root: etree._Element,
+    equations: Equations,
+    arrangement: Arrangement,
+    states: Sequence[tuple[Variable, Variable]],
+) -> None:
+    """Add ModelStructure (section 2.4.8): what a master connects, what it integrates, and what it depends on."""
+    variables = arrangement.variables
+    parent = add(root, "ModelStructure")
+    knowns = _knowns(variables, states)
+    outputs = [variable for variable in variables if variable.causality == "output"]
+    derivatives = [derivative for _, derivative in states]
+    for tag, unknowns in (("Output", outputs), ("ContinuousStateDerivative", derivatives)):
+        for variable in unknowns:
+            add(parent, tag, valueReference=variable.reference, **_dependencies(variable, knowns))
+    exposed = {v.name for v in (*outputs, *(v for pair in states for v in pair))}
+    initial = [
+        v
+        for v in variables
+        if v.causality == "calculatedParameter" or (v.name in exposed and v.initial in ("approx", "calculated"))
+    ]
+    found = _initial_dependencies(equations, arrangement, initial)
+    for variable in initial:
+        add(parent, "InitialUnknown", valueReference=variable.reference, dependencies=found[variable.name])
+    for variable in variables:
+        if variable.name == INDICATORS:
+            add(parent, "EventIndicator", valueReference=variable.reference)
+
+
+def _knowns(variables: Sequence[Variable], states: Sequence[tuple[Variable, Variable]]) -> dict[str, int]:
+    """Value references of what a dependency may name, by the names of scalars: inputs and states, whatever alias."""
+    free = [variable for variable in variables if variable.causality in ("input", "independent")]
+    knowns = {element.name: variable.reference for variable in free for element in variable.elements}
+    owners = {element.index: state.reference for state, _ in states for element in state.elements}
+    for variable in variables:
+        for v in (variable, *variable.aliases):
+            knowns.update((e.name, owners[e.index]) for e in v.elements if e.store == "x" and e.index in owners)
+    return knowns
+
+
+def _dependencies(variable: Variable, knowns: dict[str, int]) -> dict[str, str]:
+    """Attributes of an unknown; without them it depends on everything.
+
+    What holds for one element of an array need not hold for the others: an array depends on a known as its elements do
+    together, and fixedly only where all of them do on all of that known.
+    """
+    kinds: dict[int, set[str]] = {}
+    for element in variable.elements:
+        if element.dependencies is None:
+            return {}
+        for name, kind in element.dependencies:
+            if name in knowns:
+                kinds.setdefault(knowns[name], set()).add(kind)
+    return {
+        "dependencies": " ".join(map(str, sorted(kinds))),
+        "dependenciesKind": " ".join(
+            next(iter(kinds[k])) if not variable.shape and len(kinds[k]) == 1 else "dependent" for k in sorted(kinds)
+        ),
+    }
+
+
+def _initial_dependencies(
+    equations: Equations, arrangement: Arrangement, unknowns: Sequence[Variable]
+) -> dict[str, str | None]:
+    """What each unknown depends on at the start, as value references; None where it may be everything."""
+    position = {element.name: i for i, element in enumerate(arrangement.elements)}
+    owner = [v.reference for v in sorted(arrangement.variables, key=lambda v: v.reference) for _ in v.elements]
+    wanted = [position[e.name] for variable in unknowns for e in variable.elements if e.variability != "constant"]
+    found = initial_dependencies(equations, arrangement.elements, wanted)
+    texts: dict[str, str | None] = {}
+    for variable in unknowns:
+        rows = [
+            () if element.variability == "constant" else found.get(position[element.name])
+            for element in variable.elements
+        ]
+        known = [row for row in rows if row is not None]
+        references = sorted({owner[k] for row in known for k in row})
+        texts[variable.name] = " ".join(map(str, references)) if len(known) == len(rows) else None
+    return texts

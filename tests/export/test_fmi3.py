@@ -1,0 +1,360 @@
+"""FMUs of FMI 3.0: arrays and aliases, the same bits as those of FMI 2.0, and what only this version has."""
+
+from __future__ import annotations
+
+import ctypes
+import pathlib
+import re
+import zipfile
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+from fmpy.fmi1 import FMICallException
+from fmpy.fmi3 import FMU3Model, FMU3Slave
+from fmpy.simulation import instantiate_fmu
+from lxml import etree
+
+import mbfmu
+from mbfmu import sources
+from mbfmu.dynamics.system import System
+from mbfmu.errors import BuildError
+from mbfmu.export.arrays import arrange, states_of
+from mbfmu.export.build import build
+from mbfmu.runtime.compilers import find_compiler
+from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.validation import validate
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """Return a function that builds a gallery model in a version of FMI, or finds it built."""
+    known: dict[tuple[Any, ...], pathlib.Path] = {}
+    systems: dict[str, System] = {}
+
+    def get(name: str, fmi: int, **options: Any) -> pathlib.Path:
+        key = (name, fmi, *options.items())
+        if key not in known:
+            if name not in systems:
+                systems[name] = System.of(sources.load(name, ()))
+            path = tmp_path_factory.mktemp("fmu") / f"{name}.fmu"
+            known[key] = build(systems[name], path, fmi=fmi, **{"equations": "interpreted", **options})
+        return known[key]
+
+    return get
+
+
+def column(result: np.ndarray, name: str) -> np.ndarray:
+    """A scalar of FMI 2.0 in the result of an FMU of FMI 3.0."""
+    if name in result.dtype.names:
+        return result[name]
+    stem, indices = re.fullmatch(r"(.*)\[(.*)\]", name).groups()
+    return result[stem][(slice(None), *(int(index) - 1 for index in indices.split(",")))]
+
+
+@pytest.mark.parametrize("name", ["free_body", "engine_1b", "four_bar", "car"])
+@pytest.mark.parametrize("interface", ["CoSimulation", "ModelExchange"])
+def test_both_versions_give_the_same_bits(fmus, name, interface):
+    """Quaternions, gas force with events, a loop; a car with inputs (held at their start)."""
+    of_2, of_3 = fmus(name, 2), fmus(name, 3)
+    assert validate(of_3) == []
+    runs = [
+        fmpy.simulate_fmu(str(path), fmi_type=interface, stop_time=0.3, output_interval=0.01) for path in (of_2, of_3)
+    ]
+    assert len(runs[0]) == len(runs[1]) > 30
+    for name_ in runs[0].dtype.names:
+        np.testing.assert_array_equal(column(runs[1], name_), runs[0][name_], err_msg=name_)
+
+
+@pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+def test_compiled_equations_give_the_same_bits_and_bring_their_sources(fmus):
+    path = fmus("engine_1b", 3, equations="compiled", sources=True)
+    assert validate(path) == []
+    compiled, interpreted = (
+        fmpy.simulate_fmu(str(p), stop_time=0.2, output_interval=0.01) for p in (path, fmus("engine_1b", 3))
+    )
+    for name in interpreted.dtype.names:
+        np.testing.assert_array_equal(compiled[name], interpreted[name])
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        described = etree.fromstring(archive.read("sources/buildDescription.xml"))
+    assert {"sources/fmu.c", "sources/fmi3.c"} <= names
+    assert "sources/fmi2.c" not in names
+    assert [file.get("name") for file in described.iter("SourceFile")] == ["fmu.c"]
+
+
+def description(path: pathlib.Path) -> etree._Element:
+    with zipfile.ZipFile(path) as archive:
+        return etree.fromstring(archive.read("modelDescription.xml"))
+
+
+def test_vectors_and_matrices_are_arrays_and_copies_are_aliases(fmus):
+    root = description(fmus("free_body", 3))
+    variables = {v.get("name"): v for v in root.find("ModelVariables")}
+    place = variables["body.r_0"]
+    assert (place.tag, place.get("start"), place.get("unit")) == ("Float64", "0.2 -0.5 0.1", "m")
+    assert [d.get("start") for d in place.iterfind("Dimension")] == ["3"]
+    aliases = {a.get("name"): v for v in variables.values() for a in v.iterfind("Alias")}
+    assert "body.body.frame_a.r_0" in aliases
+    matrix = variables.get("body.frame_a.R.T", aliases.get("body.frame_a.R.T"))
+    assert [d.get("start") for d in matrix.iterfind("Dimension")] == ["3", "3"]
+    references = [v.get("valueReference") for v in variables.values()]
+    assert len(set(references)) == len(references)
+    speeds = variables["body.v_0"]
+    assert speeds.get("derivative") == place.get("valueReference")
+
+
+def test_arrays_count_their_last_index_fastest(fmus):
+    """The matrix of an attitude, read as an array and as scalars of FMI 2.0."""
+    scalars = [f"body.frame_a.R.T[{i},{j}]" for i in (1, 2, 3) for j in (1, 2, 3)]
+    of_2 = fmpy.simulate_fmu(str(fmus("free_body", 2)), stop_time=0.1, output=scalars)
+    of_3 = fmpy.simulate_fmu(str(fmus("free_body", 3)), stop_time=0.1, output=["body.frame_a.R.T"])
+    matrix = of_3["body.frame_a.R.T"][-1]
+    np.testing.assert_array_equal(matrix.ravel(), [of_2[name][-1] for name in scalars])
+    assert np.abs(matrix - matrix.T).max() > 1e-3
+
+
+def real(name: str, **others: Any) -> ScalarVariable:
+    common = {"causality": "local", "variability": "continuous", "initial": "calculated", "start": None, "store": "y"}
+    return ScalarVariable(name=name, description="", type="Real", **{**common, **others})
+
+
+def test_what_differs_stays_apart():
+    made = arrange([
+        real("a[1]", index=0), real("a[2]", index=1),
+        real("b[1]", index=2), real("b[3]", index=3),  # an element is missing
+        real("c[1]", index=4, unit="m"), real("c[2]", index=5, unit="s"),
+        real("d[1]", index=6, causality="output"), real("d[2]", index=7),
+        real("e[1]", index=8),
+        real("e[2]", index=0, store="constant", variability="constant", initial="exact", start=2.0),
+    ])  # fmt: skip
+    shapes = {v.name: v.shape for v in made.variables}
+    assert shapes == {
+        "a": (2,), "b[1]": (), "b[3]": (), "c[1]": (), "c[2]": (), "d[1]": (), "d[2]": (), "e": (2,),
+    }  # fmt: skip
+    e = next(v for v in made.variables if v.name == "e")
+    assert (e.variability, e.initial) == ("continuous", "calculated")
+    assert [made.lengths[v.reference] for v in made.variables] == [len(v.elements) for v in made.variables]
+
+
+def test_states_out_of_order_are_no_array():
+    """The vector of states is that of the derivatives, one after the other: arrays that would change it stay apart."""
+    made = arrange([
+        real("x[1]", store="x", index=1), real("x[2]", store="x", index=0),
+        real("v[1]", index=0, derivative_of="x[1]"), real("v[2]", index=1, derivative_of="x[2]"),
+    ])  # fmt: skip
+    pairs = [(state.name, rate.name) for state, rate in states_of(made.variables)]
+    assert pairs == [("x[2]", "v[2]"), ("x[1]", "v[1]")]
+
+
+def slave(path: pathlib.Path, kind: str = "CoSimulation", **options: Any) -> tuple[Any, dict[str, Any], list[str]]:
+    """An instance, its variables by name, and its log."""
+    model, log = fmpy.read_model_description(str(path)), []
+
+    def note(_environment: Any, _status: int, _category: bytes, message: bytes) -> None:
+        log.append(message.decode())
+
+    fmu = instantiate_fmu(fmpy.extract(str(path)), model, kind, logger=note, **options)
+    assert isinstance(fmu, FMU3Slave if kind == "CoSimulation" else FMU3Model)
+    return fmu, {v.name: v for v in model.modelVariables}, log
+
+
+def test_steps_end_at_events_where_the_master_wants_it(fmus):
+    """The results at the communication points do not change a bit, and events are met between them."""
+    path = str(fmus("engine_1b", 3))
+    plain = fmpy.simulate_fmu(path, stop_time=0.3, output_interval=0.01)
+    told = fmpy.simulate_fmu(path, stop_time=0.3, output_interval=0.01, use_event_mode=True, early_return_allowed=True)
+    assert len(told) > len(plain)
+    at = [int(np.argmin(np.abs(told["time"] - t))) for t in plain["time"]]
+    for name in plain.dtype.names[1:]:
+        np.testing.assert_array_equal(told[name][at], plain[name], err_msg=name)
+
+
+def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_step(fmus):
+    path, seen = fmus("engine_1b", 3), []
+
+    def update(_environment, time, wanted, allowed, finished, may_return, ends, end):
+        seen.append((time, fmu.getFloat64([speed.valueReference])[0], wanted, allowed, finished))
+        with pytest.raises(FMICallException):
+            fmu.setFloat64([speed.valueReference], [1.0])
+        with pytest.raises(FMICallException):
+            fmu.reset()
+        if may_return and time > 0.05:
+            ends[0], end[0] = True, 0.06
+
+    fmu, variables, log = slave(path, early_return_allowed=True, intermediate_update=update)
+    speed = variables["inertia.w"]
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    event, terminate, early, last = fmu.doStep(0.0, 0.5)
+    assert (event, terminate, early, last) == (False, False, True, 0.06)
+    assert any("within a step" in line for line in log)
+    assert [time for time, *_ in seen] == sorted({time for time, *_ in seen})
+    assert {tuple(flags) for _, _, *flags in seen} == {(False, True, True)}
+    reference = fmpy.simulate_fmu(str(path), stop_time=seen[-1][0], output_interval=seen[-1][0])
+    assert seen[-1][1] == pytest.approx(reference["inertia.w"][-1], rel=1e-7)
+    fmu.freeInstance()
+
+
+def test_inputs_act_at_once_in_event_mode(fmus):
+    fmu, variables, log = slave(fmus("furuta_pendulum", 3), event_mode_used=True, early_return_allowed=True)
+    torque = next(v for v in variables.values() if v.causality == "input").valueReference
+    rate = variables["base.a"].valueReference
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    fmu.updateDiscreteStates()
+    fmu.enterStepMode()
+    fmu.doStep(0.0, 0.1)
+    before = fmu.getFloat64([rate])[0]
+    fmu.setFloat64([torque], [0.2])
+    assert fmu.getFloat64([rate])[0] == before
+    fmu.enterEventMode()
+    after = fmu.getFloat64([rate])[0]
+    assert after > before + 1
+    fmu.updateDiscreteStates()
+    fmu.enterStepMode()
+    with pytest.raises(FMICallException):
+        fmu.enterStepMode()
+    assert "between steps" in log[-1]
+    fmu.freeInstance()
+
+
+def test_event_mode_is_for_instances_made_with_it(fmus):
+    fmu, _, log = slave(fmus("furuta_pendulum", 3))
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    with pytest.raises(FMICallException):
+        fmu.enterEventMode()
+    assert "made without event mode" in log[-1]
+    fmu.freeInstance()
+
+
+def test_adjoint_derivatives_are_the_directional_ones_transposed(fmus):
+    path = fmus("furuta_pendulum", 3)
+    fmu, variables, _ = slave(path)
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    fmu.doStep(0.0, 0.3)
+    model = fmpy.read_model_description(str(path))
+    unknowns = [u.variable.valueReference for u in model.derivatives]
+    knowns = [u.variable.derivative.valueReference for u in model.derivatives]
+    knowns += [v.valueReference for v in variables.values() if v.causality == "input"]
+    columns = [fmu.getDirectionalDerivative(unknowns, [known], [1.0]) for known in knowns]
+    rows = [
+        fmu.getAdjointDerivative(unknowns, knowns, [float(i == k) for k in range(len(unknowns))], len(knowns))
+        for i in range(len(unknowns))
+    ]
+    np.testing.assert_array_equal(np.array(columns).T, np.array(rows))
+    assert np.linalg.matrix_rank(np.array(rows)) == len(unknowns)
+    fmu.freeInstance()
+
+
+def test_directional_derivatives_are_those_of_fmi_2(fmus):
+    """Also those of event indicators, against differences of what the importer sees."""
+    from fmpy.fmi2 import FMU2Slave
+
+    of_2, of_3 = fmus("furuta_pendulum", 2), fmus("furuta_pendulum", 3)
+    models = [fmpy.read_model_description(str(path)) for path in (of_2, of_3)]
+    found = []
+    for path, model in zip((of_2, of_3), models, strict=True):
+        fmu = instantiate_fmu(fmpy.extract(str(path)), model, "CoSimulation")
+        if isinstance(fmu, FMU2Slave):
+            fmu.setupExperiment()
+        fmu.enterInitializationMode()
+        fmu.exitInitializationMode()
+        fmu.doStep(0.0, 0.2)
+        unknowns = [u.variable.valueReference for u in model.derivatives]
+        knowns = [u.variable.derivative.valueReference for u in model.derivatives]
+        found.append([fmu.getDirectionalDerivative(unknowns, [known], [1.0]) for known in knowns])
+        fmu.freeInstance()
+    np.testing.assert_array_equal(found[0], found[1])
+
+
+def test_event_indicators_are_variables_with_derivatives(fmus):
+    fmu, variables, _ = slave(fmus("engine_1b", 3), "ModelExchange")
+    model = fmpy.read_model_description(str(fmus("engine_1b", 3)))
+    reference, n = variables["eventIndicators"].valueReference, model.numberOfEventIndicators
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    fmu.updateDiscreteStates()
+    fmu.enterContinuousTimeMode()
+    assert fmu.getNumberOfEventIndicators() == n
+    nx = model.numberOfContinuousStates
+    x = (ctypes.c_double * nx)()
+    fmu.getContinuousStates(x, nx)
+    seen = (ctypes.c_double * n)()
+    fmu.getEventIndicators(seen, n)
+    assert list(seen) == list(fmu.getFloat64([reference], n))
+    states = [u.variable.derivative.valueReference for u in model.derivatives]
+    slopes = np.array([fmu.getDirectionalDerivative([reference], [state], [1.0], n) for state in states])
+    for k in range(nx):
+        ends = []
+        for step in (1e-6, -1e-6):
+            moved = (ctypes.c_double * nx)(*(value + step * (i == k) for i, value in enumerate(x)))
+            fmu.setContinuousStates(moved, nx)
+            fmu.getEventIndicators(seen, n)
+            ends.append(np.array(seen))
+        fmu.setContinuousStates(x, nx)
+        np.testing.assert_allclose(slopes[k], (ends[0] - ends[1]) / 2e-6, atol=1e-6 * (1 + np.abs(slopes[k]).max()))
+    fmu.freeInstance()
+
+
+def test_states_are_saved_to_the_bit(fmus):
+    fmu, variables, _ = slave(fmus("engine_1b", 3))
+    all_floats = [v for v in variables.values() if v.type == "Float64" and v.alias is None]
+    references, count = [v.valueReference for v in all_floats], sum(int(np.prod(v.shape)) for v in all_floats)
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    fmu.doStep(0.0, 0.1)
+    saved = fmu.serializeFMUState(fmu.getFMUState())
+    fmu.doStep(0.1, 0.1)
+    wanted = list(fmu.getFloat64(references, count))
+    fmu.setFMUState(fmu.deserializeFMUState(saved))
+    fmu.doStep(0.1, 0.1)
+    assert list(fmu.getFloat64(references, count)) == wanted
+    fmu.freeInstance()
+
+
+def test_wrong_references_and_sizes_are_refused(fmus):
+    fmu, variables, log = slave(fmus("free_body", 3))
+    fmu.enterInitializationMode()
+    place = variables["body.r_0"].valueReference
+    for references, size, words in (
+        ([place], 2, "the variables have 3 values, and there is an array of 2"),
+        ([place + 1], 3, f"no variable of this type with the value reference {place + 1}"),
+        ([999_999], 1, "no variable of this type"),
+    ):
+        with pytest.raises(FMICallException):
+            fmu.getFloat64(references, size)
+        assert words in log[-1]
+    fmu.freeInstance()
+
+
+def test_a_wrong_token_is_refused(fmus):
+    path = fmus("free_body", 3)
+    model, log = fmpy.read_model_description(str(path)), []
+    model.guid = "{wrong}"
+    with pytest.raises(Exception, match=r"(?i)instantiate"):
+        instantiate_fmu(
+            fmpy.extract(str(path)), model, "CoSimulation", logger=lambda *line: log.append(line[-1].decode())
+        )
+    assert "belong to different builds" in log[0]
+
+
+def test_flanges_are_terminals_whose_flows_fit(fmus):
+    """A torque that one side exerts outwards flows into the other."""
+    kinds = {}
+    for name in ("powertrain", "car"):
+        with zipfile.ZipFile(fmus(name, 3)) as archive:
+            root = etree.fromstring(archive.read("terminalsAndIcons/terminalsAndIcons.xml"))
+        member = root.find("Terminals/Terminal[@name='axis1']/TerminalMemberVariable[@memberName='tau']")
+        kinds[name] = member.get("variableKind")
+    assert kinds == {"powertrain": "outflow", "car": "inflow"}
+
+
+def test_what_this_version_cannot_do_is_said(tmp_path):
+    with pytest.raises(BuildError, match=r"python FMUs are of FMI 2\.0"):
+        mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=3, target="python")
+    with pytest.raises(BuildError, match="FMI 4 is unknown"):
+        mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=4)
