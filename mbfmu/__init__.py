@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from mbfmu.export.build import build
     from mbfmu.modeling import Assembly, Component, Start
     from mbfmu.simulate import Result, simulate
+    from mbfmu.sources import load
     from mbfmu.validation import validate
 
     __version__: str
@@ -30,6 +31,7 @@ __all__ = [
     "System",
     "__version__",
     "build",
+    "load",
     "simulate",
     "validate",
 ]
@@ -42,6 +44,7 @@ _MODULES = {
     "Start": "mbfmu.modeling",
     "System": "mbfmu.dynamics.system",
     "build": "mbfmu.export.build",
+    "load": "mbfmu.sources",
     "simulate": "mbfmu.simulate",
     "validate": "mbfmu.validation",
 }

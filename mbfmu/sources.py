@@ -1,4 +1,5 @@
-"""Resolves what the command line calls SOURCE to an assembly: gallery name, Python file, module or assembly file."""
+"""Resolves what the command line calls SOURCE to an assembly: gallery name, Python file, module, assembly file, or a
+file of another format (mbfmu.importers)."""
 
 from __future__ import annotations
 
@@ -13,28 +14,42 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
 
+from mbfmu import importers
 from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 
-FORMS = "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class or model.toml"
+FORMS = (
+    "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class, model.toml, or a file of another format "
+    f"({', '.join(sorted(importers.IMPORTERS))})"
+)
 
 
-def load(source: str, settings: Sequence[str] = ()) -> Assembly:
+def load(source: str | pathlib.Path, settings: Sequence[str] = (), **options: Any) -> Assembly:
     """Return the assembly that `source` names, with `settings` (each `name=value`) applied.
 
     A setting names a parameter of the assembly's constructor, or, dotted, a parameter or start value of one of its
-    components: `boxBody1.density=2700`, `revolute1.phi=0.3`.
+    components: `boxBody1.density=2700`, `revolute1.phi=0.3`. `options` are those of readers of other formats, such as
+    `floating=True` (docs/urdf.md, docs/mjcf.md); None stands for the reader's default.
 
-    Raises `ModelError` where the source or a setting does not exist or the assembly cannot be made.
+    Raises `ModelError` where the source, a setting or an option does not exist or the assembly cannot be made.
     """
+    source = str(source)
     values = dict(parse_setting(setting) for setting in settings)
-    if source.endswith(".toml"):
+    given = {name: value for name, value in options.items() if value is not None}
+    if importers.is_importable(source):
+        assembly = importers.load(source, **given)
+    elif given:
+        raise ModelError(
+            f"{source}: the option {next(iter(given))} is for files of other formats "
+            f"({', '.join(sorted(importers.IMPORTERS))}); leave it out"
+        )
+    elif source.endswith(".toml"):
         from mbfmu.modeling.assembly_file import load_assembly
 
-        assembly, arguments = load_assembly(pathlib.Path(source)), dict[str, Any]()
+        assembly = load_assembly(pathlib.Path(source))
     else:
         cls = find_class(source)
         arguments = {name: values.pop(name) for name in constructor_parameters(cls) if name in values}

@@ -7,12 +7,13 @@ import pathlib
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 import mbfmu
 from mbfmu.cli import report
+from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
@@ -26,7 +27,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-SOURCE_HELP = "Gallery name, file.py, file.py:Class, module:Class or model.toml."
+SOURCE_HELP = (
+    "Gallery name, file.py, file.py:Class, module:Class, model.toml, file.mo, file.mo:Class.Name, "
+    "or a .urdf, .xacro or .xml (MJCF) file."
+)
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
 Settings = Annotated[
     list[str],
@@ -72,6 +76,7 @@ def root(
 
 
 @app.command(epilog=example("mbfmu build double_pendulum -o pendulum.fmu -p boxBody1.density=2700"))
+@takes_reader_options
 def build(
     source: Source,
     output: Annotated[
@@ -111,13 +116,13 @@ def build(
         bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
     ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
+    *,
+    options: dict[str, Any],
 ) -> None:
     """Build an FMU from an assembly."""
-    from mbfmu import sources
-
     check_suffix(output, ".fmu")
     with report.working("Reading the assembly") as progress:
-        assembly = sources.load(source, parameter)
+        assembly = read_source(source, parameter, options)
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
         from mbfmu.export.build import kind_of
@@ -137,10 +142,12 @@ def build(
             energy=energy,
             progress=progress,
         )
+    report.notes(assembly)
     report.built(file, str(kind))
 
 
 @app.command(epilog=example("mbfmu simulate double_pendulum --stop 3 --csv motion.csv --plot motion.png"))
+@takes_reader_options
 def simulate(
     source: Source,
     stop: Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")] = None,
@@ -154,12 +161,12 @@ def simulate(
     csv: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Write the time series as CSV.")] = None,
     plot: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Draw them (png, svg, pdf).")] = None,
     table: Annotated[bool, typer.Option("--table", help="Print every row, not just a few.")] = False,
+    *,
+    options: dict[str, Any],
 ) -> None:
     """Run an assembly in this process, without an FMU."""
-    from mbfmu import sources
-
     with report.working("Reading the assembly") as progress:
-        assembly = sources.load(source, parameter)
+        assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
         from mbfmu.simulate import simulate as run
@@ -168,6 +175,7 @@ def simulate(
         names = shown_names(system, variables)
     with report.running(f"Running {system.name}") as done:
         result = run(system, stop_time=stop, tolerance=tolerance, step=step, outputs=names, progress=done)
+    report.notes(assembly)
     if csv:
         result.to_csv(csv)
     if plot:
@@ -243,9 +251,12 @@ def validate(
 
 
 @app.command(epilog=example("mbfmu info double_pendulum"))
+@takes_reader_options
 def info(
     source: Annotated[str, typer.Argument(metavar="SOURCE_OR_FMU", help=f"An FMU, or: {SOURCE_HELP}")],
     parameter: Settings = (),  # type: ignore[assignment]
+    *,
+    options: dict[str, Any],
 ) -> None:
     """Show the interface of an FMU, or the interface and structure of an assembly."""
     if source.endswith(".fmu"):
@@ -258,15 +269,37 @@ def info(
             platforms = supported_platforms(source)
         report.description(description, platforms)
         return
-    from mbfmu import sources
-
     with report.working("Reading the assembly") as progress:
-        assembly = sources.load(source, parameter)
+        assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
 
         system = System.of(assembly)
+    report.notes(assembly)
     report.system(system)
+
+
+@app.command(epilog=example("mbfmu convert robot.urdf -o robot.py"))
+@takes_reader_options
+def convert(
+    source: Source,
+    output: Annotated[
+        pathlib.Path, typer.Option("--output", "-o", metavar="FILE", help="File to write: .py or .toml.", prompt=False)
+    ],
+    parameter: Settings = (),  # type: ignore[assignment]
+    *,
+    options: dict[str, Any],
+) -> None:
+    """Write what was read as a model to go on with, in Python or TOML."""
+    from mbfmu.modeling.writing import write
+
+    if output.resolve() == pathlib.Path(source.partition(".py:")[0]).resolve():
+        raise MbfmuError(f"--output {output}: is the source itself; choose another file")
+    with report.working("Reading the assembly"):
+        assembly = read_source(source, parameter, options)
+    write(assembly, output)
+    report.notes(assembly)
+    report.built(output)
 
 
 @app.command(name="list", epilog=example("mbfmu list Revolute"))

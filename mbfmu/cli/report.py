@@ -91,6 +91,14 @@ def built(file: pathlib.Path, kind: str = "") -> None:
         console.print(escape(kind))
 
 
+def notes(shown: Any) -> None:
+    """Print on stderr what the reader of a file has to say; `shown` is an Assembly."""
+    for note in shown.notes:
+        kind, colon, text = note.partition("warning: ")
+        mark = "[yellow]![/yellow] " if colon and not kind else "- "
+        _progress_console.print(mark + escape(text if mark[0] != "-" else note))
+
+
 def connections(found: Iterable[Any]) -> None:
     """Print which outputs drive which inputs; a row has `start` and `end`."""
     shown = table("", "output", "input")

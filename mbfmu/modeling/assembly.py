@@ -36,6 +36,8 @@ class Assembly(Component):
     stop_time: float = 1.0
     tolerance: float = 1e-6
     solver: str = "auto"
+    #: What the reader of a file has to say about what it read: choices made, names changed, elements left out.
+    notes: tuple[str, ...] = ()
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
         """An empty assembly: `__init__` of a subclass need not call this class's."""

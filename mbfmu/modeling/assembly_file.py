@@ -4,7 +4,7 @@
     [[component]]                 name, class, [component.parameters], dim = [6] for an array of blocks
     [[connect]]                   a, b: two connectors, `sine.y[1]` an element, `err1[4:6].u1` a slice (from 1)
     [[input]], [[output]]         name (optional), variable: inputs and outputs of the FMU
-    [experiment]                  start, stop, tolerance
+    [experiment]                  start, stop, tolerance, solver
     assembly = "engine_v6"        the file describes a gallery assembly that is built in Python
 
 `notes`, `exercises`, `compare`, `reference`, `user_class` and `equation` are read over.
@@ -187,13 +187,15 @@ class _Reader:
                     self.assembly.output(Reference(self.assembly, text), entry.get("name"))
 
     def _experiment(self, record: dict[str, Any]) -> None:
-        _known_keys(record, {"start", "stop", "tolerance", "interval"}, "experiment")
+        _known_keys(record, {"start", "stop", "tolerance", "interval", "solver"}, "experiment")
         for key, attribute in (("start", "start_time"), ("stop", "stop_time"), ("tolerance", "tolerance")):
             if key in record:
                 value = record[key]
                 if not isinstance(value, int | float) or isinstance(value, bool):
                     raise ModelError(f"experiment: {key} = {value!r}; expected a number")
                 setattr(self.assembly, attribute, value)
+        if "solver" in record:
+            self.assembly.solver = str(record["solver"])
 
 
 def _known_keys(entry: Any, known: set[str], where: str) -> None:

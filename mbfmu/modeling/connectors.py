@@ -517,6 +517,10 @@ class RealOutput(Signal):
         return True
 
 
+class Given(Signal):
+    """A signal that the equations of a composite give to its own parts: assigned like an output, connected inside."""
+
+
 class Connector:
     """A connector of a component in an assembly, or some elements of a signal connector.
 

@@ -1,0 +1,79 @@
+"""SOURCE on the command line: the options that readers of other formats have, and what they have to say."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from mbfmu.modeling.assembly import Assembly
+
+PANEL = "Sources in other formats (.urdf, .xacro, .xml)"
+
+
+def _options(
+    floating: Annotated[
+        bool, typer.Option("--floating", help="The root link moves freely. (URDF)", rich_help_panel=PANEL)
+    ] = False,
+    drive: Annotated[
+        str | None,
+        typer.Option(
+            metavar="effort|position|flange|none",
+            help="What each joint offers: a torque or force input (default), a position input with a PD controller, a "
+            "flange, or nothing. (URDF)",
+            rich_help_panel=PANEL,
+        ),
+    ] = None,
+    bandwidth: Annotated[
+        float | None,
+        typer.Option(metavar="HZ", help="Of the PD controllers; default: 5. (URDF)", rich_help_panel=PANEL),
+    ] = None,
+    stops: Annotated[
+        bool,
+        typer.Option(
+            "--stops",
+            help="Limits of joints become elastic stops. (URDF; in MJCF they always are)",
+            rich_help_panel=PANEL,
+        ),
+    ] = False,
+    without: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FEATURES",
+            help="Leave out what has no counterpart: contact,tendons,... (MJCF)",
+            rich_help_panel=PANEL,
+        ),
+    ] = None,
+) -> None:
+    """Declare the options once, for every command that takes a SOURCE."""
+
+
+def takes_reader_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of readers to a command, which gets them in its parameter `options`."""
+    own, extra = inspect.signature(command, eval_str=True), inspect.signature(_options, eval_str=True)
+
+    @functools.wraps(command)
+    def run(**arguments: Any) -> None:
+        options = {name: arguments.pop(name) or None for name in extra.parameters}
+        command(**arguments, options=options)
+
+    parameters = [p for p in own.parameters.values() if p.name != "options"] + [*extra.parameters.values()]
+    parameters.sort(key=lambda p: p.default is not p.empty)
+    vars(run)["__signature__"] = own.replace(parameters=parameters)
+    run.__annotations__ = {p.name: p.annotation for p in parameters}
+    return run
+
+
+def read_source(source: str, settings: Sequence[str], options: dict[str, Any]) -> Assembly:
+    """Read SOURCE; warnings of a reader are left to its notes, which `report.notes` prints."""
+    from mbfmu import sources
+    from mbfmu.importers.draft import ReaderWarning
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ReaderWarning)
+        return sources.load(source, settings, **options)

@@ -1,0 +1,222 @@
+"""MJCF: models against MuJoCo itself, what is left out, messages, damaged files."""
+
+from __future__ import annotations
+
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+from mutants import mutants, verdict
+
+import mbfmu
+from mbfmu.dynamics.system import System
+from mbfmu.errors import ModelError
+
+mujoco = pytest.importorskip("mujoco", reason="no MuJoCo: pip install 'mbfmu[mjcf]'")
+from against_mujoco import Twin, error  # noqa: E402
+
+MODELS = pathlib.Path(__file__).parent / "mjcf"
+CONSERVATIVE = ("armature", "ball_chain", "coupled_joints", "four_bar", "springs", "welded")
+WITH_SENSORS = ("pendulum", "ball_chain", "free_bodies", "actuators")
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in MODELS.glob("*.xml")))
+def test_models_accelerate_as_in_mujoco(name: str) -> None:
+    assert error(Twin(MODELS / f"{name}.xml"), states=3) < 1e-10
+
+
+@pytest.mark.parametrize("name", sorted({path.stem for path in MODELS.glob("*.xml")} - {"coupled_joints"}))
+def test_models_start_where_the_file_puts_them(name: str) -> None:
+    twin = Twin(MODELS / f"{name}.xml")
+    positions, _, _ = twin.names()
+    result = mbfmu.simulate(twin.system, 1e-6, step=1e-6, outputs=positions)
+    assert np.allclose([result[n][0] for n in positions], twin.model.qpos0, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", CONSERVATIVE)
+def test_energy_is_kept(name: str) -> None:
+    assert Twin(MODELS / f"{name}.xml").energy_drift() < 1e-8
+
+
+@pytest.mark.parametrize("name", WITH_SENSORS)
+def test_sensors_show_what_mujoco_measures(name: str) -> None:
+    twin = Twin(MODELS / f"{name}.xml")
+    random = np.random.default_rng(2)
+    for _ in range(3):
+        twin.randomize(random)
+        twin.accelerations()
+        model = twin.model
+        for i in range(model.nsensor):
+            sensor, size = model.sensor(i).name, int(model.sensor_dim[i])
+            expected = twin.data.sensordata[model.sensor_adr[i] :][:size]
+            names = [sensor] if size == 1 else [f"{sensor}[{k + 1}]" for k in range(size)]
+            found = np.array([twin.state[n] for n in names])
+            if int(model.sensor_type[i]) == int(mujoco.mjtSensor.mjSENS_BALLQUAT):
+                found *= np.sign(found @ expected)
+            assert np.allclose(found, expected, atol=1e-12), sensor
+
+
+def written(tmp_path: pathlib.Path, text: str) -> pathlib.Path:
+    path = tmp_path / "model.xml"
+    path.write_text(f"<mujoco model='model'>\n{text}\n</mujoco>\n", encoding="utf-8")
+    return path
+
+
+HINGE = '<body name="arm"><joint name="j" axis="0 1 0" {more}/><geom size="0.1" pos="0.5 0 0"/></body>'
+
+
+def test_limits_are_stops_with_the_stiffness_of_mujoco(tmp_path: pathlib.Path) -> None:
+    joint = HINGE.format(more='limited="true" range="-20 30" damping="0.5"')
+    path = written(tmp_path, f"<worldbody>{joint}</worldbody>")
+    end = mbfmu.simulate(mbfmu.load(path), 5.0)["j.phi"][-1]
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data = mujoco.MjData(model)
+    while data.time < 5.0:
+        mujoco.mj_step(model, data)
+    assert np.radians(30) < end < np.radians(31)
+    assert end == pytest.approx(data.qpos[0], abs=np.radians(0.5))
+    assert mbfmu.simulate(mbfmu.load(path, without="limits"), 1.0)["j.phi"][-1] > np.radians(60)
+    assert any("limits of joint j in line 2" in note for note in mbfmu.load(path, without="limits").notes)
+
+
+def test_dry_friction_holds_and_slides(tmp_path: pathlib.Path) -> None:
+    path = written(tmp_path, "<worldbody>" + HINGE.format(more="frictionloss='100'") + "</worldbody>")
+    assert mbfmu.simulate(mbfmu.load(path), 0.5)["j.phi"][-1] == pytest.approx(0.0, abs=1e-7)
+    path = written(tmp_path, "<worldbody>" + HINGE.format(more="frictionloss='2'") + "</worldbody>")
+    assembly = mbfmu.load(path)
+    body = assembly.parts["arm"]
+    m, J = body.value("m"), body.value("I_22") + body.value("m") * 0.25
+    result = mbfmu.simulate(assembly, 0.01, tolerance=1e-10)
+    assert result["j.phi"][-1] == pytest.approx(0.5 * (m * 9.81 * 0.5 - 2.0) / J * 1e-4, rel=1e-3)
+
+
+def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pathlib.Path) -> None:
+    path = written(
+        tmp_path,
+        """<option density="1.2"/>
+        <worldbody>
+          <geom name="floor" type="plane" size="1 1 1"/>
+          <body name="ball" gravcomp="1"><joint name="b" type="ball" armature="1"/><geom name="g" size="1"/>
+            <site name="s"/></body>
+          <site name="t" pos="0 0 3"/>
+        </worldbody>
+        <tendon><spatial name="rope"><site site="s"/><site site="t"/></spatial></tendon>
+        <actuator><motor name="winch" tendon="rope"/></actuator>
+        <sensor><clock name="clock"/></sensor>""",
+    )
+    everything = "contact,tendons,fluid,gravcomp,armature,actuators,sensors"
+    with pytest.raises(ModelError) as caught:
+        mbfmu.load(path)
+    message = str(caught.value)
+    assert message.endswith(f"Leave it out with --without {everything}")
+    for part in (
+        "joint b in line 5",
+        "actuator winch in line 10 (its transmission)",
+        "sensor clock in line 11",
+        "contact between geoms: geom floor in line 4 and geom g in line 5",
+        "tendons: 1 of them",
+        "density 1.2",
+        "body ball in line 5",
+    ):
+        assert part in message
+    with pytest.raises(ModelError, match="no counterpart for tendons: 1 of them; forces"):
+        mbfmu.load(path, without="contact,armature,actuators,sensors")
+    assembly = mbfmu.load(path, without=everything.split(","))
+    assert len([note for note in assembly.notes if note.startswith("left out")]) == 7
+    assert System.of(assembly).equations.nv == 3
+    with pytest.raises(ModelError, match="without = gravity: known are contact, tendons"):
+        mbfmu.load(path, without="gravity")
+
+
+GHOST = 'contype="0" conaffinity="0"'
+FLOOR = '<geom type="plane" size="1 1 1"/>'
+
+
+@pytest.mark.parametrize(
+    ("text", "touch"),
+    [
+        (f'{FLOOR}<body><freejoint/><geom size="1"/></body>', True),
+        (f'{FLOOR}<body><freejoint/><geom size="1" {GHOST}/></body>', False),
+        ('<body><freejoint/><geom size="1"/><body><joint/><geom size="1"/></body></body>', False),
+        (
+            '<body><joint/><geom size="1"/><body><joint/><geom size="1" contype="0" conaffinity="0"/>'
+            '<body><joint/><geom size="1"/></body></body></body>',
+            True,
+        ),
+        (f'{FLOOR}<body><joint/><geom size="1"/></body>', True),
+    ],
+    ids=["floor", "ghost", "parent", "grandparent", "child of the world"],
+)
+def test_contact_is_seen_where_mujoco_would_look_for_it(text: str, touch: bool, tmp_path: pathlib.Path) -> None:
+    path = written(tmp_path, f"<worldbody>{text}</worldbody>")
+    if touch:
+        with pytest.raises(ModelError, match="contact between geoms"):
+            mbfmu.load(path)
+    else:
+        mbfmu.load(path)
+    path = written(tmp_path, f"<option><flag contact='disable'/></option><worldbody>{text}</worldbody>")
+    mbfmu.load(path)
+
+
+def test_flags_of_the_file_are_obeyed(tmp_path: pathlib.Path) -> None:
+    flags = '<option><flag gravity="disable" actuation="disable" limit="disable"/></option>'
+    joint = HINGE.format(more='limited="true" range="-1 1"')
+    motor = '<actuator><motor joint="j"/></actuator>'
+    assembly = mbfmu.load(written(tmp_path, f"{flags}<worldbody>{joint}</worldbody>{motor}"))
+    assert assembly.parts["world"].value("gravityType") == "NoGravity"
+    assert not assembly.inputs
+    assert "j_stop" not in assembly.parts
+
+
+def test_meshes_stand_as_in_the_file(tmp_path: pathlib.Path) -> None:
+    corners = [(0, 0, 0), (2, 0, 0), (0, 3, 0), (0, 0, 4)]
+    faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]
+    (tmp_path / "wedge.obj").write_text(
+        "".join(f"v {x} {y} {z}\n" for x, y, z in corners)
+        + "".join(f"f {a + 1} {b + 1} {c + 1}\n" for a, b, c in faces)
+    )
+    path = written(
+        tmp_path,
+        '<asset><mesh name="wedge" file="wedge.obj" scale="0.1 0.1 0.1"/></asset><worldbody><body name="b" pos="0 0 1">'
+        '<joint/><geom type="mesh" mesh="wedge" pos="1 2 3" euler="0 0 90" rgba="1 0 0 1"/></body></worldbody>',
+    )
+    shape = mbfmu.load(path).parts["b_visual"]
+    assert shape.value("shapeType") == str(tmp_path / "wedge.obj")
+    assert np.allclose(shape.value("r_shape"), (1, 2, 3), atol=1e-6)
+    assert np.allclose(shape.value("lengthDirection"), (0, 1, 0), atol=1e-6)
+    assert np.allclose(shape.value("widthDirection"), (-1, 0, 0), atol=1e-6)
+    assert (shape.value("length"), shape.value("extra")) == (0.1, 1.0)
+
+
+def test_messages_name_file_line_and_element(tmp_path: pathlib.Path) -> None:
+    path = written(tmp_path, '<worldbody>\n<body name="b">\n<joint type="hing"/>\n</body></worldbody>')
+    with pytest.raises(ModelError, match=r"model\.xml, line 4: MuJoCo refuses it: .*'hing'; Element 'joint', line 4"):
+        mbfmu.load(path)
+    path.write_text('<robot name="r"/>')
+    with pytest.raises(ModelError, match=r"is a URDF; give the file a name that ends with \.urdf"):
+        mbfmu.load(path)
+    path.write_text("<html/>")
+    with pytest.raises(ModelError, match="its root is <html>, that of MJCF is <mujoco>"):
+        mbfmu.load(path)
+    path.write_text("nothing")
+    with pytest.raises(ModelError, match="is no XML"):
+        mbfmu.load(path)
+
+
+def test_without_mujoco_one_line_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "mujoco", None)
+    with pytest.raises(ModelError, match=r"run `pip install 'mbfmu\[mjcf\]'`"):
+        mbfmu.load(MODELS / "pendulum.xml")
+
+
+def test_damaged_files_give_a_model_or_a_place(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path, answers = tmp_path / "actuators.xml", []
+    text = (MODELS / "actuators.xml").read_text(encoding="utf-8")
+    for i, mutant in enumerate(mutants(text, 150, seed=7)):
+        path.write_text(mutant, encoding="utf-8")
+        answers.append(verdict(path, derive=i % 30 == 0))
+    assert [a for a in answers if a != "model" and not a.startswith(str(path))] == []
+    assert 10 < answers.count("model") < 100
+    assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
