@@ -19,12 +19,11 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.elimination import solve
-from mbfmu.dynamics.flatten import ConnectorKey, Flat
+from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
 from mbfmu.dynamics.scope import Behaviour
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import NetworkPort
-from mbfmu.modeling.declarations import NetworkVariable
 
 #: A relation between potentials (component, number among its relations), and the unknown that comes with it.
 Link = tuple[str, int]
@@ -60,13 +59,6 @@ class Surroundings(Protocol):
         ...
 
 
-def is_of_network(behaviour: Behaviour, expression: ca.SX) -> bool:
-    """True for a relation between potentials or other variables of a network."""
-    return any(
-        isinstance(leaf, leaves.Potential | leaves.NetworkVariable) for leaf, *_ in behaviour.leaves_in(expression)
-    )
-
-
 @dataclasses.dataclass(frozen=True)
 class Networks:
     """The networks of an assembly: nodes whose potential is known, and blocks of equations for all other unknowns."""
@@ -75,10 +67,8 @@ class Networks:
     behaviours: Mapping[str, Behaviour]
     #: Node -> the connector whose component determines its potential.
     sources: Mapping[int, ConnectorKey]
-    #: Component -> its relations between potentials.
-    links: Mapping[str, tuple[Link, ...]]
-    #: Link -> the declared variable that it determines; other links determine the flow that keeps them.
-    declared: Mapping[Link, str]
+    #: (component, name of a variable of the network) -> the link that it comes with.
+    links: Mapping[tuple[str, str], Link]
     #: Unknown -> the block that it is found in.
     blocks: Mapping[Unknown, Block]
 
@@ -87,12 +77,10 @@ class Networks:
         """Find the networks.
 
         Raises:
-            ModelError: two components determine one potential; a component has more or fewer relations than variables
-                that they determine.
+            ModelError: two components determine one potential.
         """
         sources: dict[int, ConnectorKey] = {}
-        links: dict[str, tuple[Link, ...]] = {}
-        declared: dict[Link, str] = {}
+        links: dict[tuple[str, str], Link] = {}
         for path, behaviour in behaviours.items():
             for target in behaviour.prescribed(NetworkPort):
                 node = flat.nodes[(path, target.connector)]
@@ -104,20 +92,10 @@ class Networks:
                         f"{port.potential_name}; keep one of them, or put a {port.conductor} in between"
                     )
                 sources[node] = (path, target.connector)
-            links[path] = tuple(
-                (path, index)
-                for index, expression in enumerate(behaviour.relations)
-                if is_of_network(behaviour, expression)
-            )
-            variables = [n for n, d in behaviour.component.variables().items() if isinstance(d, NetworkVariable)]
-            if variables and len(variables) != len(links[path]):
-                raise ModelError(
-                    f"{behaviour.component.where}: the equations of {type(behaviour.component).__name__} have "
-                    f"{len(links[path])} relations of a network; each NetworkVariable ({', '.join(variables)}) needs one"
-                )
-            declared |= dict(zip(links[path], variables, strict=False))
-        networks = cls(flat, behaviours, sources, links, declared, {})
-        blocks = {unknown: block for block in _blocks(networks._incidence()) for unknown in block.unknowns}
+            links |= {(path, variable.name): (path, index) for index, variable in behaviour.network.items()}
+        networks = cls(flat, behaviours, sources, links, {})
+        known = {equation: {unknown for unknown, *_ in networks._slopes(equation)} for equation in networks._equations()}
+        blocks = {unknown: block for block in _blocks(known) for unknown in block.unknowns}
         return dataclasses.replace(networks, blocks=blocks)
 
     # -- answers
@@ -130,8 +108,8 @@ class Networks:
         return system.target(path, leaves.Prescribed(connector, self._port(node).potentials[0].name))
 
     def variable(self, path: str, name: str, system: Surroundings) -> ca.SX:
-        """A variable that a component declares as one of the network."""
-        return self._solved(self._link_of(path, name), system)
+        """A variable of the network that a component has."""
+        return self._solved(self.links[(path, name)], system)
 
     def flow(self, path: str, connector: str, system: Surroundings) -> ca.SX:
         """Flow into a component."""
@@ -139,59 +117,46 @@ class Networks:
         if self.sources.get(node) == (path, connector):
             others = [self.flow(*key, system) for key in self.flat.members[node] if key != (path, connector)]
             return system.from_outside(node) - sum(others, ca.SX.zeros(1))
-        through = [
-            self._share(link, connector, system) * self._solved(link, system)
-            for link in self._keepers(path)
-            if self._knows(link, connector)
-        ]
-        return sum(through, self._load(path, connector, {}, system))
+        return system.substitute(path, [self._load(path, connector)])[0]
 
     # -- structure
 
-    def _keepers(self, path: str) -> Iterator[Link]:
-        """Links of a component that a flow keeps."""
-        return (link for link in self.links[path] if link not in self.declared)
+    def _equations(self) -> list[Unknown]:
+        """Nodes where flows balance, and links."""
+        nodes = {
+            self.flat.nodes[(path, connector)]: None
+            for path in self.behaviours
+            for connector in _ports(self.flat, path)
+        }
+        return [*(node for node in nodes if node not in self.sources), *self.links.values()]
 
-    def _link_of(self, path: str, name: str) -> Link:
-        return next(link for link in self.links[path] if self.declared.get(link) == name)
+    def _terms(self, equation: Unknown) -> list[tuple[str, ca.SX]]:
+        """What adds up to zero, but for what flows from outside: components and expressions in their symbols."""
+        if not isinstance(equation, int):
+            path, index = equation
+            return [(path, self.behaviours[path].relations[index])]
+        return [(path, self._load(path, connector)) for path, connector in self.flat.members[equation]]
 
-    def _relation(self, link: Link) -> ca.SX:
-        return self.behaviours[link[0]].relations[link[1]]
-
-    def _load_of(self, path: str, connector: str) -> ca.SX:
+    def _load(self, path: str, connector: str) -> ca.SX:
         """Flow that a component assigns to its port, in its own symbols."""
         flow = self._port(self.flat.nodes[(path, connector)]).flows[0].name
         return self.behaviours[path].targets.get(leaves.Load(connector, flow), ca.SX.zeros(1))
 
-    def _incidence(self) -> dict[Unknown, set[Unknown]]:
-        """Equation -> the unknowns that it knows."""
-        known: dict[Unknown, set[Unknown]] = {}
-        for path, links in self.links.items():
-            for link in links:
-                known[link] = self._unknowns_in(path, self._relation(link))
-            for connector in _ports(self.flat, path):
-                node = self.flat.nodes[(path, connector)]
-                if node not in self.sources:
-                    row = known.setdefault(node, set())
-                    row |= self._unknowns_in(path, self._load_of(path, connector))
-                    row |= {link for link in self._keepers(path) if self._knows(link, connector)}
-        return known
+    def _slopes(self, equation: Unknown) -> Iterator[tuple[Unknown, ca.SX]]:
+        """Unknowns that an equation knows, with the derivatives with respect to them in components' symbols."""
+        for path, expression in self._terms(equation):
+            for leaf, _, symbol in self.behaviours[path].leaves_in(expression):
+                if (unknown := self._unknown(path, leaf)) is not None:
+                    yield unknown, ca.jacobian(expression, symbol)
 
-    def _unknowns_in(self, path: str, expression: ca.SX) -> set[Unknown]:
-        found: set[Unknown] = set()
-        for leaf, *_ in self.behaviours[path].leaves_in(expression):
-            if isinstance(leaf, leaves.NetworkVariable):
-                found.add(self._link_of(path, leaf.name))
-            elif isinstance(leaf, leaves.Potential) and (node := self.flat.nodes[(path, leaf.connector)]) not in (
-                self.sources
-            ):
-                found.add(node)
-        return found
-
-    def _knows(self, link: Link, connector: str) -> bool:
-        """Does a relation contain the potential of a connector?"""
-        leaf = self.behaviours[link[0]].leaves.get(leaves.Potential(connector))
-        return leaf is not None and ca.depends_on(self._relation(link), leaf)
+    def _unknown(self, path: str, leaf: leaves.Leaf) -> Unknown | None:
+        """The unknown that a leaf is; None where it is something else, or known."""
+        if isinstance(leaf, leaves.NetworkVariable):
+            return self.links[(path, leaf.name)]
+        if not isinstance(leaf, leaves.Potential):
+            return None
+        node = self.flat.nodes[(path, leaf.connector)]
+        return None if node in self.sources else node
 
     def _port(self, node: int) -> NetworkPort:
         port = self.flat.ports[self.flat.members[node][0]]
@@ -199,27 +164,6 @@ class Networks:
         return port
 
     # -- equations of one block
-
-    def _share(self, link: Link, connector: str, system: Surroundings) -> ca.SX:
-        """Share of a connector in the flow of a link."""
-        leaf = self.behaviours[link[0]].leaves[leaves.Potential(connector)]
-        return system.substitute(link[0], [ca.jacobian(self._relation(link), leaf)])[0]
-
-    def _load(self, path: str, connector: str, sought: Mapping[Unknown, ca.SX], system: Surroundings) -> ca.SX:
-        """Flow that a component assigns to its port, in the unknowns sought."""
-        return self._in_sought(path, self._load_of(path, connector), sought, system)
-
-    def _in_sought(self, path: str, expression: ca.SX, sought: Mapping[Unknown, ca.SX], system: Surroundings) -> ca.SX:
-        nodes = {name: self.flat.nodes[(path, name)] for name in _ports(self.flat, path)}
-        given: dict[leaves.Leaf, ca.SX] = {
-            leaves.Potential(name): sought[node] for name, node in nodes.items() if node in sought
-        }
-        given |= {
-            leaves.NetworkVariable(self.declared[link]): sought[link]
-            for link in self.links[path]
-            if link in sought and link in self.declared
-        }
-        return system.substitute(path, [expression], given)[0]
 
     def _solved(self, unknown: Unknown, system: Surroundings) -> ca.SX:
         block = self.blocks[unknown]
@@ -231,16 +175,11 @@ class Networks:
         sought = {unknown: ca.SX.sym(f"sought {i}") for i, unknown in enumerate(block.unknowns)}
         rows = []
         for equation in block.equations:
-            if not isinstance(equation, int):
-                rows.append(self._in_sought(equation[0], self._relation(equation), sought, system))
-                continue
-            row = -system.from_outside(equation)
-            for path, connector in self.flat.members[equation]:
-                row += self._load(path, connector, sought, system)
-                for link in self._keepers(path):
-                    if self._knows(link, connector):
-                        flow = sought[link] if link in sought else self._solved(link, system)
-                        row += self._share(link, connector, system) * flow
+            row = -system.from_outside(equation) if isinstance(equation, int) else ca.SX.zeros(1)
+            for path, expression in self._terms(equation):
+                found = {leaf: self._unknown(path, leaf) for leaf, *_ in self.behaviours[path].leaves_in(expression)}
+                given = {leaf: sought[unknown] for leaf, unknown in found.items() if unknown in sought}
+                row += system.substitute(path, [expression], given)[0]
             rows.append(row)
         residual, symbols = ca.vertcat(*rows), ca.vertcat(*sought.values())
         A = ca.jacobian(residual, symbols)
@@ -258,9 +197,9 @@ class Networks:
                 f"the {port.flow_name} to {self._names(block.unknowns)} are not linear in the {name}; connect a "
                 f"{port.store} there"
             )
-        open_ones = tuple(block.unknowns[i] for i in _open(A))
-        if not open_ones:
+        if _rank(_sample(A)) == A.size1():
             return
+        open_ones = self._open_around(block) or block.unknowns
         paths = list(dict.fromkeys(unknown[0] for unknown in open_ones if not isinstance(unknown, int)))
         if not any(isinstance(unknown, int) for unknown in open_ones):
             if len(paths) > 1:
@@ -276,17 +215,31 @@ class Networks:
             f"through a {port.conductor}{port.or_else}"
         )
 
+    def _open_around(self, block: Block) -> tuple[Unknown, ...]:
+        """What nothing determines in the whole network around a block: only there it shows which flow or potential."""
+        union = UnionFind()
+        for equation in self.blocks:
+            union.union(equation, equation)
+            for unknown, _ in self._slopes(equation):
+                union.union(equation, unknown)
+        members = next(tuple(group) for group in union.sets() if block.unknowns[0] in group)
+        place = {unknown: i for i, unknown in enumerate(members)}
+        A = ca.SX(len(members), len(members))
+        for equation in members:
+            for unknown, slope in self._slopes(equation):
+                A[place[equation], place[unknown]] += slope
+        matrix = np.nan_to_num(_sample(A))
+        _, _, right = np.linalg.svd(matrix)
+        open_ones = np.abs(right[_rank(matrix) :]).max(axis=0, initial=0.0) > 1e-9
+        return tuple(unknown for unknown, is_open in zip(members, open_ones, strict=True) if is_open)
+
     def _port_of(self, block: Block) -> NetworkPort:
         """A connector of the block, which knows what the domain calls things."""
         for unknown in (*block.unknowns, *block.equations):
             if isinstance(unknown, int):
                 return self._port(unknown)
         path, _ = block.unknowns[0]  # type: ignore[misc]
-        behaviour = self.behaviours[path]
-        found = [leaf for leaf, *_ in behaviour.leaves_in(self._relation(self.links[path][0]))]
-        ports = _ports(self.flat, path)
-        known = (ports[leaf.connector] for leaf in found if isinstance(leaf, leaves.Potential))
-        return next(known, next(iter(ports.values())))
+        return next(iter(_ports(self.flat, path).values()))
 
     def _title(self, block: Block) -> str:
         return f"{self._port_of(block).potential_name}s at {self._names(block.unknowns)}"
@@ -308,8 +261,8 @@ def _blocks(known: Mapping[Unknown, set[Unknown]]) -> Iterator[Block]:
     pairs = [(place[key], place[unknown]) for key, unknowns in known.items() for unknown in unknowns]
     pattern = ca.Sparsity.triplet(len(keys), len(keys), [row for row, _ in pairs], [column for _, column in pairs])
     _, rows, columns, row_blocks, column_blocks, coarse_rows, coarse_columns = pattern.btf()
-    # Coarse blocks: equations that have too many unknowns, those that are regular (two parts), those with too few.
-    regular_rows, regular_columns = range(coarse_rows[1], coarse_rows[2]), range(coarse_columns[2], coarse_columns[3])
+    # CasADi's order: equations with too few unknowns, regular ones, equations with too many unknowns.
+    regular_rows, regular_columns = range(coarse_rows[2], coarse_rows[3]), range(coarse_columns[1], coarse_columns[2])
     irregular = Block(
         tuple(keys[rows[i]] for i in range(len(keys)) if i not in regular_rows),
         tuple(keys[columns[i]] for i in range(len(keys)) if i not in regular_columns),
@@ -330,13 +283,13 @@ def _ports(flat: Flat, path: str) -> dict[str, NetworkPort]:
     return {name: port for name, port in ports.items() if isinstance(port, NetworkPort)}
 
 
-def _open(A: ca.SX) -> list[int]:
-    """Columns that the equations leave open, for some values of the symbols; a network in the air has such ones."""
+def _sample(A: ca.SX) -> np.ndarray:
+    """A matrix for some values of the symbols in it."""
     symbols = ca.symvar(A)
     values = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
-    matrix = np.array(ca.Function("A", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(A)])(values))
-    if not np.isfinite(matrix).all():
-        return []
-    _, singular, right = np.linalg.svd(matrix)
-    rank = int((singular > singular[0] * len(matrix) * np.finfo(float).eps).sum()) if len(singular) else 0
-    return [int(i) for i in np.flatnonzero(np.abs(right[rank:]).max(axis=0, initial=0.0) > 1e-9)]
+    return np.array(ca.Function("A", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(A)])(values))
+
+
+def _rank(matrix: np.ndarray) -> int:
+    """Rank of a matrix; a square one that is not finite counts as regular."""
+    return int(np.linalg.matrix_rank(matrix)) if np.isfinite(matrix).all() else len(matrix)
