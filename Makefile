@@ -1,4 +1,5 @@
-# Set-up is part of every target: .venv is made where there is none, and renewed when pyproject.toml changes.
+# Set-up is part of every target: .venv is made where there is none, and renewed when pyproject.toml, the runtime's
+# sources or the list of files change.
 
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,7 +9,10 @@ PEERS := .venv/.peers
 # What the runtime's library is compiled from: set-up compiles it.
 RUNTIME := mbfmu/runtime/contract.py $(wildcard templates/runtime/*.[ch])
 
-.PHONY: demo test lint fmus bench wheel clean
+# Which files there are: set-up links each of them.
+FILES := .venv/.files
+
+.PHONY: demo test lint fmus bench wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -33,7 +37,12 @@ wheel: $(READY)
 clean:
 	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries fmus/*.fmu fmus/*/*.fmu
 
-$(READY): pyproject.toml $(RUNTIME)
+$(FILES): always
+	@mkdir -p $(@D)
+	@find mbfmu components fmus templates -type f ! -path '*/__pycache__/*' ! -path '*/libraries/*' ! -name '*.fmu' | sort > $@.new
+	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
+
+$(READY): pyproject.toml $(RUNTIME) $(FILES)
 	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'

@@ -98,9 +98,14 @@ def build_wheel(
 def build_editable(
     wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
 ) -> str:
-    """Compile the libraries in the checkout, and build a wheel that points there."""
+    """Compile the libraries in the checkout, and build a wheel that points there.
+
+    setuptools' strict mode links every file into one tree, the package as it installs: editors and type checkers follow
+    that, which they do not where a finder maps folders. New files are there after the next installation.
+    """
     _compile(_named(config_settings))
-    return build_meta.build_editable(wheel_directory, config_settings, metadata_directory)
+    settings = {"editable_mode": "strict", **(config_settings or {})}
+    return build_meta.build_editable(wheel_directory, settings, metadata_directory)
 
 
 def build_sdist(sdist_directory: str, config_settings: Settings = None) -> str:

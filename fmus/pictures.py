@@ -16,7 +16,7 @@ from mbfmu.modeling import Assembly
 from mbfmu.modeling.registry import assemblies
 from mbfmu.simulate import simulate
 
-DOCS = pathlib.Path(__file__).parent.parent / "docs"
+DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PICTURES = DOCS / "images" / "gallery"
 #: Outputs that a picture shows at most.
 SHOWN = 4

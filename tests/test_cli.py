@@ -358,7 +358,7 @@ def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.Cap
     shown = capsys.readouterr().out
     assert "native  " in shown
     (difference,) = re.findall(r"(\S+) to native", shown)
-    assert 0 < float(difference) < 1e-5
+    assert float(difference) == 0  # one runtime
     assert (folder / "shown" / "double_pendulum.png").read_bytes().startswith(b"\x89PNG")
     assert len(list((folder / "shown").glob("*.fmu"))) == 2
 

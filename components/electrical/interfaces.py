@@ -4,29 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import casadi as ca
 from mbfmu.components.thermal.interfaces import HeatPort_a
 
-from mbfmu.modeling import Component, NetworkPort, NetworkVariable, Parameter, Quantity, Variable
+from mbfmu.modeling import Component, NetworkVariable, Parameter, Pin, Variable
 from mbfmu.modeling import types as t
-from mbfmu.modeling.connectors import Connections
-
-
-class Pin(NetworkPort):
-    """Pin of an electrical component: its potential, and the current that flows into the component."""
-
-    kind = title = "pin"
-    potentials = (Quantity("v", t.ElectricPotential, (), "Potential at the pin"),)
-    flows = (Quantity("i", t.Current, (), "Current flowing into the pin"),)
-    potential_name, flow_name = "potential", "currents"
-    store, conductor = "Ground or a Capacitor", "Resistor"
-
-    def power(self, system: Connections, path: str) -> ca.SX | None:
-        """Potential times current."""
-        if not system.has_members(path, self.name):
-            return None
-        current = system.outer_flow(path, self.name, "i")
-        return None if current is None else current * system.potential(path, self.name)
 
 
 class PositivePin(Pin):

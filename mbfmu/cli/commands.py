@@ -27,7 +27,10 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-SOURCE_HELP = "Gallery name, file.py, file.py:Class, module:Class, model.toml, or a .urdf, .xacro or .xml (MJCF) file."
+SOURCE_HELP = (
+    "Gallery name, file.py, file.py:Class, module:Class, model.toml, file.mo, file.mo:Class.Name, "
+    "or a .urdf, .xacro or .xml (MJCF) file."
+)
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
 Settings = Annotated[
     list[str],

@@ -19,16 +19,18 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Port, RealOutput
+from mbfmu.modeling.connectors import Given, Port, RealOutput, Signal
 from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
     Effort,
+    Input,
     Leaf,
     Load,
     Mode,
     NetworkVariable,
+    PartSymbols,
     PartVariable,
     Potential,
     Prescribed,
@@ -92,8 +94,7 @@ class Behaviour:
 
     def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
         """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
-        hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
-        return [self.leaf_of[element] for element in hashes if element in self.leaf_of]
+        return leaves_in(expression, self.leaf_of)
 
     def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
         """Potentials that the component determines at its connectors of a kind."""
@@ -101,6 +102,12 @@ class Behaviour:
         for target in self.targets:
             if isinstance(target, Prescribed) and isinstance(ports[target.connector], kind):
                 yield target
+
+
+def leaves_in(expression: ca.SX, leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]) -> list[tuple[Leaf, int, ca.SX]]:
+    """Leaf, index and symbol of every leaf element that an expression contains."""
+    hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
+    return [leaf_of[element] for element in hashes if element in leaf_of]
 
 
 class Notes:
@@ -143,14 +150,15 @@ class Notes:
         """What the equations have assigned to a target; KeyError where they have not."""
         return self.targets[target]
 
+    def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
+        """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
+        return leaves_in(expression, self.leaf_of)
+
     def rate_of(self, expression: Any) -> ca.SX:
         """Time derivative of an expression in the leaves."""
         expression = column(expression)
         symbols, rates = [], []
-        for element in ca.symvar(expression):
-            if element.element_hash() not in self.leaf_of:
-                continue  # a parameter
-            leaf, index, symbol = self.leaf_of[element.element_hash()]
+        for leaf, index, symbol in self.leaves_in(expression):
             if leaf.is_discrete:
                 continue
             rate = leaf.rate(self)
@@ -239,18 +247,26 @@ class Derivative:
 
 
 class PartView:
-    """A part of a composite inside the composite's equations: its variables can be read."""
+    """A part of a composite inside the composite's equations: its variables, connectors and parts can be read."""
 
     def __init__(self, notes: Notes, name: str, part: Component) -> None:
         self._notes, self._name, self._part = notes, name, part
 
     def __getattr__(self, name: str) -> Any:
-        declaration = self._part.declarations.get(name)
+        part = self._part
+        if name in part.parts:
+            return PartView(self._notes, f"{self._name}.{name}", part.parts[name])
+        declaration = part.ports().get(name) or part.declarations.get(name)
         if isinstance(declaration, Parameter):
-            return self._part._read(declaration)
-        if not isinstance(declaration, Variable | RealOutput):
-            raise AttributeError(f"{self._part.where} ({type(self._part).__name__}) has no variable {name!r}")
-        return self._notes.leaf(PartVariable(self._name, name, size=math.prod(declaration.shape(self._part))))
+            return part._read(declaration)
+        if isinstance(declaration, Variable) or (isinstance(declaration, RealOutput) and not part.is_composite):
+            return self._notes.leaf(PartVariable(self._name, name, size=math.prod(declaration.shape(part))))
+        if not isinstance(declaration, Port):
+            raise AttributeError(f"{part.where} ({type(part).__name__}) has no variable {name!r}")
+        inside = PartSymbols(self._notes, self._name, part)
+        if isinstance(declaration, Signal):
+            return inside.leaf(Input(name, size=declaration.size(part)))
+        return declaration.view(inside)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -299,7 +315,7 @@ class Scope:
 
     def _write(self, declaration: Declaration, value: Any) -> None:
         name, component = declaration.name, self._component
-        if not isinstance(declaration, Variable | RealOutput):
+        if not isinstance(declaration, Variable | RealOutput | Given):
             raise ModelError(f"{component.where}: equations cannot assign {name}")
         if isinstance(declaration, Variable) and declaration.leaf(component) is not None:
             raise ModelError(f"{component.where}: {name} is an unknown; equations cannot assign it")
@@ -310,6 +326,9 @@ class Scope:
         given, size = self._notes.assign(Value(name), value).numel(), math.prod(declaration.shape(component))
         if given != size:
             raise ModelError(f"{component.where}: the equations give {name} {given} elements, declared are {size}")
+
+    def _part(self, name: str) -> PartView:
+        return PartView(self._notes, name, self._component.parts[name])
 
     # -- what is around the component
 
@@ -452,6 +471,8 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
 def _set_in_scope(self: Any, name: str, value: Any) -> None:
     if name in self._component.declarations:
         object.__setattr__(self, name, value)
+    elif name in self._component.ports():
+        self._write(self._component.ports()[name], value)
     elif name == "der":
         raise ModelError(f"{self._component.where}: der is reserved")
     else:
@@ -469,7 +490,7 @@ def _get_in_scope(self: Any, name: str) -> Any:
     if name in ports:
         return ports[name].view(self._notes)
     if name in component.parts:
-        return PartView(self._notes, name, component.parts[name])
+        return self._part(name)
     if name == "freeMotion" and self.is_root:
         return PartView(self._notes, name, self._facts.free_joint)
     if name in vars(component):

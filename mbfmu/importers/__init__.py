@@ -20,26 +20,36 @@ IMPORTERS = {
     ".urdf": "mbfmu.importers.urdf",
     ".xacro": "mbfmu.importers.urdf",
     ".xml": "mbfmu.importers.mjcf",
+    ".mo": "mbfmu.importers.modelica",
 }
 
 
 def is_importable(source: str | pathlib.Path) -> bool:
     """Tell whether one of the readers takes files of this name."""
-    return pathlib.Path(source).suffix.lower() in IMPORTERS
+    return _parted(source)[0].suffix.lower() in IMPORTERS
+
+
+def _parted(source: str | pathlib.Path) -> tuple[pathlib.Path, str | None]:
+    """The file of `file.mo:Class.Name`, and the class; other sources are files as they stand."""
+    file, colon, name = str(source).rpartition(":")
+    return (pathlib.Path(file), name) if colon and file.endswith(".mo") else (pathlib.Path(source), None)
 
 
 def load(path: str | pathlib.Path, **options: Any) -> Assembly:
     """Read a file of another format.
 
     Args:
-        path: the file; its suffix says which format it is in.
+        path: the file; its suffix says which format it is in. A Modelica file may be followed by a class of it:
+            `file.mo:Class.Name`.
         options: those of the format's own `load`; None stands for its default.
 
     Raises:
         ModelError: no such file or format, an option that the format has not, or what the reader refuses; the message
             names file, line and element.
     """
-    path = pathlib.Path(path)
+    path, class_name = _parted(path)
+    if class_name is not None:
+        options["class_name"] = class_name
     if not is_importable(path):
         raise ModelError(f"{path}: no reader for files of this kind; known: {', '.join(sorted(IMPORTERS))}")
     if not path.is_file():

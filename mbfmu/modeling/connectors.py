@@ -22,7 +22,9 @@ from mbfmu.modeling.types import (
     Angle,
     AngularAcceleration,
     AngularVelocity,
+    Current,
     Dimensionless,
+    ElectricPotential,
     Force,
     HeatFlowRate,
     Position,
@@ -455,6 +457,23 @@ class HeatPort(NetworkPort):
     store, conductor, or_else = "HeatCapacitor", "ThermalConductor", " or a Convection"
 
 
+class Pin(NetworkPort):
+    """Pin of an electrical component: its potential, and the current that flows into the component."""
+
+    kind = title = "pin"
+    potentials = (Quantity("v", ElectricPotential, (), "Potential at the pin"),)
+    flows = (Quantity("i", Current, (), "Current flowing into the pin"),)
+    potential_name, flow_name = "potential", "currents"
+    store, conductor = "Ground or a Capacitor", "Resistor"
+
+    def power(self, system: Connections, path: str) -> ca.SX | None:
+        """Potential times current."""
+        if not system.has_members(path, self.name):
+            return None
+        current = system.outer_flow(path, self.name, "i")
+        return None if current is None else current * system.potential(path, self.name)
+
+
 class Signal(Port):
     """Base of signal connectors: a scalar, or a vector whose size may depend on the component."""
 
@@ -515,6 +534,10 @@ class RealOutput(Signal):
     def gives(self) -> bool:
         """An assembly's own is an output of the FMU."""
         return True
+
+
+class Given(Signal):
+    """A signal that the equations of a composite give to its own parts: assigned like an output, connected inside."""
 
 
 class Connector:

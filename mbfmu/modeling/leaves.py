@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import casadi as ca
 
+from mbfmu.errors import ModelError
 from mbfmu.frames import cross, skew
 
 
@@ -300,6 +301,60 @@ class Input(_WithOrder):
 
 
 @dataclasses.dataclass(frozen=True)
+class AtPart(Leaf):
+    """A leaf at a connector of a part, read by the equations of the composite that it belongs to."""
+
+    part: str
+    leaf: Leaf
+
+    def __str__(self) -> str:
+        return f"{self.part}.{self.leaf}"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.leaf.shape
+
+    def rate(self, scope: LocalSymbols) -> Any:
+        return self.leaf.rate(PartSymbols(scope, self.part))
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return self.leaf.value(system, _part_path(path, self.part))
+
+
+class PartSymbols:
+    """Symbols at the connectors of a part, for the equations of the composite that it belongs to: they can be read."""
+
+    def __init__(self, scope: LocalSymbols, name: str, part: Any = None) -> None:
+        self._scope, self._name, self.component = scope, name, part
+
+    @property
+    def where(self) -> str:
+        """How messages call the part."""
+        return f"{self._scope.where}.{self._name}"
+
+    def leaf(self, leaf: Leaf) -> ca.SX:
+        """The local symbol of a leaf of the part."""
+        return self._scope.leaf(AtPart(self._name, leaf))
+
+    def assigned(self, target: Target) -> ca.SX:
+        """Nothing: parts assign what is theirs."""
+        raise KeyError(target)
+
+    def rate_of(self, expression: Any) -> ca.SX:
+        """Time derivative of an expression in leaves."""
+        return self._scope.rate_of(expression)
+
+    def assign(self, target: Target, value: Any) -> ca.SX:
+        """Refused: what a part assigns is told by its own equations."""
+        raise ModelError(f"{self.where}: equations of {self._scope.where} cannot assign {target} of a part; connect it")
+
+
+def _part_path(path: str, part: str) -> str:
+    """Path of a part; that of the assembly itself is empty."""
+    return f"{path}.{part}" if path else part
+
+
+@dataclasses.dataclass(frozen=True)
 class PartVariable(_WithOrder):
     """A variable of a part, read by the equations of the composite that it belongs to."""
 
@@ -310,7 +365,7 @@ class PartVariable(_WithOrder):
         return f"{self.part}.{self.name}" + "'" * self.order
 
     def value(self, system: Quantities, path: str) -> ca.SX:
-        return system.variable(f"{path}.{self.part}", self.name, self.order)
+        return system.variable(_part_path(path, self.part), self.name, self.order)
 
 
 @dataclasses.dataclass(frozen=True)

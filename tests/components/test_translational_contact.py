@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 from wiring import run, wired
 
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulate import simulate
 
@@ -124,7 +124,7 @@ def test_a_stop_takes_a_push_that_friction_could_not():
 
 
 def test_a_mass_outside_of_its_stops_is_refused():
-    with pytest.raises(SimulationError, match="outside of its stops"):
+    with pytest.raises(InitializationError, match="outside of its stops"):
         run(mass=stop_mass(**at(2.0)))
 
 

@@ -150,6 +150,7 @@ TREES = {
     "double_pendulum",
     "free_body",
     "furuta_pendulum",
+    "gantry_crane",
     "gyroscopic_effects",
     "heat_losses",
     "heavy_top",

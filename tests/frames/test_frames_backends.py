@@ -33,9 +33,14 @@ from mbfmu.frames import Orientation, quaternions
 from mbfmu.frames import transformation_matrices as tm
 
 axes = st.sampled_from((1, 2, 3))
-turned_vectors = st.tuples(unit_vectors, nonzero_vectors, vectors).filter(
-    lambda drawn: np.linalg.norm(np.cross(drawn[0], drawn[1])) > 1e-3
-)
+
+def is_turned(drawn) -> bool:
+    """Neither vector is parallel to the axis, up to where rounding decides the angle."""
+    axis, *both = map(np.asarray, drawn)
+    return all(np.linalg.norm(np.cross(axis, v)) > 1e-3 * np.linalg.norm(v) for v in both)
+
+
+turned_vectors = st.tuples(unit_vectors, nonzero_vectors, nonzero_vectors).filter(is_turned)
 #: A guess that is clearly nearer to one of the two quaternions, so that rounding does not choose.
 guessed_matrices = st.tuples(rotation_matrices, four_vectors).filter(
     lambda drawn: abs(quaternions.from_T(drawn[0]) @ drawn[1]) > 1e-9

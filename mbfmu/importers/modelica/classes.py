@@ -1,0 +1,197 @@
+"""Classes of a user's files: packages in one file or in folders, and the lookup of names (specification, chapter 5)."""
+
+from __future__ import annotations
+
+import dataclasses
+import pathlib
+
+from mbfmu.importers.modelica import library
+from mbfmu.importers.modelica import syntax as s
+from mbfmu.importers.modelica.packages import Name, Node
+from mbfmu.importers.modelica.parser import parse, read_text
+from mbfmu.importers.modelica.syntax import Place
+
+
+@dataclasses.dataclass(frozen=True)
+class Found:
+    """What a name stands for: the full name and the user's class; None for what belongs to the Modelica library."""
+
+    full: Name
+    node: Node | None
+
+    def __str__(self) -> str:
+        return ".".join(self.full)
+
+
+class Classes:
+    """All classes that a file can see."""
+
+    def __init__(self, path: pathlib.Path) -> None:
+        """Read a file and find the packages around it.
+
+        Raises:
+            ModelError: the file cannot be read or is not Modelica.
+        """
+        self.path = path
+        self.file = parse(read_text(path), path)
+        folders: list[pathlib.Path | None] = []
+        folder = path.resolve().parent
+        package = path.name == "package.mo" and bool(self.file.classes)
+        inner = (*self.file.within, self.file.classes[0].name) if package else self.file.within
+        fits = True
+        for name in reversed(inner):
+            fits = fits and folder.name.split(" ")[0] == name
+            folders.append(folder if fits else None)
+            folder = folder.parent
+        self.root = Node("", None, None, folder if fits else None)
+        scope = self.root
+        for name, place in zip(inner, reversed(folders), strict=True):
+            known = scope.child(name)
+            if known is None:
+                known = Node(name, scope, None, place)
+                scope.put(known)
+            scope = known
+        if package:
+            assert scope.parent is not None
+            scope = scope.parent
+        self.scope = scope
+        self.tops: list[Node] = []
+        for definition in self.file.classes:
+            node = Node(definition.name, scope, definition, path.resolve().parent if package else None)
+            scope.put(node)
+            self.tops.append(node)
+        self._pending: set[tuple[int, str]] = set()
+
+    # -- which class
+
+    def models(self) -> list[Node]:
+        """Classes of the file that can be simulated: models and blocks that are not partial."""
+        found: list[Node] = []
+
+        def collect(node: Node) -> None:
+            definition = node.definition
+            if definition is None:
+                return
+            if definition.kind in ("model", "block", "class") and "partial" not in definition.prefixes:
+                found.append(node)
+            if definition.kind in ("package", "class"):
+                for child in node.own_classes():
+                    collect(child)
+
+        for top in self.tops:
+            collect(top)
+        return found
+
+    # -- names
+
+    def find(self, names: Name, scope: Node, absolute: bool = False) -> Found | None:
+        """What a name means in a scope: None where its first part is unknown, or a part of it in the user's classes."""
+        found = self._first(names[0], scope) if not absolute else self._top(names[0])
+        for name in names[1:]:
+            if found is None:
+                return None
+            found = self.member(found, name)
+        return library.normalised(found) if found is not None else None
+
+    def _first(self, name: str, scope: Node) -> Found | None:
+        level: Node | None = scope
+        while level is not None and level.parent is not None:
+            found = self.member(Found(level.full, level), name, guess=False)
+            if found is not None:
+                return found
+            found = self._imported(level, name)
+            if found is not None:
+                return found
+            if level.definition is not None and "encapsulated" in level.definition.prefixes:
+                break
+            level = level.parent
+        found = self._top(name)
+        if found is None and scope.full[:1] in (("Modelica",), ("ModelicaTest",)) and name in library.ALIASES:
+            return Found(library.ALIASES[name], None)
+        return found
+
+    def _top(self, name: str) -> Found | None:
+        if name == "Modelica":
+            return Found((name,), self.root.child(name))
+        node = self.root.child(name)
+        return Found((name,), node) if node is not None else None
+
+    def _imported(self, level: Node, name: str) -> Found | None:
+        for clause in level.imports:
+            if clause.alias not in (name, "*"):
+                continue
+            key = (id(clause), name)
+            if key in self._pending:
+                continue
+            self._pending.add(key)
+            try:
+                found = self.find(clause.name, self.root) if self._top(clause.name[0]) else None
+                if found is None:  # not fully qualified, as older files have it
+                    found = self.find(clause.name, level.parent or self.root)
+                if found is not None and clause.alias == "*":
+                    found = self.member(found, name, guess=False)
+                if found is not None:
+                    return found
+            finally:
+                self._pending.discard(key)
+        return None
+
+    def member(self, outer: Found, name: str, guess: bool = True) -> Found | None:
+        """A class, constant or type in a class. `guess`: take for granted that the Modelica library has it."""
+        full = (*outer.full, name)
+        if outer.node is not None:
+            child = outer.node.child(name)
+            if child is not None:
+                return Found(full, child)
+            definition = outer.node.definition
+            if definition is not None and any(
+                isinstance(e, s.Component) and e.name == name for e in definition.elements
+            ):
+                return Found(full, Member(name, outer.node, None))
+            inherited = self._inherited(outer.node, name)
+            if inherited is not None:
+                return inherited
+            if definition is not None and definition.literals is not None and name in definition.literals:
+                return Found(full, Member(name, outer.node, None))
+        if full[0] == "Modelica" and (guess or library.has(full)):
+            if outer.node is not None and outer.node.definition is not None and not library.has(full):
+                return None
+            return Found(full, None)
+        return None
+
+    def _inherited(self, node: Node, name: str) -> Found | None:
+        for base in node.bases:
+            key = (id(base), name)
+            if key in self._pending:
+                continue
+            self._pending.add(key)
+            try:
+                found = self.base(base, node)
+                inherited = self.member(found, name, guess=False) if found is not None else None
+            finally:
+                self._pending.discard(key)
+            if inherited is not None:
+                return inherited
+        return None
+
+    def base(self, base: s.Extends, node: Node) -> Found | None:
+        """The class that an extends clause in `node` names; its own classes come after those around it."""
+        key = (id(base), "")
+        if key in self._pending:
+            return None
+        self._pending.add(key)
+        try:
+            is_short = node.definition is not None and node.definition.base is base
+            scope = node.parent if is_short and node.parent is not None else node
+            return self.find(base.base.names, scope, base.base.absolute)
+        finally:
+            self._pending.discard(key)
+
+
+class Member(Node):
+    """A constant or an enumeration literal of a class: `parent` is the class, `name` the constant."""
+
+
+def place_of(node: Node, default: pathlib.Path) -> Place:
+    """Where a class begins."""
+    return node.definition.at if node.definition is not None else Place(default, 1)

@@ -1,0 +1,198 @@
+"""Modifiers and declarations: what a class says of its components, and what is said of them from outside."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from mbfmu.errors import ModelError
+from mbfmu.importers.modelica import syntax as s
+from mbfmu.importers.modelica.classes import Found
+from mbfmu.importers.modelica.evaluate import Environment, evaluate
+from mbfmu.importers.modelica.library import Scalar
+from mbfmu.importers.modelica.making import Equations
+from mbfmu.importers.modelica.packages import Node
+from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.modeling import Component
+from mbfmu.modeling.connectors import Port
+
+
+class MissingClass(ModelError):
+    """A class of the library that mbfmu does not have."""
+
+
+class Absent:
+    """What a condition switched off."""
+
+
+ABSENT = Absent()
+
+
+class Instance:
+    """A model of the user's with its components: what a dotted name is followed through."""
+
+    @property
+    def title(self) -> str:
+        """How messages call it."""
+        raise NotImplementedError
+
+    @property
+    def is_record(self) -> bool:
+        """True for a record."""
+        raise NotImplementedError
+
+    def has(self, name: str) -> bool:
+        """True where there is a component of this name."""
+        raise NotImplementedError
+
+    def get(self, name: str, env: Environment, node: s.Node) -> Any:
+        """What a component's name stands for."""
+        raise NotImplementedError
+
+    def names(self) -> list[str]:
+        """Names of all components."""
+        raise NotImplementedError
+
+
+# -- modifications
+
+
+@dataclasses.dataclass(frozen=True)
+class Layer:
+    """A modification, the place of its expressions, and the element of an array that is meant."""
+
+    modification: s.Modification
+    env: Environment
+    indices: tuple[int, ...] = ()
+
+
+Layers = tuple[Layer, ...]
+
+
+def inner(layers: Layers, name: str) -> Layers:
+    """What layers say of one name, outermost first.
+
+    Raises:
+        ModelError: an outer layer modifies what an inner one declares as final.
+    """
+    found: list[tuple[s.Argument, Layer]] = []
+    for layer in layers:
+        for argument in layer.modification.arguments:
+            if argument.names[0] != name or (argument.redeclared is not None and not argument.names[1:]):
+                continue
+            modification = argument.modification
+            if len(argument.names) > 1:
+                rest = dataclasses.replace(argument, names=argument.names[1:])
+                modification = s.Modification(argument.at, (rest,))
+            indices = () if "each" in argument.prefixes else layer.indices
+            found.append((argument, Layer(modification, layer.env, indices)))
+    for k, (outer, _) in enumerate(found):
+        for fixed, _ in found[k + 1 :]:
+            if "final" in fixed.prefixes and len(fixed.names) == 1 and fixed is not outer and fixed.at != outer.at:
+                raise fault(outer.at, f"{name}: is final (declared so at {fixed.at}); modify what it depends on")
+    return tuple(layer for _, layer in found)
+
+
+def names_in(layers: Layers) -> list[str]:
+    """All names that layers modify."""
+    return list(dict.fromkeys(a.names[0] for layer in layers for a in layer.modification.arguments))
+
+
+def redeclaration(layers: Layers, name: str) -> tuple[s.Argument, Layer, int] | None:
+    """The outermost redeclaration of a name, with its layer and that layer's place."""
+    for k, layer in enumerate(layers):
+        for argument in layer.modification.arguments:
+            if argument.names == (name,) and argument.redeclared is not None:
+                return argument, layer, k
+    return None
+
+
+def bound(layers: Layers) -> tuple[s.Node, Layer] | None:
+    """The outermost value that layers give."""
+    return next(((layer.modification.value, layer) for layer in layers if layer.modification.value is not None), None)
+
+
+def value_in(layer: Layer, node: s.Node, equations: Equations | None = None) -> Any:
+    """Value of a modifier, or of the element of it that belongs to one element of an array of components."""
+    env = layer.env if equations is None else dataclasses.replace(layer.env, equations=equations)
+    value = evaluate(node, env)
+    for index in layer.indices:
+        if isinstance(value, list):
+            if index > len(value):
+                raise fault(node.at, f"{s.text(node)}: has {len(value)} elements, element {index} is needed")
+            value = value[index - 1]
+    return value
+
+
+# -- declarations
+
+
+@dataclasses.dataclass(frozen=True)
+class Declared:
+    """A component of a class, inherited ones included: its declaration, where it stands, and its modifiers."""
+
+    component: s.Component
+    scope: Node
+    layers: Layers
+
+
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """What a type is: `parameter`, `constant`, `variable`, `connector`, `library`, `model`, `record`, `bus`, `icon`."""
+
+    kind: str
+    found: Found
+    scalar: Scalar | None = None
+    layers: Layers = ()
+    dimensions: tuple[s.Node, ...] = ()
+    env: Environment | None = None
+    port: type[Port] | None = None
+    cls: type[Component] | None = None
+
+
+@dataclasses.dataclass
+class Content:
+    """A class with what it inherits."""
+
+    components: dict[str, Declared] = dataclasses.field(default_factory=dict)
+    classes: dict[str, tuple[s.Class, Environment, Layers]] = dataclasses.field(default_factory=dict)
+    equations: list[tuple[s.Node, Node]] = dataclasses.field(default_factory=list)
+    initial: list[tuple[s.Node, Node]] = dataclasses.field(default_factory=list)
+    base: tuple[type[Component], Layers] | None = None
+    annotations: list[s.Modification] = dataclasses.field(default_factory=list)
+    doc: str = ""
+
+
+@dataclasses.dataclass(frozen=True)
+class FunctionText:
+    """A function with what it inherits."""
+
+    inputs: list[tuple[s.Component, Node]]
+    outputs: list[str]
+    others: list[tuple[s.Component, Node]]
+    bodies: list[tuple[tuple[s.Node, ...], Node]]
+
+
+def has_place(error: Exception) -> bool:
+    """True where a message begins with file and line."""
+    return ", line " in str(error).split(": ")[0]
+
+
+class located:
+    """Errors of mbfmu's own classes inside get the place; those that have one keep it."""
+
+    def __init__(self, at: Place, _: Any = None) -> None:
+        self.at = at
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, MissingClass) or (
+            isinstance(error, ModelError) and ", line " in str(error).split(": ")[0]
+        ):
+            return
+        if isinstance(error, ModelError):
+            raise ModelError(f"{self.at}: {error}") from error
+        if isinstance(error, TypeError | ValueError | AttributeError | RuntimeError | NotImplementedError | IndexError):
+            raise ModelError(f"{self.at}: {type(error).__name__}: {error}; check the values given here") from error

@@ -1,0 +1,194 @@
+"""Components of the library with the modifiers that a model gives them."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from mbfmu.importers.modelica import library, values
+from mbfmu.importers.modelica import syntax as s
+from mbfmu.importers.modelica.evaluate import call_function
+from mbfmu.importers.modelica.making import Model
+from mbfmu.importers.modelica.modifiers import Layers, bound, inner, located, names_in, redeclaration, value_in
+from mbfmu.importers.modelica.session import Session
+from mbfmu.importers.modelica.signals import Plug
+from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.importers.modelica.values import array, casadi, is_symbolic
+from mbfmu.modeling import Component, Start, Variable
+from mbfmu.modeling.component import near
+from mbfmu.modeling.connectors import Signal
+from mbfmu.modeling.declarations import Parameter, required
+
+#: Attributes of scalar types that change nothing in what a model does.
+_SHOWN_ONLY = {"min", "max", "nominal", "unit", "displayUnit", "quantity", "unbounded", "start", "fixed", "stateSelect"}
+
+
+def make_component(
+    session: Session,
+    cls: type[Component],
+    layers: Layers,
+    name: str,
+    parent: Model,
+    instance: Any = None,
+    at: Place | None = None,
+) -> Component:
+    """A component of the library with its modifiers.
+
+    Raises:
+        ModelError: an unknown name or a value that the class refuses; with file and line of the modifier.
+    """
+    newer = getattr(cls, "newer_names", {})
+    modifiers: dict[str, Any] = {}
+    nested: list[str] = []
+    place = at or Place(session.classes.path, 1)
+    for given in names_in(layers):
+        own = inner(layers, given)
+        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
+        redeclared = redeclaration(layers, given)
+        if redeclared is not None:
+            modifiers |= _redeclared(session, cls, redeclared, name)
+            continue
+        declaration = cls.declarations.get(newer.get(given, given))
+        if isinstance(declaration, Parameter):
+            late = instance is not None
+            value = _parameter_modifier(session, declaration, own, where, late)
+            if value is not None:
+                modifiers[given] = value
+        elif isinstance(declaration, Variable):
+            start = _start_modifier(own, where, given)
+            if start is not None:
+                modifiers[given] = start
+        elif isinstance(declaration, Signal):
+            pass  # an equation gives it, below
+        elif declaration is not None:
+            raise fault(where, f"{name}.{given}: is a connector; connect it")
+        else:
+            nested.append(given)
+    with located(place, ((where, given) for given, where in _places(layers))):
+        if instance is None:
+            component = cls(**modifiers)
+        else:
+            component = instance
+            component.__init__(**modifiers)
+    for given in nested:
+        part = component.parts.get(given)
+        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
+        if part is None:
+            known = [k for k, d in cls.declarations.items() if isinstance(d, Parameter | Variable)]
+            raise fault(
+                where,
+                f"{name}: {cls.__name__} has no {given!r}; {near(given, [*known, *component.parts], 'mbfmu list')}",
+            )
+        modify(session, part, inner(layers, given), where)
+    signals = [n for n in names_in(layers) if isinstance(cls.declarations.get(n), Signal)]
+    for given in signals:
+        found = bound(inner(layers, given))
+        if found is not None:
+            parent.drives.append((Plug(component, cls.declarations[given]), found[0], found[1].env, found[1]))  # type: ignore[arg-type]
+    return component
+
+
+def modify(session: Session, part: Component, layers: Layers, at: Place) -> None:
+    """Modify a part of a library's composite."""
+    for given in names_in(layers):
+        own = inner(layers, given)
+        declaration = part.declarations.get(getattr(part, "newer_names", {}).get(given, given))
+        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), at)
+        value: Any = None
+        if isinstance(declaration, Parameter):
+            value = _parameter_modifier(session, declaration, own, where, False)
+        elif isinstance(declaration, Variable):
+            value = _start_modifier(own, where, given)
+        elif given in part.parts:
+            modify(session, part.parts[given], own, where)
+        else:
+            known = [k for k, d in part.declarations.items() if isinstance(d, Parameter | Variable)]
+            raise fault(where, f"{part.title} has no {given!r}; {near(given, [*known, *part.parts], 'mbfmu list')}")
+        if value is not None:
+            with located(where):
+                part.modify(**{given: value})
+
+
+def _places(layers: Layers) -> list[tuple[str, Place]]:
+    return [(a.names[0], a.at) for layer in reversed(layers) for a in layer.modification.arguments]
+
+
+def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, at: Place, late: bool) -> Any:
+    found = bound(own)
+    if found is None:
+        start, fixed = (bound(inner(own, n)) for n in ("start", "fixed"))
+        if fixed is not None and value_in(fixed[1], fixed[0]) is False:
+            return Start(casadi(value_in(start[1], start[0])) if start is not None else 0.0, fixed=False)
+        if start is not None and declaration.default is required:
+            return casadi(value_in(start[1], start[0]))
+        return None
+    node, layer = found
+
+    def value_of_modifier(component: Any = None) -> Any:
+        value = value_in(layer, node)
+        if declaration.structural or declaration.animation:
+            value = session.numbers(value, node.at, mark=not declaration.animation)
+            if declaration.type.base == "Boolean" and isinstance(value, float):
+                value = value > 0.5
+            return str(value) if isinstance(value, str) else value
+        expected, shape = declaration.shape, values.shape(value)
+        if any(is_symbolic(v) for v in values.flat(value)) and expected is not None and shape != expected:
+            raise fault(
+                node.at,
+                f"{declaration.name} = {s.text(node)}: is {values.describe(value)}, expected "
+                + (f"{expected[0]} numbers" if len(expected) == 1 else "a single number"),
+            )
+        return casadi(value)
+
+    return value_of_modifier if late else value_of_modifier()
+
+
+def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:
+    if bound(own) is not None:
+        raise fault(
+            at,
+            f"{name} = ...: a variable of a library component is computed by the component; give its start value, "
+            "as in (start=..., fixed=true)",
+        )
+    start, fixed = (bound(inner(own, n)) for n in ("start", "fixed"))
+    value = value_in(start[1], start[0]) if start is not None else None
+    is_fixed = value_in(fixed[1], fixed[0]) if fixed is not None else None
+    unknown = [n for n in names_in(own) if n not in _SHOWN_ONLY]
+    if unknown:
+        raise fault(
+            at, f"{name}({unknown[0]}=...): a variable has start, fixed, min, max, nominal, unit, no {unknown[0]!r}"
+        )
+    if bound(inner(own, "stateSelect")) is not None:
+        warnings.warn(
+            f"{at}: stateSelect of {name} is left out; the component's parameter stateSelect decides", stacklevel=2
+        )
+    if value is None and is_fixed is None:
+        return None
+    if is_fixed is not None and not all(isinstance(f, bool) for f in values.flat(is_fixed)):
+        raise fault(at, f"{name}(fixed=...): is true or false")
+    return Start(casadi(value) if value is not None else None, is_fixed)
+
+
+def _redeclared(session: Session, cls: type[Component], redeclared: Any, name: str) -> dict[str, Any]:
+    argument, layer, _ = redeclared
+    definition = argument.redeclared
+    if not isinstance(definition, s.Class) or definition.kind != "function" or not getattr(cls, "is_world", False):
+        raise fault(
+            argument.at,
+            f"{name}: nothing in {cls.__name__} can be redeclared as {argument.names[0]!r}; use a class "
+            "that has what you need",
+        )
+    closure = session.closure(definition, layer.env, ())
+
+    def gravity(r: Any) -> Any:
+        result = call_function(closure.node, [array(r)], closure.given, layer.env, argument.at)
+        return casadi(result)
+
+    return {argument.names[0]: gravity}
+
+
+def world_class() -> type[Component]:
+    """The class of World."""
+    cls = library.component(("Modelica", "Mechanics", "MultiBody", "World"))
+    assert cls is not None
+    return cls

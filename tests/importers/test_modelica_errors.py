@@ -1,0 +1,155 @@
+"""Modelica files that cannot be read: what is said of them, and that nothing else happens."""
+
+from __future__ import annotations
+
+import pathlib
+import random
+import re
+import warnings
+
+import pytest
+
+import mbfmu
+from mbfmu import cli
+from mbfmu.errors import MbfmuError, ModelError
+from mbfmu.importers.modelica import load
+
+INERTIA = "Modelica.Mechanics.Rotational.Components.Inertia"
+
+#: Text of a model from its second line on, the line of the mistake, and what the message says.
+MISTAKES = [
+    ("Real x\nend M;", 3, "expected"),
+    ("end N;", 2, "`end N` closes `M`"),
+    ("parameter Real x = ;\nend M;", 2, "cannot stand here"),
+    (f"{INERTIA} a(J=1, mass=2);\nend M;", 2, "has no 'mass'"),
+    (f"{INERTIA} a(J=true);\nend M;", 2, "expected a number"),
+    (f"{INERTIA} a(J=b);\nend M;", 2, "nothing of this name is known"),
+    (f"{INERTIA} a(J=-1);\nend M;", 2, "must be >= 0"),
+    (f"{INERTIA} a;\nend M;", 2, "needs a value for J"),
+    ("Modelica.Mechanics.Rotational.Components.Nothing a;\nend M;", 2, "that mbfmu does not have"),
+    ("Wheel a;\nend M;", 2, "class Wheel is not known here"),
+    (f"{INERTIA} a(J=1);\nequation\nconnect(a.flange_a, a.flange_c);\nend M;", 4, "has no 'flange_c'"),
+    (f"{INERTIA} a(J=1);\nequation\nconnect(a, a.flange_b);\nend M;", 4, "is a component; name its connector"),
+    (
+        f"{INERTIA} a[2](each J=1);\nequation\nconnect(a[3].flange_a, a[1].flange_b);\nend M;",
+        4,
+        "the array has 2 elements",
+    ),
+    ("Modelica.Blocks.Sources.Constant a(k=1), b(k=2);\nequation\nconnect(a.y, b.y);\nend M;", 4, "both are sources"),
+    ("parameter Real x = y;\nparameter Real y = x;\nend M;", 2, "circle"),
+    ("parameter Real x[2] = {1, 2, 3};\nend M;", 2, "expected an array of size 2"),
+    ("parameter Integer n = 1.5;\nend M;", 2, "expected a whole number"),
+    ("parameter Real x = 1/0;\nend M;", 2, "division by zero"),
+    ("parameter Real x;\nend M;", 2, "has no value"),
+    ("parameter Real x = sin(time);\nend M;", 2, "time changes"),
+    ("parameter Real x = {1, 2} + {1};\nend M;", 2, "the sizes differ"),
+    ("parameter String s = 1;\nend M;", 2, "expected a text"),
+    ("parameter Real x = nothing(1);\nend M;", 2, "no function nothing is known"),
+    ("parameter Real x = fill(1.0, 10^9)*zeros(10^9);\nend M;", 2, "too large"),
+    ("parameter Real x = sum(i for i in 1:10^9);\nend M;", 2, "too large"),
+    ("Real x;\nequation\nwhen time > 1 then x = 2; end when;\nend M;", 4, "when-equations are not translated"),
+    ("Real x;\nequation\nx^2 = 2;\nend M;", 4, "cannot be solved for x"),
+    ("Real x;\nReal y;\nequation\nx = 1;\nend M;", 3, "no equation determines y"),
+    ("Real x;\nequation\nx = 1;\nx = 2;\nend M;", 5, "determines nothing"),
+    ("Real x;\nequation\nx = pre(x);\nend M;", 4, "needs discrete equations"),
+    ("Real x;\nalgorithm\nx := 1;\nend M;", 4, "algorithm of a model is not translated"),
+    ("model N parameter Real p = 1; end N;\nN a(final p=2);\nextends N(q=2);\nend M;", 4, "has no 'q'"),
+    ("partial model N end N;\nN a;\nend M;", 3, "is partial"),
+    ("model A parameter Real p = 1; end A;\nmodel B extends A(final p=2); end B;\nB b(p=3);\nend M;", 4, "is final"),
+    ("M a;\nend M;", 2, "contains itself"),
+    ("model A B b; end A;\nmodel B A a; end B;\nA a;\nend M;", 3, "contains itself"),
+    ("parameter Real x = sum(fill(1.0, 900, 900)*fill(1.0, 900, 900));\nend M;", 2, "too large"),
+    ("extends M;\nend M;", 1, "derived from itself"),
+    (f"replaceable {INERTIA} a(J=1);\n{INERTIA} b(redeclare {INERTIA} c(J=1));\nend M;", 3, "redeclared"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "said"), MISTAKES)
+def test_mistakes_are_told_with_file_and_line(text: str, line: int, said: str, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "M.mo"
+    path.write_text(f"model M\n{text}\n", encoding="utf-8")
+    with pytest.raises(ModelError) as caught:
+        mbfmu.System.of(load(path))
+    assert f"{path}, line {line}: " in str(caught.value)
+    assert said in str(caught.value)
+
+
+def test_all_missing_classes_are_listed_at_once(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "Part.mo").write_text(
+        "model Part\n  Modelica.Fluid.Pipes.StaticPipe pipe;\nend Part;\n", encoding="utf-8"
+    )
+    path = tmp_path / "M.mo"
+    path.write_text(
+        "model M\n  parameter Real x = unknown;\n  Modelica.Magnetic.FluxTubes.Basic.Ground g;\n  Part part;\nend M;\n",
+        encoding="utf-8",
+    )
+    with pytest.raises(ModelError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert "2 classes of the Modelica library" in message
+    assert f"{path}, line 3: Modelica.Magnetic.FluxTubes.Basic.Ground" in message
+    assert f"{tmp_path / 'Part.mo'}, line 2: Modelica.Fluid.Pipes.StaticPipe" in message
+
+
+def test_a_file_with_several_models_asks_which(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "P.mo"
+    path.write_text("package P model A end A; model B end B; end P;", encoding="utf-8")
+    with pytest.raises(ModelError, match=r"has 2 models; say which: .*P\.mo:P\.A, .*P\.mo:P\.B"):
+        load(path)
+    assert load(path, class_name="B").name == "B"
+    with pytest.raises(ModelError, match=r"did you mean P\.A"):
+        load(path, class_name="P.AA")
+    assert cli.main(["info", f"{path}:P.C"]) == 2
+    assert "has no model P.C" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"\x00" * 50, b"(" * 5000, b"model" * 2000, b'"' * 999])
+def test_what_is_no_modelica_is_refused(content: bytes, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "M.mo"
+    path.write_bytes(content)
+    with pytest.raises(ModelError, match="line 1"):
+        load(path)
+    with pytest.raises(ModelError, match="cannot be read"):
+        load(tmp_path / "none.mo")
+
+
+WORDS = "equation end model connect if then else for in loop ; , ( ) { } [ ] = + - * ^ 1 0 -1 1e400 each final extends"
+WORDS += " true Real Integer inner outer start fixed n.x a[1] : time der(x) {1,2} redeclare parameter"
+
+
+def mutated(text: str, chance: random.Random) -> str:
+    """A text with some tokens taken out, put in, exchanged, or cut off."""
+    tokens = re.findall(r'"(?:\\.|[^"\\])*"|[A-Za-z_]\w*|\d+\.?\d*|\s+|.', text, re.DOTALL)
+    for _ in range(chance.choice([1, 1, 2])):
+        place = chance.randrange(len(tokens))
+        kind = chance.random()
+        if kind < 0.2:
+            del tokens[place]
+        elif kind < 0.4:
+            tokens.insert(place, chance.choice(WORDS.split()))
+        elif kind < 0.7:
+            tokens[place] = chance.choice(tokens)
+        elif kind < 0.95:
+            tokens[place] = chance.choice(WORDS.split())
+        else:
+            del tokens[place:]
+        tokens = tokens or ["x"]
+    return "".join(tokens)
+
+
+def test_mutated_files_give_a_model_or_an_error_with_a_place(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    text = (root / "fmus" / "gantry_crane" / "GantryCrane.mo").read_text(encoding="utf-8")
+    path = tmp_path / "GantryCrane.mo"
+    chance = random.Random(17)
+    models, messages = 0, []
+    for _ in range(200):
+        path.write_text(mutated(text, chance), encoding="utf-8")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                load(path)
+            models += 1
+        except MbfmuError as error:
+            messages.append(str(error))
+    assert [m for m in messages if not re.search(r", line \d+: ", m)] == []
+    assert models > 10

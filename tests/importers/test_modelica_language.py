@@ -1,0 +1,451 @@
+"""Modelica files: what the language says, seen in the values and motions of small models."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu import sources
+from mbfmu.errors import ModelError
+from mbfmu.importers.modelica import load
+from mbfmu.modeling import Assembly
+
+Read = Callable[..., Assembly]
+
+
+@pytest.fixture
+def read(tmp_path: pathlib.Path) -> Read:
+    """Write a file and read its model."""
+
+    def write(text: str, class_name: str | None = None, name: str = "M.mo") -> Assembly:
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        return load(path, class_name=class_name)
+
+    return write
+
+
+def final(assembly: Assembly, *names: str, stop: float | None = None) -> list[float]:
+    """Values of variables at the end of a run."""
+    result = mbfmu.simulate(assembly, stop)
+    return [float(result[name][-1]) for name in names]
+
+
+def parameters(read: Read, declarations: str, **classes: str) -> Callable[[str], Any]:
+    """Values of the parameters of a model with these declarations."""
+    assembly = read(f"model M\n{declarations}\nend M;\n" + "\n".join(classes.values()), "M")
+
+    def value(name: str) -> Any:
+        given = assembly.value(name)
+        return given if isinstance(given, str | bool) else float(mbfmu.simulate(assembly, 1e-3)[name][0])
+
+    return value
+
+
+@pytest.mark.parametrize(
+    ("expression", "value"),
+    [
+        ("2^3*2 - (-4/2)", 18),
+        ("-2^2", -4),
+        ("if 1 < 2 and not 3 <= 2 then 5 else 6", 5),
+        ("if 2 == 1 then 1 elseif true then 2 else 3", 2),
+        ("sum({i*j for i in 1:2, j in {10, 20}})", 90),
+        ("{1, 2, 3}*{4, 5, 6}", 32),
+        ("max({3, 7, 5}) + min(2, 1)", 8),
+        ("size([1, 2, 3; 4, 5, 6], 2)", 3),
+        ("sum([1, 2; 3, 4]*{1, 1})", 10),
+        ("({1, 2, 3, 4})[end] * 0 + sum(({1, 2, 3, 4})[2:end - 1])", None),
+        ("cos(Modelica.Constants.pi) + Modelica.Units.Conversions.from_deg(180)/Modelica.Constants.pi", 0),
+        ("Modelica.Math.Vectors.length({3, 4})", 5),
+        ("sum(linspace(0, 1, 5)) + sum(ones(2, 2)) + sum(fill(2, 3))", 12.5),
+        ("scalar([7]) + product({2, 3}) + abs(-1) + sign(-3) + integer(2.7)", 15),
+        ("mod(-1, 3) + rem(-1, 3) + div(-7, 2)", -2),
+        ("sum(cross({1, 0, 0}, {0, 1, 0}))", 1),
+        ("Modelica.Mechanics.MultiBody.Frames.resolve1("
+         "Modelica.Mechanics.MultiBody.Frames.axesRotations({1, 2, 3}, {0, 0, 0}, zeros(3)), {1, 2, 3})*{0, 0, 1}", 3),
+        ("sum(cat(1, {1, 2}, {3})) + sum(transpose([1, 2])) + sum(identity(3)) + sum(diagonal({2, 2}))", 16),
+        ("1e3 + .5 + 2. + 1E-1", 1002.6),
+        ("sum(i^2 for i in 1:3)", 14),
+    ],
+)  # fmt: skip
+def test_expressions(expression: str, value: float | None, read: Read) -> None:
+    if value is None:  # a subscript needs a name before it
+        with pytest.raises(ModelError, match="line 2"):
+            parameters(read, f"parameter Real x = {expression};")
+        return
+    assert float(parameters(read, f"parameter Real x = {expression};")("x")) == pytest.approx(value)
+
+
+def test_texts_enumerations_and_integers(read: Read) -> None:
+    value = parameters(
+        read,
+        """
+        type Mode = enumeration(off "Off", on "On", auto);
+        parameter Integer n = 3;
+        parameter String s = "a" + String(n) + String(true);
+        parameter Mode mode = Mode.auto;
+        parameter Boolean late = mode > Mode.on and s == "a3true";
+        parameter Real byMode[Mode] = {1, 2, 3};
+        parameter Real third = byMode[mode];
+        """,
+    )
+    assert (value("s"), value("mode"), value("late"), float(value("third"))) == ("a3true", "auto", True, 3.0)
+
+
+def test_functions_of_ones_own(read: Read) -> None:
+    value = parameters(
+        read,
+        "parameter Real a[3] = {1, 2, 3};\n parameter Real x = poly(2, a);\n parameter Real y = twice(x=5);"
+        "\n parameter Real z = apply(function add(b=3), 4);",
+        poly="""function poly input Real x; input Real a[:] = {1}; output Real y = 0; protected Real p = 1;
+            algorithm for i in 1:size(a, 1) loop y := y + a[i]*p; p := p*x; end for;
+            while y > 1000 loop y := 0; end while; if y < 0 then y := -y; end if; end poly;""",
+        twice="function twice extends base; algorithm y := k*x; end twice;",
+        base="partial function base input Real x; output Real y; protected constant Real k = 2; end base;",
+        add="function add input Real a; input Real b; output Real y; algorithm y := a + b; end add;",
+        apply="function apply input func f; input Real x; output Real y; algorithm y := f(x); end apply;",
+        func="partial function func input Real a; output Real y; end func;",
+    )
+    assert [value(name) for name in ("x", "y", "z")] == [17.0, 10.0, 7.0]
+
+
+def test_a_parameter_stays_one_until_something_needs_its_value(read: Read) -> None:
+    text = """
+    model M
+      parameter Integer n = 2;
+      parameter Real L = 0.5;
+      parameter Real tilt = 30;
+      final parameter Real half = L/2;
+      inner Modelica.Mechanics.MultiBody.World world;
+      Modelica.Mechanics.MultiBody.Joints.Revolute hinge(n={0, 0, 1});
+      Modelica.Mechanics.MultiBody.Parts.FixedRotation turned(
+        rotationType=Modelica.Mechanics.MultiBody.Types.RotationTypes.TwoAxesVectors,
+        n_x={cos(tilt*Modelica.Constants.pi/180), sin(tilt*Modelica.Constants.pi/180), 0},
+        n_y={-sin(tilt*Modelica.Constants.pi/180), cos(tilt*Modelica.Constants.pi/180), 0});
+      Modelica.Mechanics.MultiBody.Parts.Body body(m=n, r_CM={half, 0, 0});
+    equation
+      connect(world.frame_b, turned.frame_a);
+      connect(turned.frame_b, hinge.frame_a);
+      connect(hinge.frame_b, body.frame_a);
+    end M;"""
+    roles = {v.name: (v.causality, v.variability) for v in mbfmu.System.of(read(text)).variables}
+    assert roles["L"] == ("parameter", "fixed")
+    assert roles["half"][0] == roles["body.r_CM[1]"][0] == "calculatedParameter"
+    assert {roles["n"][1], roles["tilt"][1]} == {"constant"}
+    longer = read(text)
+    longer.modify(L=1.0, tilt=60.0)
+    swing = mbfmu.simulate(longer, 0.01)
+    assert swing["body.r_CM[1]"][0] == 0.5
+    assert swing["turned.frame_b.R.T[1,2]"][0] == pytest.approx(math.sin(math.radians(60)))
+
+
+def test_inheritance_redeclaration_and_nested_modifiers_merge(read: Read) -> None:
+    assembly = read(
+        """
+        package P
+          partial model Shaft
+            replaceable model Spring = Modelica.Mechanics.Rotational.Components.Spring(c=3)
+              constrainedby Modelica.Mechanics.Rotational.Interfaces.PartialCompliant;
+            parameter Real J = 1;
+            Modelica.Mechanics.Rotational.Components.Inertia inertia(J=J, w(start=2, fixed=true));
+            replaceable Modelica.Mechanics.Rotational.Components.Inertia load(J=5*J, phi(fixed=true));
+            Spring spring;
+          equation
+            connect(inertia.flange_b, spring.flange_a);
+            connect(spring.flange_b, load.flange_a);
+          end Shaft;
+          model Stiff
+            extends Shaft(redeclare model Spring = Modelica.Mechanics.Rotational.Components.SpringDamper(d=0.5, c=20),
+              J=2, inertia(phi(fixed=true, start=0.25)));
+          end Stiff;
+          model M
+            extends Stiff(
+              inertia.w.start=7,
+              redeclare Modelica.Mechanics.Rotational.Components.Inertia load(w(fixed=true)));
+          end M;
+        end P;""",
+        "P.M",
+    )
+    result = mbfmu.simulate(assembly, 0.01)
+    names = ("inertia.phi", "inertia.w", "inertia.J", "load.J", "spring.c", "spring.d", "load.w")
+    assert [result[n][0] for n in names] == [0.25, 7.0, 2.0, 10.0, 20.0, 0.5, 0.0]
+
+
+def test_arrays_of_components_slices_loops_and_conditions(read: Read) -> None:
+    assembly = read(
+        """
+        model M
+          parameter Integer n = 3;
+          parameter Boolean braked = n > 3;
+          Modelica.Blocks.Sources.Constant source[n](k={1, 2, 3});
+          Modelica.Blocks.Math.Gain gain[n](each k=2);
+          Modelica.Blocks.Math.Sum sum1(nin=n);
+          Modelica.Blocks.Math.Sum sum2(nin=2);
+          Modelica.Mechanics.Rotational.Components.Inertia inertia[2](
+            J={1, 2}, phi(each fixed=true), w(each fixed=true));
+          Modelica.Mechanics.Rotational.Components.Fixed fixed if braked;
+          Modelica.Mechanics.Rotational.Sources.Torque torque[2];
+        equation
+          connect(source.y, gain.u);
+          connect(gain.y, sum1.u);
+          connect(gain[2:end].y, sum2.u);
+          for i in 1:2 loop
+            connect(torque[i].flange, inertia[i].flange_a);
+            if i == 1 then
+              connect(sum1.y, torque[i].tau);
+            else
+              connect(sum2.y, torque[i].tau);
+            end if;
+          end for;
+          connect(fixed.flange, inertia[1].flange_b);
+        end M;"""
+    )
+    assert final(assembly, "sum1.y", "sum2.y", "inertia[1].w", "inertia[2].w", stop=1.0) == pytest.approx(
+        [12, 10, 12, 5]
+    )
+
+
+def test_inner_and_outer_reach_through_the_hierarchy(read: Read) -> None:
+    assembly = read(
+        """
+        package P
+          model Arm
+            outer Modelica.Mechanics.MultiBody.World world;
+            outer parameter Real scale;
+            Modelica.Mechanics.MultiBody.Interfaces.Frame_a frame;
+            Modelica.Mechanics.MultiBody.Parts.PointMass mass(m=scale*world.g);
+          equation
+            connect(frame, mass.frame_a);
+          end Arm;
+          model M
+            inner parameter Real scale = 2;
+            inner Modelica.Mechanics.MultiBody.World world(g=5);
+            Modelica.Mechanics.MultiBody.Joints.Prismatic slide(n={0, 1, 0}, s(fixed=true), v(fixed=true));
+            Arm arm;
+          equation
+            connect(world.frame_b, slide.frame_a);
+            connect(slide.frame_b, arm.frame);
+          end M;
+        end P;""",
+        "M",
+    )
+    assert final(assembly, "arm.mass.m", "slide.v", stop=1.0) == pytest.approx([10, -5])
+
+
+def test_a_package_in_folders_is_found_by_its_within_clauses(tmp_path: pathlib.Path) -> None:
+    files = {
+        "Lib/package.mo": "package Lib import SI = Modelica.Units.SI; constant SI.Mass m0 = 4; end Lib;",
+        "Lib/package.order": "Parts\nUse",
+        "Lib/Parts/package.mo": "within Lib; package Parts end Parts;",
+        "Lib/Parts/Wheel.mo": "within Lib.Parts; model Wheel parameter SI.Inertia J = m0/2; "
+        "Modelica.Mechanics.Rotational.Components.Inertia inertia(J=J, w(start=1, fixed=true)); end Wheel;",
+        "Lib/Use.mo": "within Lib; model Use import Lib.Parts.*; Wheel wheel; Parts.Wheel other(J=7); end Use;",
+    }
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assembly = load(tmp_path / "Lib" / "Use.mo")
+    assert final(assembly, "wheel.inertia.J", "other.inertia.J") == [2, 7]
+    assert load(tmp_path / "Lib" / "package.mo", class_name="Parts.Wheel").name == "Wheel"
+
+
+def test_experiment_documentation_and_interface(read: Read) -> None:
+    assembly = read(
+        """
+        model M "Says what it is"
+          parameter Modelica.Units.SI.Mass m(displayUnit="g") = 2 "Mass of it";
+          Modelica.Blocks.Interfaces.RealInput u;
+          Modelica.Blocks.Interfaces.RealOutput y;
+          output Real twice(unit="kg") = 2*m;
+          Modelica.Blocks.Math.Gain gain(k=m);
+        equation
+          connect(u, gain.u);
+          connect(gain.y, y);
+          annotation(experiment(StartTime=1, StopTime=5/2, Tolerance=1e-5, Interval=0.1), Documentation(info="<html>"));
+        end M;"""
+    )
+    assert (assembly.start_time, assembly.stop_time, assembly.tolerance) == (1.0, 2.5, 1e-5)
+    assert assembly.description == "Says what it is"
+    variables = {v.name: v for v in mbfmu.System.of(assembly).variables}
+    assert {n for n, v in variables.items() if v.causality == "output"} == {"y", "twice"}
+    assert variables["u"].causality == "input"
+    assert (variables["m"].unit, variables["m"].description) == ("kg", "Mass of it")
+
+
+# -- equations of one's own
+
+
+def test_states_switches_and_implicit_linear_equations(read: Read) -> None:
+    assembly = read(
+        """
+        model M
+          parameter Real T = 0.5;
+          Real x(start=1, fixed=true);
+          Real v(start=0, fixed=true);
+          Real a;
+          Real p, q;
+          Real kink;
+        equation
+          T*der(x) + x = v;
+          der(v) = a;
+          a = if time < 1 then 1 else -1;
+          p + q = 3*v;
+          p - q = v;
+          kink = abs(v - 0.5);
+        end M;""",
+    )
+    result = mbfmu.simulate(assembly, 2.0, tolerance=1e-9)
+    t = result.time
+    v = np.where(t < 1, t, 2 - t)
+    np.testing.assert_allclose(result["v"], v, atol=1e-9)
+    np.testing.assert_allclose(result["p"], 2 * v, atol=1e-9)
+    np.testing.assert_allclose(result["kink"], np.abs(v - 0.5), atol=1e-9)
+    early = t <= 1  # T x' + x = t
+    np.testing.assert_allclose(result["x"][early], t[early] - 0.5 + 1.5 * np.exp(-t[early] / 0.5), atol=1e-7)
+
+
+def test_a_force_law_and_a_block_from_the_library_s_partial_models(read: Read) -> None:
+    assembly = read(
+        """
+        package P
+          model Cubic "tau = c3 phi^3"
+            extends Modelica.Mechanics.Rotational.Interfaces.PartialCompliant;
+            parameter Real c3(unit="N.m/rad3") = 1;
+          equation
+            tau = c3*phi_rel^3;
+          end Cubic;
+          block Square
+            extends Modelica.Blocks.Interfaces.SISO;
+          equation
+            y = u^2;
+          end Square;
+          model M
+            Modelica.Mechanics.Rotational.Components.Fixed fixed;
+            Cubic spring(c3=5);
+            Modelica.Mechanics.Rotational.Components.Inertia inertia(J=2, phi(start=1, fixed=true), w(fixed=true));
+            Square square;
+            Modelica.Mechanics.Rotational.Sensors.SpeedSensor sensor;
+            Real energy = inertia.J*square.y/2 + 5*spring.phi_rel^4/4;
+            Modelica.Units.SI.Torque load = inertia.flange_a.tau;
+          equation
+            connect(fixed.flange, spring.flange_a);
+            connect(spring.flange_b, inertia.flange_a);
+            connect(inertia.flange_b, sensor.flange);
+            connect(sensor.w, square.u);
+          end M;
+        end P;""",
+        "M",
+    )
+    result = mbfmu.simulate(assembly, 3.0, tolerance=1e-9)
+    np.testing.assert_allclose(result["energy"], 1.25, atol=1e-6)
+    np.testing.assert_allclose(result["load"], -5 * result["inertia.phi"] ** 3, atol=1e-6)
+    assert np.ptp(result["inertia.phi"]) > 1.5
+
+
+def test_a_force_between_frames_with_vector_equations(read: Read) -> None:
+    assembly = read(
+        """
+        package P
+          model Tether "Force -k r between two frames"
+            extends Modelica.Mechanics.MultiBody.Interfaces.PartialForce;
+            import Modelica.Mechanics.MultiBody.Frames;
+            parameter Real k = 3;
+          equation
+            frame_b.f = k*r_rel_b;
+            frame_b.t = zeros(3);
+          end Tether;
+          model M
+            inner Modelica.Mechanics.MultiBody.World world(gravityType=
+              Modelica.Mechanics.MultiBody.Types.GravityTypes.NoGravity);
+            Modelica.Mechanics.MultiBody.Parts.Body body(m=2, r_CM=zeros(3), r_0(start={1, 0, 0}, each fixed=true),
+              v_0(start={0, 1, 0}, each fixed=true), angles_fixed=true, w_0_fixed=true);
+            Tether tether;
+          equation
+            connect(world.frame_b, tether.frame_a);
+            connect(tether.frame_b, body.frame_a);
+          end M;
+        end P;""",
+        "M",
+    )
+    result = mbfmu.simulate(assembly, 3.0, tolerance=1e-9)
+    w = math.sqrt(1.5)
+    np.testing.assert_allclose(result["body.r_0[1]"], np.cos(w * result.time), atol=1e-6)
+    np.testing.assert_allclose(result["body.r_0[2]"], np.sin(w * result.time) / w, atol=1e-6)
+
+
+def test_equations_feed_inputs_of_parts(read: Read) -> None:
+    assembly = read(
+        """
+        model M
+          parameter Real k = 3;
+          Modelica.Mechanics.Rotational.Components.Inertia a(J=2, phi(fixed=true), w(fixed=true));
+          Modelica.Mechanics.Rotational.Components.Inertia b(J=1);
+          Modelica.Mechanics.Rotational.Sources.Torque torque[2];
+          Modelica.Blocks.Sources.RealExpression control(y=1 - k*a.w);
+        initial equation
+          b.phi = k/6;
+          b.w = 2;
+        equation
+          connect(control.y, torque[1].tau);
+          torque[2].tau = -b.w;
+          connect(torque[1].flange, a.flange_a);
+          connect(torque[2].flange, b.flange_a);
+        end M;"""
+    )
+    assert mbfmu.simulate(assembly, 0.1)["b.phi"][0] == 0.5
+    assert final(assembly, "a.w", "b.w", stop=1.0) == pytest.approx(
+        [(1 - math.exp(-1.5)) / 3, 2 * math.exp(-1)], abs=1e-5
+    )
+
+
+def test_inputs_connected_with_each_other_and_buses_have_one_source(read: Read) -> None:
+    assembly = read(
+        """
+        package P
+          expandable connector Bus end Bus;
+          model Reader
+            Bus bus;
+            Modelica.Blocks.Math.Gain gain(k=2);
+            Modelica.Blocks.Math.Gain other(k=3);
+          equation
+            connect(bus.axis.speed, gain.u);
+            connect(gain.u, other.u);
+          end Reader;
+          model M
+            Bus bus;
+            Reader reader;
+            Modelica.Blocks.Sources.Constant source(k=7);
+          equation
+            connect(source.y, bus.axis.speed);
+            connect(bus, reader.bus);
+          end M;
+        end P;""",
+        "M",
+    )
+    assert final(assembly, "reader.gain.y", "reader.other.y") == [14, 21]
+
+
+def test_a_model_without_a_world_gets_the_default_one(read: Read) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assembly = read("model M Modelica.Mechanics.MultiBody.Parts.PointMass p(m=1); end M;")
+    assert "has no World" in str(caught[-1].message)
+    assert "world" in assembly.parts
+
+
+def test_parameters_may_be_set_and_structure_follows(read: Read, tmp_path: pathlib.Path) -> None:
+    read(
+        "model M parameter Integer n = 2; Modelica.Blocks.Sources.Constant c[n](k=1:n); "
+        "parameter Real start[n] = 1:n; end M;"
+    )
+    assembly = sources.load(f"{tmp_path / 'M.mo'}:M", ["n=4"])
+    assert list(assembly.parts) == ["c[1]", "c[2]", "c[3]", "c[4]"]
+    assert final(assembly, "c[4].y", "start[4]") == [4, 4]

@@ -1,0 +1,32 @@
+"""The library's own examples as Modelica files, against their published trajectories.
+
+Neither is part of this repository: see tests/test_reference.py; the files are looked for beside the trajectories.
+"""
+
+from __future__ import annotations
+
+import pathlib
+import tomllib
+
+import numpy as np
+import pytest
+from test_reference import read
+
+import mbfmu
+from mbfmu.importers.modelica import load
+
+#: Cases that are quick: a joint in a loop, a gravity function in Modelica, a drive train with friction, a gas law.
+CASES = ("UserDefinedGravityField", "Rotational_CoupledClutches", "Engine1b_analytic", "LineForceWithTwoMasses")
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_examples_follow_their_trajectories(name: str, reference: pathlib.Path) -> None:
+    folder = reference / name
+    model = tomllib.loads((folder / "model.toml").read_text("utf-8"))["reference"]["model"]
+    path = (reference.parent / "modelica").joinpath(*model.split(".")).with_suffix(".mo")
+    if not path.is_file():
+        pytest.skip(f"{path} is not there")
+    case = read(folder)
+    result = mbfmu.simulate(load(path), start_time=case.times[0], stop_time=case.times[-1], tolerance=1e-8, step=1e-3)
+    errors = case.errors({n: np.interp(case.times, result.time, result[n]) for n in case.columns})
+    assert errors == {}
