@@ -103,9 +103,13 @@ def full_name(short: str) -> tuple[str, ...]:
     return names
 
 
+#: Classes whose expandable connectors are sets of signals in Python: files that name them bring the library's text.
+_WITH_BUSES = "MultiBody.Examples.Systems.RobotR3."
+
+
 @functools.cache
 def _components() -> dict[tuple[str, ...], type[Component]]:
-    return {full_name(name): cls for name, cls in component_classes().items()}
+    return {full_name(name): cls for name, cls in component_classes().items() if not name.startswith(_WITH_BUSES)}
 
 
 #: Variables of the library that mbfmu's class shows as terms of a sum: of the joints within its aggregated joints.
