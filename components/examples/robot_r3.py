@@ -367,9 +367,7 @@ class _PathPlanning(_OnBus):
     """Reference motions of some axes."""
 
     startTime = Parameter(t.Time, 0.0, "Start time of movement")
-    swingTime = Parameter(
-        t.Time, 0.5, "Additional time after reference motion is in rest before simulation is stopped"
-    )
+    swingTime = Parameter(t.Time, 0.5, "Additional time after reference motion is in rest before simulation is stopped")
 
     def plan(self, naxis: int) -> None:
         """Make the path and the buses of the axes."""
@@ -387,9 +385,7 @@ class _PathPlanning(_OnBus):
             setattr(self, f"pathToAxis{axis}", part)
             for name in ("q", "qd", "qdd", "moving"):
                 self.connect(getattr(path, name), getattr(part, name))
-            bus = self.bus(
-                f"controlBus.axisControlBus{axis}", writes="motion_ref angle_ref speed_ref acceleration_ref"
-            )
+            bus = self.bus(f"controlBus.axisControlBus{axis}", writes="motion_ref angle_ref speed_ref acceleration_ref")
             for name in bus:
                 self.connect(getattr(part.axisControlBus, name), getattr(bus, name))
 
@@ -454,9 +450,7 @@ class MechanicalStructure(Component):
         self.world = World(g=self.g, n=(0, -1, 0))
         self.b0 = BodyShape(r=(0, 0.351, 0), r_CM=(0, 0, 0), m=1.0)
         self.b1 = BodyShape(r=(0, 0.324, 0.3), r_CM=(0, 0, 0), m=1.0, I_22=1.16)
-        self.b2 = BodyShape(
-            r=(0, 0.65, 0), r_CM=(0.172, 0.205, 0), m=56.5, I_11=2.58, I_22=0.64, I_33=2.73, I_21=-0.46
-        )
+        self.b2 = BodyShape(r=(0, 0.65, 0), r_CM=(0.172, 0.205, 0), m=56.5, I_11=2.58, I_22=0.64, I_33=2.73, I_21=-0.46)
         self.b3 = BodyShape(
             r=(0, 0.414, -0.155), r_CM=(0.064, -0.034, 0), m=26.4, I_11=0.279, I_22=0.245, I_33=0.413, I_21=-0.070
         )

@@ -94,7 +94,9 @@ class Networks:
                 sources[node] = (path, target.connector)
             links |= {(path, variable.name): (path, index) for index, variable in behaviour.network.items()}
         networks = cls(flat, behaviours, sources, links, {})
-        known = {equation: {unknown for unknown, *_ in networks._slopes(equation)} for equation in networks._equations()}
+        known = {
+            equation: {unknown for unknown, *_ in networks._slopes(equation)} for equation in networks._equations()
+        }
         blocks = {unknown: block for block in _blocks(known) for unknown in block.unknowns}
         return dataclasses.replace(networks, blocks=blocks)
 
@@ -272,9 +274,7 @@ def _blocks(known: Mapping[Unknown, set[Unknown]]) -> Iterator[Block]:
     bounds = zip(row_blocks, row_blocks[1:], column_blocks, column_blocks[1:], strict=False)
     for row, row_end, column, column_end in bounds:
         if row in regular_rows and column in regular_columns:
-            yield Block(
-                tuple(keys[i] for i in rows[row:row_end]), tuple(keys[i] for i in columns[column:column_end])
-            )
+            yield Block(tuple(keys[i] for i in rows[row:row_end]), tuple(keys[i] for i in columns[column:column_end]))
 
 
 def _ports(flat: Flat, path: str) -> dict[str, NetworkPort]:

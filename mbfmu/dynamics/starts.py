@@ -210,7 +210,9 @@ def initial_problem(
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
     guess = parameters.resolve([_guesses(sweeps, starts, parameters, X)])[0]
-    following = frozenset(e.element_hash() for e in elements(accelerations.w)) if with_w and accelerations else frozenset()
+    following = (
+        frozenset(e.element_hash() for e in elements(accelerations.w)) if with_w and accelerations else frozenset()
+    )
     fixed, weights = _costs(starts, parameters, X, following)
     labels = tuple(str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(X))
     if free.numel():  # derived parameters follow the free ones while these are being found

@@ -478,7 +478,12 @@ def test_signals_as_sources_and_a_multisensor():
         sensor=electrical.MultiSensor(),
         ground=electrical.Ground(),
     )
-    for name, value in {"sensor.v": 10.0, "sensor.i": 5.0 + 20.0 - 3.0, "sensor.power": 220.0, "current.v": -10.0}.items():
+    for name, value in {
+        "sensor.v": 10.0,
+        "sensor.i": 5.0 + 20.0 - 3.0,
+        "sensor.power": 220.0,
+        "current.v": -10.0,
+    }.items():
         np.testing.assert_allclose(result[name], value, rtol=1e-12, err_msg=name)
 
 
