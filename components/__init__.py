@@ -1,8 +1,9 @@
 """The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, electrics, blocks,
 visualizers, utilities of examples.
 
-Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat, electrics and blocks,
-which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
+Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat, electrics and
+blocks, which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import
+rotational`.
 """
 
 from mbfmu.components import (

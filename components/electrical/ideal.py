@@ -18,7 +18,6 @@ from mbfmu.components.electrical.interfaces import (
 from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, required
 from mbfmu.modeling import types as t
 
-
 #: Voltage beyond which a diode begins to conduct, and reverse current beyond which it ends [V, A]: rounding must not
 #: decide where several diodes change at one instant.
 HYSTERESIS = 1e-9

@@ -102,7 +102,7 @@ class _OnBus(Component):
         return Bus(self, name)
 
     @property
-    def axisControlBus(self) -> Bus:  # noqa: N802 - Modelica's name
+    def axisControlBus(self) -> Bus:
         """The bus of the axis."""
         return Bus(self, "axisControlBus")
 

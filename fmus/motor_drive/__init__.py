@@ -11,7 +11,7 @@ class MotorDrive(Assembly):
     stop_time = 2.0
 
     def __init__(self, speed=100.0, load=-20.0):
-        """`speed` of the motor [rad/s] that it runs up to; `load`, torque [N.m] that acts behind the gear from 1.2 s."""
+        """`speed` of the motor [rad/s] that it runs up to; `load`, torque [N.m] behind the gear from 1.2 s on."""
         at_rest = {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True)}
         self.reference = blocks.Ramp(height=speed, duration=0.5, startTime=0.1)
         self.speedController = blocks.LimPID(controllerType="PI", k=1.0, Ti=0.1, yMax=20.0, wd=0.0)

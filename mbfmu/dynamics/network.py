@@ -4,8 +4,8 @@ Connectors that meet have one potential. Where a component determines it (a Heat
 a Ground), it is known; all others follow from their balances of flows. A relation between potentials, such as a voltage
 source has it, comes with an unknown of its own: a variable that the component declares, or the flow that keeps it.
 
-Balances and relations are sorted into blocks by what they know of each other (Dulmage and Mendelsohn); a block is solved
-when one of its unknowns is asked for, so that what a block feeds into another one, be it through signals, is no loop.
+Balances and relations are sorted into blocks by what they know of each other (Dulmage and Mendelsohn); a block is
+solved when one of its unknowns is asked for, so that what one feeds into another, be it through signals, is no loop.
 Within a block equations must be linear in what is sought; they are solved symbolically, because blocks are small.
 """
 

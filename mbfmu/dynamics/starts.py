@@ -22,7 +22,7 @@ from mbfmu.modeling.declarations import Coordinate, Quaternion
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
 GIVEN = 3.0
-#: The same for accelerations and multipliers that nobody gives: they follow from the rest, a guess says nothing of them.
+#: The same for accelerations and multipliers that nobody gives: they follow from the rest, whatever the guess.
 FOLLOWING = 0.01
 
 

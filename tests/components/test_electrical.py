@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -19,7 +20,7 @@ FIXED = Start(0.0, fixed=True)
 
 def loop(*names: str) -> list[str]:
     """Connections of two-pin components in a ring, the first one from n to p; the last one's end is the ground."""
-    ring = [f"{a}.n - {b}.p" for a, b in zip(names[1:], names[2:], strict=False)]
+    ring = [f"{a}.n - {b}.p" for a, b in itertools.pairwise(names[1:])]
     return [f"{names[0]}.p - {names[1]}.p", *ring, f"{names[-1]}.n - {names[0]}.n", f"{names[0]}.n - ground.p"]
 
 

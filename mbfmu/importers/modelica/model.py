@@ -818,7 +818,7 @@ class Model(Instance):
                     raise fault(argument.at, f"{model.title} has no {name!r}; {near(name, model.names(), 'its class')}")
 
     def _expression(self, name: str, cls: type[Component], layers: Layers) -> Component | None:
-        """RealExpression and its like: a part that passes on what the model's equations give it; or a noted condition."""
+        """RealExpression and its like: a part that passes on what the model's equations give it, or a note."""
         if cls.modelica_name == "Blocks.Logical.TerminateSimulation":
             return self._note(name, cls, layers)
         if cls.modelica_name not in (
