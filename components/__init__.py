@@ -1,12 +1,14 @@
-"""The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, blocks,
+"""The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, electrics, blocks,
 visualizers, utilities of examples.
 
-Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat and blocks,
-which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import rotational`.
+Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat, electrics and
+blocks, which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import
+rotational`.
 """
 
 from mbfmu.components import (
     blocks,
+    electrical,
     examples,
     forces,
     interfaces,
@@ -27,6 +29,7 @@ __all__ = [
     "GravityPool",
     "World",
     "blocks",
+    "electrical",
     "examples",
     "forces",
     "interfaces",

@@ -24,6 +24,7 @@ _HOMES = {
     "Rotational.Interfaces": ("mbfmu.components.rotational.interfaces", "mbfmu.components.interfaces"),
     "Translational.Interfaces": ("mbfmu.components.translational.interfaces", "mbfmu.components.interfaces"),
     "Thermal.HeatTransfer.Interfaces": ("mbfmu.components.thermal.interfaces",),
+    "Electrical.Analog.Interfaces": ("mbfmu.components.electrical.interfaces", "mbfmu.components.electrical.sources"),
     "Blocks.Interfaces": ("mbfmu.components.blocks.interfaces", "mbfmu.modeling"),
     "Blocks.Interfaces.Adaptors": ("mbfmu.components.adaptors",),
 }

@@ -292,6 +292,27 @@ class AssertCondition(Component):
         self.require(self.u - TRUE_FROM, self.message)
 
 
+class TerminateSimulation(Component):
+    """Terminate simulation if condition is fulfilled: here a note, for the importer of an FMU decides when a run ends.
+
+    Models that have one can be read and run; `stop_time` says when they end.
+    """
+
+    modelica_name = "Blocks.Logical.TerminateSimulation"
+
+    condition = Parameter(t.String, "false", "Condition, as text")
+    terminationText = Parameter(t.String, "... End condition reached", "Text that belongs to the condition")
+
+    def modify(self, **modifiers: Any) -> None:
+        """Take values; a condition that is true or false is text, too."""
+        if isinstance(modifiers.get("condition"), bool):
+            modifiers["condition"] = str(modifiers["condition"]).lower()
+        super().modify(**modifiers)
+
+    def equations(self) -> None:
+        pass
+
+
 __all__ = [
     "And",
     "AssertCondition",
@@ -313,6 +334,7 @@ __all__ = [
     "Pre",
     "RSFlipFlop",
     "Switch",
+    "TerminateSimulation",
     "TriggeredTrapezoid",
     "Xor",
 ]

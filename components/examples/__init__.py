@@ -1,5 +1,5 @@
 """Utilities of the library's own examples that models name (Modelica.Mechanics.*.Examples.Utilities 4.1)."""
 
-from mbfmu.components.examples import loops, rotational, translational
+from mbfmu.components.examples import loops, robot_r3, rotational, translational
 
-__all__ = ["loops", "rotational", "translational"]
+__all__ = ["loops", "robot_r3", "rotational", "translational"]

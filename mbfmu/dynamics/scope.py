@@ -21,14 +21,18 @@ from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Given, Port, RealOutput, Signal
 from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
+from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
     Effort,
     Input,
     Leaf,
+    Load,
     Mode,
+    NetworkVariable,
     PartSymbols,
     PartVariable,
+    Potential,
     Prescribed,
     Stated,
     StatedRate,
@@ -68,6 +72,8 @@ class Behaviour:
     targets: Mapping[Target, ca.SX]
     #: Expressions that relations keep at zero.
     relations: tuple[ca.SX, ...]
+    #: Relation between potentials, by its place in `relations` -> the variable of the network that comes with it.
+    network: Mapping[int, NetworkVariable]
     constraints: tuple[Constraint, ...]
     #: (residual, name) of initial equations.
     initial: tuple[tuple[ca.SX, str], ...]
@@ -169,11 +175,13 @@ class Notes:
 
     def behaviour(self) -> Behaviour:
         """All of it, finished."""
+        network = self._network()
         return Behaviour(
             component=self.component,
             leaves=self.leaves,
             targets=self.targets,
             relations=tuple(self.relations),
+            network=network,
             constraints=tuple(self.constraints),
             initial=tuple(self.initial),
             checks=tuple(self.checks),
@@ -184,6 +192,35 @@ class Notes:
             leaf_of=self.leaf_of,
             derivative=self.rate_of,
         )
+
+    def _network(self) -> dict[int, NetworkVariable]:
+        """Relations of networks with their variables: those that are declared, or flows that keep them, as loads."""
+        related = [i for i, relation in enumerate(self.relations) if self._is_of_network(relation)]
+        variables = self.component.variables().values()
+        declared = [NetworkVariable(d.name) for d in variables if isinstance(d, DeclaredNetworkVariable)]
+        if declared and len(declared) != len(related):
+            raise ModelError(
+                f"{self.where}: the equations of {type(self.component).__name__} have {len(related)} relations of a "
+                f"network; each NetworkVariable ({', '.join(map(str, declared))}) needs one"
+            )
+        if declared:
+            return dict(zip(related, declared, strict=True))
+        found, ports = {}, self.component.ports()
+        potentials = [leaf for leaf in self.leaves if isinstance(leaf, Potential)]
+        for index in related:
+            found[index] = NetworkVariable(f"flow {index + 1}")
+            for leaf in potentials:
+                share = ca.jacobian(self.relations[index], self.leaf(leaf))
+                if not share.is_zero():
+                    load = Load(leaf.connector, ports[leaf.connector].flows[0].name)
+                    kept = self.targets.get(load, ca.SX.zeros(1))
+                    self.targets[load] = kept + share * self.leaf(found[index])
+        return found
+
+    def _is_of_network(self, expression: ca.SX) -> bool:
+        hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
+        found = (self.leaf_of[element][0] for element in hashes if element in self.leaf_of)
+        return any(isinstance(leaf, Potential | NetworkVariable) for leaf in found)
 
 
 class Derivative:

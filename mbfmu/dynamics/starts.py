@@ -22,6 +22,8 @@ from mbfmu.modeling.declarations import Coordinate, Quaternion
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
 GIVEN = 3.0
+#: The same for accelerations and multipliers that nobody gives: they follow from the rest, whatever the guess.
+FOLLOWING = 0.01
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,7 +210,10 @@ def initial_problem(
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
     guess = parameters.resolve([_guesses(sweeps, starts, parameters, X)])[0]
-    fixed, weights = _costs(starts, parameters, X)
+    following = (
+        frozenset(e.element_hash() for e in elements(accelerations.w)) if with_w and accelerations else frozenset()
+    )
+    fixed, weights = _costs(starts, parameters, X, following)
     labels = tuple(str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(X))
     if free.numel():  # derived parameters follow the free ones while these are being found
         place = ca.SX.sym("free", free.numel())
@@ -248,14 +253,19 @@ def _guesses(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -
     return stacked(guesses)
 
 
-def _costs(starts: Starts, parameters: Parameters, X: ca.SX) -> tuple[tuple[bool, ...], tuple[float, ...]]:
+def _costs(
+    starts: Starts, parameters: Parameters, X: ca.SX, following: frozenset[int]
+) -> tuple[tuple[bool, ...], tuple[float, ...]]:
     """Per unknown: is it held at its start value, and what does it cost to move it away from its guess."""
     free = zip((parameters.symbols[i].element_hash() for i in parameters.open), parameters.open_weights, strict=True)
     resistance = dict(free)
     fixed, weights = [], []
     for symbol in elements(X):
         key, owner = symbol.element_hash(), starts.owner_of(symbol)
-        if key in resistance or owner is None:
+        if key in following and not (owner and (owner.fixed or owner.given)):
+            fixed.append(False)
+            weights.append(FOLLOWING)
+        elif key in resistance or owner is None:
             fixed.append(False)
             weights.append(resistance.get(key, WEIGHTS[1]))
         else:

@@ -168,6 +168,10 @@ class Sweeps:
         """Potential of a connector of a network."""
         return self.topology.networks.potential(self.flat.nodes[(path, connector)], self)
 
+    def network_variable(self, path: str, name: str) -> ca.SX:
+        """A variable of a component that is found together with the potentials of its network."""
+        return self.topology.networks.variable(path, name, self)
+
     def coordinate(self, path: str, name: str, size: int, order: int) -> ca.SX:
         """A joint's coordinate, or its derivative."""
         return ca.vertcat(*(self.scalar(CoordinateNode(path, name, i), order) for i in range(size)))

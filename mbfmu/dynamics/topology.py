@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
-from mbfmu.dynamics.network import Networks, is_of_network
+from mbfmu.dynamics.network import Networks
 from mbfmu.dynamics.scope import Behaviour, Facts, evaluate
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
@@ -366,7 +366,7 @@ def _scalar_graph(flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozens
                 prescribed[node] = (path, target.connector)
         _raise_ranks(flat, path, behaviour, nodes)
         for index, expression in enumerate(behaviour.relations):
-            if not is_of_network(behaviour, expression):
+            if index not in behaviour.network:
                 relations.append(_relation(flat, behaviour, path, index, expression))
     for name, port in flat.root.ports().items():
         if isinstance(port, Flange) and port.motion and FlangeNode(flat.nodes[("", name)]) in nodes:

@@ -22,7 +22,9 @@ from mbfmu.modeling.types import (
     Angle,
     AngularAcceleration,
     AngularVelocity,
+    Current,
     Dimensionless,
+    ElectricPotential,
     Force,
     HeatFlowRate,
     Position,
@@ -453,6 +455,23 @@ class HeatPort(NetworkPort):
     )
     potential_name, flow_name = "temperature", "heat flows"
     store, conductor, or_else = "HeatCapacitor", "ThermalConductor", " or a Convection"
+
+
+class Pin(NetworkPort):
+    """Pin of an electrical component: its potential, and the current that flows into the component."""
+
+    kind = title = "pin"
+    potentials = (Quantity("v", ElectricPotential, (), "Potential at the pin"),)
+    flows = (Quantity("i", Current, (), "Current flowing into the pin"),)
+    potential_name, flow_name = "potential", "currents"
+    store, conductor = "Ground or a Capacitor", "Resistor"
+
+    def power(self, system: Connections, path: str) -> ca.SX | None:
+        """Potential times current."""
+        if not system.has_members(path, self.name):
+            return None
+        current = system.outer_flow(path, self.name, "i")
+        return None if current is None else current * system.potential(path, self.name)
 
 
 class Signal(Port):

@@ -258,3 +258,13 @@ class Multiplier(Variable):
 
     def _leaf(self, size: int) -> leaves.Leaf:
         return leaves.Multiplier(self.name, size)
+
+
+class NetworkVariable(Variable):
+    """A scalar that is found together with the potentials of a network, such as the current of a voltage source.
+
+    The first `self.relation` between potentials belongs to the first of them, and so on.
+    """
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.NetworkVariable(self.name)

@@ -72,6 +72,10 @@ class Quantities(Protocol):
         """A joint's coordinate, or its derivative."""
         ...
 
+    def network_variable(self, path: str, name: str) -> ca.SX:
+        """A variable of a component that is found together with the potentials of its network."""
+        ...
+
     def unknown(self, path: str, leaf: Leaf) -> ca.SX:
         """A quaternion, speed, state, multiplier or mode of a component."""
         ...
@@ -254,6 +258,19 @@ class Potential(Leaf):
 
     def value(self, system: Quantities, path: str) -> ca.SX:
         return system.potential(path, self.connector)
+
+
+@dataclasses.dataclass(frozen=True)
+class NetworkVariable(Leaf):
+    """A variable that is found together with the potentials of a network, such as the current of a voltage source."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.network_variable(path, self.name)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -21,7 +21,7 @@ static int start_residual(Instance *s, const double *X, double *r, double *J, do
 static void scale_residuals(Instance *s)
 {
     for (int i = 0; i < NEQUATIONS; ++i) {
-        s->r_scale[i] = 1e-3;
+        s->r_scale[i] = 0.1;
         for (int j = 0; j < NUNKNOWNS; ++j) s->r_scale[i] += fabs(s->J[i + j * NEQUATIONS] * s->X[j]);
     }
 }

@@ -122,18 +122,18 @@ def test_the_new_force_works_as_shown(page: str) -> None:
 
 def test_the_new_domain_works_as_shown(page: str) -> None:
     names: dict = {}
-    exec(added(page, "components/electrical.py"), names)
+    exec(added(page, "components/hydraulic.py"), names)
 
     class Discharge(Assembly):
         def __init__(self):
-            self.capacitor = names["Capacitor"](C=0.5, v=Start(3.0, fixed=True))
-            self.resistor, self.ground = names["Resistor"](R=4.0), names["Ground"]()
-            self.connect(self.capacitor.p, self.resistor.p)
-            self.connect(self.capacitor.n, self.resistor.n)
-            self.connect(self.capacitor.n, self.ground.p)
+            self.vessel = names["Vessel"](C=0.5, p=Start(3.0, fixed=True))
+            self.short, self.pipe, self.sea = names["Pipe"](R=0.0), names["Pipe"](R=4.0), names["Sea"]()
+            self.connect(self.vessel.port, self.short.port_a)
+            self.connect(self.short.port_b, self.pipe.port_a)
+            self.connect(self.pipe.port_b, self.sea.port)
 
     result = simulate(Discharge(), 1.0, tolerance=1e-9)
-    np.testing.assert_allclose(result["capacitor.v"], 3.0 * np.exp(-result.time / 2.0), rtol=1e-7)
+    np.testing.assert_allclose(result["vessel.p"], 3.0 * np.exp(-result.time / 2.0), rtol=1e-7)
 
 
 @pytest.mark.parametrize("name", ["Screw", "HardeningSpring"])

@@ -34,6 +34,7 @@ from mbfmu.frames import transformation_matrices as tm
 
 axes = st.sampled_from((1, 2, 3))
 
+
 def is_turned(drawn) -> bool:
     """Neither vector is parallel to the axis, up to where rounding decides the angle."""
     axis, *both = map(np.asarray, drawn)

@@ -19,7 +19,7 @@ from mbfmu.importers.modelica.evaluate import Environment, evaluate, subscripted
 from mbfmu.importers.modelica.syntax import fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, RealOutput, State
-from mbfmu.modeling.connectors import Flange, Frame, HeatPort
+from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.leaves import Time
 
 if TYPE_CHECKING:
@@ -209,7 +209,7 @@ class Equations:
                 shape = tuple(port.shape(model.component))
                 self.known[("variable", name)] = [None] * _size(shape)
                 self.shapes[("variable", name)] = shape
-            elif isinstance(port, Frame | Flange | HeatPort) and not model.is_composite:
+            elif isinstance(port, Frame | Flange | NetworkPort) and not model.is_composite:
                 for quantity in port.flows:
                     key = ("flow", name, quantity.name)
                     self.known[key] = [None] * _size(quantity.shape)

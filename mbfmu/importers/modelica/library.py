@@ -21,6 +21,7 @@ from mbfmu.modeling import (
     Frame_b,
     Frame_resolve,
     HeatPort,
+    Pin,
     RealInput,
     RealOutput,
     RotationalFlange,
@@ -102,9 +103,13 @@ def full_name(short: str) -> tuple[str, ...]:
     return names
 
 
+#: Classes whose expandable connectors are sets of signals in Python: files that name them bring the library's text.
+_WITH_BUSES = "MultiBody.Examples.Systems.RobotR3."
+
+
 @functools.cache
 def _components() -> dict[tuple[str, ...], type[Component]]:
-    return {full_name(name): cls for name, cls in component_classes().items()}
+    return {full_name(name): cls for name, cls in component_classes().items() if not name.startswith(_WITH_BUSES)}
 
 
 #: Variables of the library that mbfmu's class shows as terms of a sum: of the joints within its aggregated joints.
@@ -180,6 +185,9 @@ _CONNECTORS: dict[str, type[Port]] = {
     "Thermal.HeatTransfer.Interfaces.HeatPort": HeatPort,
     "Thermal.HeatTransfer.Interfaces.HeatPort_a": HeatPort,
     "Thermal.HeatTransfer.Interfaces.HeatPort_b": HeatPort,
+    "Electrical.Analog.Interfaces.Pin": Pin,
+    "Electrical.Analog.Interfaces.PositivePin": Pin,
+    "Electrical.Analog.Interfaces.NegativePin": Pin,
     "Blocks.Interfaces.RealInput": RealInput,
     "Blocks.Interfaces.RealOutput": RealOutput,
     "Blocks.Interfaces.BooleanInput": RealInput,

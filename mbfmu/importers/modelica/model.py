@@ -818,7 +818,9 @@ class Model(Instance):
                     raise fault(argument.at, f"{model.title} has no {name!r}; {near(name, model.names(), 'its class')}")
 
     def _expression(self, name: str, cls: type[Component], layers: Layers) -> Component | None:
-        """RealExpression and its like: a part that passes on what the model's equations give it."""
+        """RealExpression and its like: a part that passes on what the model's equations give it, or a note."""
+        if cls.modelica_name == "Blocks.Logical.TerminateSimulation":
+            return self._note(name, cls, layers)
         if cls.modelica_name not in (
             "Blocks.Sources.RealExpression",
             "Blocks.Sources.BooleanExpression",
@@ -830,6 +832,24 @@ class Model(Instance):
             return None
         part = Expression()
         self.drives.append((Plug(part, part.ports()["u"]), found[0], found[1].env, found[1]))
+        return part
+
+    def _note(self, name: str, cls: type[Component], layers: Layers) -> Component:
+        """TerminateSimulation, whose condition is kept as text."""
+        found = bound(inner(layers, "condition"))
+        others = tuple(
+            dataclasses.replace(
+                layer,
+                modification=dataclasses.replace(
+                    layer.modification,
+                    arguments=tuple(a for a in layer.modification.arguments if a.names[0] != "condition"),
+                ),
+            )
+            for layer in layers
+        )
+        part: Component = make_component(self.session, cls, others, name, self)
+        if found is not None:
+            part.modify(condition=s.text(found[0]))
         return part
 
     # -- connections

@@ -1,0 +1,278 @@
+"""Basic electrical components (Modelica.Electrical.Analog.Basic 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbfmu.components.electrical.interfaces import (
+    ConditionalHeatPort,
+    OnePort,
+    Pin,
+    TwoPort,
+    VoltagePort,
+)
+from mbfmu.components.interfaces import Flange_b, TranslationalFlange_b
+from mbfmu.components.rotational import interfaces as rotational
+from mbfmu.components.translational import interfaces as translational
+
+from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, State, Variable, required
+from mbfmu.modeling import types as t
+
+
+class Ground(Component):
+    """Ground node."""
+
+    modelica_name = "Electrical.Analog.Basic.Ground"
+
+    p = Pin("Pin whose potential is 0")
+
+    def equations(self) -> None:
+        self.p.v = 0.0
+
+
+class _Temperature(ConditionalHeatPort):
+    """Component whose resistance or conductance knows its temperature."""
+
+    T_ref = Parameter(t.Temperature, 300.15, "Reference temperature")
+    alpha = Parameter(
+        t.LinearTemperatureCoefficient,
+        0.0,
+        "Temperature coefficient of resistance (R_actual = R*(1 + alpha*(T_heatPort - T_ref)))",
+        structural=True,
+    )
+    T = Parameter(t.Temperature, lambda self: self.T_ref, "Fixed device temperature if useHeatPort = false")
+
+    @property
+    def growth(self) -> Any:
+        """Resistance as a multiple of the one at T_ref."""
+        return 1 + self.alpha * (self.temperature - self.T_ref) if self.alpha else 1.0
+
+
+class Resistor(_Temperature, VoltagePort):
+    """Ideal linear electrical resistor."""
+
+    modelica_name = "Electrical.Analog.Basic.Resistor"
+
+    R = Parameter(t.Resistance, required, "Resistance at temperature T_ref", tunable=True)
+    R_actual = Variable(t.Resistance, "Actual resistance = R*(1 + alpha*(T_heatPort - T_ref))")
+
+    def voltage(self) -> Any:
+        self.R_actual = self.R * self.growth
+        self.lose(self.v * self.i)
+        return self.R_actual * self.i
+
+
+class VariableResistor(_Temperature, VoltagePort):
+    """Ideal linear electrical resistor with variable resistance."""
+
+    modelica_name = "Electrical.Analog.Basic.VariableResistor"
+
+    R = RealInput("Resistance at temperature T_ref", type=t.Resistance)
+    R_actual = Variable(t.Resistance, "Actual resistance = R*(1 + alpha*(T_heatPort - T_ref))")
+
+    def voltage(self) -> Any:
+        self.R_actual = self.R * self.growth
+        self.lose(self.v * self.i)
+        return self.R_actual * self.i
+
+
+class Conductor(_Temperature, OnePort):
+    """Ideal linear electrical conductor."""
+
+    modelica_name = "Electrical.Analog.Basic.Conductor"
+
+    G = Parameter(t.Conductance, required, "Conductance at temperature T_ref", tunable=True)
+    G_actual = Variable(t.Conductance, "Actual conductance = G/(1 + alpha*(T_heatPort - T_ref))")
+
+    def current(self) -> Any:
+        self.G_actual = self.G / self.growth
+        self.lose(self.v**2 * self.G_actual)
+        return self.G_actual * self.v
+
+
+class VariableConductor(_Temperature, OnePort):
+    """Ideal linear electrical conductor with variable conductance."""
+
+    modelica_name = "Electrical.Analog.Basic.VariableConductor"
+
+    G = RealInput("Conductance at temperature T_ref", type=t.Conductance)
+    G_actual = Variable(t.Conductance, "Actual conductance = G/(1 + alpha*(T_heatPort - T_ref))")
+
+    def current(self) -> Any:
+        self.G_actual = self.G / self.growth
+        self.lose(self.v**2 * self.G_actual)
+        return self.G_actual * self.v
+
+
+class Capacitor(VoltagePort):
+    """Ideal linear electrical capacitor."""
+
+    modelica_name = "Electrical.Analog.Basic.Capacitor"
+
+    C = Parameter(t.Capacitance, required, "Capacitance", nonzero=True)
+    v = State(t.Voltage, "Voltage drop of the two pins (= p.v - n.v)", start=0.0)
+
+    def equations(self) -> None:
+        self.relation(self.p.v - self.n.v - self.v)
+        self.p.i, self.n.i = self.i, -self.i
+        self.der.v = self.i / self.C
+        self.energy(potential=self.C * self.v**2 / 2)
+
+
+class Inductor(OnePort):
+    """Ideal linear electrical inductor."""
+
+    modelica_name = "Electrical.Analog.Basic.Inductor"
+
+    L = Parameter(t.Inductance, required, "Inductance", nonzero=True)
+    i = State(t.Current, "Current flowing from pin p to pin n", start=0.0)
+
+    def equations(self) -> None:
+        self.v = self.p.v - self.n.v
+        self.der.i = self.v / self.L
+        self.p.i, self.n.i = self.i, -self.i
+        self.energy(kinetic=self.L * self.i**2 / 2)
+
+
+class Transformer(TwoPort):
+    """Transformer with two ports: inductances that are coupled."""
+
+    modelica_name = "Electrical.Analog.Basic.Transformer"
+
+    L1 = Parameter(t.Inductance, required, "Primary inductance")
+    L2 = Parameter(t.Inductance, required, "Secondary inductance")
+    M = Parameter(t.Inductance, required, "Coupling inductance; L1*L2 must not be M^2")
+    i1 = State(t.Current, "Current flowing from pos. to neg. pin of port 1", start=0.0)
+    i2 = State(t.Current, "Current flowing from pos. to neg. pin of port 2", start=0.0)
+
+    def couple(self) -> None:
+        determinant = self.L1 * self.L2 - self.M**2
+        self.der.i1 = (self.L2 * self.v1 - self.M * self.v2) / determinant
+        self.der.i2 = (self.L1 * self.v2 - self.M * self.v1) / determinant
+        self.energy(kinetic=(self.L1 * self.i1**2 + self.L2 * self.i2**2) / 2 + self.M * self.i1 * self.i2)
+
+
+class Gyrator(TwoPort):
+    """Gyrator: each current follows from the voltage of the other port."""
+
+    modelica_name = "Electrical.Analog.Basic.Gyrator"
+
+    G1 = Parameter(t.Conductance, required, "Gyration conductance (i1 = G2*v2, i2 = -G1*v1)", tunable=True)
+    G2 = Parameter(t.Conductance, required, "Gyration conductance", tunable=True)
+
+    def couple(self) -> None:
+        self.i1, self.i2 = self.G2 * self.v2, -self.G1 * self.v1
+
+
+class VCV(TwoPort):
+    """Linear voltage-controlled voltage source."""
+
+    modelica_name = "Electrical.Analog.Basic.VCV"
+
+    gain = Parameter(t.Real, required, "Voltage gain", tunable=True)
+    i2 = NetworkVariable(t.Current, "Current flowing from pos. to neg. pin of port 2", start=0.0)
+
+    def couple(self) -> None:
+        self.i1 = 0.0
+        self.relation(self.v2 - self.gain * self.v1)
+
+
+class VCC(TwoPort):
+    """Linear voltage-controlled current source."""
+
+    modelica_name = "Electrical.Analog.Basic.VCC"
+
+    transConductance = Parameter(t.Conductance, required, "Transconductance", tunable=True)
+
+    def couple(self) -> None:
+        self.i1, self.i2 = 0.0, self.transConductance * self.v1
+
+
+class CCV(TwoPort):
+    """Linear current-controlled voltage source."""
+
+    modelica_name = "Electrical.Analog.Basic.CCV"
+
+    transResistance = Parameter(t.Resistance, required, "Transresistance", tunable=True)
+    i1 = NetworkVariable(t.Current, "Current flowing from pos. to neg. pin of port 1", start=0.0)
+    i2 = NetworkVariable(t.Current, "Current flowing from pos. to neg. pin of port 2", start=0.0)
+
+    def couple(self) -> None:
+        self.relation(self.v1)
+        self.relation(self.v2 - self.transResistance * self.i1)
+
+
+class CCC(TwoPort):
+    """Linear current-controlled current source."""
+
+    modelica_name = "Electrical.Analog.Basic.CCC"
+
+    gain = Parameter(t.Real, required, "Current gain", tunable=True)
+    i1 = NetworkVariable(t.Current, "Current flowing from pos. to neg. pin of port 1", start=0.0)
+
+    def couple(self) -> None:
+        self.relation(self.v1)
+        self.i2 = self.gain * self.i1
+
+
+class RotationalEMF(rotational.PartialSupport, VoltagePort):
+    """Electromotoric force (electric/mechanic transformer)."""
+
+    modelica_name = "Electrical.Analog.Basic.RotationalEMF"
+
+    k = Parameter(t.ElectricalTorqueConstant, required, "Transformation coefficient")
+    flange = Flange_b("Flange of shaft")
+    phi = Variable(t.Angle, "Angle of shaft flange with respect to support (= flange.phi - support.phi)")
+    w = Variable(t.AngularVelocity, "Angular velocity of flange relative to support")
+    tau = Variable(t.Torque, "Torque of flange")
+    tauElectrical = Variable(t.Torque, "Electrical torque")
+
+    def voltage(self) -> Any:
+        self.phi = self.flange.phi - self.phi_support
+        self.w = self.der(self.phi)
+        self.tauElectrical = self.k * self.i
+        self.tau = -self.tauElectrical
+        self.flange.tau = self.tau
+        self.react(self.tauElectrical)
+        return self.k * self.w
+
+
+class TranslationalEMF(translational.PartialSupport, VoltagePort):
+    """Electromotoric force (electric/mechanic transformer) along a line."""
+
+    modelica_name = "Electrical.Analog.Basic.TranslationalEMF"
+
+    k = Parameter(t.ElectricalForceConstant, required, "Transformation coefficient")
+    flange = TranslationalFlange_b("Flange of the moving part")
+    s = Variable(t.Position, "Position of flange with respect to support (= flange.s - support.s)")
+    vel = Variable(t.Velocity, "Velocity of flange relative to support")
+    f = Variable(t.Force, "Force of flange")
+    fElectrical = Variable(t.Force, "Electrical force")
+
+    def voltage(self) -> Any:
+        self.s = self.flange.s - self.s_support
+        self.vel = self.der(self.s)
+        self.fElectrical = self.k * self.i
+        self.f = -self.fElectrical
+        self.flange.f = self.f
+        self.react(self.fElectrical)
+        return self.k * self.vel
+
+
+__all__ = [
+    "CCC",
+    "CCV",
+    "VCC",
+    "VCV",
+    "Capacitor",
+    "Conductor",
+    "Ground",
+    "Gyrator",
+    "Inductor",
+    "Resistor",
+    "RotationalEMF",
+    "Transformer",
+    "TranslationalEMF",
+    "VariableConductor",
+    "VariableResistor",
+]

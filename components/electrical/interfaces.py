@@ -1,0 +1,173 @@
+"""What electrical components build on (Modelica.Electrical.Analog.Interfaces 4.1)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbfmu.components.thermal.interfaces import HeatPort_a
+
+from mbfmu.modeling import Component, NetworkVariable, Parameter, Pin, Variable
+from mbfmu.modeling import types as t
+
+
+class PositivePin(Pin):
+    """Positive pin of an electrical component."""
+
+
+class NegativePin(Pin):
+    """Negative pin of an electrical component."""
+
+
+class TwoPin(Component):
+    """Component with two electrical pins."""
+
+    v = Variable(t.Voltage, "Voltage drop of the two pins (= p.v - n.v)", start=0.0)
+    p = PositivePin("Positive electrical pin")
+    n = NegativePin("Negative electrical pin")
+
+
+class OnePort(TwoPin):
+    """Component with two pins p and n and the current i from p to n: a subclass defines `current`."""
+
+    i = Variable(t.Current, "Current flowing from pin p to pin n", start=0.0)
+
+    def equations(self) -> None:
+        self.v = self.p.v - self.n.v
+        self.i = self.current()
+        self.p.i, self.n.i = self.i, -self.i
+
+    def current(self) -> Any:
+        """Current from p to n [A]."""
+        raise NotImplementedError(f"{type(self).__name__} must define current()")
+
+
+class VoltagePort(OnePort):
+    """OnePort whose current follows from its voltage: a subclass defines `voltage`, in which the current i may be."""
+
+    i = NetworkVariable(t.Current, "Current flowing from pin p to pin n", start=0.0)
+
+    def equations(self) -> None:
+        self.v = self.p.v - self.n.v
+        self.relation(self.v - self.voltage())
+        self.p.i, self.n.i = self.i, -self.i
+
+    def voltage(self) -> Any:
+        """Voltage drop from p to n [V]."""
+        raise NotImplementedError(f"{type(self).__name__} must define voltage()")
+
+
+class TwoPort(Component):
+    """Component with two ports, each with a current from its positive to its negative pin."""
+
+    v1 = Variable(t.Voltage, "Voltage drop of port 1 (= p1.v - n1.v)", start=0.0)
+    v2 = Variable(t.Voltage, "Voltage drop of port 2 (= p2.v - n2.v)", start=0.0)
+    i1 = Variable(t.Current, "Current flowing from pos. to neg. pin of port 1", start=0.0)
+    i2 = Variable(t.Current, "Current flowing from pos. to neg. pin of port 2", start=0.0)
+    p1 = PositivePin("Positive electrical pin of port 1")
+    n1 = NegativePin("Negative electrical pin of port 1")
+    p2 = PositivePin("Positive electrical pin of port 2")
+    n2 = NegativePin("Negative electrical pin of port 2")
+
+    def equations(self) -> None:
+        self.v1, self.v2 = self.p1.v - self.n1.v, self.p2.v - self.n2.v
+        self.couple()
+        self.p1.i, self.n1.i = self.i1, -self.i1
+        self.p2.i, self.n2.i = self.i2, -self.i2
+
+    def couple(self) -> None:
+        """Say what the ports have to do with each other: v1 and v2 are known, i1 and i2 are to be."""
+        raise NotImplementedError(f"{type(self).__name__} must define couple()")
+
+
+class ConditionalHeatPort(Component):
+    """Component whose losses go into a heat port where there is one, and which knows its temperature."""
+
+    useHeatPort = Parameter(t.Boolean, False, "= true, if heatPort is enabled")
+    T = Parameter(t.Temperature, 293.15, "Fixed device temperature if useHeatPort = false")
+    heatPort = HeatPort_a(
+        "Optional port to which dissipated losses are transported in form of heat",
+        when=lambda self: self.useHeatPort,
+        needed=True,
+    )
+    LossPower = Variable(t.Power, "Loss power leaving component via heatPort")
+    T_heatPort = Variable(t.Temperature, "Temperature of heatPort, or T where there is none")
+
+    def lose(self, power: Any) -> None:
+        """Turn `power` [W] into heat."""
+        self.T_heatPort = self.temperature
+        self.LossPower = power
+        if self.useHeatPort:
+            self.heatPort.Q_flow = -self.LossPower
+        self.energy(dissipated=self.LossPower)
+
+    @property
+    def temperature(self) -> Any:
+        """Temperature of the component [K]."""
+        return self.heatPort.T if self.useHeatPort else self.T
+
+
+class PartialIdealSwitch(ConditionalHeatPort, OnePort):
+    """Two-terminal element that conducts or does not: a subclass defines `is_off`.
+
+    The parameter s of its characteristic is the voltage beyond the knee where it is off, the current where it is on.
+    """
+
+    Ron = Parameter(t.Resistance, 1e-5, "Resistance while it conducts", min=0)
+    Goff = Parameter(t.Conductance, 1e-5, "Conductance while it does not conduct", min=0)
+    s = NetworkVariable(t.Real, "Auxiliary variable: where on the characteristic the component is", start=0.0)
+    off = Variable(t.Real, "1 while it does not conduct, else 0", start=1.0)
+
+    def equations(self) -> None:
+        self.off = self.is_off()
+        self.v = self.p.v - self.n.v
+        self.relation(self.v - self.s * (self.off + (1 - self.off) * self.Ron) - self.knee)
+        self.i = self.s * (self.off * self.Goff + (1 - self.off)) + self.Goff * self.knee
+        self.p.i, self.n.i = self.i, -self.i
+        self.lose(self.v * self.i)
+
+    def is_off(self) -> Any:
+        """1 while it does not conduct, 0 while it does."""
+        raise NotImplementedError(f"{type(self).__name__} must define is_off()")
+
+    @property
+    def knee(self) -> Any:
+        """Voltage from which on it conducts [V]."""
+        return 0.0
+
+
+class IdealSwitch(PartialIdealSwitch):
+    """Electrical switch: a subclass defines `is_off`."""
+
+
+class IdealSemiconductor(PartialIdealSwitch):
+    """Electronic switch with a threshold: a subclass defines `is_off`."""
+
+    Vknee = Parameter(t.Voltage, 0.0, "Threshold voltage", min=0)
+
+    @property
+    def knee(self) -> Any:
+        """Voltage from which on it conducts [V]."""
+        return self.Vknee
+
+
+class RelativeSensor(Component):
+    """Sensor between two pins."""
+
+    p = PositivePin("Positive electrical pin")
+    n = NegativePin("Negative electrical pin")
+
+
+__all__ = [
+    "ConditionalHeatPort",
+    "IdealSemiconductor",
+    "IdealSwitch",
+    "NegativePin",
+    "OnePort",
+    "PartialIdealSwitch",
+    "Pin",
+    "PositivePin",
+    "RelativeSensor",
+    "TwoPin",
+    "TwoPort",
+    "VoltagePort",
+]

@@ -1,0 +1,357 @@
+"""Sources of voltage and current (Modelica.Electrical.Analog.Sources 4.1).
+
+Those that are functions of time are the signal sources of mbfmu.components.blocks between two pins: they stop a runtime
+at the same instants, and repeat themselves in the same way.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from mbfmu.components.blocks import sources as signals
+from mbfmu.components.electrical.interfaces import NegativePin, OnePort, PositivePin, VoltagePort
+
+from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, Variable, required
+from mbfmu.modeling import types as t
+
+
+class SignalVoltage(Component):
+    """Generic voltage source using the input signal as source voltage."""
+
+    modelica_name = "Electrical.Analog.Sources.SignalVoltage"
+
+    p = PositivePin("Positive electrical pin")
+    n = NegativePin("Negative electrical pin")
+    v = RealInput("Voltage between pin p and n (= p.v - n.v) as input signal", type=t.Voltage)
+    i = NetworkVariable(t.Current, "Current flowing from pin p to pin n", start=0.0)
+
+    def equations(self) -> None:
+        self.relation(self.p.v - self.n.v - self.v)
+        self.p.i, self.n.i = self.i, -self.i
+
+
+class SignalCurrent(Component):
+    """Generic current source using the input signal as source current."""
+
+    modelica_name = "Electrical.Analog.Sources.SignalCurrent"
+
+    p = PositivePin("Positive electrical pin")
+    n = NegativePin("Negative electrical pin")
+    i = RealInput("Current flowing from pin p to pin n as input signal", type=t.Current)
+    v = Variable(t.Voltage, "Voltage drop of the two pins (= p.v - n.v)")
+
+    def equations(self) -> None:
+        self.v = self.p.v - self.n.v
+        self.p.i, self.n.i = self.i, -self.i
+
+
+class ConstantVoltage(VoltagePort):
+    """Source for constant voltage."""
+
+    modelica_name = "Electrical.Analog.Sources.ConstantVoltage"
+
+    V = Parameter(t.Voltage, required, "Value of constant voltage", tunable=True)
+
+    def voltage(self) -> Any:
+        return self.V
+
+
+class ConstantCurrent(OnePort):
+    """Source for constant current."""
+
+    modelica_name = "Electrical.Analog.Sources.ConstantCurrent"
+
+    I = Parameter(t.Current, required, "Value of constant current", tunable=True)  # noqa: E741 - Modelica's name
+
+    def current(self) -> Any:
+        return self.I
+
+
+class _SignalSource:
+    """A component in place of a signal source: it has the source's methods, and its parameters by other names."""
+
+    def __init__(self, component: Any, source: type[signals.Source], renamed: Mapping[str, str]) -> None:
+        self._component, self._source, self._renamed = component, source, renamed
+
+    def __getattr__(self, name: str) -> Any:
+        method = inspect.getattr_static(self._source, name, None)
+        if inspect.isfunction(method):
+            return functools.partial(method, self)
+        return getattr(self._component, self._renamed.get(name, name))
+
+
+class _OfTime(Component):
+    """Source whose value is a function of time: that of a signal source, given by parameters of this component."""
+
+    #: Class of the signal source, and which of its parameters have another name here.
+    source: ClassVar[type[signals.Source]]
+    renamed: ClassVar[Mapping[str, str]] = {}
+
+    startTime = Parameter(t.Time, 0.0, "Time offset")
+
+    def value_now(self) -> Any:
+        """Value of the signal source."""
+        source = _SignalSource(self, self.source, self.renamed)
+        return source.signal(source)
+
+
+class VoltageSource(_OfTime, VoltagePort):
+    """Interface for voltage sources that are functions of time."""
+
+    offset = Parameter(t.Voltage, 0.0, "Voltage offset", tunable=True)
+
+    def voltage(self) -> Any:
+        return self.value_now()
+
+
+class CurrentSource(_OfTime, OnePort):
+    """Interface for current sources that are functions of time."""
+
+    offset = Parameter(t.Current, 0.0, "Current offset", tunable=True)
+
+    def current(self) -> Any:
+        return self.value_now()
+
+
+class _Wave(Component):
+    """Parameters of an oscillation."""
+
+    f = Parameter(t.Frequency, required, "Frequency of the oscillation")
+    phase = Parameter(t.Angle, 0.0, "Phase of the oscillation")
+
+    continuous = False
+
+
+class _Damped(_Wave):
+    """Parameters of a damped oscillation."""
+
+    damping = Parameter(t.Type("Damping", unit="1/s"), required, "Damping coefficient of the oscillation")
+
+
+class _Rise(Component):
+    """Parameters of a rise and fall."""
+
+    riseTime = Parameter(t.Time, required, "Rise time", min=0)
+    riseTimeConst = Parameter(t.Time, required, "Rise time constant", min=1e-60)
+    fallTimeConst = Parameter(t.Time, lambda self: self.riseTimeConst, "Fall time constant", min=1e-60)
+
+
+class _Period(Component):
+    """Parameters of a signal that repeats itself for ever."""
+
+    period = Parameter(t.Time, required, "Length of one period", min=1e-60)
+
+    nperiod = -1
+
+
+class _Pulse(_Period):
+    """Parameters of a pulse."""
+
+    width = Parameter(t.Real, 50.0, "Width of pulse in % of period", min=0, max=100)
+
+
+class _Trapezoid(Component):
+    """Parameters of a trapezoid."""
+
+    rising = Parameter(t.Time, required, "Rising duration of trapezoid", min=0)
+    width = Parameter(t.Time, required, "Width duration of trapezoid", min=0)
+    falling = Parameter(t.Time, required, "Falling duration of trapezoid", min=0)
+    period = Parameter(t.Time, required, "Time for one period", min=1e-60)
+    nperiod = Parameter(t.Integer, -1, "Number of periods (< 0 means infinite number of periods)")
+
+
+class _Ramp(Component):
+    """Parameters of a ramp."""
+
+    duration = Parameter(t.Time, required, "Duration of ramp", min=0)
+
+
+class StepVoltage(VoltageSource):
+    """Step voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.StepVoltage"
+
+    V = Parameter(t.Voltage, required, "Height of step", tunable=True)
+    source, renamed = signals.Step, {"height": "V"}
+
+
+class StepCurrent(CurrentSource):
+    """Step current source."""
+
+    modelica_name = "Electrical.Analog.Sources.StepCurrent"
+
+    I = Parameter(t.Current, required, "Height of step", tunable=True)  # noqa: E741
+    source, renamed = signals.Step, {"height": "I"}
+
+
+class RampVoltage(_Ramp, VoltageSource):
+    """Ramp voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.RampVoltage"
+
+    V = Parameter(t.Voltage, required, "Height of ramp")
+    source, renamed = signals.Ramp, {"height": "V"}
+
+
+class RampCurrent(_Ramp, CurrentSource):
+    """Ramp current source."""
+
+    modelica_name = "Electrical.Analog.Sources.RampCurrent"
+
+    I = Parameter(t.Current, required, "Height of ramp")  # noqa: E741
+    source, renamed = signals.Ramp, {"height": "I"}
+
+
+class SineVoltage(_Wave, VoltageSource):
+    """Sine voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.SineVoltage"
+
+    V = Parameter(t.Voltage, required, "Amplitude of sine wave", tunable=True)
+    source, renamed = signals.Sine, {"amplitude": "V"}
+
+
+class SineCurrent(_Wave, CurrentSource):
+    """Sine current source."""
+
+    modelica_name = "Electrical.Analog.Sources.SineCurrent"
+
+    I = Parameter(t.Current, required, "Amplitude of sine wave", tunable=True)  # noqa: E741
+    source, renamed = signals.Sine, {"amplitude": "I"}
+
+
+class CosineVoltage(_Wave, VoltageSource):
+    """Cosine voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.CosineVoltage"
+
+    V = Parameter(t.Voltage, required, "Amplitude of cosine wave", tunable=True)
+    source, renamed = signals.Cosine, {"amplitude": "V"}
+
+
+class CosineCurrent(_Wave, CurrentSource):
+    """Cosine current source."""
+
+    modelica_name = "Electrical.Analog.Sources.CosineCurrent"
+
+    I = Parameter(t.Current, required, "Amplitude of cosine wave", tunable=True)  # noqa: E741
+    source, renamed = signals.Cosine, {"amplitude": "I"}
+
+
+class ExpSineVoltage(_Damped, VoltageSource):
+    """Exponentially damped sine voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.ExpSineVoltage"
+
+    V = Parameter(t.Voltage, required, "Amplitude of sine wave", tunable=True)
+    source, renamed = signals.ExpSine, {"amplitude": "V"}
+
+
+class ExpSineCurrent(_Damped, CurrentSource):
+    """Exponentially damped sine current source."""
+
+    modelica_name = "Electrical.Analog.Sources.ExpSineCurrent"
+
+    I = Parameter(t.Current, required, "Amplitude of sine wave", tunable=True)  # noqa: E741
+    source, renamed = signals.ExpSine, {"amplitude": "I"}
+
+
+class ExponentialsVoltage(_Rise, VoltageSource):
+    """Rising and falling exponential voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.ExponentialsVoltage"
+
+    vMax = Parameter(t.Voltage, required, "Upper bound for rising edge")
+    source, renamed = signals.Exponentials, {"outMax": "vMax"}
+
+
+class ExponentialsCurrent(_Rise, CurrentSource):
+    """Rising and falling exponential current source."""
+
+    modelica_name = "Electrical.Analog.Sources.ExponentialsCurrent"
+
+    iMax = Parameter(t.Current, required, "Upper bound for rising edge")
+    source, renamed = signals.Exponentials, {"outMax": "iMax"}
+
+
+class PulseVoltage(_Pulse, VoltageSource):
+    """Pulse voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.PulseVoltage"
+
+    V = Parameter(t.Voltage, required, "Amplitude of pulse")
+    source, renamed = signals.Pulse, {"amplitude": "V"}
+
+
+class PulseCurrent(_Pulse, CurrentSource):
+    """Pulse current source."""
+
+    modelica_name = "Electrical.Analog.Sources.PulseCurrent"
+
+    I = Parameter(t.Current, required, "Amplitude of pulse")  # noqa: E741
+    source, renamed = signals.Pulse, {"amplitude": "I"}
+
+
+class SawToothVoltage(_Period, VoltageSource):
+    """Saw tooth voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.SawToothVoltage"
+
+    V = Parameter(t.Voltage, required, "Amplitude of saw tooth")
+    source, renamed = signals.SawTooth, {"amplitude": "V"}
+
+
+class SawToothCurrent(_Period, CurrentSource):
+    """Saw tooth current source."""
+
+    modelica_name = "Electrical.Analog.Sources.SawToothCurrent"
+
+    I = Parameter(t.Current, required, "Amplitude of saw tooth")  # noqa: E741
+    source, renamed = signals.SawTooth, {"amplitude": "I"}
+
+
+class TrapezoidVoltage(_Trapezoid, VoltageSource):
+    """Trapezoidal voltage source."""
+
+    modelica_name = "Electrical.Analog.Sources.TrapezoidVoltage"
+
+    V = Parameter(t.Voltage, required, "Amplitude of trapezoid")
+    source, renamed = signals.Trapezoid, {"amplitude": "V"}
+
+
+class TrapezoidCurrent(_Trapezoid, CurrentSource):
+    """Trapezoidal current source."""
+
+    modelica_name = "Electrical.Analog.Sources.TrapezoidCurrent"
+
+    I = Parameter(t.Current, required, "Amplitude of trapezoid")  # noqa: E741
+    source, renamed = signals.Trapezoid, {"amplitude": "I"}
+
+
+__all__ = [
+    "ConstantCurrent",
+    "ConstantVoltage",
+    "CosineCurrent",
+    "CosineVoltage",
+    "ExpSineCurrent",
+    "ExpSineVoltage",
+    "ExponentialsCurrent",
+    "ExponentialsVoltage",
+    "PulseCurrent",
+    "PulseVoltage",
+    "RampCurrent",
+    "RampVoltage",
+    "SawToothCurrent",
+    "SawToothVoltage",
+    "SignalCurrent",
+    "SignalVoltage",
+    "SineCurrent",
+    "SineVoltage",
+    "StepCurrent",
+    "StepVoltage",
+    "TrapezoidCurrent",
+    "TrapezoidVoltage",
+]
