@@ -1,0 +1,324 @@
+"""Linear models about a point: A, B, C, D in minimal coordinates, with exact derivatives."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mbfmu.errors import ModelError
+from mbfmu.runtime.run import Run, Value
+from mbfmu.simulate import system_of
+from mbfmu.studies import operating
+from mbfmu.studies.operating import Array, Mechanics
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.system import System
+    from mbfmu.modeling.assembly import Assembly
+    from mbfmu.studies.equilibrium import Equilibrium
+
+
+@dataclasses.dataclass(frozen=True)
+class LinearModel:
+    """d(dx)/dt = A dx + B du, dy = C dx + D du about a point: dx = x - x0, du = u - u0, dy = y - y0.
+
+    States are independent positions, independent speeds and extra states; constraints are eliminated. `int(body.w[1])`
+    is a small rotation (rad) where a quaternion is the position. `rates` are those of the states at the point: zero at
+    a rest position; about any other point the model holds for short times.
+    """
+
+    model: str
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    #: Units by name of state, input or output.
+    units: Mapping[str, str]
+    time: float
+    x0: Array
+    u0: Array
+    y0: Array
+    rates: Array
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Eigenvalues of A, 1/s [n], by magnitude."""
+        return self.modes[0]
+
+    @property
+    def modes(self) -> tuple[Array, Array]:
+        """Eigenvalues [n], 1/s, and mode shapes [n, n] in columns, each scaled to the largest state."""
+        if not self.states:
+            return np.empty(0, dtype=complex), np.empty((0, 0), dtype=complex)
+        values, vectors = np.linalg.eig(self.A)
+        order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
+        values, vectors = values[order].astype(complex), vectors[:, order].astype(complex)
+        largest = vectors[np.abs(vectors).argmax(axis=0), range(values.size)]
+        return values, vectors / largest
+
+    @property
+    def frequencies(self) -> Array:
+        """Natural frequencies |lambda| / 2 pi of the eigenvalues, Hz [n]."""
+        return np.abs(self.eigenvalues) / (2 * np.pi)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Damping ratios -Re(lambda) / |lambda| [n]; NaN for an eigenvalue 0."""
+        values = self.eigenvalues
+        size = np.abs(values)
+        return np.divide(-values.real, size, out=np.full(size.shape, np.nan), where=size > 0)
+
+    @property
+    def is_stable(self) -> bool:
+        """True where every eigenvalue lies left of the imaginary axis."""
+        return bool((self.eigenvalues.real < 0).all())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in lists and numbers; eigenvalues as [re, im]."""
+        return {
+            "model": self.model,
+            "time": self.time,
+            **{name: getattr(self, name).tolist() for name in ("A", "B", "C", "D")},
+            **{name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")},
+            "eigenvalues": [[float(value.real), float(value.imag)] for value in self.eigenvalues],
+            "frequencies": self.frequencies.tolist(),
+            "damping_ratios": [None if np.isnan(d) else float(d) for d in self.damping_ratios],
+            "x0": self.x0.tolist(),
+            "u0": self.u0.tolist(),
+            "y0": self.y0.tolist(),
+            "rates": self.rates.tolist(),
+            "units": dict(self.units),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write a .json or MATLAB .mat file; returns the path.
+
+        Raises
+        ------
+        ModelError
+            The suffix is another one.
+        """
+        target = pathlib.Path(path)
+        if target.suffix == ".json":
+            target.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
+        elif target.suffix == ".mat":
+            from scipy.io import savemat
+
+            content = {name: np.array(value, dtype=object if name in _NAMES else None)
+                       for name, value in self.to_dict().items() if name not in ("units", "damping_ratios")}  # fmt: skip
+            savemat(target, {**content, "eigenvalues": self.eigenvalues, "damping_ratios": self.damping_ratios})
+        else:
+            raise ModelError(f"{target}: a linear model is written as .json or .mat; choose {target.stem}.json")
+        return target
+
+    def to_control(self) -> Any:
+        """Return a `control.StateSpace` with names (python-control, extra `control`)."""
+        from mbfmu.studies.extras import extra
+
+        control = extra("control", "a control.StateSpace")
+        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
+        return control.ss(self.A, self.B, self.C, self.D, **names)
+
+    def to_scipy(self) -> Any:
+        """Return a `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def __repr__(self) -> str:
+        return (
+            f"LinearModel({self.model!r} at {self.time:g} s, {len(self.states)} states, {len(self.inputs)} inputs, "
+            f"{len(self.outputs)} outputs)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{value.real:.5g} {'+' if value.imag >= 0 else '-'} {abs(value.imag):.5g}i</td>"
+            f"<td>{frequency:.5g}</td><td>{damping:.4g}</td></tr>"
+            for value, frequency, damping in zip(self.eigenvalues, self.frequencies, self.damping_ratios, strict=True)
+        )
+        lists = "".join(
+            f"<div>{what}: {html.escape(', '.join(getattr(self, what)) or 'none')}</div>"
+            for what in ("states", "inputs", "outputs")
+        )
+        head = "<tr><th>eigenvalue in 1/s</th><th>frequency in Hz</th><th>damping ratio</th></tr>"
+        return f"<div><b>{html.escape(self.model)}</b> at {self.time:g} s</div>{lists}<table>{head}{rows}</table>"
+
+    def plot(self) -> Any:
+        """Draw eigenvalues, and step responses of each output to each input (over five of the slowest decay times)."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(5.0, 4.0), layout="constrained")
+        axis = figure.subplots()
+        axis.axvline(0.0, color="gray", linewidth=0.8)
+        axis.scatter(self.eigenvalues.real, self.eigenvalues.imag, marker="x")
+        axis.set_xlabel("real part in 1/s")
+        axis.set_ylabel("imaginary part in 1/s")
+        axis.grid(True, alpha=0.3)
+        axis.set_title(f"{self.model}: eigenvalues")
+        return figure
+
+
+_NAMES = ("states", "inputs", "outputs")
+
+
+def linearize(
+    assembly: Assembly | System,
+    at: float | Literal["start", "equilibrium"] | Equilibrium = "start",
+    *,
+    start_values: Mapping[str, Value] | None = None,
+    drive: Any = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    tolerance: float | None = None,
+) -> LinearModel:
+    """Linearise a mechanism about its start, a time of a run, or a rest position.
+
+    Parameters
+    ----------
+    assembly
+        An Assembly, or the System that was made of one.
+    at
+        `start`; a time of the run, s; `equilibrium` (searched for); or an Equilibrium that was found.
+    start_values
+        Parameters, start values and inputs by variable name.
+    drive
+        Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
+    inputs, outputs
+        Names of the linear model's inputs, all of the model's where None, and of its outputs: any variables; the
+        model's own outputs where None.
+    tolerance
+        Of the run to a time.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown, the time lies before the start, or the directions of motion are not unique at the point.
+    InitializationError, SimulationError
+        The point is not reached.
+    """
+    from mbfmu.studies.equilibrium import Equilibrium, equilibrium
+
+    system = system_of(assembly)
+    e = system.equations
+    if at == "equilibrium":
+        at = equilibrium(system, start_values=start_values)
+    if isinstance(at, Equilibrium):
+        t, x, u, P, m = e.start_time, at.x, at.u, at.P, at.m
+    else:
+        time = e.start_time if at == "start" else float(at)
+        t, x, u, P, m = point_of_run(system, time, start_values, drive, tolerance)
+    mechanics = Mechanics(e, P)
+    reduced = operating.reduce(mechanics, t, x, u, m)
+    found = operating.derivatives(mechanics, reduced, t, x, u, m)
+    taken = [v for v in system.variables if v.causality == "input"]
+    if inputs is not None:
+        taken = operating.find_variables(system.name, system.variables, inputs, "input")
+    given = [v for v in system.variables if v.causality == "output"]
+    if outputs is not None:
+        given = operating.find_variables(system.name, system.variables, outputs)
+    y, C, D = operating.output_derivatives(mechanics, reduced, found, given, (t, x, u, m))
+    columns = [v.index for v in taken]
+    names = state_names(system, reduced)
+    units = {v.name: v.unit for v in [*system.variables] if v.unit}
+    angle = {n: units[n.removeprefix("int(").removesuffix(")")].removesuffix("/s") for n in names
+             if n.startswith("int(") and n[4:-1] in units}  # fmt: skip
+    shown = {*names, *(v.name for v in taken), *(v.name for v in given)}
+    return LinearModel(
+        system.name,
+        found.A,
+        found.B[:, columns],
+        C,
+        D[:, columns],
+        tuple(names),
+        tuple(v.name for v in taken),
+        tuple(v.name for v in given),
+        {name: unit for name, unit in {**units, **angle}.items() if name in shown},
+        t,
+        state_values(mechanics, reduced, t, x),
+        u[columns],
+        y,
+        found.rates,
+    )
+
+
+def point_of_run(
+    system: System,
+    time: float,
+    start_values: Mapping[str, Value] | None,
+    drive: Any = None,
+    tolerance: float | None = None,
+) -> tuple[float, Array, Array, Array, Array]:
+    """Time, states, inputs, parameters and modes of a run at a time, s.
+
+    Raises
+    ------
+    ModelError
+        The time lies before the start; a start value is unknown or impossible.
+    InitializationError, SimulationError
+        The run does not get there.
+    """
+    e = system.equations
+    if not time >= e.start_time:
+        raise ModelError(f"{system.name}: the time {time:g} s lies before the start at {e.start_time:g} s")
+    run = Run(e, system.variables, tolerance=tolerance, start_time=e.start_time, stop_time=None)
+    for variable, value in started(system, start_values):
+        run.set(variable, value)
+    record = None
+    if drive is not None:
+        from mbfmu.studies.inputs import drive_of
+
+        times = np.linspace(e.start_time, time, 501) if time > e.start_time else np.array([e.start_time])
+        record = drive_of(system.name, system.variables, drive, times).snapped(times).record()
+        run.start_drive(record)
+    run.finish_initialisation()
+    if time > e.start_time:
+        run.rows(np.array([e.start_time, time]), np.empty(0), record)
+    return (time, run.values("x"), run.values("u"), run.values("P"), run.values("m"))
+
+
+def started(system: System, start_values: Mapping[str, Value] | None) -> list[tuple[Any, Value]]:
+    """Variables with the values that they are given, each known by name.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown.
+    """
+    given = start_values or {}
+    found = {}
+    for name in given:
+        (variable,) = operating.find_variables(system.name, system.variables, [name])[:1]
+        if variable.name != name:
+            raise ModelError(f"{system.name}: '{name}' is a vector; set its elements, such as '{variable.name}'")
+        found[name] = variable
+    return [(found[name], value) for name, value in given.items()]
+
+
+def state_names(system: System, reduced: operating.Reduced) -> list[str]:
+    """Names of the reduced states."""
+    q, v, z = operating.coordinate_names(system.equations, system.variables)
+    return [*(q[i] for i in reduced.positions), *(v[i] for i in reduced.speeds), *z]
+
+
+def state_values(mechanics: Mechanics, reduced: operating.Reduced, t: float, x: Array) -> Array:
+    """Values of the reduced states at a point; small rotations are zero there."""
+    nq, nv = mechanics.nq, mechanics.nv
+    pattern = np.array(mechanics.displaced(t, x, np.eye(nv)))
+    structure = mechanics.equations.functions["displacement"].jac_sparsity(0, 3)
+    rows, columns = (np.array(index) for index in structure.get_triplet())
+    values = []
+    for i in reduced.positions:
+        own = rows[columns == i]
+        plain = own.size == 1 and np.count_nonzero(rows == own[0]) == 1 and pattern[own[0], i] != 0
+        values.append(x[own[0]] if plain else 0.0)
+    return np.array([*values, *(x[nq + i] for i in reduced.speeds), *x[nq + nv :]])
