@@ -143,6 +143,31 @@ def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
     return {header: np.array(column) for header, column in zip(headers, columns, strict=True)}
 
 
+def series_of(
+    model: str, variables: Sequence[ScalarVariable], data: InputsLike
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Measured series of any variables by name: instants and values [n], in the variables' units.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown, or a unit does not fit.
+    """
+    known = {v.name: v for v in variables if v.type != "String"}
+    found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
+    for header, at, values in _read(model, data, np.zeros(1)):
+        for name, unit, column in _elements(header, values, known):
+            if name not in known:
+                raise ModelError(f"{model}: {unknown(name, known)}")
+            series = _converted(model, known[name], unit, np.array(column, dtype=float))
+            if series.size != np.size(at):
+                raise ModelError(f"{model}: '{name}' has {series.size} values at {np.size(at)} instants")
+            if (np.diff(at) < 0).any():
+                raise ModelError(f"{model}: '{name}' goes back in time; sort its rows")
+            found[name] = (np.asarray(at, dtype=float), series)
+    return found
+
+
 def _split(header: str) -> tuple[str, str | None]:
     """Name and unit of a header."""
     match = _HEADER.match(header)
