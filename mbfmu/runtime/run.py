@@ -296,7 +296,8 @@ def run(
     constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
-    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit})
+    shown = [v.name for v in recorded if v.causality == "output"]
+    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown)
 
 
 def index_in_p(variable: ScalarVariable) -> int:

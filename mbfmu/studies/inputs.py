@@ -115,12 +115,12 @@ def _read(model: str, inputs: InputsLike, times: np.ndarray) -> Iterator[tuple[s
 
 
 def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """Read a CSV file with a line of headers (comma, semicolon or tab) into arrays by header.
+    """Read a CSV file with a line of headers (comma, semicolon or tab) into arrays by header; empty cells are NaN.
 
     Raises
     ------
     ModelError
-        A line has too few or too many cells, or a cell is no number; the message has its line.
+        A line has too few or too many cells, or a text that is no number; the message has its line.
     """
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
@@ -134,10 +134,9 @@ def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
                 raise ModelError(f"{path}, line {number}: {len(row)} cells, but {len(headers)} headers")
             for header, column, cell in zip(headers, columns, row, strict=True):
                 try:
-                    column.append(float(cell))
+                    column.append(float(cell) if cell.strip() else np.nan)
                 except ValueError:
-                    what = "is empty" if not cell.strip() else f"is {cell!r}, no number"
-                    raise ModelError(f"{path}, line {number}: the cell of '{header}' {what}") from None
+                    raise ModelError(f"{path}, line {number}: {cell!r} under '{header}' is no number") from None
     if len(set(headers)) < len(headers):
         raise ModelError(f"{path}: two columns have one name: {', '.join(headers)}")
     return {header: np.array(column) for header, column in zip(headers, columns, strict=True)}

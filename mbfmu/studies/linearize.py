@@ -122,7 +122,7 @@ class LinearModel:
 
     def to_control(self) -> Any:
         """Return a `control.StateSpace` with names (python-control, extra `control`)."""
-        from mbfmu.studies.extras import extra
+        from mbfmu.runtime.extras import extra
 
         control = extra("control", "a control.StateSpace")
         names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.studies.extras import extra
+from mbfmu.runtime.extras import extra
 
 #: Columns of a part: arrays [runs] or [runs, times] by name; `message` is text.
 Columns = Mapping[str, np.ndarray]

@@ -22,7 +22,7 @@ from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulate import system_of
 from mbfmu.studies import design as designs
 from mbfmu.studies import reductions, store
-from mbfmu.studies.extras import extra
+from mbfmu.runtime.extras import extra
 from mbfmu.studies.foreign import Foreign, ForeignBatch, find, signals_of
 from mbfmu.studies.operating import find_variables
 

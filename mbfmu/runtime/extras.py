@@ -1,4 +1,4 @@
-"""Libraries that a study may use and that are not installed with mbfmu: the extras of pyproject.toml."""
+"""Libraries that are not installed with mbfmu: the extras of pyproject.toml."""
 
 from __future__ import annotations
 
