@@ -121,11 +121,11 @@ class LinearModel:
         return target
 
     def to_control(self) -> Any:
-        """Return a `control.StateSpace` with names (python-control, extra `control`)."""
+        """Return a `control.StateSpace` (extra `control`); its names have `_` for `.`, which python-control refuses."""
         from mbfmu.runtime.extras import extra
 
         control = extra("control", "a control.StateSpace")
-        names = {"states": list(self.states), "inputs": list(self.inputs), "outputs": list(self.outputs)}
+        names = {what: [name.replace(".", "_") for name in getattr(self, what)] for what in _NAMES}
         return control.ss(self.A, self.B, self.C, self.D, **names)
 
     def to_scipy(self) -> Any:
