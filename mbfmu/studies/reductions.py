@@ -40,7 +40,7 @@ class Kept:
 
 
 def parse(text: str) -> Kept:
-    """Read `name`, `name:final`, `name:crossing` or `name:crossing=LEVEL`.
+    """Read `name` or `name:trajectory`, `name:final`, `name:crossing` or `name:crossing=LEVEL`.
 
     A crossing is the first time at which the variable passes the level (0 where none is given), in either direction,
     interpolated between recorded instants; NaN where it does not.
@@ -51,7 +51,7 @@ def parse(text: str) -> Kept:
         The reduction is unknown.
     """
     name, colon, what = text.partition(":")
-    if not colon:
+    if not colon or what == "trajectory":
         return Kept(text, name, None)
     if what in REDUCTIONS:
         return Kept(text, name, REDUCTIONS[what])
@@ -62,7 +62,7 @@ def parse(text: str) -> Kept:
         except ValueError:
             raise ModelError(f"-y {text}: the level {level!r} is no number") from None
         return Kept(text, name, lambda times, rows: first_crossing(times, rows, at), True)
-    raise ModelError(f"-y {text}: there is no reduction {what!r}; there are {', '.join(REDUCTIONS)}, crossing=LEVEL")
+    raise ModelError(f"-y {text}: there is no reduction {what!r}; there are trajectory, {', '.join(REDUCTIONS)}, crossing=LEVEL")
 
 
 def first_crossing(times: np.ndarray, rows: np.ndarray, level: float) -> np.ndarray:

@@ -245,7 +245,7 @@ def sweep(
     parameters
         Values by variable name: lists make a grid, distributions (of scipy.stats, or `"normal:1:0.1"`) are sampled.
     outputs
-        What is kept: `"revolute1.phi"` (the whole trajectory), or with one of the reductions `initial`, `final`, `min`,
+        What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"`, the whole of it, or with one of the reductions `initial`, `final`, `min`,
         `max`, `absmax`, `mean`, `rms`, `crossing=LEVEL`: `"revolute2.w:max"`. Reductions look at recorded instants.
     stop_time, start_time, step, tolerance, start_values, inputs, interpolation
         As for `simulate`, the same for all runs.
@@ -270,6 +270,9 @@ def sweep(
     kept = [reductions.parse(text) for text in outputs]
     if not kept:
         raise ModelError("a sweep needs outputs, such as revolute1.phi:final")
+    for one in kept:
+        if one.label in design.names:
+            raise ModelError(f"'{one.label}' varies and is kept: write {one.label}:trajectory for what is kept of it")
     recorded = list(dict.fromkeys(one.name for one in kept))
     plan = _Plan(
         assembly, design.names, recorded, start_values, inputs, interpolation, (start_time, stop_time, step), tolerance
