@@ -56,7 +56,7 @@ def running(what: str) -> Iterator[Callable[[float], None]]:
 
 @contextlib.contextmanager
 def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar of many runs with their rate and the time left; the value takes the numbers that are done and of all."""
+    """Show a bar of many runs with their rate and the time left; the value takes how many are done, and of how many."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
                TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
     with _progress(*columns) as shown:

@@ -92,7 +92,9 @@ def equilibrium(
     speed: Annotated[
         list[str], typer.Option(metavar="NAME=VALUE", help="Speed that a steady motion keeps. Repeatable.")
     ] = (),  # type: ignore[assignment]
-    stable: Annotated[bool, typer.Option("--stable", help="Search until a rest is found that is not unstable.")] = False,
+    stable: Annotated[
+        bool, typer.Option("--stable", help="Search until a rest is found that is not unstable.")
+    ] = False,
     starts: Annotated[int, typer.Option(metavar="N", min=1, help="How many starts are tried.")] = 16,
     as_json: Json = False,
     *,
@@ -200,7 +202,9 @@ def fit(
     source: Source,
     data: Annotated[
         list[pathlib.Path],
-        typer.Argument(metavar="DATA.CSV...", help="Measured series, an experiment each: columns time, inputs, others."),
+        typer.Argument(
+            metavar="DATA.CSV...", help="Measured series, an experiment each: columns time, inputs, others."
+        ),
     ],
     parameter: Annotated[
         list[str],
@@ -329,4 +333,6 @@ def _fitted(found: Fit) -> None:
     for name in found.at_bounds:
         report.console.print(f"at its bound: {escape(name)}")
     for name, deviation in found.deviations.items():
-        report.console.print(f"left of {escape(name)}: {deviation:.4g} {found.units.get(name, '')} (standard deviation)")
+        report.console.print(
+            f"left of {escape(name)}: {deviation:.4g} {found.units.get(name, '')} (standard deviation)"
+        )

@@ -56,8 +56,13 @@ class Drive:
         """What C reads; it points into copies that the record keeps."""
         arrays = [
             np.ascontiguousarray(array, dtype=kind)
-            for array, kind in ((self.knots, float), (self.inputs, np.int32), (self.values, float), (self.slopes, float))
+            for array, kind in (
+                (self.knots, float),
+                (self.inputs, np.int32),
+                (self.values, float),
+                (self.slopes, float),
+            )
         ]
         record = DriveRecord(self.knots.size, self.inputs.size, *(array.ctypes.data for array in arrays))
-        record.kept = arrays  # type: ignore[attr-defined]
+        record.kept = arrays
         return record

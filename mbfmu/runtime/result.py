@@ -86,7 +86,7 @@ class Result(Mapping[str, np.ndarray]):
     def _array(self, name: str) -> np.ndarray | None:
         """The elements of a vector [n, k] or matrix [n, rows, columns], or None."""
         start = f"{name}["
-        places = {}
+        places: dict[tuple[int, ...], str] = {}
         for other in self._series:
             subscripts = other[len(start) : -1] if other.startswith(start) and other.endswith("]") else ""
             if re.fullmatch(r"[0-9]+(,[0-9]+)*", subscripts):
@@ -99,7 +99,7 @@ class Result(Mapping[str, np.ndarray]):
             return None
         array = np.empty((self.time.size, *shape))
         for place, other in places.items():
-            array[(slice(None), *place)] = self._series[other]
+            array[:, *place] = self._series[other]
         return array
 
     def select(self, *patterns: str) -> Result:

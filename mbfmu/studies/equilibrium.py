@@ -220,7 +220,7 @@ def equilibrium(
     """
     system = system_of(assembly)
     e = system.equations
-    t, x0, u, P, m0 = point_of_run(system, e.start_time, start_values)
+    _t, x0, u, P, m0 = point_of_run(system, e.start_time, start_values)
     mechanics = Mechanics(e, P)
     positions, names, _ = operating.coordinate_names(e, system.variables)
     held = [_coordinate(system, name, positions, 0) for name in hold]
@@ -300,7 +300,6 @@ def _starts(problem: _Problem, x0: Array, m: Array, count: int, seed: int) -> An
 def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int) -> Equilibrium:
     """What a rest is like: stability, indifferent freedoms, values."""
     system, mechanics, t = problem.system, problem.mechanics, problem.t
-    e = system.equations
     x, m, residual = found
     reduced, _, jacobian, unknowns, _ = problem.linear(x, m)
     derivatives = operating.derivatives(mechanics, reduced, t, x, problem.u, m)
@@ -339,7 +338,7 @@ def _groups(null: Array, names: Sequence[str]) -> list[tuple[str, ...]]:
     _, _, order = scipy.linalg.qr(null, mode="economic", pivoting=True)
     lead = order[: null.shape[0]]
     plain = np.linalg.solve(null[:, lead], null)
-    return [tuple(names[k] for k in np.flatnonzero(np.abs(row) > 1e-6 * np.abs(row).max())) for row in plain]
+    return [tuple(names[int(k)] for k in np.flatnonzero(np.abs(row) > 1e-6 * np.abs(row).max())) for row in plain]
 
 
 def _stability(values: Array, indifferent: bool) -> str:

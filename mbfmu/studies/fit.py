@@ -207,7 +207,7 @@ def fit(
     for _ in range(2):
         inside = np.clip(values, low + 1e-9 * scale, high - 1e-9 * scale)
         found = scipy.optimize.least_squares(
-            problem.residuals, inside, lambda x, w: problem.jacobian(x, w), bounds=(low, high), x_scale=scale,
+            problem.residuals, inside, problem.jacobian, bounds=(low, high), x_scale=scale,
             args=(weights,), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=200,
         )  # fmt: skip
         values, message = found.x, str(found.message)
@@ -229,9 +229,7 @@ def _settable(system: System, name: str) -> ScalarVariable:
     return found[0]
 
 
-def _limits(
-    system: System, unknowns: Sequence[ScalarVariable], bounds: Sequence[Any]
-) -> tuple[np.ndarray, np.ndarray]:
+def _limits(system: System, unknowns: Sequence[ScalarVariable], bounds: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
     low, high = [], []
     for variable, given in zip(unknowns, bounds, strict=True):
         least = -np.inf if variable.min is None else variable.min
@@ -345,9 +343,7 @@ class _Problem:
                 moved[k] = np.clip(x[k] + sign * step, self.low[k], self.high[k])
                 points.append(moved)
         rows = [self._stacked(series, weights) for series in self.all_series(points)]
-        columns = [
-            (rows[2 * k] - rows[2 * k + 1]) / (points[2 * k][k] - points[2 * k + 1][k]) for k in range(x.size)
-        ]
+        columns = [(rows[2 * k] - rows[2 * k + 1]) / (points[2 * k][k] - points[2 * k + 1][k]) for k in range(x.size)]
         return np.nan_to_num(np.array(columns).T)
 
     def deviations(self, x: np.ndarray) -> dict[str, float]:

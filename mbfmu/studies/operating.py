@@ -50,7 +50,7 @@ class Mechanics:
         return [np.array(value) for value in found]
 
     def along(self, name: str, arguments: Sequence[Any], seeds: Mapping[int, Array]) -> list[Array]:
-        """Exact change of the results (each as a column) of a function along directions, the columns of the seeds.
+        """Exact change of a function's results (each as a column) along directions, the columns of the seeds.
 
         `seeds` maps positions of arguments to [size, k]; all others stay.
         """
@@ -90,8 +90,8 @@ class Mechanics:
                 w = scipy.linalg.lu_solve(factors, b.ravel(), check_finite=False)
         if not np.isfinite(w).all():
             raise SimulationError(
-                f"{self.equations.name}: the accelerations are not determined at this point: something moves that has no "
-                "mass, or branches of the motion cross here"
+                f"{self.equations.name}: the accelerations are not determined at this point: something moves that has "
+                "no mass, or branches of the motion cross here"
             )
         return w, factors
 
@@ -152,9 +152,7 @@ class Reduced:
     driven: Array
 
 
-def reduce(
-    mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted: Collection[int] = ()
-) -> Reduced:
+def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted: Collection[int] = ()) -> Reduced:
     """Choose independent coordinates and speeds at a point: those `wanted` (indices along the speeds) where possible.
 
     Raises
@@ -184,12 +182,12 @@ def reduce(
             change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {1: dx})[1]
             embedding[np.ix_(rows, range(len(positions)))] = -inverse @ change
         if u.size:
-            change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {2: np.eye(u.size)})
-            if np.abs(change[0]).max(initial=0.0) > 0:
+            changes = mechanics.along("constraints", (t, x, u, mechanics.P, m), {2: np.eye(u.size)})
+            if np.abs(changes[0]).max(initial=0.0) > 0:
                 raise ModelError(
                     f"{e.name}: an input prescribes positions within a loop; linear models of such are not offered"
                 )
-            driven[rows] = -inverse @ change[1]
+            driven[rows] = -inverse @ changes[1]
     embedding[nq : nq + nv, len(positions) : len(positions) + len(speeds)] = eta
     embedding[nq + nv :, len(positions) + len(speeds) :] = np.eye(nz)
     return Reduced(positions, speeds, embedding, theta, driven)
@@ -303,10 +301,14 @@ def output_derivatives(
     return values, slopes[:, :n], slopes[:, n:]
 
 
-def coordinate_names(equations: Equations, variables: Sequence[ScalarVariable]) -> tuple[list[str], list[str], list[str]]:
+def coordinate_names(
+    equations: Equations, variables: Sequence[ScalarVariable]
+) -> tuple[list[str], list[str], list[str]]:
     """Names of the positions along the speeds, of the speeds, and of the extra states."""
     held: dict[int, str] = {}
-    for variable in sorted((v for v in variables if v.store == "x"), key=lambda v: (v.start_index is None, len(v.name))):
+    for variable in sorted(
+        (v for v in variables if v.store == "x"), key=lambda v: (v.start_index is None, len(v.name))
+    ):
         held.setdefault(variable.index, variable.name)
     names = [held.get(i, equations.unknown_names[i]) for i in range(equations.nx)]
     q, v, z = names[: equations.nq], names[equations.nq : equations.nq + equations.nv], names[-equations.nz or None :]

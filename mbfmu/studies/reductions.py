@@ -62,7 +62,9 @@ def parse(text: str) -> Kept:
         except ValueError:
             raise ModelError(f"-y {text}: the level {level!r} is no number") from None
         return Kept(text, name, lambda times, rows: first_crossing(times, rows, at), True)
-    raise ModelError(f"-y {text}: there is no reduction {what!r}; there are trajectory, {', '.join(REDUCTIONS)}, crossing=LEVEL")
+    raise ModelError(
+        f"-y {text}: there is no reduction {what!r}; there are trajectory, {', '.join(REDUCTIONS)}, crossing=LEVEL"
+    )
 
 
 def first_crossing(times: np.ndarray, rows: np.ndarray, level: float) -> np.ndarray:

@@ -56,7 +56,7 @@ class Parts:
         """Keep a part; it is there as a whole or not at all."""
         part = self._file(number).with_suffix(".part")
         with part.open("wb") as file:
-            np.savez(file, **{f"c{i}": column for i, column in enumerate(columns.values())})
+            np.savez(file, **{f"c{i}": column for i, column in enumerate(columns.values())})  # type: ignore[arg-type]
         part.replace(self._file(number))
 
     def read(self, number: int, names: Sequence[str]) -> dict[str, np.ndarray]:

@@ -16,13 +16,13 @@ import numpy as np
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
 from mbfmu.runtime.batch import Batch, Runs, in_order
 from mbfmu.runtime.descriptor import descriptor
+from mbfmu.runtime.extras import extra
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, model_of, number_of, place, time_grid
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulate import system_of
 from mbfmu.studies import design as designs
 from mbfmu.studies import reductions, store
-from mbfmu.runtime.extras import extra
 from mbfmu.studies.foreign import Foreign, ForeignBatch, find, signals_of
 from mbfmu.studies.operating import find_variables
 
@@ -245,8 +245,8 @@ def sweep(
     parameters
         Values by variable name: lists make a grid, distributions (of scipy.stats, or `"normal:1:0.1"`) are sampled.
     outputs
-        What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"`, the whole of it, or with one of the reductions `initial`, `final`, `min`,
-        `max`, `absmax`, `mean`, `rms`, `crossing=LEVEL`: `"revolute2.w:max"`. Reductions look at recorded instants.
+        What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"`, the whole of it, or with one of the
+        reductions `initial`, `final`, `min`, `max`, `absmax`, `mean`, `rms`, `crossing=LEVEL`: `"revolute2.w:max"`. Reductions look at recorded instants.
     stop_time, start_time, step, tolerance, start_values, inputs, interpolation
         As for `simulate`, the same for all runs.
     samples, sampling, seed

@@ -7,9 +7,9 @@ import json
 import numpy as np
 import pytest
 import scipy.optimize
-from mechanisms import CartPole, Chain, G, Governor, Suspension
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
+from mechanisms import CartPole, Chain, G, Governor, Suspension
 
 import mbfmu
 from mbfmu import cli
@@ -61,9 +61,9 @@ def test_an_unstable_rest_is_told_as_such():
 def test_a_held_coordinate_stays():
     rest = mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, hold=["slide.s"])
     assert rest["slide.s"] == pytest.approx(0.3)
-    with pytest.raises(ModelError, match="no rest was found from 2 starts.*hold a coordinate"):
+    with pytest.raises(ModelError, match=r"no rest was found from 2 starts.*hold a coordinate"):
         mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, starts=2)
-    with pytest.raises(ModelError, match="'force' is not among its coordinates: slide.s, hinge.phi"):
+    with pytest.raises(ModelError, match=r"'force' is not among its coordinates: slide.s, hinge.phi"):
         mbfmu.equilibrium(CartPole(), hold=["force"])
 
 

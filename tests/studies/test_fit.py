@@ -24,7 +24,9 @@ def suspension():
 
 @pytest.fixture(scope="module")
 def measured(suspension):
-    return mbfmu.simulate(suspension, 2.0, step=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"])
+    return mbfmu.simulate(
+        suspension, 2.0, step=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"]
+    )
 
 
 def test_intervals_hold_what_made_the_data(suspension, measured):
@@ -61,7 +63,9 @@ def test_start_values_bounds_gaps_and_several_experiments(suspension):
     found = mbfmu.fit(suspension, experiments, {"body.s": (-1.0, 1.0), "strut.d": (1600.0, 3000.0)})
     assert found.at_bounds == ("strut.d",)
     assert found["strut.d"] == pytest.approx(1600.0)
-    found = mbfmu.fit(suspension, experiments, {"body.s": (-1.0, 1.0), "strut.d": None}, start_values={"strut.d": 700.0})
+    found = mbfmu.fit(
+        suspension, experiments, {"body.s": (-1.0, 1.0), "strut.d": None}, start_values={"strut.d": 700.0}
+    )
     assert found["body.s"] == pytest.approx(0.1, rel=1e-5)
     assert found["strut.d"] == pytest.approx(1500.0, rel=1e-5)
 
@@ -84,7 +88,9 @@ def test_mistakes_are_named(suspension, data, parameters, message):
 def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cart.py").write_text((__import__("pathlib").Path(__file__).parent / "mechanisms.py").read_text())
-    run = mbfmu.simulate(CartPole(m=0.8), 1.0, step=0.02, start_values={"hinge.phi": 0.5}, outputs=["slide.s", "hinge.phi"])
+    run = mbfmu.simulate(
+        CartPole(m=0.8), 1.0, step=0.02, start_values={"hinge.phi": 0.5}, outputs=["slide.s", "hinge.phi"]
+    )
     run.to_csv("data.csv")
     arguments = ["fit", "cart.py:CartPole", "data.csv", "-p", "bob.m=0.1:2", "-p", "cart.m=2", "-p", "hinge.phi=0.5"]
     assert cli.main([*arguments, "--json"]) == 0

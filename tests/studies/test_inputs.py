@@ -37,7 +37,9 @@ def test_straight_lines_are_followed_exactly(cart):
 def test_held_values_jump_at_their_instants(cart):
     result = pushed(cart, {"force": ([0.0, 1.0], [4.0, -4.0])}, interpolation="held")
     t = result.time
-    np.testing.assert_allclose(result["slide.s"], 0.3 + np.where(t < 1, t**2, 1 + 2 * (t - 1) - (t - 1) ** 2), atol=1e-8)
+    np.testing.assert_allclose(
+        result["slide.s"], 0.3 + np.where(t < 1, t**2, 1 + 2 * (t - 1) - (t - 1) ** 2), atol=1e-8
+    )
 
 
 def test_an_instant_that_stands_twice_is_a_jump(cart):
@@ -49,9 +51,11 @@ def test_an_instant_that_stands_twice_is_a_jump(cart):
 def test_every_kind_of_table_gives_the_same_run(cart, tmp_path):
     wanted = pushed(cart, {"force": (TIMES, FORCES)})["slide.s"]
     file = tmp_path / "drive.csv"
-    file.write_text("time [ms];force [kN]\n" + "".join(f"{1e3 * t};{f / 1e3}\n" for t, f in zip(TIMES, FORCES)))
+    file.write_text(
+        "time [ms];force [kN]\n" + "".join(f"{1e3 * t};{f / 1e3}\n" for t, f in zip(TIMES, FORCES, strict=False))
+    )
     frame = pandas.DataFrame({"time": TIMES, "force": FORCES})
-    columns = np.array(list(zip(TIMES, FORCES)), dtype=[("time", float), ("force", float)])
+    columns = np.array(list(zip(TIMES, FORCES, strict=False)), dtype=[("time", float), ("force", float)])
     dataset = xarray.Dataset({"force": ("time", FORCES, {"units": "N"})}, {"time": TIMES})
     for given in (file, frame, frame.set_index("time"), columns, dataset, {"time": TIMES, "force": FORCES}):
         np.testing.assert_allclose(pushed(cart, given)["slide.s"], wanted, atol=1e-9)

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.signal
-from mechanisms import CartPole, G, Suspension, TwoPendulums
 from mbfmu.fmus.four_bar import FourBar
 from mbfmu.fmus.free_body import FreeBody
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.scara import Scara
+from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import cli
@@ -89,7 +89,9 @@ def test_a_loop_against_differences_of_its_reduced_equation():
     h = 1e-4
     for column, name in enumerate(("j1_phi", "j1_w")):
         x = at[name.replace("_", ".")]
-        slope = (8 * (a(**{name: x + h}) - a(**{name: x - h})) - a(**{name: x + 2 * h}) + a(**{name: x - 2 * h})) / (12 * h)
+        slope = (8 * (a(**{name: x + h}) - a(**{name: x - h})) - a(**{name: x + 2 * h}) + a(**{name: x - 2 * h})) / (
+            12 * h
+        )
         assert linear.A[1, column] == pytest.approx(slope, rel=1e-7)
     np.testing.assert_allclose(linear.rates, [3.0, a()], rtol=1e-9)
 
@@ -116,7 +118,7 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
     linear = mbfmu.linearize(system, rest)
     times = np.linspace(0.0, 1.0, 501)
     chirp = size * np.sin(2 * np.pi * (1 + 4 * times) * times)
-    held = {name: value for name, value in zip(linear.inputs, linear.u0, strict=True)}
+    held = dict(zip(linear.inputs, linear.u0, strict=True))
     inputs = {name: ((times, value + chirp) if i == 0 else value) for i, (name, value) in enumerate(held.items())}
     run = mbfmu.simulate(system, 1.0, step=0.002, tolerance=1e-10, start_values=rest.start_values, inputs=inputs)
     u = np.zeros((times.size, len(linear.inputs)))

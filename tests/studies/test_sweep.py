@@ -37,7 +37,7 @@ def test_every_run_is_what_simulate_gives(pendulum):
         np.testing.assert_array_equal(found["revolute1.phi:trajectory"][row], one["revolute1.phi"])
     assert found.units["revolute1.phi:crossing=-1"] == "s"
     assert np.isnan(found["revolute1.phi:final"][[1, 4]]).all()
-    with pytest.raises(ModelError, match="write revolute1.phi:trajectory"):
+    with pytest.raises(ModelError, match=r"write revolute1.phi:trajectory"):
         mbfmu.sweep(pendulum, VALUES, ["revolute1.phi"])
     assert one["revolute1.phi"][-1] == found["revolute1.phi:final"][5]
     assert np.abs(one["revolute2.w"]).max() == found["revolute2.w:absmax"][5]
@@ -75,7 +75,9 @@ def test_an_interrupted_sweep_goes_on(pendulum, tmp_path, monkeypatch):
         mbfmu.sweep(pendulum, values, ["revolute1.w:final"], 0.2, path=path)
     written = []
     write = store.Parts.write
-    monkeypatch.setattr(store.Parts, "write", lambda self, number, part: (written.append(number), write(self, number, part)))
+    monkeypatch.setattr(
+        store.Parts, "write", lambda self, number, part: (written.append(number), write(self, number, part))
+    )
     again = mbfmu.sweep(pendulum, values, kept, 0.2, path=path)
     assert len(written) == 45 - finished
     np.testing.assert_array_equal(again["revolute1.phi:final"], whole["revolute1.phi:final"])
@@ -93,7 +95,9 @@ def test_runs_that_fail_are_rows_with_messages():
 def test_inputs_and_given_values(pendulum):
     cart = mbfmu.System.of(CartPole())
     drive = {"force": ([0.0, 0.3, 1.0], [0.0, 2.0, -1.0])}
-    found = mbfmu.sweep(cart, {"cart.m": [1.0, 2.0]}, ["slide.s"], 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5})
+    found = mbfmu.sweep(
+        cart, {"cart.m": [1.0, 2.0]}, ["slide.s"], 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5}
+    )
     one = mbfmu.simulate(cart, 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5, "cart.m": 2.0})
     np.testing.assert_array_equal(found["slide.s"][1], one["slide.s"])
     with pytest.raises(ModelError, match="'force' is given twice"):
