@@ -211,7 +211,7 @@ def fit(
             args=(weights,), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=200,
         )  # fmt: skip
         values, message = found.x, str(found.message)
-        left = problem.deviations(values)
+        left = problem.deviations(values, weights)
         weights = {name: 1.0 / left[name] if left[name] > 0 else weights[name] for name in signals}
     return _judged(system, problem, unknowns, values, weights, signals, confidence, message)
 
@@ -346,15 +346,22 @@ class _Problem:
         columns = [(rows[2 * k] - rows[2 * k + 1]) / (points[2 * k][k] - points[2 * k + 1][k]) for k in range(x.size)]
         return np.nan_to_num(np.array(columns).T)
 
-    def deviations(self, x: np.ndarray) -> dict[str, float]:
-        """Standard deviation of what is left, by signal."""
-        left: dict[str, list[np.ndarray]] = {}
-        for series, measured in zip(self.all_series([x])[0], self.measured, strict=True):
+    def deviations(self, x: np.ndarray, weights: Mapping[str, float]) -> dict[str, float]:
+        """Standard deviation of the errors of each signal: of what is left, for the freedom that the fit takes."""
+        jacobian = self.jacobian(x, weights) * np.maximum(np.abs(x), 1e-3 * self.scale)
+        left, singular, _ = np.linalg.svd(jacobian, full_matrices=False)
+        told = left[:, singular > BLIND * singular.max(initial=0.0)]
+        leverage = (told**2).sum(axis=1)
+        residuals = self.residuals(x, weights)
+        squares, freedom = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0.0)
+        at = 0
+        for measured in self.measured:
             for name in measured.names:
-                left.setdefault(name, []).append(series[name] - measured.values[name])
-        total = sum(array.size for arrays in left.values() for array in arrays)
-        share = np.sqrt(total / max(1, total - x.size))
-        return {name: float(share * np.sqrt(np.mean(np.concatenate(a) ** 2))) for name, a in left.items()}
+                rows = slice(at, at + measured.values[name].size)
+                squares[name] += float((residuals[rows] ** 2).sum()) / weights[name] ** 2
+                freedom[name] += float((1.0 - leverage[rows]).sum())
+                at = rows.stop
+        return {name: float(np.sqrt(squares[name] / max(freedom[name], 1e-9))) for name in weights}
 
 
 def _judged(
@@ -404,6 +411,6 @@ def _judged(
     return Fit(
         system.name, names, values, errors, np.column_stack([values - quantile * errors, values + quantile * errors]),
         correlations, confidence, tuple(dict.fromkeys(groups)),
-        tuple(n for n, b in zip(names, bound, strict=True) if b), problem.deviations(values), units, series,
+        tuple(n for n, b in zip(names, bound, strict=True) if b), problem.deviations(values, weights), units, series,
         problem.evaluations, message,
     )  # fmt: skip

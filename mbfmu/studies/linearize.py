@@ -121,7 +121,7 @@ class LinearModel:
         return target
 
     def to_control(self) -> Any:
-        """Return a `control.StateSpace` (extra `control`); names have `_` for `.`, which python-control refuses."""
+        """Return a `control.StateSpace` (extra `control`); names have `_` for `.`, which that refuses."""
         from mbfmu.runtime.extras import extra
 
         control = extra("control", "a control.StateSpace")

@@ -245,8 +245,9 @@ def sweep(
     parameters
         Values by variable name: lists make a grid, distributions (of scipy.stats, or `"normal:1:0.1"`) are sampled.
     outputs
-        What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"`, the whole of it, or with one of the
-        reductions `initial`, `final`, `min`, `max`, `absmax`, `mean`, `rms`, `crossing=LEVEL`: `"revolute2.w:max"`. Reductions look at recorded instants.
+        What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"` keeps the whole of it, `"revolute2.w:max"` one
+        number; there are `initial`, `final`, `min`, `max`, `absmax`, `mean`, `rms` and `crossing=LEVEL` (the first time
+        of it). Reductions look at recorded instants.
     stop_time, start_time, step, tolerance, start_values, inputs, interpolation
         As for `simulate`, the same for all runs.
     samples, sampling, seed
