@@ -50,7 +50,7 @@ def simulate(
     inputs
         Inputs over time: a CSV file, a pandas DataFrame or xarray Dataset with a column, index or coordinate `time`, or
         a mapping from names to numbers, functions of time (sampled every `step`), arrays parallel to its entry `time`,
-        or pairs (times, values). See docs/studies/inputs.md.
+        or pairs (times, values). See docs/inputs.md.
     interpolation
         Of inputs between their instants: `linear`, or `held` until the next one.
     outputs

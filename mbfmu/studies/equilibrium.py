@@ -15,8 +15,8 @@ from mbfmu.errors import MbfmuError, ModelError, SimulationError
 from mbfmu.runtime.run import Value
 from mbfmu.simulate import system_of
 from mbfmu.studies import operating
-from mbfmu.studies.linearize import point_of_run, state_names
 from mbfmu.studies.operating import Array, Mechanics
+from mbfmu.studies.points import point_of_run, state_names
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
