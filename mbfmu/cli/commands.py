@@ -92,11 +92,16 @@ def build(
         bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
     ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
+    start: Annotated[
+        str | None, typer.Option(metavar="equilibrium", help="Start in a rest position, found from the start values.")
+    ] = None,
     *,
     options: dict[str, Any],
 ) -> None:
     """Build an FMU from an assembly."""
     check_suffix(output, ".fmu")
+    if start not in (None, "equilibrium"):
+        raise MbfmuError(f"--start {start}: the one start that is found is equilibrium; set others with -p")
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Loading the exporter")
@@ -104,8 +109,16 @@ def build(
         from mbfmu.export.build import kind_of
 
         kind = kind_of(target, equations, platform)
+        model: Any = assembly
+        if start is not None:
+            from mbfmu.dynamics.system import System
+            from mbfmu.studies.equilibrium import equilibrium
+
+            progress("Looking for a rest")
+            system = System.of(assembly, energy=energy)
+            model, energy = equilibrium(system).starting(system), False
         file = build_fmu(
-            assembly,
+            model,
             output,
             target=target,
             equations=equations,

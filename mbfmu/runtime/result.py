@@ -86,7 +86,7 @@ class Result(Mapping[str, np.ndarray]):
     def _array(self, name: str) -> np.ndarray | None:
         """The elements of a vector [n, k] or matrix [n, rows, columns], or None."""
         start = f"{name}["
-        places: dict[tuple[int, ...], str] = {}
+        places: dict[tuple[int, ...], str] = {}  # element -> its name
         for other in self._series:
             subscripts = other[len(start) : -1] if other.startswith(start) and other.endswith("]") else ""
             if re.fullmatch(r"[0-9]+(,[0-9]+)*", subscripts):
@@ -99,7 +99,8 @@ class Result(Mapping[str, np.ndarray]):
             return None
         array = np.empty((self.time.size, *shape))
         for place, other in places.items():
-            array[:, *place] = self._series[other]
+            index: tuple[slice | int, ...] = (slice(None), *place)
+            array[index] = self._series[other]
         return array
 
     def select(self, *patterns: str) -> Result:

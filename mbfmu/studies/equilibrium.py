@@ -47,6 +47,7 @@ class Equilibrium:
     eigenvalues: Array
     values: Mapping[str, float]
     units: Mapping[str, str]
+    #: Of variables that have a start value; orientations in quaternions have none of their own.
     start_values: Mapping[str, float]
     #: How many starts were tried.
     starts: int
@@ -57,6 +58,36 @@ class Equilibrium:
         if name not in self.values:
             raise KeyError(unknown(name, self.values))
         return self.values[name]
+
+    def starting(self, system: System) -> System:
+        """The system whose default start is this rest: what runs and FMUs of it begin with.
+
+        Raises
+        ------
+        ModelError
+            Its start values do not lead here: some position, such as an orientation, has none of its own.
+        """
+        e, parameters = system.equations, list(system.equations.parameters)
+        inputs = [float(value) for value in self.u]
+        variables = []
+        for variable in system.variables:
+            value = self.start_values.get(variable.name)
+            if value is not None and variable.start_index is not None:
+                parameters[variable.start_index] = value
+                variable = dataclasses.replace(variable, start=value)
+            elif variable.causality == "input":
+                variable = dataclasses.replace(variable, start=inputs[variable.index])
+            variables.append(variable)
+        equations = dataclasses.replace(e, parameters=tuple(parameters), inputs=tuple(inputs))
+        made = dataclasses.replace(system, equations=equations, variables=tuple(variables))
+        x = point_of_run(made, e.start_time, None)[1]
+        off = np.abs(x - self.x) > 1e-6 * np.maximum(1.0, np.abs(self.x))
+        if off.any():
+            missed = ", ".join(e.unknown_names[int(i)] for i in np.flatnonzero(off)[:4])
+            raise ModelError(
+                f"{system.name}: start values do not lead to the rest that was found; {missed} would start elsewhere"
+            )
+        return made
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in lists and numbers; eigenvalues as [re, im]."""

@@ -157,7 +157,7 @@ class LinearModel:
         return f"<div><b>{html.escape(self.model)}</b> at {self.time:g} s</div>{lists}<table>{head}{rows}</table>"
 
     def plot(self) -> Any:
-        """Draw eigenvalues, and step responses of each output to each input (over five of the slowest decay times)."""
+        """Draw the eigenvalues in the complex plane."""
         from matplotlib.figure import Figure
 
         figure = Figure(figsize=(5.0, 4.0), layout="constrained")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import fmpy
 import numpy as np
 import pytest
 import scipy.optimize
@@ -65,6 +66,18 @@ def test_a_held_coordinate_stays():
         mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, starts=2)
     with pytest.raises(ModelError, match=r"'force' is not among its coordinates: slide.s, hinge.phi"):
         mbfmu.equilibrium(CartPole(), hold=["force"])
+
+
+def test_an_fmu_that_starts_at_rest(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    options = ["--start", "equilibrium", "--equations", "interpreted", "-o", "rest.fmu"]
+    assert cli.main(["build", "pendulum", *options]) == 0
+    result = fmpy.simulate_fmu("rest.fmu", stop_time=3.0, output=["rev.phi", "rev.w"])
+    np.testing.assert_allclose(result["rev.phi"], -np.pi / 2, atol=1e-9)
+    assert np.abs(result["rev.w"]).max() < 1e-9
+    capsys.readouterr()
+    assert cli.main(["build", "pendulum", "--start", "there"]) == 2
+    assert "--start there: the one start that is found is equilibrium" in capsys.readouterr().err
 
 
 def test_the_command(capsys):
