@@ -168,3 +168,16 @@ def test_files_and_objects_of_others(tmp_path, monkeypatch, capsys):
     assert "--at soon: write start, equilibrium or a time" in capsys.readouterr().err
     assert cli.main(["linearize", "furuta_pendulum", "--at", "0.5", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["time"] == 0.5
+
+
+def test_a_small_rotation_of_a_turning_body():
+    # seen from the body, a rotation vector between two motions changes by d(theta)/dt = d(w) - w x theta
+    linear = mbfmu.linearize(FreeBody(), 1.0)
+    speeds = [name.removeprefix("int(")[:-1] for name in linear.states if name.startswith("int(")]
+    w = np.array([linear.x0[linear.states.index(name)] for name in speeds])
+    assert np.abs(w).max() > 0.1
+    rows = [linear.states.index(f"int({name})") for name in speeds]
+    columns = [linear.states.index(name) for name in speeds]
+    cross = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+    np.testing.assert_allclose(linear.A[np.ix_(rows, rows)], -cross, atol=1e-10)
+    np.testing.assert_allclose(linear.A[np.ix_(rows, columns)], np.eye(3), atol=1e-10)
