@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from mbfmu.modeling import Assembly, Component, Start
     from mbfmu.simulate import Result, simulate
     from mbfmu.sources import load
+    from mbfmu.studies.equilibrium import Equilibrium, equilibrium
+    from mbfmu.studies.fit import Experiment, Fit, fit
+    from mbfmu.studies.linearize import LinearModel, linearize
+    from mbfmu.studies.sweep import Sweep, simulate_many, sweep
     from mbfmu.validation import validate
 
     __version__: str
@@ -25,27 +29,47 @@ if TYPE_CHECKING:
 __all__ = [
     "Assembly",
     "Component",
+    "Equilibrium",
+    "Experiment",
+    "Fit",
+    "LinearModel",
     "MbfmuError",
     "Result",
     "Start",
+    "Sweep",
     "System",
     "__version__",
     "build",
+    "equilibrium",
+    "fit",
+    "linearize",
     "load",
     "simulate",
+    "simulate_many",
+    "sweep",
     "validate",
 ]
 
 _MODULES = {
     "Assembly": "mbfmu.modeling",
     "Component": "mbfmu.modeling",
+    "Equilibrium": "mbfmu.studies.equilibrium",
+    "Experiment": "mbfmu.studies.fit",
+    "Fit": "mbfmu.studies.fit",
+    "LinearModel": "mbfmu.studies.linearize",
     "MbfmuError": "mbfmu.errors",
     "Result": "mbfmu.simulate",
     "Start": "mbfmu.modeling",
+    "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
     "build": "mbfmu.export.build",
+    "equilibrium": "mbfmu.studies.equilibrium",
+    "fit": "mbfmu.studies.fit",
+    "linearize": "mbfmu.studies.linearize",
     "load": "mbfmu.sources",
     "simulate": "mbfmu.simulate",
+    "simulate_many": "mbfmu.studies.sweep",
+    "sweep": "mbfmu.studies.sweep",
     "validate": "mbfmu.validation",
 }
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.result import Result
-from mbfmu.runtime.run import Value, run
+from mbfmu.runtime.run import Value, run, time_grid
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
@@ -27,6 +27,8 @@ def simulate(
     step: float | None = None,
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
+    inputs: Any = None,
+    interpolation: Literal["linear", "held"] = "linear",
     outputs: Sequence[str] | None = None,
     method: str | None = None,
     progress: Callable[[float], None] | None = None,
@@ -45,6 +47,12 @@ def simulate(
         Relative and absolute tolerance of the integrator; the assembly's own where None.
     start_values
         Parameters, start values and inputs by variable name, as an importer sets them on the FMU.
+    inputs
+        Inputs over time: a CSV file, a pandas DataFrame or xarray Dataset with a column, index or coordinate `time`, or
+        a mapping from names to numbers, functions of time (sampled every `step`), arrays parallel to its entry `time`,
+        or pairs (times, values). See docs/inputs.md.
+    interpolation
+        Of inputs between their instants: `linear`, or `held` until the next one.
     outputs
         Names of the variables to record; all where None.
     method
@@ -62,12 +70,21 @@ def simulate(
     SimulationError
         The run stopped; the message says at which time and why.
     """
-    system = _system(assembly)
+    system = system_of(assembly)
     equations = system.equations
     if method is not None and method != equations.solver:
         if method not in SOLVERS:
             raise ModelError(f'{system.name}: the method "{method}" is unknown; there are {", ".join(SOLVERS)}')
         equations = dataclasses.replace(equations, solver=method)
+    drive = None
+    if inputs is not None:
+        from mbfmu.studies.inputs import drive_of
+
+        grid = time_grid(equations, start_time, stop_time, step)
+        drive = drive_of(system.name, system.variables, inputs, grid, interpolation)
+        twice = set(drive.names) & set(start_values or {})
+        if twice:
+            raise ModelError(f"{system.name}: '{min(twice)}' is among the inputs and the start values; give it once")
     return run(
         equations,
         system.variables,
@@ -76,12 +93,13 @@ def simulate(
         interval=step,
         tolerance=tolerance,
         start_values=start_values,
+        drive=drive,
         outputs=outputs,
         progress=progress,
     )
 
 
-def _system(assembly: Assembly | System) -> System:
+def system_of(assembly: Assembly | System) -> System:
     """Return the System itself or that of an Assembly; whatever has equations and variables will do for a System."""
     if isinstance(getattr(assembly, "equations", None), Equations):
         return cast("System", assembly)

@@ -105,7 +105,9 @@ def find_class(source: str) -> type[Assembly]:
     if source in gallery:
         return gallery[source]
     if source.endswith(".fmu"):
-        raise ModelError(f"{source}: is an FMU, not {FORMS}; `mbfmu info` and `mbfmu validate` take FMUs")
+        raise ModelError(
+            f"{source}: is an FMU, not {FORMS}; `mbfmu info`, `validate`, `simulate` and `sweep` take FMUs"
+        )
     raise ModelError(f"{source}: is not {FORMS}; {near(source, gallery, 'mbfmu list')}")
 
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbfmu
-from mbfmu.cli import report
+from mbfmu.cli import report, studies
+from mbfmu.cli.options import SOURCE_HELP, Held, Input, Settings, Source, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
@@ -27,20 +28,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-SOURCE_HELP = (
-    "Gallery name, file.py, file.py:Class, module:Class, model.toml, file.mo, file.mo:Class.Name, "
-    "or a .urdf, .xacro or .xml (MJCF) file."
-)
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
-Settings = Annotated[
-    list[str],
-    typer.Option(
-        "--parameter",
-        "-p",
-        metavar="NAME=VALUE",
-        help="Parameter of the assembly's constructor, or parameter or start value of a component. Repeatable.",
-    ),
-]
 Target = Annotated[
     str, typer.Option(metavar="auto|native|python", help="A C library, or one hosted by Python; auto: native.")
 ]
@@ -48,12 +35,6 @@ Platform = Annotated[
     str | None,
     typer.Option(metavar="NAMES", help="linux64, win64, darwin64 (comma-separated) or all; default: this machine."),
 ]
-Tolerance = Annotated[float | None, typer.Option(metavar="REL", help="Relative tolerance; default: the assembly's.")]
-
-
-def example(line: str) -> str:
-    """Return the last lines of a command's help."""
-    return f"Example: [cyan]{line}[/cyan]"
 
 
 def show_version(wanted: bool) -> None:
@@ -116,11 +97,16 @@ def build(
         bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
     ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
+    start: Annotated[
+        str | None, typer.Option(metavar="equilibrium", help="Start in a rest position, found from the start values.")
+    ] = None,
     *,
     options: dict[str, Any],
 ) -> None:
     """Build an FMU from an assembly."""
     check_suffix(output, ".fmu")
+    if start not in (None, "equilibrium"):
+        raise MbfmuError(f"--start {start}: the one start that is found is equilibrium; set others with -p")
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Loading the exporter")
@@ -128,8 +114,16 @@ def build(
         from mbfmu.export.build import kind_of
 
         kind = kind_of(target, equations, platform)
+        model: Any = assembly
+        if start is not None:
+            from mbfmu.dynamics.system import System
+            from mbfmu.studies.equilibrium import equilibrium
+
+            progress("Looking for a rest")
+            system = System.of(assembly, energy=energy)
+            model, energy = equilibrium(system).starting(system), False
         file = build_fmu(
-            assembly,
+            model,
             output,
             fmi=fmi,
             target=target,
@@ -150,7 +144,7 @@ def build(
 @takes_reader_options
 def simulate(
     source: Source,
-    stop: Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")] = None,
+    stop: Stop = None,
     tolerance: Tolerance = None,
     step: Annotated[float | None, typer.Option(metavar="S", help="Output interval; default: stop / 500.")] = None,
     parameter: Settings = (),  # type: ignore[assignment]
@@ -161,10 +155,16 @@ def simulate(
     csv: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Write the time series as CSV.")] = None,
     plot: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Draw them (png, svg, pdf).")] = None,
     table: Annotated[bool, typer.Option("--table", help="Print every row, not just a few.")] = False,
+    inputs: Input = None,
+    held: Held = False,
     *,
     options: dict[str, Any],
 ) -> None:
-    """Run an assembly in this process, without an FMU."""
+    """Run an assembly in this process, without an FMU; or an FMU of any tool."""
+    if source.endswith(".fmu"):
+        result = simulate_foreign(pathlib.Path(source), parameter, stop, step, tolerance, variables, inputs, held)
+        show_result(result, csv, plot, table)
+        return
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
@@ -174,8 +174,47 @@ def simulate(
         system = System.of(assembly)
         names = shown_names(system, variables)
     with report.running(f"Running {system.name}") as done:
-        result = run(system, stop_time=stop, tolerance=tolerance, step=step, outputs=names, progress=done)
+        result = run(
+            system,
+            stop_time=stop,
+            tolerance=tolerance,
+            step=step,
+            inputs=inputs,
+            interpolation="held" if held else "linear",
+            outputs=names,
+            progress=done,
+        )
     report.notes(assembly)
+    show_result(result, csv, plot, table)
+
+
+def simulate_foreign(
+    file: pathlib.Path,
+    settings: Sequence[str],
+    stop: float | None,
+    step: float | None,
+    tolerance: float | None,
+    patterns: str | None,
+    inputs: pathlib.Path | None,
+    held: bool,
+) -> Result:
+    """Run an FMU of any tool, by FMPy."""
+    from mbfmu.sources import parse_setting
+    from mbfmu.studies.foreign import Foreign, find, signals_of
+
+    with report.working(f"Running {file}"):
+        fmu = Foreign(file)
+        times = fmu.times(None, stop, step)
+        values = dict(map(parse_setting, settings))
+        for name in values:
+            find(fmu, name)
+        names = matching(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
+        signals = signals_of(fmu, inputs, times, "held" if held else "linear")
+        return fmu.simulate(times, values, names, signals, tolerance)
+
+
+def show_result(result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool) -> None:
+    """Write a result to the files that are wanted, and print it."""
     if csv:
         result.to_csv(csv)
     if plot:
@@ -341,6 +380,9 @@ def demo(
     demos.run(name, output, report.console)
 
 
+app.registered_commands += studies.app.registered_commands
+
+
 def check_suffix(output: pathlib.Path | None, suffix: str) -> None:
     """Refuse to write a package over a file of another kind, such as the source."""
     if output is not None and output.suffix != suffix and not output.is_dir():
@@ -352,15 +394,23 @@ def shown_names(system: System, patterns: str | None) -> list[str]:
 
     Brackets stand for themselves, as in `r_0[1]`. Raises `ModelError` for a pattern that nothing matches.
     """
+    if patterns is not None:
+        return matching(system.variables, patterns)
+    outputs = [v.name for v in system.variables if v.causality == "output"]
+    return outputs or report.states(system)
+
+
+def matching(variables: Sequence[Any], patterns: str | None) -> list[str]:
+    """Return the names of numeric variables that comma-separated patterns match; none for None.
+
+    Raises `ModelError` for a pattern that nothing matches.
+    """
     from mbfmu.errors import ModelError
     from mbfmu.modeling.component import near
 
-    known = [v.name for v in system.variables if v.type != "String" and v.causality != "independent"]
-    if patterns is None:
-        outputs = [v.name for v in system.variables if v.causality == "output"]
-        return outputs or report.states(system)
+    known = [v.name for v in variables if v.type != "String" and v.causality != "independent"]
     names: dict[str, None] = {}
-    for pattern in map(str.strip, patterns.split(",")):
+    for pattern in map(str.strip, patterns.split(",") if patterns is not None else []):
         found = fnmatch.filter(known, pattern.replace("[", "[[]"))
         if not found:
             raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
@@ -372,7 +422,7 @@ def write_picture(result: Result, path: pathlib.Path) -> None:
     """Draw a result in the format of the path's suffix."""
     with report.working(f"Drawing {path}"):
         try:
-            result.plot().savefig(path)
+            result.plot(list(result)).savefig(path)
         except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
             raise MbfmuError(f"--plot {path}: {error}") from None
 

@@ -15,12 +15,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
+    MofNCompleteColumn,
     Progress,
     ProgressColumn,
     SpinnerColumn,
     TaskProgressColumn,
     TextColumn,
     TimeElapsedColumn,
+    TimeRemainingColumn,
 )
 from rich.table import Table
 
@@ -50,6 +52,21 @@ def running(what: str) -> Iterator[Callable[[float], None]]:
     with _progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()) as shown:
         task = shown.add_task(escape(what), total=1.0)
         yield lambda fraction: shown.update(task, completed=fraction)
+
+
+@contextlib.contextmanager
+def counting(what: str) -> Iterator[Callable[[int, int], None]]:
+    """Show a bar of many runs with their rate and the time left; the value takes how many are done, and of how many."""
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
+               TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
+    with _progress(*columns) as shown:
+        task = shown.add_task(escape(what), total=None, rate="")
+
+        def update(done: int, of: int) -> None:
+            elapsed = shown.tasks[task].elapsed or 0.0
+            shown.update(task, completed=done, total=of, rate=f"{done / elapsed:.0f}/s" if elapsed else "")
+
+        yield update
 
 
 def _progress(*columns: ProgressColumn) -> Progress:

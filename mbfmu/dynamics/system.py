@@ -41,6 +41,9 @@ class System:
     #: Lines that say what was cut, what was dropped as redundant, and how many degrees of freedom remain.
     structure: tuple[str, ...]
 
+    def __repr__(self) -> str:
+        return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"
+
     @classmethod
     def of(cls, assembly: Assembly | System, cuts: Collection[str] = (), energy: bool = False) -> System:
         """The system of an assembly, stage by stage: each is a value that follows from earlier ones.

@@ -4,15 +4,26 @@ from __future__ import annotations
 
 import csv
 import difflib
+import fnmatch
+import html
+import math
 import os
 import pathlib
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbfmu.errors import ModelError
+from mbfmu.runtime.extras import extra
+
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+
+#: Variables that are drawn or shown where nobody says which.
+FEW = 12
 
 
 def unknown(name: str, names: Iterable[str]) -> str:
@@ -27,6 +38,8 @@ def unknown(name: str, names: Iterable[str]) -> str:
 class Result(Mapping[str, np.ndarray]):
     """Time series by variable name: `result["revolute1.phi"]` is an array parallel to `result.time`.
 
+    A vector or matrix has its name, too: `result["body.r_0"]` is an array [n, 3].
+
     Parameters
     ----------
     model
@@ -37,15 +50,23 @@ class Result(Mapping[str, np.ndarray]):
         Values by variable name, [n] each.
     units
         Units by variable name, where there are any.
+    outputs
+        Names of the model's outputs among them: what is drawn and shown first.
     """
 
     def __init__(
-        self, model: str, time: np.ndarray, series: Mapping[str, np.ndarray], units: Mapping[str, str] | None = None
+        self,
+        model: str,
+        time: np.ndarray,
+        series: Mapping[str, np.ndarray],
+        units: Mapping[str, str] | None = None,
+        outputs: Sequence[str] = (),
     ) -> None:
         self.model = model
         self.time = time
         self._series = dict(series)
         self.units = dict(units or {})
+        self.outputs = tuple(name for name in outputs if name in self._series)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -55,9 +76,54 @@ class Result(Mapping[str, np.ndarray]):
     def __getitem__(self, name: str) -> np.ndarray:
         if name == "time":
             return self.time
-        if name not in self._series:
+        if name in self._series:
+            return self._series[name]
+        array = self._array(name)
+        if array is None:
             raise KeyError(unknown(name, self._series))
-        return self._series[name]
+        return array
+
+    def _array(self, name: str) -> np.ndarray | None:
+        """The elements of a vector [n, k] or matrix [n, rows, columns], or None."""
+        start = f"{name}["
+        places: dict[tuple[int, ...], str] = {}  # element -> its name
+        for other in self._series:
+            subscripts = other[len(start) : -1] if other.startswith(start) and other.endswith("]") else ""
+            if re.fullmatch(r"[0-9]+(,[0-9]+)*", subscripts):
+                places[tuple(int(i) - 1 for i in subscripts.split(","))] = other
+        ranks = {len(place) for place in places}
+        if len(ranks) != 1:
+            return None
+        shape = tuple(max(place[axis] for place in places) + 1 for axis in range(ranks.pop()))
+        if len(places) < math.prod(shape):  # some elements were not recorded
+            return None
+        array = np.empty((self.time.size, *shape))
+        for place, other in places.items():
+            index: tuple[slice | int, ...] = (slice(None), *place)
+            array[index] = self._series[other]
+        return array
+
+    def select(self, *patterns: str) -> Result:
+        """The variables that any of the patterns matches, as a result: `select("revolute1.*", "body.r_0[?]")`.
+
+        `*` and `?` are wildcards, brackets stand for themselves.
+
+        Raises
+        ------
+        KeyError
+            A pattern matches nothing.
+        """
+        chosen: dict[str, None] = {}
+        for pattern in patterns:
+            found = fnmatch.filter(self._series, pattern.replace("[", "[[]"))
+            if not found:
+                raise KeyError(unknown(pattern, self._series))
+            chosen |= dict.fromkeys(found)
+        return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
+                      self.outputs)  # fmt: skip
+
+    def _units_of(self, names: Iterable[str]) -> dict[str, str]:
+        return {name: self.units[name] for name in names if name in self.units}
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._series)
@@ -69,6 +135,26 @@ class Result(Mapping[str, np.ndarray]):
         span = f"{self.time[0]:g} .. {self.time[-1]:g} s" if self.time.size else "empty"
         return f"Result({self.model!r}, {span}, {self.time.size} points, {len(self)} variables)"
 
+    def _repr_html_(self) -> str:
+        shown = self._first()
+        rows = "".join(
+            f"<tr><td>{html.escape(name)}</td><td>{html.escape(self.units.get(name, ''))}</td>"
+            + "".join(f"<td>{value:.6g}</td>" for value in self._facts(name))
+            + "</tr>"
+            for name in shown
+        )
+        more = f"<div>and {len(self) - len(shown)} more</div>" if len(self) > len(shown) else ""
+        head = "".join(f"<th>{title}</th>" for title in ("variable", "unit", "first", "last", "least", "greatest"))
+        return f"<div>{html.escape(repr(self))}</div><table><tr>{head}</tr>{rows}</table>{more}"
+
+    def _facts(self, name: str) -> tuple[float, ...]:
+        series = self._series[name]
+        return (series[0], series[-1], series.min(), series.max()) if series.size else ()
+
+    def _first(self) -> list[str]:
+        """What is shown where nobody says what: outputs, else the first variables."""
+        return list(self.outputs or self._series)[:FEW]
+
     def to_dict(self) -> dict[str, np.ndarray]:
         """Return time and all series by name, ready for `pandas.DataFrame`."""
         return {"time": self.time, **self._series}
@@ -79,7 +165,7 @@ class Result(Mapping[str, np.ndarray]):
         Numbers are written so that reading them gives the same double.
         """
         target = pathlib.Path(path)
-        chosen = list(self._series) if names is None else list(names)
+        chosen = [n for n in self._series if n != "time"] if names is None else list(names)
         columns = [self.time, *(self[name] for name in chosen)]
         with target.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
@@ -87,22 +173,79 @@ class Result(Mapping[str, np.ndarray]):
             writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
         return target
 
+    def to_pandas(self) -> Any:
+        """Return a `pandas.DataFrame` with the index `time`; units are in its `attrs["units"]`."""
+        pandas = extra("pandas", "a DataFrame")
+        series = {name: values for name, values in self._series.items() if name != "time"}
+        frame = pandas.DataFrame(series, index=pandas.Index(self.time, name="time"))
+        frame.attrs["units"] = dict(self.units)
+        return frame
+
+    def to_xarray(self) -> Any:
+        """Return an `xarray.Dataset` along `time`, with units as attributes."""
+        xarray = extra("xarray", "a Dataset")
+        variables = {
+            name: ("time", series, {"units": self.units[name]} if name in self.units else {})
+            for name, series in self._series.items()
+            if name != "time"
+        }
+        time = ("time", self.time, {"units": "s"})
+        return xarray.Dataset(variables, coords={"time": time}, attrs={"model": self.model})
+
+    def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write .csv, .parquet (extra `tables`) or .nc (NetCDF, extra `arrays`); returns the path.
+
+        Raises
+        ------
+        ModelError
+            The suffix is another one.
+        """
+        target = pathlib.Path(path)
+        if target.suffix == ".csv":
+            return self.to_csv(target)
+        if target.suffix == ".parquet":
+            extra("pyarrow", "Parquet")
+            self.to_pandas().to_parquet(target)
+        elif target.suffix == ".nc":
+            extra("netCDF4", "NetCDF")
+            self.to_xarray().to_netcdf(target)
+        else:
+            raise ModelError(f"{target}: results are written as .csv, .parquet or .nc; choose {target.stem}.csv")
+        return target
+
     def plot(self, names: str | Sequence[str] | None = None) -> Figure:
-        """Draw series over time, one axis per unit; all of them where no names are given."""
+        """Draw series over time, one axis per unit, legends beside them.
+
+        Names may be patterns (`revolute1.*`) and vectors; without any the outputs are drawn, else the first variables.
+        """
         from matplotlib.figure import Figure
 
-        chosen = list(self._series) if names is None else [names] if isinstance(names, str) else list(names)
+        chosen = self._first() if names is None else [names] if isinstance(names, str) else list(names)
         groups: dict[str, list[str]] = {}
-        for name in chosen:
+        for name in dict.fromkeys(one for pattern in chosen for one in self._drawn(pattern)):
             groups.setdefault(self.units.get(name, ""), []).append(name)
-        figure = Figure(figsize=(8.0, 1.0 + 2.2 * max(1, len(groups))), layout="constrained")
-        axes: Any = figure.subplots(max(1, len(groups)), 1, sharex=True, squeeze=False)[:, 0]
+        lines = [max(8, len(members)) for members in groups.values()] or [8]
+        figure = Figure(figsize=(9.0, 1.0 + 0.27 * sum(lines)), layout="constrained")
+        axes: Any = figure.subplots(len(lines), 1, sharex=True, squeeze=False, height_ratios=lines)[:, 0]
         for axis, (unit, members) in zip(axes, groups.items(), strict=False):
-            for name in members:
-                axis.plot(self.time, self[name], label=name)
+            for number, name in enumerate(members):
+                axis.plot(self.time, self[name], _STYLES[number // 10 % len(_STYLES)], label=name)
             axis.set_ylabel(unit or "1")
             axis.grid(True, alpha=0.3)
-            axis.legend(loc="best", fontsize="small")
+            axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small")
         axes[-1].set_xlabel("time in s")
         figure.suptitle(self.model)
         return figure
+
+    def _drawn(self, name: str) -> list[str]:
+        """The series that a name, the name of a vector, or a pattern stands for."""
+        if name in self._series:
+            return [name]
+        try:
+            return list(self.select(name) if any(c in name for c in "*?") else self.select(f"{name}[*]"))
+        except KeyError:
+            raise KeyError(unknown(name, self._series)) from None
+
+
+#: Ten colours, then dashes.
+_STYLES = ("-", "--", ":", "-.")

@@ -12,6 +12,7 @@ import numpy as np
 from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.descriptor import descriptor
+from mbfmu.runtime.drive import Drive, DriveRecord
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.host import host_library
 from mbfmu.runtime.library import WARNING, Instance, Model
@@ -94,15 +95,11 @@ class Run:
                 remedy = "build the model anew with this value" if variable.structural else "it is a constant"
                 raise ModelError(f"'{name}' = {variable.start!r} cannot be set to {value!r}: {remedy}")
             return
-        number = _number(variable, value)
+        number = number_of(variable, value)
         if variable.causality == "input":
             self.instance.set_input(variable.index, number)
             return
-        index = variable.start_index
-        if index is None and variable.causality == "parameter" and variable.store == "P":
-            index = variable.index
-        if index is None:
-            raise ModelError(f"'{name}' cannot be set: it is calculated by the model")
+        index = index_in_p(variable)
         if not initialising and variable.variability != "tunable":
             what = "parameter" if variable.causality == "parameter" else "start value"
             raise ModelError(f"'{name}' cannot be set now: a {what} is set before the initialisation ends")
@@ -169,8 +166,14 @@ class Run:
         """What a failed step raises: when the motion ended, and why."""
         return SimulationError(f"{self.equations.name}: the run ends at {self.time:.9g} s: {self.last_message}")
 
-    def rows(self, times: np.ndarray, places: np.ndarray) -> np.ndarray:
+    def start_drive(self, drive: DriveRecord) -> None:
+        """Give driven inputs what they have at the start time."""
+        self.instance.library.start_drive(self.instance.handle, ctypes.byref(drive))
+
+    def rows(self, times: np.ndarray, places: np.ndarray, drive: DriveRecord | None = None) -> np.ndarray:
         """Step to each of the times [n] and read the places [k] (store << 28 | index) there: [n, k].
+
+        Inputs follow `drive`, or stay.
 
         Raises
         ------
@@ -181,7 +184,7 @@ class Run:
         rows = np.empty((times.size, places.size))
         done = self.instance.library.run(
             self.instance.handle, b"doStep", times.ctypes.data, times.size, places.ctypes.data, places.size,
-            rows.ctypes.data,
+            rows.ctypes.data, None if drive is None else ctypes.byref(drive),
         )  # fmt: skip
         if done < times.size:
             raise self._ended()
@@ -229,6 +232,7 @@ def run(
     interval: float | None = None,
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
+    drive: Drive | None = None,
     outputs: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
@@ -241,11 +245,13 @@ def run(
     start_time, stop_time
         s; the model's own where None.
     interval
-        Distance of recorded points, s; a 500th of the run where None. Inputs keep their start values.
+        Distance of recorded points, s; a 500th of the run where None.
     tolerance
         Relative and absolute tolerance of the integrator; the model's own where None.
     start_values
         Parameters, start values and inputs by variable name.
+    drive
+        Inputs over time; all others keep their start values.
     outputs
         Names of the variables to record; all numeric ones where None.
     progress
@@ -260,16 +266,8 @@ def run(
     SimulationError
         A step fails; the message says at which time and why.
     """
-    start = equations.start_time if start_time is None else start_time
-    stop = equations.stop_time if stop_time is None else stop_time
-    if not (math.isfinite(start) and math.isfinite(stop) and stop > start):
-        raise SimulationError(
-            f"{equations.name}: the run from {start:g} s to {stop:g} s has no length: choose a later stop time"
-        )
-    if interval is not None and not interval > 0.0:
-        raise SimulationError(f"{equations.name}: the interval {interval:g} s must be positive")
-    grid = _grid(start, stop, (stop - start) / INTERVALS if interval is None else interval)
-
+    grid = time_grid(equations, start_time, stop_time, interval)
+    start, stop = float(grid[0]), float(grid[-1])
     by_name = {variable.name: variable for variable in variables}
 
     def find(name: str) -> ScalarVariable:
@@ -282,20 +280,66 @@ def run(
     one = Run(equations, variables, tolerance=tolerance, start_time=start, stop_time=stop)
     for name, value in (start_values or {}).items():
         one.set(find(name), value)
+    driven = None if drive is None else drive.snapped(grid).record()
+    if driven is not None:
+        one.start_drive(driven)
     one.finish_initialisation()
 
     moving = [variable for variable in recorded if variable.store != "constant"]
-    places, columns = np.unique([_STORES[v.store] << 28 | v.index for v in moving], return_inverse=True)
+    places, columns = np.unique([place(v) for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
     chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
     for part in np.array_split(np.arange(grid.size), chunks):
-        series[part] = one.rows(grid[part], places)
+        series[part] = one.rows(grid[part], places, driven)
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
     constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
-    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit})
+    shown = [v.name for v in recorded if v.causality == "output"]
+    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown)
+
+
+def index_in_p(variable: ScalarVariable) -> int:
+    """Index in p of a parameter or a start value.
+
+    Raises
+    ------
+    ModelError
+        The variable is neither.
+    """
+    index = variable.start_index
+    if index is None and variable.causality == "parameter" and variable.store == "P":
+        index = variable.index
+    if index is None:
+        raise ModelError(f"'{variable.name}' cannot be set: it is calculated by the model")
+    return index
+
+
+def place(variable: ScalarVariable) -> int:
+    """Where the value of a variable lives, as the runtime reads it: store << 28 | index."""
+    return _STORES[variable.store] << 28 | variable.index
+
+
+def time_grid(
+    equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
+) -> np.ndarray:
+    """Recorded instants of a run, s; the model's own times, and a 500th of the run, where None.
+
+    Raises
+    ------
+    SimulationError
+        The times or the interval are impossible.
+    """
+    start = equations.start_time if start_time is None else start_time
+    stop = equations.stop_time if stop_time is None else stop_time
+    if not (math.isfinite(start) and math.isfinite(stop) and stop > start):
+        raise SimulationError(
+            f"{equations.name}: the run from {start:g} s to {stop:g} s has no length: choose a later stop time"
+        )
+    if interval is not None and not interval > 0.0:
+        raise SimulationError(f"{equations.name}: the interval {interval:g} s must be positive")
+    return _grid(start, stop, (stop - start) / INTERVALS if interval is None else interval)
 
 
 def _grid(start: float, stop: float, interval: float) -> np.ndarray:
@@ -308,7 +352,14 @@ def _grid(start: float, stop: float, interval: float) -> np.ndarray:
     return grid
 
 
-def _number(variable: ScalarVariable, value: Value) -> float:
+def number_of(variable: ScalarVariable, value: Value) -> float:
+    """A value that a variable is given, as a number within its bounds.
+
+    Raises
+    ------
+    ModelError
+        It is no finite number, or out of bounds.
+    """
     try:
         number = float(value)
     except (TypeError, ValueError):

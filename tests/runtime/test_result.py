@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import csv
+import sys
 
 import numpy as np
 import pytest
 
+from mbfmu.errors import ModelError
+from mbfmu.runtime.extras import MissingExtra
 from mbfmu.runtime.result import Result
 
 
@@ -44,3 +47,60 @@ def test_plot_has_an_axis_per_unit(result, tmp_path):
     assert [axis.get_ylabel() for axis in figure.axes] == ["rad", "rad/s", "1"]
     np.testing.assert_array_equal(figure.axes[1].lines[0].get_ydata(), result["revolute1.w"])
     assert [line.get_label() for line in result.plot("revolute1.phi").axes[0].lines] == ["revolute1.phi"]
+
+
+@pytest.fixture
+def vectors():
+    time = np.linspace(0.0, 1.0, 4)
+    series = {f"body.r[{i}]": i * time for i in (1, 2, 3)}
+    series |= {f"body.T[{i},{j}]": 10 * i + j + 0 * time for j in (1, 2) for i in (1, 2, 3)}
+    series |= {"time": time, "part.r[2]": time}
+    return Result("Body", time, series, {"body.r[1]": "m"}, ["body.r[1]"])
+
+
+def test_vectors_and_matrices_by_name(vectors):
+    np.testing.assert_array_equal(vectors["body.r"], np.outer(vectors.time, [1, 2, 3]))
+    np.testing.assert_array_equal(vectors["body.T"][0], [[11, 12], [21, 22], [31, 32]])
+    with pytest.raises(KeyError, match=r"part\.r"):
+        vectors["part.r"]  # its first element was not recorded
+
+
+def test_patterns(vectors):
+    assert vectors.select("body.r[?]", "part.*").names == ("body.r[1]", "body.r[2]", "body.r[3]", "part.r[2]")
+    with pytest.raises(KeyError, match="no variable 'wheel"):
+        vectors.select("wheel.*")
+
+
+def test_tables_of_others_and_files(vectors, tmp_path):
+    frame, dataset = vectors.to_pandas(), vectors.to_xarray()
+    np.testing.assert_array_equal(frame["body.r[2]"].to_numpy(), vectors["body.r[2]"])
+    assert frame.index.name == "time"
+    assert dataset["body.r[1]"].attrs["units"] == "m"
+    pandas, xarray = pytest.importorskip("pandas"), pytest.importorskip("xarray")
+    again = pandas.read_parquet(vectors.save(tmp_path / "motion.parquet"))
+    np.testing.assert_array_equal(again["body.r[3]"].to_numpy(), vectors["body.r[3]"])
+    with xarray.open_dataset(vectors.save(tmp_path / "motion.nc")) as read:
+        np.testing.assert_array_equal(read["body.r[3]"], vectors["body.r[3]"])
+    with pytest.raises(ModelError, match=r"written as .csv, .parquet or .nc; choose motion.csv"):
+        vectors.save(tmp_path / "motion.xls")
+
+
+def test_a_missing_extra_is_named_with_its_command(vectors, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(MissingExtra, match=r"pandas, which is not installed: python -m pip install 'mbfmu\[tables\]'"):
+        vectors.to_pandas()
+
+
+def test_what_is_shown_is_short():
+    many = {f"x{i}": np.zeros(3) for i in range(2049)}
+    result = Result("Many", np.arange(3.0), many, outputs=["x7"])
+    assert len(result._repr_html_()) < 2000
+    assert [line.get_label() for line in result.plot().axes[0].lines] == ["x7"]
+    assert len(Result("Many", np.arange(3.0), many).plot().axes[0].lines) == 12
+
+
+def test_a_legend_hides_no_curve(result):
+    figure = result.plot()
+    figure.canvas.draw()
+    for axis in figure.axes:
+        assert axis.get_legend().get_window_extent().x0 > axis.get_window_extent().x1

@@ -1,0 +1,37 @@
+"""Arguments and options that several commands share."""
+
+from __future__ import annotations
+
+import pathlib
+from typing import Annotated
+
+import typer
+
+SOURCE_HELP = (
+    "Gallery name, file.py, file.py:Class, module:Class, model.toml, file.mo, file.mo:Class.Name, "
+    "or a .urdf, .xacro or .xml (MJCF) file."
+)
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
+Settings = Annotated[
+    list[str],
+    typer.Option(
+        "--parameter",
+        "-p",
+        metavar="NAME=VALUE",
+        help="Parameter of the assembly's constructor, or parameter or start value of a component. Repeatable.",
+    ),
+]
+Stop = Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")]
+Tolerance = Annotated[float | None, typer.Option(metavar="REL", help="Relative tolerance; default: the assembly's.")]
+Input = Annotated[
+    pathlib.Path | None,
+    typer.Option("--input", metavar="FILE", help="CSV with a column time and one for each input, named as it is."),
+]
+Held = Annotated[
+    bool, typer.Option("--held", help="Inputs keep each value until the next one; default: straight lines between.")
+]
+
+
+def example(line: str) -> str:
+    """Return the last lines of a command's help."""
+    return f"Example: [cyan]{line}[/cyan]"

@@ -1,0 +1,134 @@
+"""Many runs of one model on the cores of this machine, in C: threads that each have an instance of their own."""
+
+from __future__ import annotations
+
+import ctypes
+import dataclasses
+import os
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import numpy as np
+
+from mbfmu.runtime.drive import Drive
+from mbfmu.runtime.library import Instance, Model
+from mbfmu.runtime.run import index_in_p
+from mbfmu.runtime.variables import ScalarVariable
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+#: Bytes of a message.
+MESSAGE = 400
+
+
+class _Record(ctypes.Structure):
+    """`Batch` of templates/runtime/host.c."""
+
+    _fields_ = (
+        ("start_time", ctypes.c_double),
+        ("stop_time", ctypes.c_double),
+        ("tolerance", ctypes.c_double),
+        *((name, ctypes.c_size_t) for name in ("nruns", "nsettings", "ntimes", "nplaces", "message_size")),
+        *((name, ctypes.c_void_p) for name in ("settings", "values", "times", "places", "drive", "rows", "complete",
+                                               "messages")),
+    )  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Runs:
+    """Results of some runs: `rows` [runs, times, places], NaN from where a run ends; an empty message is success."""
+
+    rows: np.ndarray
+    messages: tuple[str, ...]
+
+
+class Batch:
+    """What all runs of a batch have in common.
+
+    Parameters
+    ----------
+    model
+        As `model_of` makes it.
+    settings
+        Variables that are set before each run: parameters, start values, inputs.
+    times
+        Recorded instants, s, the start and the stop time among them, [n].
+    places
+        What is recorded, store << 28 | index, [k].
+    drive
+        Inputs over time.
+    tolerance
+        The model's own where None.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        settings: Sequence[ScalarVariable],
+        times: np.ndarray,
+        places: np.ndarray,
+        drive: Drive | None = None,
+        tolerance: float | None = None,
+    ) -> None:
+        self.model = model
+        self.settings = np.array(
+            [-1 - v.index if v.causality == "input" else index_in_p(v) for v in settings], dtype=np.int32
+        )
+        self.times, self.places = np.ascontiguousarray(times, dtype=float), np.ascontiguousarray(places, dtype=np.int32)
+        self.drive = None if drive is None else drive.snapped(self.times).record()
+        self.tolerance = tolerance or 0.0
+        self._instances = threading.local()
+
+    @property
+    def bytes_per_run(self) -> int:
+        """Memory of the recorded rows of one run."""
+        return 8 * self.times.size * self.places.size + MESSAGE
+
+    def run(self, values: np.ndarray) -> Runs:
+        """Make runs with the given values [runs, settings], one after the other, in this thread."""
+        if not hasattr(self._instances, "one"):
+            self._instances.one = Instance(self.model, "batch")
+        values = np.ascontiguousarray(values, dtype=float)
+        count = values.shape[0]
+        rows = np.full((count, self.times.size, self.places.size), np.nan)
+        complete, messages = np.zeros(count, dtype=np.uintp), np.zeros(count, dtype=f"S{MESSAGE}")
+        record = _Record(
+            self.times[0], self.times[-1], self.tolerance, count, self.settings.size, self.times.size,
+            self.places.size, MESSAGE, self.settings.ctypes.data, values.ctypes.data, self.times.ctypes.data,
+            self.places.ctypes.data, None if self.drive is None else ctypes.addressof(self.drive), rows.ctypes.data,
+            complete.ctypes.data, messages.ctypes.data,
+        )  # fmt: skip
+        self.model.library.batch(self._instances.one.handle, ctypes.byref(record))
+        for number in np.flatnonzero(complete < self.times.size):
+            rows[number, complete[number] :] = np.nan
+        texts = [
+            (text.decode(errors="replace") or "it failed without a message") if done < self.times.size else ""
+            for text, done in zip(messages.tolist(), complete, strict=True)
+        ]
+        return Runs(rows, tuple(texts))
+
+
+def cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def in_order(work: Callable[[T], R], tasks: Iterator[T], threads: int | None = None) -> Iterator[R]:
+    """Do work in threads; answers come in the order of the tasks, and only a few tasks are under way at a time."""
+    count = threads or cores()
+    with ThreadPoolExecutor(count) as pool:
+        waiting: list[Future[R]] = []
+        try:
+            for task in tasks:
+                waiting.append(pool.submit(work, task))
+                if len(waiting) >= 2 * count:
+                    yield waiting.pop(0).result()
+            while waiting:
+                yield waiting.pop(0).result()
+        finally:
+            for one in waiting:
+                one.cancel()
+

@@ -1,0 +1,1 @@
+"""What can be asked of a mechanism: inputs, linear models, rest positions, sweeps and fits, over the runtime."""

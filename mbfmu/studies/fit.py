@@ -1,0 +1,416 @@
+"""Parameters that make a mechanism move as it was measured."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+import scipy.optimize
+import scipy.stats
+
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.runtime.batch import Batch, in_order
+from mbfmu.runtime.run import Value, model_of, number_of, place
+from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.simulate import system_of
+from mbfmu.studies.inputs import drive_of, read_csv, series_of
+from mbfmu.studies.operating import find_variables
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from mbfmu.dynamics.system import System
+    from mbfmu.modeling.assembly import Assembly
+
+#: Differences for sensitivities, relative to a parameter's size; singular values and correlations that tell nothing.
+STEP, BLIND, ALIKE = 1e-4, 1e-6, 0.999
+
+#: Relative tolerance of the runs where none is given: differences need smooth answers.
+TOLERANCE = 1e-8
+
+
+@dataclasses.dataclass(frozen=True)
+class Experiment:
+    """One measured run.
+
+    `data` is a CSV file, a pandas DataFrame, or a mapping from names to arrays parallel to its entry `time`. Columns
+    that are inputs of the model drive it, all others are compared. `inputs` and `start_values` are as for `simulate`.
+    """
+
+    data: Any
+    inputs: Any = None
+    start_values: Mapping[str, Value] = dataclasses.field(default_factory=dict)
+    interpolation: Literal["linear", "held"] = "linear"
+
+
+@dataclasses.dataclass(frozen=True)
+class Fit:
+    """Estimates, how sure they are, and what the data cannot tell.
+
+    `intervals` [parameters, 2] hold the true value with the probability `confidence`, as far as the model is right and
+    errors of measurement are independent; NaN for a parameter that the data do not determine. `unidentifiable` names
+    parameters (alone, or those that only a combination is known of).
+    """
+
+    model: str
+    names: tuple[str, ...]
+    values: np.ndarray
+    errors: np.ndarray
+    intervals: np.ndarray
+    correlations: np.ndarray
+    confidence: float
+    unidentifiable: tuple[tuple[str, ...], ...]
+    #: Parameters that ended at a bound.
+    at_bounds: tuple[str, ...]
+    #: Standard deviation of what is left, by signal.
+    deviations: Mapping[str, float]
+    units: Mapping[str, str]
+    #: By experiment and signal: times, measured and calculated values.
+    series: tuple[Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]], ...]
+    evaluations: int
+    message: str
+
+    def __getitem__(self, name: str) -> float:
+        from mbfmu.runtime.result import unknown
+
+        if name not in self.names:
+            raise KeyError(unknown(name, self.names))
+        return float(self.values[self.names.index(name)])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in lists and numbers; NaN is None."""
+
+        def numbers(array: np.ndarray) -> Any:
+            return [numbers(a) if np.ndim(a) else None if np.isnan(a) else float(a) for a in array]
+
+        return {
+            "model": self.model,
+            "parameters": {
+                name: {"value": float(v), "error": numbers(np.array([e]))[0], "interval": numbers(i),
+                       "unit": self.units.get(name)}
+                for name, v, e, i in zip(self.names, self.values, self.errors, self.intervals, strict=True)
+            },
+            "confidence": self.confidence,
+            "correlations": numbers(self.correlations),
+            "unidentifiable": [list(group) for group in self.unidentifiable],
+            "at_bounds": list(self.at_bounds),
+            "deviations": dict(self.deviations),
+            "evaluations": self.evaluations,
+            "message": self.message,
+        }  # fmt: skip
+
+    def plot(self) -> Figure:
+        """Draw measured and calculated series, and what is left, for each signal of each experiment."""
+        from matplotlib.figure import Figure
+
+        rows = [(number, name) for number, one in enumerate(self.series) for name in one]
+        figure = Figure(figsize=(9.0, 0.6 + 2.2 * len(rows)), layout="constrained")
+        axes: Any = figure.subplots(len(rows), 2, squeeze=False)
+        for (left, right), (number, name) in zip(axes, rows, strict=True):
+            times, measured, calculated = self.series[number][name]
+            left.plot(times, measured, ".", markersize=2, label="measured")
+            left.plot(times, calculated, label="calculated")
+            left.set_ylabel(f"{name} in {self.units.get(name, '1')}")
+            left.legend(fontsize="small")
+            right.plot(times, measured - calculated, ".", markersize=2)
+            right.set_ylabel("residual")
+            for axis in (left, right):
+                axis.grid(True, alpha=0.3)
+                axis.set_xlabel("time in s")
+        return figure
+
+    def __repr__(self) -> str:
+        listed = ", ".join(f"{n}={v:.6g}" for n, v in zip(self.names, self.values, strict=True))
+        return f"Fit({self.model!r}, {listed})"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{html.escape(n)}</td><td>{v:.6g}</td><td>{low:.6g} .. {high:.6g}</td>"
+            f"<td>{html.escape(self.units.get(n, ''))}</td></tr>"
+            for n, v, (low, high) in zip(self.names, self.values, self.intervals, strict=True)
+        )
+        head = f"<tr><th>parameter</th><th>estimate</th><th>{self.confidence:.0%} interval</th><th>unit</th></tr>"
+        return f"<div><b>{html.escape(self.model)}</b></div><table>{head}{rows}</table>"
+
+
+def fit(
+    assembly: Assembly | System,
+    data: Any,
+    parameters: Sequence[str] | Mapping[str, Any],
+    *,
+    start_values: Mapping[str, Value] | None = None,
+    inputs: Any = None,
+    tolerance: float | None = None,
+    confidence: float = 0.95,
+    threads: int | None = None,
+) -> Fit:
+    """Estimate parameters and start values from measured series by least squares.
+
+    Every signal is weighted by the deviation that is left of it, which two passes find. Sensitivities are central
+    differences of runs on all cores.
+
+    Parameters
+    ----------
+    assembly
+        An Assembly, or the System that was made of one.
+    data
+        What `Experiment` takes as data, an Experiment, or a list of them.
+    parameters
+        Names of parameters and start values, or a mapping from names to bounds (least, most); None for the bounds
+        that are declared. The search begins at the model's values.
+    start_values
+        Other parameters and start values by variable name, and where the search begins.
+    inputs
+        Inputs over time, for data that have none.
+    tolerance
+        Of the runs; 1e-8 where None.
+    confidence
+        Probability of the intervals.
+    threads
+        How many; one per core where None.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown, nothing is compared, there are fewer values than parameters, or the start is out of bounds.
+    SimulationError
+        The model does not run with the values at which the search begins.
+    """
+    system = system_of(assembly)
+    given = data if isinstance(data, list | tuple) else [data]
+    experiments = [one if isinstance(one, Experiment) else Experiment(one, inputs) for one in given]
+    bounds = dict(parameters) if isinstance(parameters, Mapping) else dict.fromkeys(parameters)
+    if not bounds:
+        raise ModelError(f"{system.name}: name at least one parameter to fit")
+    unknowns = [_settable(system, name) for name in bounds]
+    fixed = dict(start_values or {})
+    begin = np.array([number_of(v, fixed.pop(v.name, v.start or 0.0)) for v in unknowns])
+    low, high = _limits(system, unknowns, list(bounds.values()))
+    begin = np.clip(begin, low, high)
+    measured = [_Measured(system, one, unknowns, fixed, tolerance or TOLERANCE) for one in experiments]
+    signals = sorted({name for one in measured for name in one.names})
+    total = sum(array.size for one in measured for array in one.values.values())
+    if total <= len(unknowns):
+        raise ModelError(f"{system.name}: {total} measured values cannot determine {len(unknowns)} parameters")
+    scale = np.where(begin != 0, np.abs(begin), np.where(np.isfinite(high - low), high - low, 1.0))
+    problem = _Problem(measured, scale, low, high, threads)
+    first = problem.residuals(begin, dict.fromkeys(signals, 1.0))
+    if not np.isfinite(first).all():
+        raise SimulationError(f"{system.name}: no run with the values at which the search begins: {problem.message}")
+    weights = {name: 1.0 / (_spread(measured, name) or 1.0) for name in signals}
+    values, message = begin, ""
+    for _ in range(2):
+        inside = np.clip(values, low + 1e-9 * scale, high - 1e-9 * scale)
+        found = scipy.optimize.least_squares(
+            problem.residuals, inside, problem.jacobian, bounds=(low, high), x_scale=scale,
+            args=(weights,), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=200,
+        )  # fmt: skip
+        values, message = found.x, str(found.message)
+        left = problem.deviations(values, weights)
+        weights = {name: 1.0 / left[name] if left[name] > 0 else weights[name] for name in signals}
+    return _judged(system, problem, unknowns, values, weights, signals, confidence, message)
+
+
+def _settable(system: System, name: str) -> ScalarVariable:
+    from mbfmu.runtime.run import index_in_p
+
+    found = find_variables(system.name, system.variables, [name])
+    if found[0].name != name:
+        raise ModelError(f"{system.name}: '{name}' is a vector; name its elements, such as '{found[0].name}'")
+    if found[0].store == "constant":
+        raise ModelError(f"{system.name}: '{name}' shapes the equations; it cannot be fitted")
+    if found[0].causality != "input":
+        index_in_p(found[0])
+    return found[0]
+
+
+def _limits(system: System, unknowns: Sequence[ScalarVariable], bounds: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+    low, high = [], []
+    for variable, given in zip(unknowns, bounds, strict=True):
+        least = -np.inf if variable.min is None else variable.min
+        most = np.inf if variable.max is None else variable.max
+        if given is not None:
+            least, most = max(least, float(given[0])), min(most, float(given[1]))
+        if not least < most:
+            raise ModelError(f"{system.name}: the bounds of '{variable.name}' leave no room: {least:g} .. {most:g}")
+        low.append(least)
+        high.append(most)
+    return np.array(low), np.array(high)
+
+
+class _Measured:
+    """An experiment as a batch of runs and what they are compared with."""
+
+    def __init__(
+        self,
+        system: System,
+        experiment: Experiment,
+        unknowns: Sequence[ScalarVariable],
+        fixed: Mapping[str, Value],
+        tolerance: float,
+    ) -> None:
+        data = experiment.data
+        if isinstance(data, str | os.PathLike):
+            data = read_csv(pathlib.Path(data))
+        taken = {v.name for v in system.variables if v.causality == "input"}
+        start = system.equations.start_time
+        read = series_of(system.name, system.variables, data)
+        driving = {name: series for name, series in read.items() if name in taken}
+        self.values: dict[str, np.ndarray] = {}
+        self.at: dict[str, np.ndarray] = {}
+        for name, (times, values) in read.items():
+            if name in taken:
+                continue
+            good = np.isfinite(values)  # a gap in what is measured costs its own values only
+            self.at[name], self.values[name] = times[good], values[good]
+            if good.any() and self.at[name][0] < start - 1e-12:
+                raise ModelError(f"{system.name}: '{name}' is measured at {times[0]:g} s, before the start {start:g} s")
+        if not self.values:
+            raise ModelError(f"{system.name}: the data have no series of a variable to compare with")
+        self.names = list(self.values)
+        self.times = np.unique(np.concatenate([[start], *self.at.values()]))
+        if self.times.size < 2:
+            raise ModelError(f"{system.name}: the data have one instant only")
+        drive = None
+        given: dict[str, Any] = dict(driving)
+        if experiment.inputs is not None and given:
+            raise ModelError(f"{system.name}: inputs are among the data and given beside them; give them once")
+        if experiment.inputs is not None or given:
+            drive = drive_of(
+                system.name, system.variables, experiment.inputs if given == {} else given, self.times,
+                experiment.interpolation,
+            )  # fmt: skip
+        settings = {**fixed, **experiment.start_values}
+        others = [_settable(system, name) for name in settings]
+        self.fixed = np.array([number_of(v, value) for v, value in zip(others, settings.values(), strict=True)])
+        compared = find_variables(system.name, system.variables, self.names)
+        places = np.array([place(v) for v in compared], dtype=np.int32)
+        model = model_of(system.equations, system.variables)
+        self.batch = Batch(model, [*unknowns, *others], self.times, places, drive, tolerance)
+        self.rows = {name: np.searchsorted(self.times, at) for name, at in self.at.items()}
+
+    def calculated(self, values: np.ndarray) -> tuple[dict[str, np.ndarray], str]:
+        """Series of one run by name, at the instants at which they are measured, and why the run failed."""
+        found = self.batch.run(np.concatenate([values, self.fixed])[None, :])
+        return {name: found.rows[0, self.rows[name], k] for k, name in enumerate(self.names)}, found.messages[0]
+
+
+def _spread(measured: Sequence[_Measured], name: str) -> float:
+    return float(np.std(np.concatenate([one.values[name] for one in measured if name in one.values])))
+
+
+class _Problem:
+    """Residuals and their sensitivities."""
+
+    def __init__(
+        self, measured: Sequence[_Measured], scale: np.ndarray, low: np.ndarray, high: np.ndarray, threads: int | None
+    ) -> None:
+        self.measured, self.scale, self.low, self.high, self.threads = measured, scale, low, high, threads
+        self.evaluations, self.message = 0, ""
+
+    def all_series(self, points: Sequence[np.ndarray]) -> list[list[dict[str, np.ndarray]]]:
+        """By point and experiment: the calculated series."""
+        tasks = [(one, point) for point in points for one in self.measured]
+        found = list(in_order(lambda task: task[0].calculated(task[1]), iter(tasks), self.threads))
+        self.evaluations += len(tasks)
+        self.message = next((message for _, message in found if message), "")
+        count = len(self.measured)
+        return [[series for series, _ in found[k * count : (k + 1) * count]] for k in range(len(points))]
+
+    def _stacked(self, series: Sequence[Mapping[str, np.ndarray]], weights: Mapping[str, float]) -> np.ndarray:
+        return np.concatenate([
+            weights[name] * (one[name] - measured.values[name])
+            for one, measured in zip(series, self.measured, strict=True)
+            for name in measured.names
+        ])  # fmt: skip
+
+    def residuals(self, x: np.ndarray, weights: Mapping[str, float]) -> np.ndarray:
+        """Weighted differences, calculated less measured."""
+        return self._stacked(self.all_series([x])[0], weights)
+
+    def jacobian(self, x: np.ndarray, weights: Mapping[str, float]) -> np.ndarray:
+        """Their sensitivities [values, parameters], by central differences within the bounds."""
+        points = []
+        for k in range(x.size):
+            step = STEP * max(abs(x[k]), 0.1 * self.scale[k])
+            for sign in (1.0, -1.0):
+                moved = x.copy()
+                moved[k] = np.clip(x[k] + sign * step, self.low[k], self.high[k])
+                points.append(moved)
+        rows = [self._stacked(series, weights) for series in self.all_series(points)]
+        columns = [(rows[2 * k] - rows[2 * k + 1]) / (points[2 * k][k] - points[2 * k + 1][k]) for k in range(x.size)]
+        return np.nan_to_num(np.array(columns).T)
+
+    def deviations(self, x: np.ndarray, weights: Mapping[str, float]) -> dict[str, float]:
+        """Standard deviation of the errors of each signal: of what is left, for the freedom that the fit takes."""
+        jacobian = self.jacobian(x, weights) * np.maximum(np.abs(x), 1e-3 * self.scale)
+        left, singular, _ = np.linalg.svd(jacobian, full_matrices=False)
+        told = left[:, singular > BLIND * singular.max(initial=0.0)]
+        leverage = (told**2).sum(axis=1)
+        residuals = self.residuals(x, weights)
+        squares, freedom = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0.0)
+        at = 0
+        for measured in self.measured:
+            for name in measured.names:
+                rows = slice(at, at + measured.values[name].size)
+                squares[name] += float((residuals[rows] ** 2).sum()) / weights[name] ** 2
+                freedom[name] += float((1.0 - leverage[rows]).sum())
+                at = rows.stop
+        return {name: float(np.sqrt(squares[name] / max(freedom[name], 1e-9))) for name in weights}
+
+
+def _judged(
+    system: System,
+    problem: _Problem,
+    unknowns: Sequence[ScalarVariable],
+    values: np.ndarray,
+    weights: Mapping[str, float],
+    signals: Sequence[str],
+    confidence: float,
+    message: str,
+) -> Fit:
+    names = tuple(v.name for v in unknowns)
+    count = len(names)
+    size = np.maximum(np.abs(values), 1e-3 * problem.scale)
+    jacobian = problem.jacobian(values, weights) * size  # a change by its own size of each
+    residuals = problem.residuals(values, weights)
+    _, singular, directions = np.linalg.svd(jacobian, full_matrices=True)
+    strength = np.linalg.norm(jacobian, axis=0)
+    blind = singular <= BLIND * max(float(singular.max(initial=0.0)), 1e-300)
+    groups: list[tuple[str, ...]] = []
+    for row in directions[:count][blind]:
+        groups.append(tuple(names[k] for k in np.flatnonzero(np.abs(row) > 0.05 * np.abs(row).max())))
+    lost = np.array([any(name in group for group in groups) for name in names])
+    # without the directions that nothing is known of
+    inverse = (directions[:count][~blind].T / singular[~blind] ** 2) @ directions[:count][~blind]
+    variance = float(residuals @ residuals) / max(1, residuals.size - count)
+    covariance = variance * inverse * np.outer(size, size)
+    errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
+    with np.errstate(all="ignore"):
+        correlations = covariance / np.outer(errors, errors)
+    for i in range(count):
+        for k in range(i + 1, count):
+            if abs(correlations[i, k]) > ALIKE and not (lost[i] or lost[k]):
+                groups.append((names[i], names[k]))
+    errors = np.where(lost | (strength == 0), np.nan, errors)
+    quantile = scipy.stats.t.ppf(0.5 + confidence / 2, max(1, residuals.size - count))
+    bound = np.isclose(values, problem.low, rtol=1e-6, atol=1e-12) | np.isclose(
+        values, problem.high, rtol=1e-6, atol=1e-12
+    )
+    calculated = problem.all_series([values])[0]
+    series = tuple(
+        {name: (one.at[name], one.values[name], found[name]) for name in one.names}
+        for one, found in zip(problem.measured, calculated, strict=True)
+    )
+    units = {v.name: v.unit for v in system.variables if v.unit and (v.name in names or v.name in signals)}
+    return Fit(
+        system.name, names, values, errors, np.column_stack([values - quantile * errors, values + quantile * errors]),
+        correlations, confidence, tuple(dict.fromkeys(groups)),
+        tuple(n for n, b in zip(names, bound, strict=True) if b), problem.deviations(values, weights), units, series,
+        problem.evaluations, message,
+    )  # fmt: skip

@@ -1,0 +1,184 @@
+"""FMUs of any tool, run by FMPy as if they were models of ours."""
+
+from __future__ import annotations
+
+import contextlib
+import pathlib
+import shutil
+import tempfile
+import weakref
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.runtime.batch import Runs
+from mbfmu.runtime.result import Result, unknown
+from mbfmu.runtime.run import INTERVALS, Value
+from mbfmu.runtime.variables import ScalarVariable
+
+
+class Foreign:
+    """An FMU, unpacked for as long as this lives.
+
+    Raises
+    ------
+    ValidationError
+        The file is no FMU.
+    """
+
+    def __init__(self, path: pathlib.Path) -> None:
+        from fmpy import extract
+
+        from mbfmu.validation import read
+
+        self.path = path
+        self.description = read(path)
+        self.name = str(self.description.modelName)
+        self.folder = tempfile.mkdtemp(prefix="mbfmu-fmu-")
+        self._clean = weakref.finalize(self, shutil.rmtree, self.folder, True)
+        extract(str(path), unzipdir=self.folder)
+        self.variables = tuple(_scalar(v) for v in self.description.modelVariables)
+        experiment = self.description.defaultExperiment
+        self.start_time = float(getattr(experiment, "startTime", None) or 0.0)
+        self.stop_time = float(getattr(experiment, "stopTime", None) or self.start_time + 1.0)
+
+    def times(self, start: float | None, stop: float | None, step: float | None) -> np.ndarray:
+        """Recorded instants, s; those of the FMU's default experiment where None.
+
+        Raises
+        ------
+        SimulationError
+            The run has no length.
+        """
+        first = self.start_time if start is None else start
+        last = self.stop_time if stop is None else stop
+        if not last > first:
+            raise SimulationError(f"{self.name}: the run from {first:g} s to {last:g} s has no length")
+        count = INTERVALS if step is None else max(1, round((last - first) / step))
+        return np.linspace(first, last, count + 1)
+
+    def simulate(
+        self,
+        times: np.ndarray,
+        start_values: Mapping[str, Value],
+        outputs: Sequence[str],
+        signals: Any = None,
+        tolerance: float | None = None,
+    ) -> Result:
+        """Run to the times [n]; `signals` is what FMPy takes as input.
+
+        Raises
+        ------
+        SimulationError
+            The FMU fails.
+        """
+        from fmpy import simulate_fmu
+
+        lines: list[str] = []
+        try:
+            with contextlib.redirect_stdout(None):
+                rows = simulate_fmu(
+                    self.folder,
+                    model_description=self.description,
+                    start_time=float(times[0]),
+                    stop_time=float(times[-1]),
+                    output_interval=float(times[1] - times[0]),
+                    start_values=dict(start_values),
+                    output=list(outputs),
+                    input=signals,
+                    relative_tolerance=tolerance,
+                    logger=lambda *arguments: lines.append(str(arguments[-1])),
+                )
+        except Exception as error:
+            cause = next((line for line in reversed(lines) if line.strip()), "")
+            raise SimulationError(f"{self.name}: {cause or error}") from error
+        at = np.asarray(rows["time"])
+        if at.size < times.size:
+            raise SimulationError(f"{self.name}: the run ends at {at[-1] if at.size else times[0]:g} s")
+        units = {v.name: v.unit for v in self.variables if v.unit}
+        return Result(self.name, at, {name: np.asarray(rows[name], dtype=float) for name in outputs}, units)
+
+
+class ForeignBatch:
+    """Runs of an FMU that differ in what is set before they start; has what `Batch` has."""
+
+    def __init__(
+        self, fmu: Foreign, names: Sequence[str], times: np.ndarray, outputs: Sequence[str], signals: Any,
+        tolerance: float | None,
+    ) -> None:  # fmt: skip
+        self.fmu, self.names, self.times, self.outputs = fmu, list(names), times, list(outputs)
+        self.signals, self.tolerance = signals, tolerance
+
+    @property
+    def bytes_per_run(self) -> int:
+        """Memory of the recorded rows of one run."""
+        return 8 * self.times.size * len(self.outputs)
+
+    def run(self, values: np.ndarray) -> Runs:
+        """Make runs with the given values [runs, names], one after the other."""
+        rows = np.full((values.shape[0], self.times.size, len(self.outputs)), np.nan)
+        messages = []
+        for number, settings in enumerate(values):
+            try:
+                result = self.fmu.simulate(
+                    self.times, dict(zip(self.names, settings.tolist(), strict=True)), self.outputs, self.signals,
+                    self.tolerance,
+                )  # fmt: skip
+                for column, name in enumerate(self.outputs):
+                    rows[number, :, column] = result[name][: self.times.size]
+                messages.append("")
+            except SimulationError as error:
+                messages.append(str(error))
+        return Runs(rows, tuple(messages))
+
+
+def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any) -> np.ndarray | None:
+    """Inputs over time as the structured array that FMPy takes; a jump is two rows of one instant.
+
+    Raises
+    ------
+    ModelError
+        See `drive_of`.
+    """
+    if inputs is None:
+        return None
+    from mbfmu.studies.inputs import drive_of
+
+    drive = drive_of(fmu.name, fmu.variables, inputs, times, interpolation)
+    ends = drive.values[:-1] + drive.slopes[:-1] * np.diff(drive.knots)[:, None]
+    rows = [(drive.knots[0], *drive.values[0])]
+    for k in range(1, drive.knots.size):
+        if not np.allclose(ends[k - 1], drive.values[k], rtol=1e-12, atol=0.0):
+            rows.append((drive.knots[k], *ends[k - 1]))
+        rows.append((drive.knots[k], *drive.values[k]))
+    return np.array(rows, dtype=[("time", float), *((name, float) for name in drive.names)])
+
+
+def find(fmu: Foreign, name: str) -> ScalarVariable:
+    """A variable of an FMU by name.
+
+    Raises
+    ------
+    ModelError
+        There is none of this name.
+    """
+    for variable in fmu.variables:
+        if variable.name == name:
+            return variable
+    raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
+
+
+def _scalar(v: Any) -> ScalarVariable:
+    """FMPy's variable as ours; it lives in the FMU, so that store and index mean nothing."""
+    declared = v.declaredType
+    unit = v.unit or (declared.unit if declared else None)
+
+    def bound(value: Any) -> float | None:
+        return None if value in (None, "") else float(value)
+
+    return ScalarVariable(
+        v.name, v.description or "", v.type, v.causality or "local", v.variability or "continuous", v.initial, v.start,
+        "y", 0, unit=unit, min=bound(getattr(v, "min", None)), max=bound(getattr(v, "max", None)),
+    )  # fmt: skip

@@ -1,0 +1,252 @@
+"""Linear models about a point: A, B, C, D in minimal coordinates, with exact derivatives."""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+import json
+import os
+import pathlib
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from mbfmu.errors import ModelError
+from mbfmu.runtime.run import Value
+from mbfmu.simulate import system_of
+from mbfmu.studies import operating
+from mbfmu.studies.equilibrium import Equilibrium, equilibrium
+from mbfmu.studies.operating import Array, Mechanics
+from mbfmu.studies.points import point_of_run, state_names, state_values
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.system import System
+    from mbfmu.modeling.assembly import Assembly
+
+
+@dataclasses.dataclass(frozen=True)
+class LinearModel:
+    """d(dx)/dt = A dx + B du, dy = C dx + D du about a point: dx = x - x0, du = u - u0, dy = y - y0.
+
+    States are independent positions, independent speeds and extra states; constraints are eliminated. `int(body.w[1])`
+    is a small rotation (rad) where a quaternion is the position. `rates` are those of the states at the point: zero at
+    a rest position; about any other point the model holds for short times.
+    """
+
+    model: str
+    A: Array
+    B: Array
+    C: Array
+    D: Array
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    #: Units by name of state, input or output.
+    units: Mapping[str, str]
+    time: float
+    x0: Array
+    u0: Array
+    y0: Array
+    rates: Array
+
+    @property
+    def eigenvalues(self) -> Array:
+        """Eigenvalues of A, 1/s [n], by magnitude."""
+        return self.modes[0]
+
+    @property
+    def modes(self) -> tuple[Array, Array]:
+        """Eigenvalues [n], 1/s, and mode shapes [n, n] in columns, each scaled to the largest state."""
+        if not self.states:
+            return np.empty(0, dtype=complex), np.empty((0, 0), dtype=complex)
+        values, vectors = np.linalg.eig(self.A)
+        order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
+        values, vectors = values[order].astype(complex), vectors[:, order].astype(complex)
+        largest = vectors[np.abs(vectors).argmax(axis=0), range(values.size)]
+        return values, vectors / largest
+
+    @property
+    def frequencies(self) -> Array:
+        """Natural frequencies |lambda| / 2 pi of the eigenvalues, Hz [n]."""
+        return np.abs(self.eigenvalues) / (2 * np.pi)
+
+    @property
+    def damping_ratios(self) -> Array:
+        """Damping ratios -Re(lambda) / |lambda| [n]; NaN for an eigenvalue 0."""
+        values = self.eigenvalues
+        size = np.abs(values)
+        return np.divide(-values.real, size, out=np.full(size.shape, np.nan), where=size > 0)
+
+    @property
+    def is_stable(self) -> bool:
+        """True where every eigenvalue lies left of the imaginary axis."""
+        return bool((self.eigenvalues.real < 0).all())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything in lists and numbers; eigenvalues as [re, im]."""
+        return {
+            "model": self.model,
+            "time": self.time,
+            **{name: getattr(self, name).tolist() for name in ("A", "B", "C", "D")},
+            **{name: list(getattr(self, name)) for name in ("states", "inputs", "outputs")},
+            "eigenvalues": [[float(value.real), float(value.imag)] for value in self.eigenvalues],
+            "frequencies": self.frequencies.tolist(),
+            "damping_ratios": [None if np.isnan(d) else float(d) for d in self.damping_ratios],
+            "x0": self.x0.tolist(),
+            "u0": self.u0.tolist(),
+            "y0": self.y0.tolist(),
+            "rates": self.rates.tolist(),
+            "units": dict(self.units),
+        }
+
+    def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write a .json or MATLAB .mat file; returns the path.
+
+        Raises
+        ------
+        ModelError
+            The suffix is another one.
+        """
+        target = pathlib.Path(path)
+        if target.suffix == ".json":
+            target.write_text(json.dumps(self.to_dict(), indent=1), encoding="utf-8")
+        elif target.suffix == ".mat":
+            from scipy.io import savemat
+
+            content = self.to_dict()
+            del content["units"]
+            for name in _NAMES:
+                content[name] = np.array(content[name], dtype=object)
+            savemat(target, {**content, "eigenvalues": self.eigenvalues, "damping_ratios": self.damping_ratios})
+        else:
+            raise ModelError(f"{target}: a linear model is written as .json or .mat; choose {target.stem}.json")
+        return target
+
+    def to_control(self) -> Any:
+        """Return a `control.StateSpace` (extra `control`); names have `_` for `.`, which that refuses."""
+        from mbfmu.runtime.extras import extra
+
+        control = extra("control", "a control.StateSpace")
+        names = {what: [name.replace(".", "_") for name in getattr(self, what)] for what in _NAMES}
+        return control.ss(self.A, self.B, self.C, self.D, **names)
+
+    def to_scipy(self) -> Any:
+        """Return a `scipy.signal.StateSpace`."""
+        from scipy.signal import StateSpace
+
+        return StateSpace(self.A, self.B, self.C, self.D)
+
+    def __repr__(self) -> str:
+        return (
+            f"LinearModel({self.model!r} at {self.time:g} s, {len(self.states)} states, {len(self.inputs)} inputs, "
+            f"{len(self.outputs)} outputs)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{value.real:.5g} {'+' if value.imag >= 0 else '-'} {abs(value.imag):.5g}i</td>"
+            f"<td>{frequency:.5g}</td><td>{damping:.4g}</td></tr>"
+            for value, frequency, damping in zip(self.eigenvalues, self.frequencies, self.damping_ratios, strict=True)
+        )
+        lists = "".join(
+            f"<div>{what}: {html.escape(', '.join(getattr(self, what)) or 'none')}</div>"
+            for what in ("states", "inputs", "outputs")
+        )
+        head = "<tr><th>eigenvalue in 1/s</th><th>frequency in Hz</th><th>damping ratio</th></tr>"
+        return f"<div><b>{html.escape(self.model)}</b> at {self.time:g} s</div>{lists}<table>{head}{rows}</table>"
+
+    def plot(self) -> Any:
+        """Draw the eigenvalues in the complex plane."""
+        from matplotlib.figure import Figure
+
+        figure = Figure(figsize=(5.0, 4.0), layout="constrained")
+        axis = figure.subplots()
+        axis.axvline(0.0, color="gray", linewidth=0.8)
+        axis.scatter(self.eigenvalues.real, self.eigenvalues.imag, marker="x")
+        axis.set_xlabel("real part in 1/s")
+        axis.set_ylabel("imaginary part in 1/s")
+        axis.grid(True, alpha=0.3)
+        axis.set_title(f"{self.model}: eigenvalues")
+        return figure
+
+
+_NAMES = ("states", "inputs", "outputs")
+
+
+def linearize(
+    assembly: Assembly | System,
+    at: float | Literal["start", "equilibrium"] | Equilibrium = "start",
+    *,
+    start_values: Mapping[str, Value] | None = None,
+    drive: Any = None,
+    inputs: Sequence[str] | None = None,
+    outputs: Sequence[str] | None = None,
+    tolerance: float | None = None,
+) -> LinearModel:
+    """Linearise a mechanism about its start, a time of a run, or a rest position.
+
+    Parameters
+    ----------
+    assembly
+        An Assembly, or the System that was made of one.
+    at
+        `start`; a time of the run, s; `equilibrium` (searched for); or an Equilibrium that was found.
+    start_values
+        Parameters, start values and inputs by variable name.
+    drive
+        Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
+    inputs, outputs
+        Names of the linear model's inputs, all of the model's where None, and of its outputs: any variables; the
+        model's own outputs where None.
+    tolerance
+        Of the run to a time.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown, the time lies before the start, or the directions of motion are not unique at the point.
+    InitializationError, SimulationError
+        The point is not reached.
+    """
+    system = system_of(assembly)
+    e = system.equations
+    if at == "equilibrium":
+        at = equilibrium(system, start_values=start_values)
+    if isinstance(at, Equilibrium):
+        t, x, u, P, m = e.start_time, at.x, at.u, at.P, at.m
+    else:
+        time = e.start_time if at == "start" else float(at)
+        t, x, u, P, m = point_of_run(system, time, start_values, drive, tolerance)
+    mechanics = Mechanics(e, P)
+    reduced = operating.reduce(mechanics, t, x, u, m)
+    found = operating.derivatives(mechanics, reduced, t, x, u, m)
+    taken = [v for v in system.variables if v.causality == "input"]
+    if inputs is not None:
+        taken = operating.find_variables(system.name, system.variables, inputs, "input")
+    given = [v for v in system.variables if v.causality == "output"]
+    if outputs is not None:
+        given = operating.find_variables(system.name, system.variables, outputs)
+    y, C, D = operating.output_derivatives(mechanics, reduced, found, given, (t, x, u, m))
+    columns = [v.index for v in taken]
+    names = state_names(system, reduced)
+    units = {v.name: v.unit for v in [*system.variables] if v.unit}
+    angle = {n: units[n.removeprefix("int(").removesuffix(")")].removesuffix("/s") for n in names
+             if n.startswith("int(") and n[4:-1] in units}  # fmt: skip
+    shown = {*names, *(v.name for v in taken), *(v.name for v in given)}
+    return LinearModel(
+        system.name,
+        found.A,
+        found.B[:, columns],
+        C,
+        D[:, columns],
+        tuple(names),
+        tuple(v.name for v in taken),
+        tuple(v.name for v in given),
+        {name: unit for name, unit in {**units, **angle}.items() if name in shown},
+        t,
+        state_values(mechanics, reduced, t, x),
+        u[columns],
+        y,
+        found.rates,
+    )

@@ -1,0 +1,342 @@
+"""A point of operation and the mechanics about it: exact derivatives along the directions in which it may move.
+
+A mechanism moves on the manifold that its constraints leave: positions with g(q) = 0, speeds with c(q, v) = 0. About a
+point, small motions are s = (xi, eta, zeta): independent coordinates of position, independent speeds, extra states. The
+columns of `embedding` say how the states x follow from them. Displacements are measured along the speeds (dq = N(q)
+theta), so that three numbers turn a body whose orientation is a quaternion.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import scipy.linalg
+
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.result import unknown
+from mbfmu.runtime.variables import ScalarVariable
+
+Array = np.ndarray
+
+#: Rows of constraints whose part in others is smaller than this count as dependent on them.
+RANK = 1e-9
+
+
+class Mechanics:
+    """The equations of a system at points of operation, with its parameters in numbers.
+
+    Parameters
+    ----------
+    equations
+        The model.
+    P
+        Its parameters [nP].
+    """
+
+    def __init__(self, equations: Equations, P: Array) -> None:
+        self.equations, self.P = equations, P
+        e = equations
+        self.nq, self.nv, self.nz, self.nx, self.nw = e.nq, e.nv, e.nz, e.nx, e.nw
+        self._tangents: dict[str, ca.Function] = {}
+
+    def __call__(self, name: str, *arguments: Array | float) -> list[Array]:
+        """Evaluate a function of the contract."""
+        found = self.equations.functions[name].call([ca.DM(np.atleast_1d(a)) for a in arguments])
+        return [np.array(value) for value in found]
+
+    def along(self, name: str, arguments: Sequence[Any], seeds: Mapping[int, Array]) -> list[Array]:
+        """Exact change of a function's results (each as a column) along directions, the columns of the seeds.
+
+        `seeds` maps positions of arguments to [size, k]; all others stay.
+        """
+        function = self.equations.functions[name]
+        if name not in self._tangents:
+            self._tangents[name] = function.forward(1)
+        tangent = self._tangents[name]
+        at = [ca.DM(np.atleast_1d(a)) for a in arguments]
+        values = function.call(at)
+        still = [ca.DM.zeros(a.shape) for a in at]
+        count = next(iter(seeds.values())).shape[1]
+        changes: list[list[Array]] = [[] for _ in values]
+        for k in range(count):
+            moved = [ca.DM(seeds[i][:, k]) if i in seeds else still[i] for i in range(len(at))]
+            for column, change in zip(changes, tangent.call([*at, *values, *moved]), strict=True):
+                column.append(np.array(ca.densify(change)).ravel(order="F"))
+        return [np.array(column).T.reshape(value.numel(), count) for column, value in zip(changes, values, strict=True)]
+
+    # -- motion at a point
+
+    def accelerations(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Any]:
+        """W [nw] and the factors of A (None where the equations are explicit).
+
+        Raises
+        ------
+        SimulationError
+            A is singular, or the equations give values that are not finite.
+        """
+        A, b = self("dynamics", t, x, u, self.P, m)
+        if self.equations.explicit or not self.nw:
+            w, factors = b.ravel(), None
+        else:
+            if not np.isfinite(A).all():
+                raise SimulationError(f"{self.equations.name}: the equations are not finite at this point")
+            factors = scipy.linalg.lu_factor(A, check_finite=False)
+            with np.errstate(all="ignore"):
+                w = scipy.linalg.lu_solve(factors, b.ravel(), check_finite=False)
+        if not np.isfinite(w).all():
+            raise SimulationError(
+                f"{self.equations.name}: the accelerations are not determined at this point: something moves that has "
+                "no mass, or branches of the motion cross here"
+            )
+        return w, factors
+
+    def modes(self, t: float, x: Array, u: Array, m: Array) -> Array:
+        """Modes [nm] of the switches at a point, from a guess of them."""
+        for _ in range(20):
+            if not m.size:
+                break
+            w, _ = self.accelerations(t, x, u, m)
+            found = (self("crossings", t, x, u, self.P, m, w)[0].ravel() >= 0).astype(float)
+            if (found == m).all():
+                break
+            m = found
+        return m
+
+    def displaced(self, t: float, x: Array, theta: Array) -> Array:
+        """dq = N(q) theta, for columns of theta [nv, k]."""
+        columns = [self("displacement", t, x, self.P, theta[:, k])[0].ravel() for k in range(theta.shape[1])]
+        return np.array(columns).T.reshape(self.nq, theta.shape[1])
+
+    def project(self, t: float, x: Array, u: Array, m: Array) -> Array | None:
+        """The nearest states that satisfy the constraints, or None where there are none near."""
+        x = x.copy()
+        for _ in range(30):
+            for at in self.equations.quaternions:
+                x[at : at + 4] /= np.linalg.norm(x[at : at + 4])
+            g, _, G = self("constraints", t, x, u, self.P, m)
+            if not np.isfinite(g).all():
+                return None
+            if not g.size or np.abs(g).max() < 1e-13 * max(1.0, np.abs(x[: self.nq]).max(initial=0.0)):
+                break
+            step = np.linalg.lstsq(G[: g.size], -g.ravel(), rcond=RANK)[0]
+            x[: self.nq] += self("displacement", t, x, self.P, step)[0].ravel()
+            if np.abs(step).max(initial=0.0) < 1e-15:
+                break
+        else:
+            if np.abs(g).max() > 1e-9:
+                return None
+        _, c, G = self("constraints", t, x, u, self.P, m)
+        if c.size:
+            x[self.nq : self.nq + self.nv] -= np.linalg.lstsq(G, c.ravel(), rcond=RANK)[0]
+        return x
+
+
+@dataclasses.dataclass(frozen=True)
+class Reduced:
+    """Small motions about a point: what may move independently, and how everything else follows.
+
+    `positions`: indices of independent coordinates (along the speeds), `speeds`: of independent speeds; `embedding`
+    [nx, n] maps s = (xi, eta, zeta) to x; `theta` [nv, positions] is the displacement of each xi.
+    """
+
+    positions: tuple[int, ...]
+    speeds: tuple[int, ...]
+    embedding: Array
+    theta: Array
+    #: Change of x with each input, where speeds are prescribed by them [nx, nu].
+    driven: Array
+
+
+def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted: Collection[int] = ()) -> Reduced:
+    """Choose independent coordinates and speeds at a point: those `wanted` (indices along the speeds) where possible.
+
+    Raises
+    ------
+    ModelError
+        Branches of the motion cross here, so that the directions of motion are not unique.
+    """
+    e, nq, nv, nz = mechanics.equations, mechanics.nq, mechanics.nv, mechanics.nz
+    g, c, G = mechanics("constraints", t, x, u, mechanics.P, m)
+    # what starts at a fixed value was chosen by whoever wrote the model: rather keep it
+    preferred = np.array([0.1 if nq + i < len(e.fixed) and e.fixed[nq + i] else 1.0 for i in range(nv)])
+    preferred[list(wanted)] *= 1e-3
+    positions, theta = _free(e, G[: g.size], preferred)
+    speeds, eta = _free(e, G, preferred)
+    dq = mechanics.displaced(t, x, theta)
+    embedding = np.zeros((mechanics.nx, len(positions) + len(speeds) + nz))
+    embedding[:nq, : len(positions)] = dq
+    driven = np.zeros((mechanics.nx, u.size))
+    if c.size:
+        # dc/dq dq + dc/du du + G dv = 0 with the independent speeds held
+        dx = np.zeros((mechanics.nx, len(positions)))
+        dx[:nq] = dq
+        dependent = [i for i in range(nv) if i not in set(speeds)]
+        inverse = np.linalg.pinv(G[:, dependent], rcond=RANK)
+        rows = [nq + i for i in dependent]
+        if positions:
+            change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {1: dx})[1]
+            embedding[np.ix_(rows, range(len(positions)))] = -inverse @ change
+        if u.size:
+            changes = mechanics.along("constraints", (t, x, u, mechanics.P, m), {2: np.eye(u.size)})
+            if np.abs(changes[0]).max(initial=0.0) > 0:
+                raise ModelError(
+                    f"{e.name}: an input prescribes positions within a loop; linear models of such are not offered"
+                )
+            driven[rows] = -inverse @ changes[1]
+    embedding[nq : nq + nv, len(positions) : len(positions) + len(speeds)] = eta
+    embedding[nq + nv :, len(positions) + len(speeds) :] = np.eye(nz)
+    return Reduced(positions, speeds, embedding, theta, driven)
+
+
+def _free(equations: Equations, rows: Array, preferred: Array) -> tuple[tuple[int, ...], Array]:
+    """Independent columns of rows * s = 0, and the directions s [n, k] in which one of them is 1 and the others 0."""
+    n = preferred.size
+    if not rows.shape[0] or not n:
+        return tuple(range(n)), np.eye(n)
+    scale = np.linalg.norm(rows, axis=1, keepdims=True)
+    if (scale == 0).any():
+        raise _crossing(equations)
+    _, R, order = scipy.linalg.qr(rows / scale * preferred, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(R))
+    if diagonal.min() < RANK * diagonal.max():
+        raise _crossing(equations)
+    dependent, free = order[: rows.shape[0]], np.sort(order[rows.shape[0] :])
+    directions = np.zeros((n, free.size))
+    directions[free, range(free.size)] = 1.0
+    directions[dependent] = -np.linalg.solve((rows / scale)[:, dependent], (rows / scale)[:, free])
+    return tuple(int(i) for i in free), directions
+
+
+def _crossing(equations: Equations) -> ModelError:
+    return ModelError(
+        f"{equations.name}: branches of the motion cross at this point, or a constraint is redundant in it: the "
+        "directions of motion are not unique; choose a point beside it"
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class Derivatives:
+    """Exact derivatives of ds/dt with s and u, and of w: `A` [n, n], `B` [n, nu], `w_s` [nw, n], `w_u` [nw, nu]."""
+
+    A: Array
+    B: Array
+    w: Array
+    w_s: Array
+    w_u: Array
+    #: ds/dt at the point [n].
+    rates: Array
+
+
+def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: Array, m: Array) -> Derivatives:
+    """Differentiate the motion at a point along the directions of `reduced`."""
+    nq, nv = mechanics.nq, mechanics.nv
+    P, n, nu = mechanics.P, reduced.embedding.shape[1], u.size
+    positions, speeds = list(reduced.positions), list(reduced.speeds)
+    dx = np.hstack([reduced.embedding, reduced.driven])
+    du = np.hstack([np.zeros((nu, n)), np.eye(nu)])
+    seeds = {1: dx, 2: du}
+    w, factors = mechanics.accelerations(t, x, u, m)
+    dw = np.zeros((mechanics.nw, n + nu))
+    if mechanics.nw and n + nu:
+        dA, db = mechanics.along("dynamics", (t, x, u, P, m), seeds)
+        if mechanics.equations.explicit:
+            dw = db
+        else:
+            products = [dA[:, k].reshape(mechanics.nw, -1, order="F") @ w for k in range(n + nu)]
+            dw = scipy.linalg.lu_solve(factors, db - np.array(products).T)
+    change = mechanics.along("derivatives", (t, x, u, P, m, w), {**seeds, 5: dw})[0]
+    rates = mechanics("derivatives", t, x, u, P, m, w)[0].ravel()
+    result = np.empty((n, n + nu))
+    # q' = N(q) v, so with dq = N theta: N theta' = D(N v) - DN[q'] theta
+    if positions:
+        theta = np.hstack([reduced.theta, np.zeros((nv, n + nu - len(positions)))])
+        right = change[:nq].copy()
+        moved = np.zeros((mechanics.nx, 1))
+        moved[:nq, 0] = rates[:nq]
+        for k in range(len(positions)):
+            right[:, k] -= mechanics.along("displacement", (t, x, P, theta[:, k]), {1: moved})[0][:, 0]
+        N = mechanics.displaced(t, x, np.eye(nv))
+        result[: len(positions)] = np.linalg.lstsq(N, right, rcond=None)[0][positions]
+    result[len(positions) : len(positions) + len(speeds)] = change[nq : nq + nv][speeds]
+    result[len(positions) + len(speeds) :] = change[nq + nv :]
+    independent = [*(nq + i for i in speeds), *range(nq + nv, mechanics.nx)]
+    velocity = x[nq : nq + nv][positions]
+    return Derivatives(
+        result[:, :n], result[:, n:], w, dw[:, :n], dw[:, n:], np.concatenate([velocity, rates[independent]])
+    )
+
+
+def output_derivatives(
+    mechanics: Mechanics,
+    reduced: Reduced,
+    found: Derivatives,
+    variables: Sequence[ScalarVariable],
+    point: tuple[float, Array, Array, Array],
+) -> tuple[Array, Array, Array]:
+    """Values [ny] and derivatives with s [ny, n] and u [ny, nu] of variables at a point (t, x, u, m)."""
+    t, x, u, m = point
+    n, nu = reduced.embedding.shape[1], u.size
+    dx, du = np.hstack([reduced.embedding, reduced.driven]), np.hstack([np.zeros((nu, n)), np.eye(nu)])
+    dw = np.hstack([found.w_s, found.w_u])
+    y, dy = np.zeros(mechanics.equations.ny), np.zeros((mechanics.equations.ny, n + nu))
+    if any(v.store == "y" for v in variables):
+        arguments = (t, x, u, mechanics.P, m, found.w)
+        y = mechanics("variables", *arguments)[0].ravel()
+        dy = mechanics.along("variables", arguments, {1: dx, 2: du, 5: dw})[0] if n + nu else dy
+    stores = {"x": (x, dx), "u": (u, du), "w": (found.w, dw), "y": (y, dy)}
+    values, slopes = np.zeros(len(variables)), np.zeros((len(variables), n + nu))
+    for row, variable in enumerate(variables):
+        if variable.store in stores:
+            value, slope = stores[variable.store]
+            values[row], slopes[row] = value[variable.index], slope[variable.index]
+        elif variable.store == "time":
+            values[row] = t
+        else:
+            values[row] = mechanics.P[variable.index] if variable.store == "P" else float(variable.start or 0.0)
+    return values, slopes[:, :n], slopes[:, n:]
+
+
+def coordinate_names(
+    equations: Equations, variables: Sequence[ScalarVariable]
+) -> tuple[list[str], list[str], list[str]]:
+    """Names of the positions along the speeds, of the speeds, and of the extra states."""
+    held: dict[int, str] = {}
+    for variable in sorted(
+        (v for v in variables if v.store == "x"), key=lambda v: (v.start_index is None, len(v.name))
+    ):
+        held.setdefault(variable.index, variable.name)
+    names = [held.get(i, equations.unknown_names[i]) for i in range(equations.nx)]
+    q, v, z = names[: equations.nq], names[equations.nq : equations.nq + equations.nv], names[-equations.nz or None :]
+    pattern = equations.functions["displacement"].jac_sparsity(0, 3)
+    rows, columns = (np.array(index) for index in pattern.get_triplet())
+    positions = []
+    for i in range(equations.nv):
+        own = rows[columns == i]
+        plain = own.size == 1 and np.count_nonzero(rows == own[0]) == 1
+        positions.append(q[own[0]] if plain else f"int({v[i]})")
+    return positions, v, z if equations.nz else []
+
+
+def find_variables(
+    model: str, variables: Sequence[ScalarVariable], names: Sequence[str], causality: str | None = None
+) -> list[ScalarVariable]:
+    """Variables by name, of one causality where that is given; the elements of a vector by the vector's name.
+
+    Raises
+    ------
+    ModelError
+        A name is unknown.
+    """
+    known = {v.name: v for v in variables if v.type != "String" and causality in (None, v.causality)}
+    found: dict[str, ScalarVariable] = {}
+    for name in names:
+        chosen = [name] if name in known else [other for other in known if other.startswith(f"{name}[")]
+        if not chosen:
+            raise ModelError(f"{model}: {unknown(name, known)}")
+        found |= {other: known[other] for other in chosen}
+    return list(found.values())

@@ -1,0 +1,114 @@
+"""Fits to data that were made with known parameters."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from mechanisms import CartPole, Suspension
+
+import mbfmu
+from mbfmu import cli
+from mbfmu.errors import ModelError
+
+TRUE = {"strut.c": 20000.0, "strut.d": 1500.0, "body.m": 300.0}
+ELSEWHERE = {"strut.c": 14000.0, "strut.d": 900.0, "body.m": 380.0}
+LOAD = {"load": ([0.0, 0.1, 0.2, 5.0], [0.0, 800.0, 800.0, 0.0])}
+
+
+@pytest.fixture(scope="module")
+def suspension():
+    return mbfmu.System.of(Suspension())
+
+
+@pytest.fixture(scope="module")
+def measured(suspension):
+    return mbfmu.simulate(
+        suspension, 2.0, step=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"]
+    )
+
+
+def noisy(measured, random):
+    data = {"time": measured.time, "load": measured["load"]}
+    for name, noise in (("body.s", 1e-3), ("wheel.s", 1e-4)):
+        data[name] = measured[name] + random.normal(0.0, noise, measured.time.size)
+    return data
+
+
+def test_intervals_hold_what_made_the_data(suspension, measured):
+    random = np.random.default_rng(1)
+    hits = np.zeros(3)
+    for _ in range(40):
+        found = mbfmu.fit(suspension, noisy(measured, random), list(TRUE))
+        hits += [low <= true <= high for true, (low, high) in zip(TRUE.values(), found.intervals, strict=True)]
+    assert (hits >= 34).all()  # 95 % are 38; 3 in 1000 series would have less than 34
+    assert (hits < 40).any()
+
+
+def test_a_fit_from_elsewhere(suspension, measured):
+    data = noisy(measured, np.random.default_rng(2))
+    near = mbfmu.fit(suspension, data, list(TRUE))
+    far = mbfmu.fit(suspension, data, list(TRUE), start_values=ELSEWHERE)
+    np.testing.assert_allclose(far.values, near.values, rtol=1e-5)
+    assert far.deviations["body.s"] == pytest.approx(1e-3, rel=0.3)
+    assert far.deviations["wheel.s"] == pytest.approx(1e-4, rel=0.3)
+    assert not far.unidentifiable
+    assert len(far.plot().axes) == 4
+
+
+def test_what_the_data_cannot_tell_is_named(suspension, measured):
+    # without a load, motion from a start knows ratios only: all masses, springs and dampers may be scaled together
+    free = mbfmu.simulate(suspension, 2.0, step=0.02, tolerance=1e-9, start_values={"body.s": 0.1}, outputs=["body.s"])
+    names = ["body.m", "wheel.m", "strut.c", "strut.d", "tyre.c", "tyre.d"]
+    found = mbfmu.fit(suspension, {"time": free.time, "body.s": free["body.s"]}, names, start_values={"body.s": 0.1})
+    assert found.unidentifiable == (tuple(names),)
+    assert np.isnan(found.errors).all()
+
+
+def test_start_values_bounds_gaps_and_several_experiments(suspension):
+    experiments = []
+    for s, v in ((0.1, 0.0), (0.0, 0.4)):
+        run = mbfmu.simulate(suspension, 1.0, step=0.02, tolerance=1e-9, start_values={"body.s": 0.1, "body.v": v + s})
+        series = run["body.s"].copy()
+        series[7] = np.nan
+        experiments.append(mbfmu.Experiment({"time": run.time, "body.s": series}, start_values={"body.v": v + s}))
+    found = mbfmu.fit(suspension, experiments, {"body.s": (-1.0, 1.0), "strut.d": (1600.0, 3000.0)})
+    assert found.at_bounds == ("strut.d",)
+    assert found["strut.d"] == pytest.approx(1600.0)
+    found = mbfmu.fit(
+        suspension, experiments, {"body.s": (-1.0, 1.0), "strut.d": None}, start_values={"strut.d": 700.0}
+    )
+    assert found["body.s"] == pytest.approx(0.1, rel=1e-5)
+    assert found["strut.d"] == pytest.approx(1500.0, rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("data", "parameters", "message"),
+    [
+        ({"time": [0.0, 1.0, 2.0], "body.t": [0.0] * 3}, ["strut.c"], "there is no variable 'body.t'"),
+        ({"time": [0.0, 1.0, 2.0], "body.s": [0.0] * 3}, ["strut.k"], "there is no variable 'strut.k'"),
+        ({"time": [0.0, 1.0, 2.0], "load": [0.0] * 3}, ["strut.c"], "no series of a variable to compare with"),
+        ({"time": [0.0, 1.0], "body.s": [0.0] * 2}, list(TRUE), "2 measured values cannot determine 3 parameters"),
+        ({"time": [0.0, 1.0, 2.0], "body.s": [0.0] * 3}, {"strut.c": (2, 1)}, "the bounds of 'strut.c' leave no room"),
+    ],
+)
+def test_mistakes_are_named(suspension, data, parameters, message):
+    with pytest.raises(ModelError, match=message):
+        mbfmu.fit(suspension, data, parameters)
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "cart.py").write_text((__import__("pathlib").Path(__file__).parent / "mechanisms.py").read_text())
+    run = mbfmu.simulate(
+        CartPole(m=0.8), 1.0, step=0.02, start_values={"hinge.phi": 0.5}, outputs=["slide.s", "hinge.phi"]
+    )
+    run.to_csv("data.csv")
+    arguments = ["fit", "cart.py:CartPole", "data.csv", "-p", "bob.m=0.1:2", "-p", "cart.m=2", "-p", "hinge.phi=0.5"]
+    assert cli.main([*arguments, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)["parameters"]
+    assert list(found) == ["bob.m"]
+    assert found["bob.m"]["value"] == pytest.approx(0.8, rel=1e-4)
+    assert cli.main([*arguments, "--plot", "fit.png"]) == 0
+    assert (tmp_path / "fit.png").is_file()

@@ -1,0 +1,93 @@
+"""Inputs over time: what they may be, what becomes of them, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas
+import pytest
+import xarray
+from mechanisms import CartPole
+
+import mbfmu
+from mbfmu.errors import ModelError
+
+
+@pytest.fixture(scope="module")
+def cart():
+    return mbfmu.System.of(CartPole(m=1e-9))
+
+
+def pushed(cart, inputs, **options):
+    return mbfmu.simulate(cart, 2.0, step=0.1, tolerance=1e-9, inputs=inputs, outputs=["slide.s", "force"], **options)
+
+
+TIMES, FORCES = np.array([0.0, 0.55, 1.3, 2.0]), np.array([0.0, 3.0, -2.0, 1.0])
+
+
+def test_straight_lines_are_followed_exactly(cart):
+    result = pushed(cart, {"force": (TIMES, FORCES)})
+    np.testing.assert_allclose(result["force"], np.interp(result.time, TIMES, FORCES), atol=1e-12)
+    # two integrals of a piecewise linear force over a mass of 2 kg, on a fine grid that has its kinks
+    fine = np.linspace(0.0, 2.0, 40001)
+    speed = np.concatenate([[0], np.cumsum(np.diff(fine) * np.interp((fine[1:] + fine[:-1]) / 2, TIMES, FORCES))]) / 2
+    way = 0.3 + np.concatenate([[0], np.cumsum(np.diff(fine) * (speed[1:] + speed[:-1]) / 2)])
+    np.testing.assert_allclose(result["slide.s"], np.interp(result.time, fine, way), atol=1e-7)
+
+
+def test_held_values_jump_at_their_instants(cart):
+    result = pushed(cart, {"force": ([0.0, 1.0], [4.0, -4.0])}, interpolation="held")
+    t = result.time
+    np.testing.assert_allclose(
+        result["slide.s"], 0.3 + np.where(t < 1, t**2, 1 + 2 * (t - 1) - (t - 1) ** 2), atol=1e-8
+    )
+
+
+def test_an_instant_that_stands_twice_is_a_jump(cart):
+    jump = pushed(cart, {"force": ([0, 1, 1, 2], [4.0, 4.0, -4.0, -4.0])})
+    held = pushed(cart, {"force": ([0.0, 1.0], [4.0, -4.0])}, interpolation="held")
+    np.testing.assert_allclose(jump["slide.s"], held["slide.s"], atol=1e-12)
+
+
+def test_every_kind_of_table_gives_the_same_run(cart, tmp_path):
+    wanted = pushed(cart, {"force": (TIMES, FORCES)})["slide.s"]
+    file = tmp_path / "drive.csv"
+    file.write_text(
+        "time [ms];force [kN]\n" + "".join(f"{1e3 * t};{f / 1e3}\n" for t, f in zip(TIMES, FORCES, strict=False))
+    )
+    frame = pandas.DataFrame({"time": TIMES, "force": FORCES})
+    columns = np.array(list(zip(TIMES, FORCES, strict=False)), dtype=[("time", float), ("force", float)])
+    dataset = xarray.Dataset({"force": ("time", FORCES, {"units": "N"})}, {"time": TIMES})
+    for given in (file, frame, frame.set_index("time"), columns, dataset, {"time": TIMES, "force": FORCES}):
+        np.testing.assert_allclose(pushed(cart, given)["slide.s"], wanted, atol=1e-9)
+
+
+def test_functions_and_numbers(cart):
+    result = pushed(cart, {"force": lambda t: 2.0 * t})
+    np.testing.assert_allclose(result["slide.s"], 0.3 + result.time**3 / 6, atol=1e-8)
+    np.testing.assert_allclose(pushed(cart, {"force": 4.0})["slide.s"], 0.3 + result.time**2, atol=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "message"),
+    [
+        ({"forc": 1.0}, "there is no input 'forc'; did you mean 'force'"),
+        ({"force [kg]": 1.0}, "'force' has the unit N; a series in kg cannot be converted"),
+        ({"force": ([0.0, 1.0], [0.0, np.nan])}, "has 1 gap, the first in row 2"),
+        ({"force": ([0.5, 1.0], [0.0, 1.0])}, "begins at 0.5 s, after the start at 0 s"),
+        ({"force": ([0.0, 1.0, 0.5], [0.0, 1.0, 1.0])}, "goes back in time after 1 s"),
+        ({"force": np.zeros(3)}, "there is no series 'time' beside it"),
+        ({"time": [0.0, 1.0], "force": np.zeros(3)}, "3 values at 2 instants"),
+        ({"force": lambda t: 1 / 0}, "the function for the input 'force' fails"),
+        (7, "inputs cannot be read from a int"),
+    ],
+)
+def test_mistakes_are_named(cart, inputs, message):
+    with pytest.raises(ModelError, match=message.replace("(", r"\(")):
+        pushed(cart, inputs)
+
+
+def test_a_cell_that_is_no_number_is_named(cart, tmp_path):
+    file = tmp_path / "drive.csv"
+    file.write_text("time,force\n0,0\n1,many\n")
+    with pytest.raises(ModelError, match=r"drive.csv, line 3: 'many' under 'force' is no number"):
+        pushed(cart, file)

@@ -1,0 +1,183 @@
+"""Linear models against equations on paper, differences of the runtime, and nonlinear runs."""
+
+from __future__ import annotations
+
+import json
+
+import fmpy
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.signal
+from mbfmu.fmus.four_bar import FourBar
+from mbfmu.fmus.free_body import FreeBody
+from mbfmu.fmus.furuta_pendulum import FurutaPendulum
+from mbfmu.fmus.scara import Scara
+from mechanisms import CartPole, G, Suspension, TwoPendulums
+
+import mbfmu
+from mbfmu import cli
+from mbfmu.runtime.run import Run
+
+
+def second_order(mass, stiffness, damping=None):
+    n = len(mass)
+    inverse = np.linalg.inv(mass)
+    damping = np.zeros((n, n)) if damping is None else damping
+    return np.block([[np.zeros((n, n)), np.eye(n)], [-inverse @ stiffness, -inverse @ damping]])
+
+
+def test_a_cart_with_a_pendulum():
+    M, m, length = 2.0, 0.5, 0.7
+    linear = mbfmu.linearize(CartPole(M, m, length))
+    assert linear.states == ("slide.s", "hinge.phi", "slide.v", "hinge.w")
+    A = np.zeros((4, 4))
+    A[0, 2] = A[1, 3] = 1.0
+    A[2, 1], A[3, 1] = m * G / M, -(M + m) * G / (M * length)
+    np.testing.assert_allclose(linear.A, A, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(linear.B, [[0], [0], [1 / M], [-1 / (M * length)]], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(linear.C, [[1, 0, 0, 0], [0, 1, 0, 0]], atol=1e-14)
+    assert linear.units["slide.v"] == "m/s"
+    frequency = np.sqrt((M + m) * G / (M * length)) / (2 * np.pi)
+    np.testing.assert_allclose(linear.frequencies[-2:], frequency, rtol=1e-10)
+
+
+def test_two_pendulums():
+    m, lengths = (1.2, 0.7), (0.4, 0.9)
+    a, b = lengths
+    mass = np.array([[sum(m) * a**2, m[1] * a * b], [m[1] * a * b, m[1] * b**2]])
+    stiffness = np.diag([sum(m) * G * a, m[1] * G * b])
+    T = np.array([[1.0, 0.0], [1.0, 1.0]])  # angles against the vertical
+    wanted = second_order(T.T @ mass @ T, T.T @ stiffness @ T)
+    np.testing.assert_allclose(mbfmu.linearize(TwoPendulums(m, lengths)).A, wanted, rtol=1e-11, atol=1e-12)
+
+
+def furuta_on_paper():
+    arm, rod, density = 0.3, 0.4, 2700.0
+    m_arm, m = density * np.pi * 0.01**2 * arm, density * np.pi * 0.0075**2 * rod
+    inertia = m_arm * (3 * 0.01**2 + arm**2) / 12 + m_arm * arm**2 / 4 + m * 0.0075**2 / 2
+    along = m * (3 * 0.0075**2 + rod**2) / 12
+    half = rod / 2
+    mass = np.array([[inertia + m * arm**2, -m * arm * half], [-m * arm * half, along + m * half**2]])
+    A = second_order(mass, np.diag([0.0, -m * G * half]), np.diag([0.002, 0.001]))
+    return A, np.concatenate([[0, 0], np.linalg.inv(mass)[:, 0]])[:, None]
+
+
+def test_the_upright_furuta_pendulum():
+    linear = mbfmu.linearize(FurutaPendulum(), "equilibrium")
+    A, B = furuta_on_paper()
+    np.testing.assert_allclose(linear.A, A, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(linear.B, B, rtol=1e-9)
+    assert not linear.is_stable
+
+
+def test_a_loop_against_differences_of_its_reduced_equation():
+    system = mbfmu.System.of(FourBar())
+    at = {"j1.phi": 0.4, "j1.w": 3.0}
+    linear = mbfmu.linearize(system, start_values=at)
+    assert linear.states == ("j1.phi", "j1.w")
+    known = {v.name: v for v in system.variables}
+    acceleration = known["j1.a"]
+
+    def a(**changed):
+        run = Run(system.equations, system.variables)
+        for name, value in {**at, **{k.replace("_", "."): v for k, v in changed.items()}}.items():
+            run.set(known[name], value)
+        run.finish_initialisation()
+        return run.values(acceleration.store)[acceleration.index]
+
+    h = 1e-4
+    for column, name in enumerate(("j1_phi", "j1_w")):
+        x = at[name.replace("_", ".")]
+        slope = (8 * (a(**{name: x + h}) - a(**{name: x - h})) - a(**{name: x + 2 * h}) + a(**{name: x - 2 * h})) / (
+            12 * h
+        )
+        assert linear.A[1, column] == pytest.approx(slope, rel=1e-7)
+    np.testing.assert_allclose(linear.rates, [3.0, a()], rtol=1e-9)
+
+
+def test_a_suspension_has_four_states():
+    linear = mbfmu.linearize(Suspension())
+    mass, k, c, d = np.diag([300.0, 40.0]), 180000.0, 20000.0, 1500.0
+    stiffness, damping = np.array([[c, -c], [-c, c + k]]), np.array([[d, -d], [-d, d + 50.0]])
+    assert set(linear.states) == {"body.s", "wheel.s", "body.v", "wheel.v"}
+    order = [linear.states.index(name) for name in ("body.s", "wheel.s", "body.v", "wheel.v")]
+    np.testing.assert_allclose(linear.A[np.ix_(order, order)], second_order(mass, stiffness, damping), atol=1e-9)
+
+
+def test_a_body_with_a_quaternion_has_twelve_states():
+    linear = mbfmu.linearize(FreeBody())
+    assert len(linear.states) == 12
+    assert sum(name.startswith("int(") for name in linear.states) == 3
+
+
+@pytest.mark.parametrize(("assembly", "size"), [(Scara, 1e-4), (Suspension, 1.0)])
+def test_small_motions_are_those_of_the_linear_model(assembly, size):
+    system = mbfmu.System.of(assembly())
+    rest = mbfmu.equilibrium(system)
+    linear = mbfmu.linearize(system, rest)
+    times = np.linspace(0.0, 1.0, 501)
+    chirp = size * np.sin(2 * np.pi * (1 + 4 * times) * times)
+    held = dict(zip(linear.inputs, linear.u0, strict=True))
+    inputs = {name: ((times, value + chirp) if i == 0 else value) for i, (name, value) in enumerate(held.items())}
+    run = mbfmu.simulate(system, 1.0, step=0.002, tolerance=1e-10, start_values=rest.start_values, inputs=inputs)
+    u = np.zeros((times.size, len(linear.inputs)))
+    u[:, 0] = chirp
+    _, y, _ = scipy.signal.lsim(linear.to_scipy(), u, times)
+    moved = np.column_stack([run[name] for name in linear.outputs]) - linear.y0
+    largest = np.abs(y).max()
+    np.testing.assert_allclose(moved, y, atol=2e-3 * largest)
+
+
+def test_a_regulator_holds_the_nonlinear_fmu_upright(tmp_path):
+    linear = mbfmu.linearize(FurutaPendulum(), "equilibrium", outputs=["base.phi", "hinge.phi", "base.w", "hinge.w"])
+    P = scipy.linalg.solve_continuous_are(linear.A, linear.B, np.diag([1.0, 10.0, 0.1, 0.1]), [[10.0]])
+    gain = linear.B.T @ P / 10.0
+    file = mbfmu.build(FurutaPendulum(), tmp_path / "furuta.fmu", equations="interpreted")
+    description = fmpy.read_model_description(str(file))
+    references = {v.name: v.valueReference for v in description.modelVariables}
+    states = [references[name] for name in linear.states]
+    slave = fmpy.instantiate_fmu(fmpy.extract(str(file), str(tmp_path / "unpacked")), description, "CoSimulation")
+    slave.setupExperiment(startTime=0.0)
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    assert slave.getReal([references["hinge.phi"]])[0] == pytest.approx(0.2)
+    for step in range(1500):
+        slave.setReal([references["torque"]], [float(-(gain @ slave.getReal(states))[0])])
+        slave.doStep(0.004 * step, 0.004)
+    left = np.abs(slave.getReal(states)).max()
+    slave.terminate()
+    slave.freeInstance()
+    assert left < 2e-3
+
+
+def test_files_and_objects_of_others(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["linearize", "furuta_pendulum", "--at", "equilibrium", "-o", "linear.json"]) == 0
+    content = json.loads((tmp_path / "linear.json").read_text())
+    linear = mbfmu.linearize(FurutaPendulum(), "equilibrium")
+    np.testing.assert_array_equal(content["A"], linear.A)
+    assert content["states"] == list(linear.states)
+    np.testing.assert_allclose([complex(*pair) for pair in content["eigenvalues"]], linear.eigenvalues)
+    control = linear.to_control()
+    np.testing.assert_array_equal(control.A, linear.A)
+    assert control.input_labels == ["torque"]
+    assert control.state_labels[0] == "base_phi"
+    scipy.io.loadmat(linear.save(tmp_path / "linear.mat"))
+    assert cli.main(["linearize", "furuta_pendulum", "--at", "soon"]) == 2
+    assert "--at soon: write start, equilibrium or a time" in capsys.readouterr().err
+    assert cli.main(["linearize", "furuta_pendulum", "--at", "0.5", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["time"] == 0.5
+
+
+def test_a_small_rotation_of_a_turning_body():
+    # seen from the body, a rotation vector between two motions changes by d(theta)/dt = d(w) - w x theta
+    linear = mbfmu.linearize(FreeBody(), 1.0)
+    speeds = [name.removeprefix("int(")[:-1] for name in linear.states if name.startswith("int(")]
+    w = np.array([linear.x0[linear.states.index(name)] for name in speeds])
+    assert np.abs(w).max() > 0.1
+    rows = [linear.states.index(f"int({name})") for name in speeds]
+    columns = [linear.states.index(name) for name in speeds]
+    cross = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
+    np.testing.assert_allclose(linear.A[np.ix_(rows, rows)], -cross, atol=1e-10)
+    np.testing.assert_allclose(linear.A[np.ix_(rows, columns)], np.eye(3), atol=1e-10)

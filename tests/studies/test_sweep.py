@@ -1,0 +1,165 @@
+"""Many runs: the same as one by one, whatever the threads, through every file, and after an interruption."""
+
+from __future__ import annotations
+
+import csv
+import json
+
+import numpy as np
+import pytest
+import scipy.stats
+from mbfmu.fmus.double_pendulum import DoublePendulum
+from mechanisms import CartPole
+
+import mbfmu
+from mbfmu import cli
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.studies import design, reductions, store
+
+
+@pytest.fixture(scope="module")
+def pendulum():
+    return mbfmu.System.of(DoublePendulum())
+
+
+KEPT = ["revolute1.phi:trajectory", "revolute1.phi:final", "revolute2.w:absmax", "revolute1.phi:crossing=-1"]
+VALUES = {"revolute1.phi": [-0.4, 0.3], "damper.d": "0.1,-1,2"}
+
+
+def test_every_run_is_what_simulate_gives(pendulum):
+    found = mbfmu.sweep(pendulum, VALUES, KEPT, 1.0, step=0.01)
+    assert len(found) == 6
+    assert list(found.messages) == [1, 4]
+    assert "'damper.d' cannot be set to -1.0: its smallest value is 0" in found.messages[1]
+    for row in (0, 2, 3, 5):
+        settings = {name: found[name][row] for name in VALUES}
+        one = mbfmu.simulate(pendulum, 1.0, step=0.01, start_values=settings, outputs=["revolute1.phi", "revolute2.w"])
+        np.testing.assert_array_equal(found["revolute1.phi:trajectory"][row], one["revolute1.phi"])
+    assert found.units["revolute1.phi:crossing=-1"] == "s"
+    assert np.isnan(found["revolute1.phi:final"][[1, 4]]).all()
+    with pytest.raises(ModelError, match=r"write revolute1.phi:trajectory"):
+        mbfmu.sweep(pendulum, VALUES, ["revolute1.phi"])
+    assert one["revolute1.phi"][-1] == found["revolute1.phi:final"][5]
+    assert np.abs(one["revolute2.w"]).max() == found["revolute2.w:absmax"][5]
+
+
+def test_results_do_not_depend_on_threads_or_files(pendulum, tmp_path):
+    values = {"revolute2.phi": "linspace:-1:1:70", "damper.d": [0.0, -1.0]}
+    kept = ["revolute1.phi:final", "revolute1.w:rms"]
+    one = mbfmu.sweep(pendulum, values, kept, 0.5, threads=1)
+    for options in ({"threads": 3}, *({"path": tmp_path / f"sweep{suffix}"} for suffix in store.SUFFIXES)):
+        other = mbfmu.sweep(pendulum, values, kept, 0.5, **options)
+        assert set(other.columns) == set(one.columns)
+        for name, column in one.columns.items():
+            np.testing.assert_array_equal(other[name], column)
+    assert len(one.to_pandas()) == 140
+    assert one.to_xarray()["revolute1.w:rms"].attrs["units"] == "rad/s"
+
+
+def test_an_interrupted_sweep_goes_on(pendulum, tmp_path, monkeypatch):
+    values, kept, path = {"damper.d": np.linspace(0, 1, 90)}, ["revolute1.phi:final"], tmp_path / "sweep.csv"
+    whole = mbfmu.sweep(pendulum, values, kept, 0.2)
+
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        if done > total / 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        mbfmu.sweep(pendulum, values, kept, 0.2, path=path, threads=1, progress=stop)
+    finished = len(list((tmp_path / "sweep.csv.parts").glob("*.npz")))
+    assert finished >= 20
+    with pytest.raises(ModelError, match="parts of another sweep"):
+        mbfmu.sweep(pendulum, values, ["revolute1.w:final"], 0.2, path=path)
+    written = []
+    write = store.Parts.write
+    monkeypatch.setattr(
+        store.Parts, "write", lambda self, number, part: (written.append(number), write(self, number, part))
+    )
+    again = mbfmu.sweep(pendulum, values, kept, 0.2, path=path)
+    assert len(written) == 45 - finished
+    np.testing.assert_array_equal(again["revolute1.phi:final"], whole["revolute1.phi:final"])
+    assert not (tmp_path / "sweep.csv.parts").exists()
+
+
+def test_runs_that_fail_are_rows_with_messages():
+    # a massless bob leaves the hinge's acceleration open
+    found = mbfmu.sweep(CartPole(), {"bob.m": [0.5, 0.0, 1.0]}, ["hinge.phi:final"], 0.1)
+    assert list(found.messages) == [1]
+    assert "singular" in found.messages[1]
+    assert np.isfinite(found["hinge.phi:final"][[0, 2]]).all()
+
+
+def test_inputs_and_given_values(pendulum):
+    cart = mbfmu.System.of(CartPole())
+    drive = {"force": ([0.0, 0.3, 1.0], [0.0, 2.0, -1.0])}
+    found = mbfmu.sweep(
+        cart, {"cart.m": [1.0, 2.0]}, ["slide.s"], 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5}
+    )
+    one = mbfmu.simulate(cart, 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5, "cart.m": 2.0})
+    np.testing.assert_array_equal(found["slide.s"][1], one["slide.s"])
+    with pytest.raises(ModelError, match="'force' is given twice"):
+        mbfmu.sweep(cart, {"force": [1.0]}, ["slide.s:final"], inputs=drive)
+
+
+def test_designs():
+    grid = design.design({"a": [1, 2], "b": "0.1,0.2,0.3"})
+    np.testing.assert_array_equal(grid.values(2, 5), [[1, 0.3], [2, 0.1], [2, 0.2]])
+    assert len(design.design({"a": "linspace:0:1:1000000", "b": "linspace:0:1:1000000"})) == 10**12
+    sampled = design.design({"a": [1, 2], "b": scipy.stats.norm(5, 2), "c": "uniform:3:4"}, 64)
+    rows = sampled.values(0, len(sampled))
+    assert len(sampled) == 128
+    assert abs(rows[:, 1].mean() - 5) < 0.1
+    assert ((rows[:, 2] > 3) & (rows[:, 2] < 4)).all()
+    latin = design.design({"a": "uniform:0:1"}, 10, "latin", 3).values(0, 10)[:, 0]
+    np.testing.assert_array_equal(np.sort(np.floor(latin * 10)), np.arange(10))
+    with pytest.raises(ModelError, match="say how many samples"):
+        design.design({"a": "normal:0:1"})
+    with pytest.raises(ModelError, match="-p a=many: write values as"):
+        design.design({"a": "many"})
+
+
+def test_reductions():
+    times = np.linspace(0.0, 2 * np.pi, 2001)
+    rows = np.stack([np.sin(times), 0 * times + 2])
+    value = {text: reductions.parse(f"x:{text}").reduce(times, rows) for text in ("rms", "max", "mean", "crossing=0.5")}
+    np.testing.assert_allclose(value["rms"], [np.sqrt(0.5), 2], rtol=1e-6)
+    np.testing.assert_allclose(value["mean"], [0, 2], atol=1e-6)
+    assert value["crossing=0.5"][0] == pytest.approx(np.pi / 6, abs=1e-6)  # of straight lines between points
+    assert np.isnan(value["crossing=0.5"][1])
+    with pytest.raises(ModelError, match="no reduction 'last'; there are trajectory, initial, final"):
+        reductions.parse("x:last")
+
+
+def test_simulate_many(pendulum):
+    runs = [{"revolute1.phi": phi, "damper.d": 0.1} for phi in (0.1, 0.2)] + [{"revolute1.phi": 0.3, "damper.d": -1.0}]
+    first, _, last = mbfmu.simulate_many(pendulum, runs, 0.5)
+    np.testing.assert_array_equal(
+        first["revolute2.phi"], mbfmu.simulate(pendulum, 0.5, start_values=runs[0])["revolute2.phi"]
+    )
+    assert isinstance(last, SimulationError)
+
+
+def test_fmus_of_other_tools_run_in_sweeps(pendulum, tmp_path):
+    file = mbfmu.build(DoublePendulum(), tmp_path / "pendulum.fmu", equations="interpreted")
+    values, kept = {"damper.d": [0.1, 0.5]}, ["revolute1.phi:final"]
+    ours = mbfmu.sweep(pendulum, values, kept, 0.5)
+    np.testing.assert_allclose(mbfmu.sweep(file, values, kept, 0.5)[kept[0]], ours[kept[0]], rtol=1e-6)
+
+
+def test_the_command(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    arguments = ["sweep", "double_pendulum", "-p", "boxBody1.density=linspace:1000:9000:3", "-p", "damper.d=0.1,0.2"]
+    arguments += ["-y", "revolute1.phi:final", "-y", "revolute2.w:max", "--stop", "0.5"]
+    assert cli.main([*arguments, "-o", "sweep.csv"]) == 0
+    assert "6 runs, 0 failed" in capsys.readouterr().out
+    with open("sweep.csv", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["boxBody1.density"]) for row in rows] == [1000, 1000, 5000, 5000, 9000, 9000]
+    assert cli.main([*arguments, "--json"]) == 0
+    columns = json.loads(capsys.readouterr().out)["columns"]
+    assert columns["revolute1.phi:final"] == [float(row["revolute1.phi:final"]) for row in rows]
+    assert cli.main(["sweep", "double_pendulum", "-y", "revolute1.phi"]) == 2
+    assert "say what varies" in capsys.readouterr().err
