@@ -23,8 +23,8 @@ from mbfmu.modeling.declarations import Coordinate, Quaternion
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
 GIVEN = 3.0
-#: The same for forces of friction, which are rates of impulses: where friction could hold a mechanism at rest as well as
-#: its motors, it is the motors, whose controllers' states are sought.
+#: The same for forces of friction, which are rates of impulses: where friction could hold a mechanism at rest as well
+#: as its motors, it is the motors, whose controllers' states are sought.
 HOLDING = 1e4
 
 

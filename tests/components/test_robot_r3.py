@@ -111,7 +111,7 @@ def test_the_robot_starts_at_rest_held_by_its_motors(motion) -> None:
 
 
 def test_the_robot_reaches_its_end_position(motion) -> None:
-    """Within the tenths of a degree that its elastic gears and friction leave; the path's buses say when it is there."""
+    """Within the tenths of a degree that its elastic gears and friction leave; the buses say when it is there."""
     end = np.rad2deg([motion[f"mechanics.q[{i}]"][-1] for i in range(1, 7)])
     np.testing.assert_allclose(end, END, atol=0.3)
     moving = motion["axis1.motor.axisControlBus.current"]
