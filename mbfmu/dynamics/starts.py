@@ -14,16 +14,18 @@ from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.scope import column
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.topology import STATE_SELECT
-from mbfmu.dynamics.unknowns import elements, stacked
+from mbfmu.dynamics.unknowns import Own, elements, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import Coordinate, Quaternion
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
 GIVEN = 3.0
-#: The same for accelerations and multipliers that nobody gives: they follow from the rest, whatever the guess.
-FOLLOWING = 0.01
+#: The same for forces of friction, which are rates of impulses: where friction could hold a mechanism at rest as well
+#: as its motors, it is the motors, whose controllers' states are sought.
+HOLDING = 1e4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -210,10 +212,7 @@ def initial_problem(
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
     guess = parameters.resolve([_guesses(sweeps, starts, parameters, X)])[0]
-    following = (
-        frozenset(e.element_hash() for e in elements(accelerations.w)) if with_w and accelerations else frozenset()
-    )
-    fixed, weights = _costs(starts, parameters, X, following)
+    fixed, weights = _costs(starts, parameters, X, _impulses(sweeps))
     labels = tuple(str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(X))
     if free.numel():  # derived parameters follow the free ones while these are being found
         place = ca.SX.sym("free", free.numel())
@@ -253,8 +252,18 @@ def _guesses(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -
     return stacked(guesses)
 
 
+def _impulses(sweeps: Sweeps) -> frozenset[int]:
+    """Rates of the speeds that have an equation of their own in place of a motion, such as the impulse of friction."""
+    return frozenset(
+        element.element_hash()
+        for own, symbol in sweeps.unknowns.a.items()
+        if isinstance(own, Own) and leaves.Effort(str(own.leaf)) in sweeps.behaviours[own.path].targets
+        for element in elements(symbol)
+    )
+
+
 def _costs(
-    starts: Starts, parameters: Parameters, X: ca.SX, following: frozenset[int]
+    starts: Starts, parameters: Parameters, X: ca.SX, impulses: frozenset[int]
 ) -> tuple[tuple[bool, ...], tuple[float, ...]]:
     """Per unknown: is it held at its start value, and what does it cost to move it away from its guess."""
     free = zip((parameters.symbols[i].element_hash() for i in parameters.open), parameters.open_weights, strict=True)
@@ -262,9 +271,9 @@ def _costs(
     fixed, weights = [], []
     for symbol in elements(X):
         key, owner = symbol.element_hash(), starts.owner_of(symbol)
-        if key in following and not (owner and (owner.fixed or owner.given)):
+        if key in impulses:
             fixed.append(False)
-            weights.append(FOLLOWING)
+            weights.append(HOLDING)
         elif key in resistance or owner is None:
             fixed.append(False)
             weights.append(resistance.get(key, WEIGHTS[1]))
