@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation
+from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation, draw_sphere
 from mbfmu.components.joints.free import FreeMotion, FreeTranslation
 from mbfmu.components.parts.fixed import FixedTranslation
 
@@ -259,6 +259,20 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
             **self.world.gravity_energy(self.m, a.r_0 + resolve1(a.R, self.r_CM), v_CM),
         )
 
+    def draw(self: Any) -> None:
+        offset, sphere, cylinder = ca.norm_2(self.r_CM), self.sphereDiameter, self.cylinderDiameter
+        inside = ca.if_else(cylinder > 1.1 * sphere, sphere / 2, 0)
+        self.draw_shape(
+            "cylinder",
+            "cylinder",
+            self.frame_a,
+            lengthDirection=self.r_CM,
+            length=ca.if_else(offset > sphere / 2, offset - inside, 0),
+            width=cylinder,
+            color=self.cylinderColor,
+        )
+        draw_sphere(self, "sphere", self.frame_a, sphere, self.sphereColor, self.r_CM)
+
     def _orientation_states(self) -> None:
         """Q or phi, where this body holds the orientation; dummies otherwise (the seed's Connections.isRoot)."""
         if self.angles_fixed and not self.is_root:
@@ -288,8 +302,8 @@ class _BodyWithShape(BodyStart):
     def add_body(self, **inertia: Any) -> None:
         """Body and rod between the frames, connected."""
         passed = {name: getattr(self, name) for name in _START_PARAMETERS}
-        self.body = Body(**inertia, **passed)
-        self.frameTranslation = FixedTranslation(r=self.r)
+        self.body = Body(**inertia, **passed, animation=False)
+        self.frameTranslation = FixedTranslation(r=self.r, animation=False)
         self.connect(self.frame_a, self.frameTranslation.frame_a)
         self.connect(self.frame_b, self.frameTranslation.frame_b)
         self.connect(self.frame_a, self.body.frame_a)
@@ -308,6 +322,13 @@ class BodyShape(BodyAnimation, ShapeAnimation, InertiaTensor, _BodyWithShape):
     )
     r = Parameter(Position, required, "Vector from frame_a to frame_b resolved in frame_a", shape=3)
     color = Parameter(Color, BODY_COLOR, "Color of shape", shape=3, animation=True)
+    sphereDiameter = Parameter(Diameter, lambda self: 2 * self.width, "Diameter of sphere", animation=True)
+    sphereColor = Parameter(Color, lambda self: self.color, "Color of sphere of mass", shape=3, animation=True)
+
+    def draw(self: Any) -> None:
+        self.draw_own_shape(self.frame_a)
+        if self.animateSphere:
+            draw_sphere(self, "sphere", self.frame_a, self.sphereDiameter, self.sphereColor, self.r_CM)
 
     def build(self) -> None:
         self.add_body(
@@ -374,6 +395,7 @@ class BodyBox(_SolidBody):
 
     modelica_name = "MultiBody.Parts.BodyBox"
 
+    shapeType = Parameter(ShapeType, "box", "Type of shape", animation=True)
     widthDirection = Parameter(Axis, (0, 1, 0), "Vector in width direction of box, resolved in frame_a", shape=3)
     width = Parameter(Distance, lambda self: self.length / self.world.defaultWidthFraction, "Width of box", min=0)
     height = Parameter(Distance, lambda self: self.width, "Height of box", min=0)
@@ -404,6 +426,9 @@ class BodyBox(_SolidBody):
         "Inertia tensor of body box with respect to center of mass, parallel to frame_a",
         shape=(3, 3),
     )
+
+    def draw(self) -> None:
+        self.draw_own_shape(self.frame_a, widthDirection=self.widthDirection, width=self.width, height=self.height)
 
     def equations(self) -> None:
         super().equations()
@@ -461,6 +486,15 @@ class BodyCylinder(_SolidBody):
         "Inertia tensor of cylinder with respect to center of mass, resolved in frame parallel to frame_a",
         shape=(3, 3),
     )
+
+    def draw(self) -> None:
+        self.draw_own_shape(
+            self.frame_a,
+            widthDirection=(0, 1, 0),
+            width=self.diameter,
+            height=self.diameter,
+            extra=self.innerDiameter / self.diameter,
+        )
 
     def equations(self) -> None:
         super().equations()
