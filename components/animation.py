@@ -91,7 +91,7 @@ class ShapeAnimation(Animated):
     extra = Parameter(ShapeExtra, 0.0, "Additional parameter depending on shapeType", animation=True)
     color = Parameter(Color, ROD_COLOR, "Color of shape", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_own_shape(self.frame_a)
 
     def draw_own_shape(self: Any, frame: Any, **others: Any) -> None:
@@ -146,7 +146,7 @@ class SphereAnimation(Animated):
     )
     sphereColor = Parameter(Color, JOINT_COLOR, "Color of sphere", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         draw_sphere(self, "sphere", self.frame_a, self.sphereDiameter, self.sphereColor)
 
 
@@ -172,6 +172,6 @@ class ArrowAnimation(Animated):
     )
     arrowColor = Parameter(Color, SENSOR_COLOR, "Color of arrow", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         r = self.frame_b.r_0 - self.frame_a.r_0
         self.draw_arrow("arrow", r, self.arrowDiameter, r=self.frame_a.r_0, color=self.arrowColor)

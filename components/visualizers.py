@@ -61,7 +61,7 @@ class FixedFrame(Animated, PartialVisualizer):
     color_y = Parameter(t.Color, lambda self: self.color_x, "Color of y-arrow", shape=3, animation=True)
     color_z = Parameter(t.Color, lambda self: self.color_x, "Color of z-arrow", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         colors = self.color_x, self.color_y, self.color_z
         self.draw_axes(self.length, self.diameter, self.frame_a, colors=colors, labels=self.showLabels)
 
@@ -90,7 +90,7 @@ class FixedArrow(_Arrow):
     n = Parameter(t.Axis, (1, 0, 0), "Vector in arrow direction, resolved in frame_a", shape=3, animation=True)
     length = Parameter(t.Length, 0.1, "Length of complete arrow", animation=True)
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_head(normalize(self.n) * self.length)
 
 
@@ -101,7 +101,7 @@ class SignalArrow(_Arrow):
 
     r_head = RealInput("Position vector from origin of frame_a to head of arrow, resolved in frame_a", shape=3)
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_head(self.r_head)
 
 
@@ -126,7 +126,7 @@ class Rectangle(Animated, PartialVisualizer):
         t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
     )
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_shape(
             "surface",
             "rectangle",
@@ -152,7 +152,7 @@ class Torus(Animated, PartialVisualizer):
     stopAngle = Parameter(t.Angle, math.pi, "End angle of torus slice", animation=True)
     color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         form = self.ri, self.ro, self.opening, self.startAngle, self.stopAngle
         self.draw_shape("surface", "torus", self.frame_a, length=1, width=1, extra=form, color=self.color)
 
@@ -169,7 +169,7 @@ class VoluminousWheel(Animated, PartialVisualizer):
     color = Parameter(t.Color, TYRE_COLOR, "Color of tire", shape=3, animation=True)
     rimColor = Parameter(t.Color, JOINT_COLOR, "Color of rim", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         form = self.rTire, self.rRim, self.width, self.rCurvature
         self.draw_shape("tire", "tire", self.frame_a, length=1, width=1, extra=form, color=self.color)
         self.draw_shape(

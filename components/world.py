@@ -189,7 +189,7 @@ class World(Component):
             return {"supplied": m * ca.dot(self.gravity_acceleration(r), v)}
         return {"potential": m * potential}
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         shine = {"specularCoefficient": self.defaultSpecularCoefficient}
         if self.animateWorld:
             self.draw_axes(

@@ -30,8 +30,8 @@ class ForceArrow(Animated):
     )
     forceColor = Parameter(t.Color, FORCE_COLOR, "Color of force arrow", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         draw_load(self, "forceArrow", self.frame_b.f / self.N_to_m, self.forceDiameter, self.forceColor)
 
 
@@ -46,8 +46,8 @@ class TorqueArrow(Animated):
     )
     torqueColor = Parameter(t.Color, FORCE_COLOR, "Color of torque arrow", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         draw_load(self, "torqueArrow", self.frame_b.t / self.Nm_to_m, self.torqueDiameter, self.torqueColor, heads=2)
 
 
@@ -66,8 +66,8 @@ class SingleArrow(Animated):
     #: True where the arrow is that of a torque.
     turns = False
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         if self.turns:
             draw_load(self, "arrow", self.frame_b.t / self.Nm_to_m, self.diameter, self.color, heads=2)
         else:
@@ -87,8 +87,8 @@ class ConnectionLine(Animated):
         t.Color, SENSOR_COLOR, "Color of line connecting frame_a and frame_b", shape=3, animation=True
     )
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         r = self.frame_b.r_0 - self.frame_a.r_0
         self.draw_shape(
             "connectionLine",
@@ -186,7 +186,7 @@ class LineShape(Component):
     )
     massColor = Parameter(t.Color, BODY_COLOR, "Color of point mass", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         line: Any = {"r": self.frame_a.r_0, "lengthDirection": self.e_rel_0}
         if self.animateLine:
             self.draw_shape(
@@ -236,7 +236,7 @@ class TwoCylinders(Component):
     )
     massColor = Parameter(t.Color, BODY_COLOR, "Color of point masses", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         if not self.animate:
             return
         inner, d = self.diameterFraction * self.cylinderDiameter_a, self.massDiameterFaction * self.cylinderDiameter_a

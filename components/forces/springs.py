@@ -30,7 +30,7 @@ class Damper(DamperShape, _LossyLineForce):
         self.lose(self.d * speed**2)
         return self.d * speed
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_cylinders(self.s)
 
 
@@ -54,7 +54,7 @@ class SpringDamperParallel(_SpringDamper):
         self.lose(self.d * speed**2, potential=self.c * stretch**2 / 2)
         return self.c * stretch + self.d * speed
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_coil(0, self.s)
         self.draw_cylinders(self.s)
 
@@ -80,7 +80,7 @@ class SpringDamperSeries(_SpringDamper):
         self.lose(force**2 / self.d, potential=self.c * stretch**2 / 2)
         return force
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_cylinders(self.s_damper)
         self.draw_coil(self.s_damper, self.s - self.s_damper)
 

@@ -169,7 +169,7 @@ class JointUPS(UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
             others=self.axis.f * self.der(self.axis.s) + self.bearing.f * self.der(self.bearing.s),
         )
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_shape(
             "axisShape",
             "cylinder",
@@ -522,7 +522,7 @@ class PlanarAggregation(CylinderAnimation, TotalPower, PartialTwoFrames):
         for connector in ("frame_a", "frame_b", "frame_ia", "frame_ib", "frame_im", "axis", "bearing"):
             self.connect(self.connector(connector), joint.connector(connector))
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         e_ia, inner = normalize(self.n_a), {"length": self.cylinderLength, "diameter": self.cylinderDiameter}
         draw_axis(self, "shape_rev1", self.frame_a, e_ia, color=self.cylinderColor, **inner)
         axis = resolve2(self.frame_im.R, resolve1(self.frame_a.R, e_ia))
@@ -589,8 +589,8 @@ class JointRRR(PlanarAggregation):
         )
         self.add_aggregation("jointUSR", joint)
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         axis = resolve2(self.frame_ib.R, resolve1(self.frame_a.R, normalize(self.n_a)))
         draw_axis(
             self,
@@ -661,8 +661,8 @@ class JointRRP(BoxAnimation, PlanarAggregation):
         )
         self.add_aggregation("jointUSP", joint)
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         self.draw_shape(
             "shape_prism",
             "box",

@@ -69,7 +69,7 @@ class Cylindrical(CylinderAnimation, PartialTwoFrames):
         self.v = self.der(self.s)
         self.a = self.der(self.v)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_shape(
             "cylinder",
             "cylinder",
@@ -218,7 +218,7 @@ class Planar(CylinderAnimation, BoxAnimation, PartialTwoFrames):
         self.a_y = self.der(self.v_y)
         self.wd = self.der(self.w)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         n = normalize(self.n)
         e_y = normalize(np.cross(self.n, self.n_x))
         e_x = np.cross(e_y, n)

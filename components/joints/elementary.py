@@ -70,7 +70,7 @@ class Prismatic(BoxAnimation, PartialElementaryJoint):
             self.relation(self.axis.s - self.s)
             self.support.s = 0.0
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         distance = self.s + self.s_offset
         self.draw_shape(
             "box",
@@ -130,7 +130,7 @@ class Revolute(CylinderAnimation, PartialElementaryJoint):
             self.relation(self.axis.phi - self.phi)
             self.support.phi = 0.0
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_cylinder(self.frame_a, self.e)
 
 

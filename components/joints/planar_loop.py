@@ -54,7 +54,7 @@ class RevolutePlanarLoopConstraint(CylinderAnimation, PartialTwoFrames):
                 "Revolute instead, or correct the axes n of the revolute joints of the loop",
             )
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_cylinder(self.frame_a, self.e)
 
 

@@ -156,7 +156,7 @@ class SphericalSpherical(RodAnimation, TotalPower, PartialTwoFrames):
         )
         self.measure_power("frame_a", "frame_b", others=-self.m * ca.dot(acceleration, self.v_CM_0))
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         rod = {"lengthDirection": self.eRod_a, "frame": self.frame_a}
         self.draw_shape(
             "shape_rod", "cylinder", length=self.rodLength, width=self.rodDiameter, color=self.rodColor, **rod
@@ -331,7 +331,7 @@ class UniversalSpherical(UniversalAnimation, RodFrame, TotalPower, PartialTwoFra
         self.energy()
         self.measure_power("frame_a", "frame_b", "frame_ia")
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_shape(
             "rodShape",
             self.rodShapeType,

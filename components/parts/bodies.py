@@ -259,7 +259,7 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
             **self.world.gravity_energy(self.m, a.r_0 + resolve1(a.R, self.r_CM), v_CM),
         )
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         offset, sphere, cylinder = ca.norm_2(self.r_CM), self.sphereDiameter, self.cylinderDiameter
         inside = ca.if_else(cylinder > 1.1 * sphere, sphere / 2, 0)
         self.draw_shape(
@@ -325,7 +325,7 @@ class BodyShape(BodyAnimation, ShapeAnimation, InertiaTensor, _BodyWithShape):
     sphereDiameter = Parameter(Diameter, lambda self: 2 * self.width, "Diameter of sphere", animation=True)
     sphereColor = Parameter(Color, lambda self: self.color, "Color of sphere of mass", shape=3, animation=True)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_own_shape(self.frame_a)
         if self.animateSphere:
             draw_sphere(self, "sphere", self.frame_a, self.sphereDiameter, self.sphereColor, self.r_CM)
@@ -427,7 +427,7 @@ class BodyBox(_SolidBody):
         shape=(3, 3),
     )
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_own_shape(self.frame_a, widthDirection=self.widthDirection, width=self.width, height=self.height)
 
     def equations(self) -> None:
@@ -487,7 +487,7 @@ class BodyCylinder(_SolidBody):
         shape=(3, 3),
     )
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_own_shape(
             self.frame_a,
             widthDirection=(0, 1, 0),

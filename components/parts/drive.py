@@ -145,7 +145,7 @@ class Rotor1D(Animated, _Carried, PartialTwoFlanges):
         self.load_frame(e * along + cross(w_a, e * self.J * self.w))
         self.energy(kinetic=self.J * (self.w / 2 + spin) * self.w)
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         e = normalize(self.n)
         turned, attributes = planar_rotation(e, self.phi, 0.0), {}
         if self.is_carried:

@@ -26,7 +26,7 @@ class Fixed(ShapeAnimation):
     def equations(self) -> None:
         self.frame_b.r_0, self.frame_b.R = self.r, null_rotation()
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_own_shape(None)
 
 

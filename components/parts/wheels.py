@@ -117,7 +117,7 @@ class RollingWheel(WheelBody):
         self.connect(self.body.frame_a, self.frame_a)
         self.connect(self.rollingWheel.frame_a, self.frame_a)
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_wheel("fixedShape", self.frame_a, self.width)
 
     def equations(self) -> None:
@@ -151,7 +151,7 @@ class RollingWheelSet(WheelBody, WheelSetConnectors):
         for name in ("frame1", "frame2", "frameMiddle", "axis1", "axis2", "support"):
             self.connect(self.wheelSetJoint.connector(name), self.connector(name))
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         self.draw_wheel("shape1", self.frame1, self.wheelWidth)
         self.draw_wheel("shape2", self.frame2, self.wheelWidth)
 

@@ -151,7 +151,7 @@ class AbsoluteSensor(ArrowAnimation, _AbsoluteSensor):
             if getattr(self, f"get_{name}"):
                 setattr(self, name, self.from_world(self.resolveInFrame, vector))
 
-    def draw(self: Any) -> None:
+    def visualize(self: Any) -> None:
         self.draw_arrow("arrow", self.frame_a.r_0, self.arrowDiameter, color=self.arrowColor)
 
 

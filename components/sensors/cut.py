@@ -63,8 +63,8 @@ class CutForce(_CutForceSensor):
     def measure(self) -> None:
         self.force = self.cut(self.frame_a.f)
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         self.draw_cut("forceArrow", self.frame_a.f / self.N_to_m, self.forceDiameter, self.forceColor)
 
 
@@ -85,8 +85,8 @@ class CutTorque(_CutForceSensor):
     def measure(self) -> None:
         self.torque = self.cut(self.frame_a.t)
 
-    def draw(self: Any) -> None:
-        super().draw()
+    def visualize(self: Any) -> None:
+        super().visualize()
         self.draw_cut("torqueArrow", self.frame_a.t / self.Nm_to_m, self.torqueDiameter, self.torqueColor, heads=2)
 
 

@@ -1,6 +1,6 @@
 """Drawing: what the components of a system look like, as expressions of the same arguments as its variables.
 
-`self` in a component's `draw` is a `Drawing`: declared names give their values in the system, and `draw_shape`,
+`self` in a component's `visualize` is a `Drawing`: declared names give their values in the system, and `draw_shape`,
 `draw_arrow`, ... take down shapes after Modelica.Mechanics.MultiBody.Visualizers.Advanced. The numbers of a shape get
 places like all that can be seen (mbfmu.dynamics.interface); those that no variable has become variables themselves.
 None of this happens unless a scene is asked for.
@@ -134,7 +134,7 @@ class _Values(Notes):
         return leaf.value(self.sweeps, self.path)
 
     def assign(self, target: leaves.Target, value: Any) -> ca.SX:
-        raise ModelError(f"{self.where}: draw() of {type(self.component).__name__} assigns {target}; only equations do")
+        raise ModelError(f"{self.where}: visualize() of {type(self.component).__name__} assigns {target}; only equations do")
 
     def assigned(self, target: leaves.Target) -> ca.SX:
         return self.sweeps.target(self.path, target)
@@ -144,7 +144,7 @@ class _Values(Notes):
 
 
 class Drawing(Scope):
-    """Mixed into a component's class while it draws: the vocabulary of `draw`."""
+    """Mixed into a component's class while it draws: the vocabulary of `visualize`."""
 
     _notes: _Values
 
@@ -383,12 +383,12 @@ def drawn(sweeps: Sweeps) -> Drawn:
     flat = sweeps.flat
     for path, component in flat.components.items():
         world = component if _is_world(component) else component._outer_world
-        if type(component).draw is Component.draw or (world is not None and not world.enableAnimation):
+        if type(component).visualize is Component.visualize or (world is not None and not world.enableAnimation):
             continue
         if "animation" in component.declarations and not component.value("animation"):
             continue
         notes = _Values(component, sweeps, path)
-        open_scope(component, Facts(flat.connected_ports(path)), notes, Drawing).draw()
+        open_scope(component, Facts(flat.connected_ports(path)), notes, Drawing).visualize()
         sketches += [(path, sketch) for sketch in notes.shapes]
     expressions = [value for _, sketch in sketches for value in sketch.values.values()]
     resolved = iter(_without_animation(flat.components.values(), expressions))

@@ -84,7 +84,7 @@ class Component:
     def build(self) -> None:
         """Make parts and connections of a composite from its (structural) parameters; elementary ones have none."""
 
-    def draw(self) -> None:
+    def visualize(self) -> None:
         """Say what the component looks like, in the vocabulary of mbfmu.dynamics.drawing; called for scenes only."""
 
     @property
