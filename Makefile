@@ -8,7 +8,10 @@ PEERS := .venv/.peers
 # What the runtime's library is compiled from: set-up compiles it.
 RUNTIME := mbfmu/runtime/contract.py $(wildcard templates/runtime/*.[ch])
 
-.PHONY: demo test lint fmus bench wheel clean
+# What npm bundles the animation page from, where npm is: set-up does.
+VIEWER := templates/scene/package.json templates/scene/viewer.js
+
+.PHONY: demo test lint fmus bench page wheel clean
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -26,14 +29,18 @@ fmus: $(READY)
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks
 
+# The program of animation pages, by hand.
+page: $(READY)
+	$(BIN)/python -m mbfmu.scene.bundle
+
 # With the runtime's libraries for all platforms, which ziglang compiles; pip fetches that for the time of the build.
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings platforms=all --wheel-dir dist .
 
 clean:
-	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries fmus/*.fmu fmus/*/*.fmu
+	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries mbfmu/scene/page fmus/*.fmu fmus/*/*.fmu
 
-$(READY): pyproject.toml $(RUNTIME)
+$(READY): pyproject.toml $(RUNTIME) $(VIEWER)
 	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'

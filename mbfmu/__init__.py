@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mbfmu.errors import MbfmuError
     from mbfmu.export.build import build
     from mbfmu.modeling import Assembly, Component, Start
+    from mbfmu.scene.animate import animate
     from mbfmu.simulate import Result, simulate
     from mbfmu.sources import load
     from mbfmu.validation import validate
@@ -30,6 +31,7 @@ __all__ = [
     "Start",
     "System",
     "__version__",
+    "animate",
     "build",
     "load",
     "simulate",
@@ -43,6 +45,7 @@ _MODULES = {
     "Result": "mbfmu.simulate",
     "Start": "mbfmu.modeling",
     "System": "mbfmu.dynamics.system",
+    "animate": "mbfmu.scene.animate",
     "build": "mbfmu.export.build",
     "load": "mbfmu.sources",
     "simulate": "mbfmu.simulate",

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import SOLVERS
@@ -68,7 +70,7 @@ def simulate(
         if method not in SOLVERS:
             raise ModelError(f'{system.name}: the method "{method}" is unknown; there are {", ".join(SOLVERS)}')
         equations = dataclasses.replace(equations, solver=method)
-    return run(
+    result = run(
         equations,
         system.variables,
         start_time=start_time,
@@ -79,6 +81,24 @@ def simulate(
         outputs=outputs,
         progress=progress,
     )
+    again = {
+        "stop_time": stop_time,
+        "start_time": start_time,
+        "step": step,
+        "tolerance": tolerance,
+        "start_values": start_values,
+        "method": method,
+    }
+    result.animation = functools.partial(_animated, result, assembly, again)
+    return result
+
+
+def _animated(
+    result: Result, assembly: Assembly | System, arguments: Mapping[str, Any], path: str | os.PathLike[str] | None
+) -> Any:
+    from mbfmu.scene.animate import animate_result
+
+    return animate_result(result, assembly, arguments, path)
 
 
 def _system(assembly: Assembly | System) -> System:

@@ -134,7 +134,9 @@ class _Values(Notes):
         return leaf.value(self.sweeps, self.path)
 
     def assign(self, target: leaves.Target, value: Any) -> ca.SX:
-        raise ModelError(f"{self.where}: visualize() of {type(self.component).__name__} assigns {target}; only equations do")
+        raise ModelError(
+            f"{self.where}: visualize() of {type(self.component).__name__} assigns {target}; only equations do"
+        )
 
     def assigned(self, target: leaves.Target) -> ca.SX:
         return self.sweeps.target(self.path, target)

@@ -6,10 +6,12 @@ import csv
 import difflib
 import os
 import pathlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,6 +48,8 @@ class Result(Mapping[str, np.ndarray]):
         self.time = time
         self._series = dict(series)
         self.units = dict(units or {})
+        #: Writes the run as an animation; `mbfmu.simulate` gives it.
+        self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -86,6 +90,16 @@ class Result(Mapping[str, np.ndarray]):
             writer.writerow(["time", *chosen])
             writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
         return target
+
+    def animate(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Write the motion as `.html` or `.glb`, or return a page for a notebook where no path is given.
+
+        The model is run again, and must not have been changed meanwhile. Raises `MbfmuError` where it was, where nothing
+        is drawn, or where something that it takes is not installed.
+        """
+        if self.animation is None:
+            raise MbfmuError(f"{self.model}: only results of mbfmu.simulate can be animated")
+        return self.animation(path)
 
     def plot(self, names: str | Sequence[str] | None = None) -> Figure:
         """Draw series over time, one axis per unit; all of them where no names are given."""

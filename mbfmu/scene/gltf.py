@@ -197,5 +197,3 @@ def _to_y(up: tuple[float, float, float]) -> list[float] | None:
         return [1.0, 0.0, 0.0, 0.0]
     turn = np.array([-z, 0.0, x, 1.0 + y])
     return [float(v) for v in (turn / np.linalg.norm(turn)).astype(np.float32)]
-
-

@@ -73,7 +73,11 @@ def _turned(profile: np.ndarray, normals: np.ndarray, around: int = AROUND) -> M
 
     def spin(values: np.ndarray) -> np.ndarray:
         return np.stack(
-            [np.broadcast_to(values[:, :1], (len(values), len(angles))), np.outer(values[:, 1], c), np.outer(values[:, 1], s)],
+            [
+                np.broadcast_to(values[:, :1], (len(values), len(angles))),
+                np.outer(values[:, 1], c),
+                np.outer(values[:, 1], s),
+            ],
             axis=-1,
         )
 
@@ -188,9 +192,7 @@ def _gearwheel(extra: Sequence[float], size: Sequence[float]) -> Mesh:
         return _prism(outline, 0, (0.0, 1.0), np.zeros(2))
     rim = np.column_stack([np.cos(t), np.sin(t)]) / 2
     n = len(outline)
-    corners = np.vstack(
-        [np.column_stack([np.full(n, x), line]) for x in (0.0, 1.0) for line in (outline, rim)]
-    )
+    corners = np.vstack([np.column_stack([np.full(n, x), line]) for x in (0.0, 1.0) for line in (outline, rim)])
     faces: list[Sequence[int]] = []
     for i in range(n):
         j = (i + 1) % n

@@ -1,7 +1,7 @@
 // The animation page: shows a glTF motion, its components, and plots of the run's variables.
 
 import {
-  AmbientLight, AnimationMixer, Box3, BufferGeometry, Color, DirectionalLight, HemisphereLight, Line,
+  AmbientLight, AnimationMixer, Box3, BufferGeometry, Color, DirectionalLight, GridHelper, HemisphereLight, Line,
   LineBasicMaterial, PerspectiveCamera, Raycaster, Scene, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
@@ -71,13 +71,13 @@ class Viewer {
       this.action = this.mixer.clipAction(gltf.animations[0]);
       this.action.play();
     }
-    this.show(this.start);
     this.bounds = this.reach();
     this.buildTree();
     this.listen();
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.resize();
     this.look(new Vector3(0.55, 0.4, 1));
+    this.goAlong();
   }
 
   // ---- time
@@ -144,6 +144,26 @@ class Viewer {
     }
     this.show(this.start);
     return box.isEmpty() ? new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)) : box;
+  }
+
+  // What travels far, over a grid, is followed by the camera: seen whole, its way would hide what moves on it.
+  goAlong() {
+    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = new Box3();
+    for (const mesh of moving) now.expandByObject(mesh);
+    const size = now.getSize(new Vector3()).length(), way = this.bounds.getSize(new Vector3()).length();
+    const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
+    if (!parts.length || way < 6 * size) return;
+    const large = (mesh) => new Box3().setFromObject(mesh).getSize(new Vector3()).length();
+    const cell = 10 ** Math.round(Math.log10(size)), count = Math.min(2 * Math.ceil(way / cell) + 2, 400);
+    const grid = new GridHelper(count * cell, count, 0x8a96a3, 0x8a96a3);
+    grid.material.opacity = 0.3;
+    grid.material.transparent = true;
+    const middle = this.bounds.getCenter(new Vector3());
+    grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
+    this.scene.add(grid);
+    this.bounds = now;
+    this.look(new Vector3(0.55, 0.4, 1));
+    this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
   }
 
   look(direction) {
@@ -303,7 +323,9 @@ class Viewer {
       element("input", { type: "checkbox", checked: true, title: "Visible", onchange: (e) => switched(set, key, e.target.checked) });
     const kinds = [...new Set(this.meshes.map((mesh) => mesh.userData.kind))].sort();
     const tree = {};
-    for (const { userData: { component } } of this.meshes) {
+    const order = Object.keys(model.components);
+    const drawn = [...new Set(this.meshes.map((mesh) => mesh.userData.component))];
+    for (const component of drawn.sort((a, b) => order.indexOf(a) - order.indexOf(b))) {
       let level = tree;
       for (const name of component.split(".")) level = level[name] ??= {};
     }
