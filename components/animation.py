@@ -1,4 +1,4 @@
-"""What components look like: animation parameters of the library, each declared once, and the shapes drawn from them."""
+"""What components look like: animation parameters of the library, each declared once, and what is drawn from them."""
 
 from __future__ import annotations
 

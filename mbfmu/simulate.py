@@ -5,8 +5,12 @@ from __future__ import annotations
 import dataclasses
 import functools
 import os
+import pathlib
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import SOLVERS
@@ -96,9 +100,21 @@ def simulate(
 def _animated(
     result: Result, assembly: Assembly | System, arguments: Mapping[str, Any], path: str | os.PathLike[str] | None
 ) -> Any:
-    from mbfmu.scene.animate import animate_result
+    """Run again what gave a result, with what an animation needs, and write it; a page for notebooks without a path."""
+    from mbfmu.dynamics.system import System
+    from mbfmu.scene.writing import Page, check_target, needed_variables, write_animation
 
-    return animate_result(result, assembly, arguments, path)
+    with tempfile.TemporaryDirectory() as folder:
+        target = check_target(pathlib.Path(folder) / "animation.html" if path is None else pathlib.Path(path))
+        system = System.of(assembly, scene=True)
+        names = [name for name in result.names if name != "time"]
+        again = simulate(system, **arguments, outputs=[*needed_variables(system, target), *names])
+        if again.time.size != result.time.size or not all(
+            np.allclose(again[name], result[name], rtol=1e-6, atol=1e-9, equal_nan=True) for name in names
+        ):
+            raise ModelError(f"{result.model}: the assembly was changed since this run; simulate it again")
+        write_animation(system, again, target)
+        return target if path is not None else Page(target.read_text(encoding="utf-8"))
 
 
 def _system(assembly: Assembly | System) -> System:

@@ -15,7 +15,7 @@ DAMPER_COLOR = (100, 100, 100)
 
 
 def draw_load(self: Any, name: str, cut: Any, diameter: Any, color: Any, heads: int = 1) -> None:
-    """Draw the arrow of a cut force or torque at frame_b, scaled to m: it ends there and shows what acts on the part."""
+    """Draw the arrow of a cut force or torque, scaled to m: it ends at frame_b and shows what acts on the part."""
     self.draw_arrow(name, -cut, diameter, self.frame_b, r_tail=cut, color=color, heads=heads)
 
 

@@ -162,8 +162,7 @@ class SphericalSpherical(RodAnimation, TotalPower, PartialTwoFrames):
             "shape_rod", "cylinder", length=self.rodLength, width=self.rodDiameter, color=self.rodColor, **rod
         )
         spheres = [
-            ("shape_a", self.sphereDiameter, self.sphereColor, 0),
-            ("shape_b", self.sphereDiameter, self.sphereColor, self.rodLength),
+            (f"shape_{end}", self.sphereDiameter, self.sphereColor, at) for end, at in (("a", 0), ("b", self.rodLength))
         ]
         if self.showMass and self.is_positive("m"):
             spheres.append(("shape_mass", self.massDiameter, self.massColor, self.rodLength / 2))

@@ -202,7 +202,7 @@ def animate(
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
         from mbfmu.scene.animate import animate as write_animation
-        from mbfmu.scene.animate import check_target
+        from mbfmu.scene.writing import check_target
 
         target = check_target(output or pathlib.Path(f"{assembly.name}.html"))
         system = System.of(assembly, scene=True)

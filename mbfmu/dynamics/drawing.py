@@ -280,8 +280,8 @@ class Drawing(Scope):
         head = ca.fmin(length, diameter * FRAME_HEAD_LENGTH)
         for axis, color in zip("xyz", colors, strict=True):
             e = column([float(axis == other) for other in "xyz"])
-            common = {"frame": frame, "color": color, **attributes}
-            directed = {"lengthDirection": e, "widthDirection": (0, 0, 1) if axis == "y" else (0, 1, 0)}
+            common: dict[str, Any] = {"frame": frame, "color": color, **attributes}
+            directed: dict[str, Any] = {"lengthDirection": e, "widthDirection": (0, 0, 1) if axis == "y" else (0, 1, 0)}
             self.draw_shape(f"{axis}_arrowLine", "cylinder", length=length - head, width=diameter, **common, **directed)
             self.draw_shape(
                 f"{axis}_arrowHead",

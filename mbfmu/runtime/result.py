@@ -94,8 +94,8 @@ class Result(Mapping[str, np.ndarray]):
     def animate(self, path: str | os.PathLike[str] | None = None) -> Any:
         """Write the motion as `.html` or `.glb`, or return a page for a notebook where no path is given.
 
-        The model is run again, and must not have been changed meanwhile. Raises `MbfmuError` where it was, where nothing
-        is drawn, or where something that it takes is not installed.
+        The model is run again, and must not have been changed meanwhile. Raises `MbfmuError` where it was, where
+        nothing is drawn, or where something that it takes is not installed.
         """
         if self.animation is None:
             raise MbfmuError(f"{self.model}: only results of mbfmu.simulate can be animated")

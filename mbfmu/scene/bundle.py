@@ -46,14 +46,10 @@ def make_bundle() -> pathlib.Path:
         for name in ("package.json", "viewer.js"):
             shutil.copy(SOURCES / name, folder)
         _run([npm, "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"], folder)
-        esbuild = (
-            pathlib.Path(folder) / "node_modules" / ".bin" / ("esbuild.cmd" if sys.platform == "win32" else "esbuild")
-        )
-        _run(
-            [str(esbuild), "viewer.js", "--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=eof",
-             "--charset=utf8", "--outfile=bundled.js"],
-            folder,
-        )  # fmt: skip
+        program = "esbuild.cmd" if sys.platform == "win32" else "esbuild"
+        esbuild = pathlib.Path(folder) / "node_modules" / ".bin" / program
+        options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=eof", "--charset=utf8"]
+        _run([str(esbuild), "viewer.js", *options, "--outfile=bundled.js"], folder)
         script = (pathlib.Path(folder) / "bundled.js").read_text(encoding="utf-8")
     BUNDLE.parent.mkdir(parents=True, exist_ok=True)
     BUNDLE.write_text(f"{_mark()}\n{script}", encoding="utf-8")

@@ -18,8 +18,8 @@ _VERTICES, _TRIANGLES = 34962, 34963
 def write_glb(motion: Motion, up: tuple[float, float, float], name: str) -> bytes:
     """Return the file: a node per frame, and in it one per shape, named as in the model.
 
-    The root turns `up`, a direction of the model's world, into glTF's y-axis. Names, kinds and component paths of shapes
-    are in the nodes' `extras`.
+    The root turns `up`, a direction of the model's world, into glTF's y-axis. Names, kinds and component paths of
+    shapes are in the nodes' `extras`.
 
     Raises:
         MbfmuError: pygltflib is not installed.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import math
 from collections.abc import Callable, Sequence
 
@@ -42,7 +43,9 @@ def _mesh(type: str, extra: tuple[float, ...], size: tuple[float, float, float])
 
 def _flat(corners: np.ndarray, faces: Sequence[Sequence[int]]) -> Mesh:
     """Plane convex faces, each with corners of its own, counter-clockwise as seen from outside."""
-    positions, normals, triangles = [], [], []
+    positions: list[np.ndarray] = []
+    normals: list[np.ndarray] = []
+    triangles: list[tuple[int, int, int]] = []
     for face in faces:
         points, start = corners[list(face)], len(positions)
         normal = np.zeros(3)
@@ -106,7 +109,7 @@ def _grid(positions: np.ndarray, normals: np.ndarray, both: bool = False) -> Mes
 def _straight(*points: tuple[float, float], around: int = AROUND) -> Mesh:
     """A profile of straight lines (x, radius), each turned by itself, so that edges stay sharp; outside to the left."""
     parts = []
-    for (x0, r0), (x1, r1) in zip(points, points[1:], strict=False):
+    for (x0, r0), (x1, r1) in itertools.pairwise(points):
         normal = np.array([r0 - r1, x1 - x0], dtype=float)
         size = np.linalg.norm(normal)
         if size > 1e-12 and max(r0, r1) > 0:
@@ -171,7 +174,7 @@ def _beam(extra: Sequence[float], size: Sequence[float]) -> Mesh:
     length, width = abs(size[0]) or 1.0, abs(size[1]) or 1.0
     t = np.linspace(-math.pi / 2, math.pi / 2, AROUND // 2)
     round_end = np.column_stack([np.cos(t) * width / 2 / length, np.sin(t) / 2])
-    return _prism(np.vstack([round_end + [1, 0], -round_end]), 2, (-0.5, 0.5))
+    return _prism(np.vstack([round_end + np.array([1.0, 0.0]), -round_end]), 2, (-0.5, 0.5))
 
 
 def _gearwheel(extra: Sequence[float], size: Sequence[float]) -> Mesh:

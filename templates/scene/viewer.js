@@ -76,7 +76,6 @@ class Viewer {
     this.listen();
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.resize();
-    this.look(new Vector3(0.55, 0.4, 1));
     this.goAlong();
   }
 
@@ -154,7 +153,7 @@ class Viewer {
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
     const large = (mesh) => new Box3().setFromObject(mesh).getSize(new Vector3()).length();
-    const cell = 10 ** Math.round(Math.log10(size)), count = Math.min(2 * Math.ceil(way / cell) + 2, 400);
+    const cell = 10 ** Math.floor(Math.log10(size)), count = Math.min(2 * Math.ceil(way / cell) + 2, 400);
     const grid = new GridHelper(count * cell, count, 0x8a96a3, 0x8a96a3);
     grid.material.opacity = 0.3;
     grid.material.transparent = true;
@@ -162,7 +161,7 @@ class Viewer {
     grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
     this.scene.add(grid);
     this.bounds = now;
-    this.look(new Vector3(0.55, 0.4, 1));
+    this.controls.target.copy(now.getCenter(new Vector3()));
     this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
   }
 
@@ -170,7 +169,8 @@ class Viewer {
     const center = this.bounds.getCenter(new Vector3());
     const radius = Math.max(this.bounds.getSize(new Vector3()).length() / 2, 1e-6);
     const half = (this.camera.fov * Math.PI) / 360;
-    const distance = radius / Math.sin(Math.min(half, Math.atan(Math.tan(half) * Math.min(this.camera.aspect, 1))));
+    const free = Math.tan(half) * Math.min(this.freeHeight() / window.innerHeight, this.camera.aspect);
+    const distance = radius / Math.sin(Math.atan(free));
     this.camera.near = distance / 1000;
     this.camera.far = distance * 1000;
     this.camera.updateProjectionMatrix();
@@ -187,10 +187,17 @@ class Viewer {
     this.look(direction);
   }
 
+  // What header and footer leave of the window.
+  freeHeight() {
+    return Math.max(window.innerHeight - byId("foot").offsetHeight - byId("head").offsetHeight - 30, 100);
+  }
+
   resize() {
-    const { innerWidth: width, innerHeight: height } = window;
+    const { innerWidth: width, innerHeight: height } = window, foot = byId("foot").offsetHeight;
     this.renderer.setSize(width, height, false);
     this.camera.aspect = width / height;
+    this.camera.setViewOffset(width, height, 0, (foot - byId("head").offsetHeight) / 2, width, height);
+    document.documentElement.style.setProperty("--foot", `${foot}px`);
     this.camera.updateProjectionMatrix();
     this.drawPlots();
     this.refresh();
@@ -393,7 +400,7 @@ class Viewer {
       canvas.addEventListener("pointermove", (event) => event.buttons && seek(event));
       return element("div", { className: "plot" }, element("div", { className: "legend" }, ...legend, `in ${unit || "1"}`), canvas);
     }));
-    this.drawPlots();
+    this.resize();
   }
 
   drawPlots() {
@@ -515,6 +522,7 @@ async function start() {
   const gltf = await new GLTFLoader().parseAsync(glb, "");
   window.viewer = new Viewer(gltf, new Float32Array(series));
   for (const index of model.plots) window.viewer.plot(index);
+  window.viewer.look(new Vector3(0.55, 0.4, 1));
   document.documentElement.dataset.ready = "yes";
 }
 
