@@ -224,7 +224,13 @@ class Planar(CylinderAnimation, BoxAnimation, PartialTwoFrames):
         e_x = np.cross(e_y, n)
         boxes: Any = {"width": self.boxWidth, "height": self.boxHeight, "color": self.boxColor}
         self.draw_shape(
-            "box_x", "box", self.frame_a, lengthDirection=e_x, widthDirection=(0, 1, 0), length=self.s_x, **boxes
+            "box_x",
+            "box",
+            self.frame_a,
+            lengthDirection=e_x,
+            widthDirection=self.boxWidthDirection,
+            length=self.s_x,
+            **boxes,
         )
         self.draw_shape(
             "box_y",

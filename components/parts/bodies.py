@@ -46,6 +46,7 @@ from mbfmu.modeling.types import (
     Mass,
     Position,
     RotationSequence,
+    ShapeExtra,
     ShapeType,
     StateSelect,
     Velocity,
@@ -312,7 +313,7 @@ class _BodyWithShape(BodyStart):
         self.absolute_motion()
 
 
-class BodyShape(BodyAnimation, ShapeAnimation, InertiaTensor, _BodyWithShape):
+class BodyShape(ShapeAnimation, InertiaTensor, _BodyWithShape):
     """Rigid body with mass, inertia tensor, different shapes for animation, and two frame connectors."""
 
     modelica_name = "MultiBody.Parts.BodyShape"
@@ -427,9 +428,6 @@ class BodyBox(_SolidBody):
         shape=(3, 3),
     )
 
-    def visualize(self) -> None:
-        self.draw_own_shape(self.frame_a, widthDirection=self.widthDirection, width=self.width, height=self.height)
-
     def equations(self) -> None:
         super().equations()
         self.require(self.width - self.innerWidth, "innerWidth is greater than width; make it smaller")
@@ -447,6 +445,10 @@ class BodyCylinder(_SolidBody):
     modelica_name = "MultiBody.Parts.BodyCylinder"
 
     shapeType = Parameter(ShapeType, "pipecylinder", "Type of shape", animation=True)
+    width = Parameter(Distance, lambda self: self.diameter, "Width of shape", animation=True)
+    extra = Parameter(
+        ShapeExtra, lambda self: self.innerDiameter / self.diameter, "Diameter of hole over diameter", animation=True
+    )
     diameter = Parameter(
         Diameter, lambda self: self.length / self.world.defaultWidthFraction, "Diameter of cylinder", min=0
     )
@@ -486,15 +488,6 @@ class BodyCylinder(_SolidBody):
         "Inertia tensor of cylinder with respect to center of mass, resolved in frame parallel to frame_a",
         shape=(3, 3),
     )
-
-    def visualize(self) -> None:
-        self.draw_own_shape(
-            self.frame_a,
-            widthDirection=(0, 1, 0),
-            width=self.diameter,
-            height=self.diameter,
-            extra=self.innerDiameter / self.diameter,
-        )
 
     def equations(self) -> None:
         super().equations()

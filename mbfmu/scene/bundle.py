@@ -23,6 +23,8 @@ SOURCES = next(
 )
 
 _TIMEOUT = 600
+#: Without a network npm shall say so soon.
+_PATIENCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
 
 
 def is_current() -> bool:
@@ -45,7 +47,7 @@ def make_bundle() -> pathlib.Path:
     with tempfile.TemporaryDirectory(prefix="mbfmu-page-") as folder:
         for name in ("package.json", "viewer.js"):
             shutil.copy(SOURCES / name, folder)
-        _run([npm, "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error"], folder)
+        _run([npm, "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error", *_PATIENCE], folder)
         program = "esbuild.cmd" if sys.platform == "win32" else "esbuild"
         esbuild = pathlib.Path(folder) / "node_modules" / ".bin" / program
         options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=eof", "--charset=utf8"]
