@@ -230,7 +230,7 @@ def test_results_and_assemblies_are_animated(tmp_path: pathlib.Path) -> None:
     result = mbfmu.simulate(assembly, 0.5)
     first = result.animate(tmp_path / "a.glb").read_bytes()
     assert mbfmu.animate(assembly, tmp_path / "b.glb", 0.5).read_bytes() == first
-    assembly.revolute.modify(phi=mbfmu.Start(0.123, fixed=True))
+    assembly.rev.modify(phi=mbfmu.Start(0.123, fixed=True))
     with pytest.raises(MbfmuError, match="was changed since this run"):
         result.animate(tmp_path / "c.glb")
 
