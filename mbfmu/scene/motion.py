@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import warnings
 from collections.abc import Mapping
 
 import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from mbfmu.dynamics.drawing import Quantity, Scene, Shape
+from mbfmu.dynamics.drawing import SHAPE_TYPES, SURFACES, Quantity, Scene, Shape
 
 #: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what they cover.
 TOLERANCE = 3e-7
@@ -82,6 +83,9 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> 
         return np.column_stack([np.broadcast_to(c, (n,)) for c in columns])
 
     for shape in scene.shapes:
+        if shape.type not in SHAPE_TYPES and shape.type not in SURFACES:
+            warnings.warn(f"{shape.ident}: files such as {shape.type} are not read; it is left out", stacklevel=2)
+            continue
         r, T = read(shape.r), read(shape.T)
         key = _still(r).tobytes() + b"/" + _still(T).tobytes()
         if key not in frames:

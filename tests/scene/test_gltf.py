@@ -246,3 +246,12 @@ def test_what_cannot_be_animated_is_refused(name: str, file: str, message: str, 
     with pytest.raises(MbfmuError, match=message):
         mbfmu.animate(mbfmu.load(name), tmp_path / file)
     assert not (tmp_path / file).exists()
+
+
+def test_a_shape_from_a_file_is_left_out_with_a_warning(tmp_path: pathlib.Path) -> None:
+    assembly = mbfmu.load("double_pendulum", ["boxBody2.shapeType=part.stl"])
+    with pytest.warns(UserWarning, match=r"boxBody2\.shape: files such as part\.stl are not read"):
+        file = mbfmu.animate(assembly, tmp_path / "motion.glb", 0.1)
+    names = {node["name"] for node in Glb(file.read_bytes()).nodes}
+    assert "boxBody1.shape" in names
+    assert "boxBody2.shape" not in names
