@@ -158,6 +158,17 @@ def _rotation(matrices: np.ndarray) -> Track:
     return _track(found)
 
 
+def largest_turn(motion: Motion) -> float:
+    """The largest angle [rad] by which a frame or shape turns between neighbouring instants."""
+    turn = 0.0
+    for place in (*motion.frames, *(part.place for part in motion.parts)):
+        Q = place.rotation.values
+        if len(Q) > 1:
+            same = np.abs(np.einsum("ij,ij->i", Q[1:], Q[:-1])).min()
+            turn = max(turn, 2 * float(np.arccos(min(same, 1.0))))
+    return turn
+
+
 @dataclasses.dataclass(frozen=True)
 class Keyframes:
     """Instants, values there and rates of change, for cubic interpolation between them."""
