@@ -6,6 +6,7 @@ import base64
 import gzip
 import html
 import json
+import math
 import string
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -23,6 +24,9 @@ from mbfmu.scene import bundle
 _NUMBERS, _POINTS = 600_000, 500
 #: A run is shown in so many seconds, or at its own speed where that is near.
 _LONG, _SHORT = 60.0, 0.7
+#: The speeds that a page offers, and how fast something may seem to turn at first [rad/s].
+_SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
+_TO_THE_EYE = 60.0
 
 
 def viewer() -> str:
@@ -39,13 +43,14 @@ def viewer() -> str:
     return bundle.BUNDLE.read_text(encoding="utf-8")
 
 
-def write_page(system: System, result: Result, glb: bytes) -> str:
+def write_page(system: System, result: Result, glb: bytes, turn: float = 0.0) -> str:
     """Return the page of a run.
 
     Args:
         system: the system with its scene.
         result: its run, with the variables to be plotted.
         glb: the motion as binary glTF.
+        turn: the largest angle [rad] by which something turns between two instants of the run.
 
     Raises:
         MbfmuError: the page's program is missing.
@@ -75,14 +80,14 @@ def write_page(system: System, result: Result, glb: bytes) -> str:
             }
         )
     span = float(time[-1] - time[0])
-    slow = [s for s in (0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10) if _SHORT <= span / s <= _LONG]
+    speed = _speed(span, turn * (time.size - 1) / span if span > 0 else 0.0)
     model = {
         "name": system.name,
         "description": system.description,
         "start": float(time[0]),
         "stop": float(time[-1]),
         "points": int(at.size),
-        "speed": 1 if 1 in slow or not slow else min(slow, key=lambda s: abs(np.log(s))),
+        "speed": speed,
         "components": {path: [kind, text] for path, kind, text in system.components},
         "variables": listed,
         "plots": _plots(listed, system.variables),
@@ -97,6 +102,13 @@ def write_page(system: System, result: Result, glb: bytes) -> str:
     }
     page = (bundle.SOURCES / "page.html").read_text(encoding="utf-8")
     return string.Template(page).substitute(texts)
+
+
+def _speed(span: float, rate: float) -> float:
+    """The speed at which a page shows a run of `span` s, in which something turns with up to `rate` rad/s."""
+    slow = [s for s in _SPEEDS if _SHORT <= span / s <= _LONG] or [1.0]
+    eye = [s for s in slow if rate * s <= _TO_THE_EYE] or slow[:1]
+    return min(eye, key=lambda s: abs(math.log(s)))
 
 
 def result_variables(system: System) -> list[ScalarVariable]:

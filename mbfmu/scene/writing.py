@@ -9,7 +9,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
-from mbfmu.scene.motion import motion
+from mbfmu.scene.motion import largest_turn, motion
 from mbfmu.scene.page import result_variables, viewer, write_page
 
 #: What can be written.
@@ -53,11 +53,12 @@ def needed_variables(system: System, path: pathlib.Path) -> list[str]:
 def write_animation(system: System, result: Result, path: pathlib.Path) -> pathlib.Path:
     """Write a run with all `needed_variables`, and return the path."""
     assert system.scene is not None
-    glb = write_glb(motion(system.scene, result.time, result), system.scene.up, system.name)
+    moved = motion(system.scene, result.time, result)
+    glb = write_glb(moved, system.scene.up, system.name)
     if path.suffix.lower() == ".glb":
         path.write_bytes(glb)
     else:
-        path.write_text(write_page(system, result, glb), encoding="utf-8")
+        path.write_text(write_page(system, result, glb, largest_turn(moved)), encoding="utf-8")
     return path
 
 
