@@ -1,8 +1,8 @@
 // The animation page: shows a glTF motion, its components, and plots of the run's variables.
 
 import {
-  AmbientLight, AnimationMixer, Box3, BufferGeometry, Color, DirectionalLight, GridHelper, HemisphereLight, Line,
-  LineBasicMaterial, PerspectiveCamera, Raycaster, Scene, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
+  AmbientLight, AnimationMixer, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, Line,
+  LineBasicMaterial, LineSegments, PerspectiveCamera, Raycaster, Scene, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
@@ -27,6 +27,18 @@ async function unpacked(id) {
   const bytes = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
   return new Response(stream).arrayBuffer();
+}
+
+// Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
+function gridOf(count, cell) {
+  const points = [], at = (i) => (i - count / 2) * cell;
+  for (let i = 0; i <= count; i++) {
+    for (let j = 0; j < count; j++) {
+      points.push(at(i), 0, at(j), at(i), 0, at(j + 1), at(j), 0, at(i), at(j + 1), 0, at(i));
+    }
+  }
+  const geometry = new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
+  return new LineSegments(geometry, new LineBasicMaterial({ color: 0x8a96a3, opacity: 0.45, transparent: true }));
 }
 
 class Viewer {
@@ -153,10 +165,8 @@ class Viewer {
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
     const large = (mesh) => new Box3().setFromObject(mesh).getSize(new Vector3()).length();
-    const cell = 10 ** Math.floor(Math.log10(size)), count = Math.min(2 * Math.ceil(way / cell) + 2, 400);
-    const grid = new GridHelper(count * cell, count, 0x8a96a3, 0x8a96a3);
-    grid.material.opacity = 0.3;
-    grid.material.transparent = true;
+    const cell = Math.max(10 ** Math.floor(Math.log10(size)), way / 60);
+    const grid = gridOf(2 * Math.ceil(way / cell), cell);
     const middle = this.bounds.getCenter(new Vector3());
     grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
     this.scene.add(grid);
