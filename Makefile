@@ -12,7 +12,11 @@ RUNTIME := mbfmu/runtime/contract.py $(wildcard templates/runtime/*.[ch])
 # Which files there are: set-up links each of them.
 FILES := .venv/.files
 
-.PHONY: demo test lint fmus bench wheel clean always
+
+# What npm bundles the animation page from, where npm is: set-up does.
+VIEWER := templates/scene/package.json templates/scene/viewer.js
+
+.PHONY: demo test lint fmus bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -30,19 +34,23 @@ fmus: $(READY)
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks
 
+# The program of animation pages, by hand.
+page: $(READY)
+	$(BIN)/python -m mbfmu.scene.bundle
+
 # With the runtime's libraries for all platforms, which ziglang compiles; pip fetches that for the time of the build.
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings platforms=all --wheel-dir dist .
 
 clean:
-	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries fmus/*.fmu fmus/*/*.fmu
+	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries mbfmu/scene/page fmus/*.fmu fmus/*/*.fmu
 
 $(FILES): always
 	@mkdir -p $(@D)
 	@find mbfmu components fmus templates -type f ! -path '*/__pycache__/*' ! -path '*/libraries/*' ! -name '*.fmu' | sort > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(READY): pyproject.toml $(RUNTIME) $(FILES)
+$(READY): pyproject.toml $(RUNTIME) $(VIEWER) $(FILES)
 	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'

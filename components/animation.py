@@ -1,6 +1,8 @@
-"""Animation parameters of the seeds, each declared once. They are accepted and kept; nothing is drawn from them."""
+"""What components look like: animation parameters of the library, each declared once, and what is drawn from them."""
 
 from __future__ import annotations
+
+from typing import Any
 
 from mbfmu.frames import length
 from mbfmu.modeling import Component
@@ -25,8 +27,35 @@ FORCE_COLOR = (0, 128, 0)
 SENSOR_COLOR = (255, 255, 0)
 
 
+def draw_sphere(self: Any, name: str, frame: Any, diameter: Any, color: Any, center: Any = (0, 0, 0)) -> None:
+    """Draw a sphere about a point `center` [m] of a frame."""
+    self.draw_shape(
+        name,
+        "sphere",
+        frame,
+        r_shape=[center[0] - diameter / 2, center[1], center[2]],
+        length=diameter,
+        width=diameter,
+        color=color,
+    )
+
+
+def draw_axis(self: Any, name: str, frame: Any, e: Any, length: Any, diameter: Any, color: Any) -> None:
+    """Draw a cylinder along a unit vector e, whose middle is the origin of a frame."""
+    self.draw_shape(
+        name,
+        "cylinder",
+        frame,
+        r_shape=[-e[i] * length / 2 for i in range(3)],
+        lengthDirection=e,
+        length=length,
+        width=diameter,
+        color=color,
+    )
+
+
 class Animated(Component):
-    """Every component that the seeds draw: whether it is shown, and how it shines."""
+    """Every component that the library draws: whether it is shown, and how it shines."""
 
     animation = Parameter(Boolean, True, "= true, if animation shall be enabled", animation=True)
     specularCoefficient = Parameter(
@@ -62,6 +91,15 @@ class ShapeAnimation(Animated):
     extra = Parameter(ShapeExtra, 0.0, "Additional parameter depending on shapeType", animation=True)
     color = Parameter(Color, ROD_COLOR, "Color of shape", shape=3, animation=True)
 
+    def visualize(self: Any) -> None:
+        self.draw_own_shape(self.frame_a)
+
+    def draw_own_shape(self: Any, frame: Any, **others: Any) -> None:
+        """Draw the shape in a frame, the world where None; `others` than its own attributes."""
+        names = ("r_shape", "lengthDirection", "widthDirection", "length", "width", "height", "extra", "color")
+        attributes = {name: getattr(self, name) for name in names if name not in others}
+        self.draw_shape("shape", self.shapeType, frame, **attributes, **others)
+
 
 class CylinderAnimation(Animated):
     """Cylinder along a joint axis."""
@@ -81,6 +119,10 @@ class CylinderAnimation(Animated):
     cylinderColor = Parameter(
         Color, JOINT_COLOR, "Color of cylinder representing the joint axis", shape=3, animation=True
     )
+
+    def draw_cylinder(self: Any, frame: Any, e: Any, name: str = "cylinder") -> None:
+        """Draw the cylinder along a unit vector e of a frame."""
+        draw_axis(self, name, frame, e, self.cylinderLength, self.cylinderDiameter, self.cylinderColor)
 
 
 class BoxAnimation(Animated):
@@ -104,6 +146,9 @@ class SphereAnimation(Animated):
     )
     sphereColor = Parameter(Color, JOINT_COLOR, "Color of sphere", shape=3, animation=True)
 
+    def visualize(self: Any) -> None:
+        draw_sphere(self, "sphere", self.frame_a, self.sphereDiameter, self.sphereColor)
+
 
 class BodyAnimation(Animated):
     """Sphere at the centre of mass and cylinder to it."""
@@ -126,3 +171,7 @@ class ArrowAnimation(Animated):
         animation=True,
     )
     arrowColor = Parameter(Color, SENSOR_COLOR, "Color of arrow", shape=3, animation=True)
+
+    def visualize(self: Any) -> None:
+        r = self.frame_b.r_0 - self.frame_a.r_0
+        self.draw_arrow("arrow", r, self.arrowDiameter, r=self.frame_a.r_0, color=self.arrowColor)

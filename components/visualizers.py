@@ -1,16 +1,18 @@
 """Visualizers that models of the library carry (Modelica.Mechanics.MultiBody.Visualizers 4.1).
 
-They take no load and nothing is drawn from them: they are here so that a model can be taken over as it is.
+They take no load.
 """
 
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
 from mbfmu.components.interfaces import PartialVisualizer
 from mbfmu.components.parts.fixed import FixedTranslation
 
+from mbfmu.frames import normalize
 from mbfmu.modeling import Parameter, RealInput
 from mbfmu.modeling import types as t
 
@@ -59,6 +61,10 @@ class FixedFrame(Animated, PartialVisualizer):
     color_y = Parameter(t.Color, lambda self: self.color_x, "Color of y-arrow", shape=3, animation=True)
     color_z = Parameter(t.Color, lambda self: self.color_x, "Color of z-arrow", shape=3, animation=True)
 
+    def visualize(self: Any) -> None:
+        colors = self.color_x, self.color_y, self.color_z
+        self.draw_axes(self.length, self.diameter, self.frame_a, colors=colors, labels=self.showLabels)
+
 
 class _Arrow(Animated, PartialVisualizer):
     """Arrow that starts at r_tail."""
@@ -71,6 +77,10 @@ class _Arrow(Animated, PartialVisualizer):
     )
     color = Parameter(t.Color, ARROW_COLOR, "Color of arrow", shape=3, animation=True)
 
+    def draw_head(self: Any, r_head: Any) -> None:
+        """Draw the arrow over the vector r_head [m], resolved in frame_a."""
+        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=self.r_tail, color=self.color)
+
 
 class FixedArrow(_Arrow):
     """Arrow of constant size and direction, fixed to a frame."""
@@ -80,6 +90,9 @@ class FixedArrow(_Arrow):
     n = Parameter(t.Axis, (1, 0, 0), "Vector in arrow direction, resolved in frame_a", shape=3, animation=True)
     length = Parameter(t.Length, 0.1, "Length of complete arrow", animation=True)
 
+    def visualize(self) -> None:
+        self.draw_head(normalize(self.n) * self.length)
+
 
 class SignalArrow(_Arrow):
     """Arrow whose direction and length a signal gives."""
@@ -87,6 +100,9 @@ class SignalArrow(_Arrow):
     modelica_name = "MultiBody.Visualizers.SignalArrow"
 
     r_head = RealInput("Position vector from origin of frame_a to head of arrow, resolved in frame_a", shape=3)
+
+    def visualize(self) -> None:
+        self.draw_head(self.r_head)
 
 
 class Rectangle(Animated, PartialVisualizer):
@@ -110,6 +126,19 @@ class Rectangle(Animated, PartialVisualizer):
         t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
     )
 
+    def visualize(self: Any) -> None:
+        self.draw_shape(
+            "surface",
+            "rectangle",
+            self.frame_a,
+            lengthDirection=self.direction_u,
+            widthDirection=self.direction_v,
+            length=self.length_u,
+            width=self.length_v,
+            extra=(self.nu, self.nv, float(self.wireframe), self.transparency),
+            color=self.color,
+        )
+
 
 class Torus(Animated, PartialVisualizer):
     """Torus about the y-axis of a frame."""
@@ -123,6 +152,10 @@ class Torus(Animated, PartialVisualizer):
     stopAngle = Parameter(t.Angle, math.pi, "End angle of torus slice", animation=True)
     color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
 
+    def visualize(self: Any) -> None:
+        form = self.ri, self.ro, self.opening, self.startAngle, self.stopAngle
+        self.draw_shape("surface", "torus", self.frame_a, length=1, width=1, extra=form, color=self.color)
+
 
 class VoluminousWheel(Animated, PartialVisualizer):
     """Wheel with rounded tyre about the y-axis of a frame."""
@@ -135,6 +168,22 @@ class VoluminousWheel(Animated, PartialVisualizer):
     rCurvature = Parameter(t.Radius, 0.30, "Radius of the curve of the cross section", animation=True)
     color = Parameter(t.Color, TYRE_COLOR, "Color of tire", shape=3, animation=True)
     rimColor = Parameter(t.Color, JOINT_COLOR, "Color of rim", shape=3, animation=True)
+
+    def visualize(self: Any) -> None:
+        form = self.rTire, self.rRim, self.width, self.rCurvature
+        self.draw_shape("tire", "tire", self.frame_a, length=1, width=1, extra=form, color=self.color)
+        self.draw_shape(
+            "rim",
+            "pipe",
+            self.frame_a,
+            r_shape=(0, -self.width / 2, 0),
+            lengthDirection=(0, 1, 0),
+            widthDirection=(1, 0, 0),
+            length=self.width,
+            width=2 * self.rRim,
+            extra=0.9,
+            color=self.rimColor,
+        )
 
 
 __all__ = [

@@ -189,6 +189,49 @@ class World(Component):
             return {"supplied": m * ca.dot(self.gravity_acceleration(r), v)}
         return {"potential": m * potential}
 
+    def visualize(self: Any) -> None:
+        shine = {"specularCoefficient": self.defaultSpecularCoefficient}
+        if self.animateWorld:
+            self.draw_axes(
+                self.axisLength,
+                self.axisDiameter,
+                colors=(self.axisColor_x, self.axisColor_y, self.axisColor_z),
+                labels=self.axisShowLabels,
+                specularCoefficient=0.0,
+            )
+        if self.animateGravity and self.gravityType == "UniformGravity":
+            self.draw_arrow(
+                "gravityArrow",
+                self.n / np.linalg.norm(self.n) * self.gravityArrowLength,
+                self.gravityArrowDiameter,
+                r_tail=self.gravityArrowTail,
+                color=self.gravityArrowColor,
+                specularCoefficient=0.0,
+            )
+        if self.animateGravity and self.gravityType == "PointGravity":
+            size = self.gravitySphereDiameter
+            self.draw_shape(
+                "gravitySphere",
+                "sphere",
+                r_shape=[-size / 2, 0, 0],
+                length=size,
+                width=size,
+                color=self.gravitySphereColor,
+                **shine,
+            )
+        if self.animateGround and self.gravityType == "UniformGravity":
+            self.draw_shape(
+                "ground",
+                "rectangle",
+                lengthDirection=self.groundAxis_u,
+                widthDirection=np.cross(self.n, self.groundAxis_u),
+                length=self.groundLength_u,
+                width=self.groundLength_v,
+                color=self.groundColor,
+                extra=(2, 2, 0, 0),
+                **shine,
+            )
+
     def equations(self) -> None:
         self.frame_b.r_0, self.frame_b.R = [0, 0, 0], null_rotation()
 

@@ -3,12 +3,15 @@
 A wheel holds the library of the machine that builds it, made by its C compiler, and is for such machines only. With
 `--config-settings platforms=all` ziglang makes the libraries for all platforms and the WebAssembly module: that wheel
 is for any machine. ziglang is asked for only where it is needed. A source distribution holds no library.
+
+The program of animation pages is bundled by npm where that is installed (mbfmu/scene/bundle.py).
 """
 
 from __future__ import annotations
 
 import pathlib
 import shutil
+import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -20,6 +23,7 @@ from setuptools.command.build_py import build_py
 from mbfmu.errors import BuildError
 from mbfmu.runtime.build import LIBRARIES, build_libraries, is_current
 from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, find_compiler, find_zig, host_platform
+from mbfmu.scene import bundle
 
 __all__ = [
     "build_editable",
@@ -84,9 +88,7 @@ def get_requires_for_build_sdist(config_settings: Settings = None) -> list[str]:
     return build_meta.get_requires_for_build_sdist(config_settings)
 
 
-def build_wheel(
-    wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None
-) -> str:
+def build_wheel(wheel_directory: str, config_settings: Settings = None, metadata_directory: str | None = None) -> str:
     """Build a wheel into a folder; `platforms` among the settings names those whose libraries ziglang makes for it."""
     _compile(_named(config_settings))
     # setuptools leaves there what an earlier build put there, also what the sources do not have any more.
@@ -134,3 +136,15 @@ def _compile(named: list[str]) -> None:
     if not named and not is_current(host):
         build_libraries(host)
     _held[:] = named or [host]
+    _bundle()
+
+
+def _bundle() -> None:
+    """Make the program of animation pages where npm is; without it mbfmu writes animations as .glb only."""
+    if bundle.is_current():
+        return
+    try:
+        bundle.make_bundle()
+    except BuildError as error:
+        bundle.BUNDLE.unlink(missing_ok=True)
+        print(f"warning: {error}; animations can be written as .glb only", file=sys.stderr)

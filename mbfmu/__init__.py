@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mbfmu.errors import MbfmuError
     from mbfmu.export.build import build
     from mbfmu.modeling import Assembly, Component, Start
+    from mbfmu.scene.animate import animate
     from mbfmu.simulate import Result, simulate
     from mbfmu.sources import load
     from mbfmu.studies.equilibrium import Equilibrium, equilibrium
@@ -39,6 +40,7 @@ __all__ = [
     "Sweep",
     "System",
     "__version__",
+    "animate",
     "build",
     "equilibrium",
     "fit",
@@ -62,6 +64,7 @@ _MODULES = {
     "Start": "mbfmu.modeling",
     "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
+    "animate": "mbfmu.scene.animate",
     "build": "mbfmu.export.build",
     "equilibrium": "mbfmu.studies.equilibrium",
     "fit": "mbfmu.studies.fit",

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
+import os
+import pathlib
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import SOLVERS
@@ -85,7 +91,7 @@ def simulate(
         twice = set(drive.names) & set(start_values or {})
         if twice:
             raise ModelError(f"{system.name}: '{min(twice)}' is among the inputs and the start values; give it once")
-    return run(
+    result = run(
         equations,
         system.variables,
         start_time=start_time,
@@ -97,6 +103,38 @@ def simulate(
         outputs=outputs,
         progress=progress,
     )
+    again = {
+        "stop_time": stop_time,
+        "start_time": start_time,
+        "step": step,
+        "tolerance": tolerance,
+        "start_values": start_values,
+        "method": method,
+        "inputs": inputs,
+        "interpolation": interpolation,
+    }
+    result.animation = functools.partial(_animated, result, assembly, again)
+    return result
+
+
+def _animated(
+    result: Result, assembly: Assembly | System, arguments: Mapping[str, Any], path: str | os.PathLike[str] | None
+) -> Any:
+    """Run again what gave a result, with what an animation needs, and write it; a page for notebooks without a path."""
+    from mbfmu.dynamics.system import System
+    from mbfmu.scene.writing import Page, check_target, needed_variables, write_animation
+
+    with tempfile.TemporaryDirectory() as folder:
+        target = check_target(pathlib.Path(folder) / "animation.html" if path is None else pathlib.Path(path))
+        system = System.of(assembly, scene=True)
+        names = [name for name in result.names if name != "time"]
+        again = simulate(system, **arguments, outputs=[*needed_variables(system, target), *names])
+        if again.time.size != result.time.size or not all(
+            np.allclose(again[name], result[name], rtol=1e-6, atol=1e-9, equal_nan=True) for name in names
+        ):
+            raise ModelError(f"{result.model}: the assembly was changed since this run; simulate it again")
+        write_animation(system, again, target)
+        return target if path is not None else Page(target.read_text(encoding="utf-8"))
 
 
 def system_of(assembly: Assembly | System) -> System:

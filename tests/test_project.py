@@ -22,7 +22,7 @@ from mbfmu.runtime.compilers import host_platform
 FOLDERS = {"mbfmu": "mbfmu", "components": "mbfmu.components", "fmus": "mbfmu.fmus", "templates": "mbfmu.templates"}
 
 #: What is made in these folders; libraries are looked at on their own.
-SKIPPED = {"__pycache__", "libraries"}
+SKIPPED = {"__pycache__", "libraries", "page"}
 
 
 def shipped(root: pathlib.Path) -> list[pathlib.Path]:

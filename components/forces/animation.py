@@ -1,7 +1,10 @@
-"""Animation parameters of forces, each declared once. They are accepted and kept; nothing is drawn from them."""
+"""What forces look like: animation parameters of the library, each declared once, and the shapes drawn from them."""
 
 from __future__ import annotations
 
+from typing import Any
+
+import casadi as ca
 from mbfmu.components.animation import BODY_COLOR, FORCE_COLOR, ROD_COLOR, SENSOR_COLOR, Animated
 
 from mbfmu.modeling import Component, Parameter
@@ -9,6 +12,11 @@ from mbfmu.modeling import types as t
 
 SPRING_COLOR = (0, 0, 255)
 DAMPER_COLOR = (100, 100, 100)
+
+
+def draw_load(self: Any, name: str, cut: Any, diameter: Any, color: Any, heads: int = 1) -> None:
+    """Draw the arrow of a cut force or torque, scaled to m: it ends at frame_b and shows what acts on the part."""
+    self.draw_arrow(name, -cut, diameter, self.frame_b, r_tail=cut, color=color, heads=heads)
 
 
 class ForceArrow(Animated):
@@ -22,6 +30,10 @@ class ForceArrow(Animated):
     )
     forceColor = Parameter(t.Color, FORCE_COLOR, "Color of force arrow", shape=3, animation=True)
 
+    def visualize(self: Any) -> None:
+        super().visualize()
+        draw_load(self, "forceArrow", self.frame_b.f / self.N_to_m, self.forceDiameter, self.forceColor)
+
 
 class TorqueArrow(Animated):
     """Double arrow along a torque."""
@@ -33,6 +45,10 @@ class TorqueArrow(Animated):
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of torque arrow", animation=True
     )
     torqueColor = Parameter(t.Color, FORCE_COLOR, "Color of torque arrow", shape=3, animation=True)
+
+    def visualize(self: Any) -> None:
+        super().visualize()
+        draw_load(self, "torqueArrow", self.frame_b.t / self.Nm_to_m, self.torqueDiameter, self.torqueColor, heads=2)
 
 
 class SingleArrow(Animated):
@@ -46,6 +62,16 @@ class SingleArrow(Animated):
     )
     diameter = Parameter(t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow", animation=True)
     color = Parameter(t.Color, FORCE_COLOR, "Color of arrow", shape=3, animation=True)
+
+    #: True where the arrow is that of a torque.
+    turns = False
+
+    def visualize(self: Any) -> None:
+        super().visualize()
+        if self.turns:
+            draw_load(self, "arrow", self.frame_b.t / self.Nm_to_m, self.diameter, self.color, heads=2)
+        else:
+            draw_load(self, "arrow", self.frame_b.f / self.N_to_m, self.diameter, self.color)
 
 
 class ConnectionLine(Animated):
@@ -61,6 +87,19 @@ class ConnectionLine(Animated):
         t.Color, SENSOR_COLOR, "Color of line connecting frame_a and frame_b", shape=3, animation=True
     )
 
+    def visualize(self: Any) -> None:
+        super().visualize()
+        r = self.frame_b.r_0 - self.frame_a.r_0
+        self.draw_shape(
+            "connectionLine",
+            "cylinder",
+            r=self.frame_a.r_0,
+            lengthDirection=r,
+            length=ca.norm_2(r),
+            width=self.connectionLineDiameter,
+            color=self.connectionLineColor,
+        )
+
 
 class CoilShape(Animated):
     """Coil of a spring."""
@@ -69,6 +108,21 @@ class CoilShape(Animated):
     coilWidth = Parameter(t.Distance, lambda self: self.width / 10, "Width of spring coil", animation=True)
     numberOfWindings = Parameter(t.Integer, 5, "Number of spring windings", animation=True)
     color = Parameter(t.Color, SPRING_COLOR, "Color of spring", shape=3, animation=True)
+
+    def draw_coil(self: Any, begin: Any, length: Any) -> None:
+        """Draw the coil on the line from frame_a, over a length from a distance `begin` on [m]."""
+        self.draw_shape(
+            "springShape",
+            "spring",
+            self.frame_a,
+            r_shape=self.e_a * begin,
+            lengthDirection=self.e_a,
+            length=length,
+            width=self.width,
+            height=2 * self.coilWidth,
+            extra=self.numberOfWindings,
+            color=self.color,
+        )
 
 
 class DamperShape(Animated):
@@ -85,6 +139,24 @@ class DamperShape(Animated):
     )
     color_a = Parameter(t.Color, DAMPER_COLOR, "Color at frame_a", shape=3, animation=True)
     color_b = Parameter(t.Color, ROD_COLOR, "Color at frame_b", shape=3, animation=True)
+
+    def draw_cylinders(self: Any, length: Any) -> None:
+        """Draw both cylinders on the line from frame_a, over a length [m] in all."""
+        inner = ca.fmin(self.length_a, length)
+        for name, begin, own, width, color in (
+            ("shape_a", 0, inner, self.diameter_a, self.color_a),
+            ("shape_b", inner, ca.fmax(length - self.length_a, 0), self.diameter_b, self.color_b),
+        ):
+            self.draw_shape(
+                name,
+                "cylinder",
+                self.frame_a,
+                r_shape=self.e_a * begin,
+                lengthDirection=self.e_a,
+                length=own,
+                width=width,
+                color=color,
+            )
 
 
 class LineShape(Component):
@@ -113,6 +185,24 @@ class LineShape(Component):
         t.Diameter, lambda self: self.world.defaultBodyDiameter, "Diameter of point mass sphere", animation=True
     )
     massColor = Parameter(t.Color, BODY_COLOR, "Color of point mass", shape=3, animation=True)
+
+    def visualize(self: Any) -> None:
+        line: Any = {"r": self.frame_a.r_0, "lengthDirection": self.e_rel_0}
+        if self.animateLine:
+            self.draw_shape(
+                "shape",
+                self.lineShapeType,
+                length=self.length,
+                width=self.lineShapeWidth,
+                height=self.lineShapeHeight,
+                extra=self.lineShapeExtra,
+                color=self.lineShapeColor,
+                **line,
+            )
+        if self.animateMass and self.is_positive("m"):
+            d = self.massDiameter
+            at = self.e_rel_0 * (self.length * self.lengthFraction - d / 2)
+            self.draw_shape("sphere", "sphere", r_shape=at, length=d, width=d, color=self.massColor, **line)
 
 
 class TwoCylinders(Component):
@@ -145,3 +235,20 @@ class TwoCylinders(Component):
         t.Real, 1.7, "Diameter of point mass spheres with respect to cylinderDiameter_a", animation=True
     )
     massColor = Parameter(t.Color, BODY_COLOR, "Color of point masses", shape=3, animation=True)
+
+    def visualize(self: Any) -> None:
+        if not self.animate:
+            return
+        inner, d = self.diameterFraction * self.cylinderDiameter_a, self.massDiameterFaction * self.cylinderDiameter_a
+        for end, frame, e, width, at in (
+            ("a", self.frame_a, self.e_rel_0, self.cylinderDiameter_a, self.L_a),
+            ("b", self.frame_b, -self.e_rel_0, inner, self.L_b),
+        ):
+            line: Any = {"r": frame.r_0, "lengthDirection": e}
+            length, color = getattr(self, f"cylinderLength_{end}"), getattr(self, f"color_{end}")
+            self.draw_shape(f"cylinder_{end}", "cylinder", length=length, width=width, color=color, **line)
+            if self.animateMasses and self.is_positive(f"m_{end}"):
+                r_shape = e * (at - d / 2)
+                self.draw_shape(
+                    f"sphere_{end}", "sphere", r_shape=r_shape, length=d, width=d, color=self.massColor, **line
+                )

@@ -136,6 +136,7 @@ class Torque(SingleArrow, ConnectionLine, _Applied, PartialTwoFrames):
     """
 
     modelica_name = "MultiBody.Forces.Torque"
+    turns = True
 
     resolveInFrame = Parameter(t.ResolveInFrameAB, "frame_b", "Frame in which input torque is resolved")
     torque = RealInput(TORQUE, type=t.Torque, shape=3)
@@ -184,6 +185,7 @@ class WorldTorque(SingleArrow, _Applied, PartialOneFrame_b):
     """
 
     modelica_name = "MultiBody.Forces.WorldTorque"
+    turns = True
 
     resolveInFrame = Parameter(t.ResolveInFrameB, "world", "Frame in which input torque is resolved")
     torque = RealInput(TORQUE, type=t.Torque, shape=3)

@@ -207,6 +207,16 @@ class Spring(CoilShape, PartialTwoFrames):
             s_small=self.s_small,
             fixedRotationAtFrame_a=self.fixedRotationAtFrame_a,
             fixedRotationAtFrame_b=self.fixedRotationAtFrame_b,
+            animateLine=self.animation,
+            animateMass=self.animation and self.showMass,
+            specularCoefficient=self.specularCoefficient,
+            lineShapeType="spring",
+            lineShapeWidth=self.width,
+            lineShapeHeight=2 * self.coilWidth,
+            lineShapeExtra=self.numberOfWindings,
+            lineShapeColor=self.color,
+            massDiameter=self.massDiameter,
+            massColor=self.massColor,
         )
         self.spring = translational.Spring(c=self.c, s_rel0=self.s_unstretched)
         self.connect(self.lineForce.frame_a, self.frame_a)

@@ -30,6 +30,9 @@ class Damper(DamperShape, _LossyLineForce):
         self.lose(self.d * speed**2)
         return self.d * speed
 
+    def visualize(self: Any) -> None:
+        self.draw_cylinders(self.s)
+
 
 class _SpringDamper(CoilShape, DamperShape, _LossyLineForce):
     """Linear spring and linear damper."""
@@ -50,6 +53,10 @@ class SpringDamperParallel(_SpringDamper):
         stretch, speed = self.s - self.s_unstretched, self.der(self.s)
         self.lose(self.d * speed**2, potential=self.c * stretch**2 / 2)
         return self.c * stretch + self.d * speed
+
+    def visualize(self: Any) -> None:
+        self.draw_coil(0, self.s)
+        self.draw_cylinders(self.s)
 
 
 class SpringDamperSeries(_SpringDamper):
@@ -72,6 +79,10 @@ class SpringDamperSeries(_SpringDamper):
         self.der.s_damper = force / self.d
         self.lose(force**2 / self.d, potential=self.c * stretch**2 / 2)
         return force
+
+    def visualize(self: Any) -> None:
+        self.draw_cylinders(self.s_damper)
+        self.draw_coil(self.s_damper, self.s - self.s_damper)
 
 
 __all__ = ["Damper", "SpringDamperParallel", "SpringDamperSeries"]

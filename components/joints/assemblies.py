@@ -11,7 +11,7 @@ from math import pi
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.animation import JOINT_COLOR, ROD_COLOR, SENSOR_COLOR, BoxAnimation, CylinderAnimation
+from mbfmu.components.animation import JOINT_COLOR, ROD_COLOR, SENSOR_COLOR, BoxAnimation, CylinderAnimation, draw_axis
 from mbfmu.components.interfaces import (
     Flange_a,
     Flange_b,
@@ -28,6 +28,7 @@ from mbfmu.components.joints.rods import (
     RodAnimation,
     RodFrame,
     SphericalSpherical,
+    UniversalAnimation,
     UniversalSpherical,
     check_rod,
 )
@@ -62,8 +63,20 @@ class RodsAnimation(RodAnimation):
     rod2Diameter = Parameter(Diameter, lambda self: self.rod1Diameter, "Diameter of rod 2", animation=True)
     rod2Color = Parameter(Color, lambda self: self.rod1Color, "Color of rod 2", shape=3, animation=True)
 
+    @property
+    def looks(self) -> dict[str, Any]:
+        """What every part takes over."""
+        return {"animation": self.animation, "specularCoefficient": self.specularCoefficient}
 
-class JointUPS(RodAnimation, CylinderAnimation, RodFrame, TotalPower, PartialTwoFrames):
+    def add_rod2(self: Any) -> None:
+        """Own rod 2."""
+        diameter = self.rod2Diameter
+        self.rod2 = FixedTranslation(
+            r=self.rRod2_ib, width=diameter, height=diameter, color=self.rod2Color, **self.looks
+        )
+
+
+class JointUPS(UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
     """Universal - prismatic - spherical joint aggregation (no constraints, no potential states)."""
 
     modelica_name = "MultiBody.Joints.Assemblies.JointUPS"
@@ -156,6 +169,20 @@ class JointUPS(RodAnimation, CylinderAnimation, RodFrame, TotalPower, PartialTwo
             others=self.axis.f * self.der(self.axis.s) + self.bearing.f * self.der(self.bearing.s),
         )
 
+    def visualize(self: Any) -> None:
+        self.draw_shape(
+            "axisShape",
+            "cylinder",
+            self.frame_ia,
+            lengthDirection=self.eAxis_ia,
+            widthDirection=self.e2_ia,
+            length=self.axisLength,
+            width=self.axisDiameter,
+            color=self.axisColor,
+        )
+        self.draw_joint("sphericalShape_b", self.frame_b)
+        self.draw_universal()
+
 
 class RevoluteAnimation(Component):
     """Cylinder along the axis of the revolute joint."""
@@ -201,8 +228,12 @@ class DrivenByRevolute(RevoluteAnimation, TotalPower):
             phi=Start(self.phi_guess * (pi / 180)),
             stateSelect="never",
             useAxisFlange=True,
+            cylinderLength=self.revoluteLength,
+            cylinderDiameter=self.revoluteDiameter,
+            cylinderColor=self.revoluteColor,
+            **self.looks,
         )
-        self.rod2 = FixedTranslation(r=self.rRod2_ib)
+        self.add_rod2()
         self.connect(self.frame_b, self.revolute.frame_a)
         self.connect(self.revolute.frame_b, self.rod2.frame_a)
         self.connect(self.rod2.frame_a, self.frame_ib)
@@ -244,9 +275,18 @@ class DrivenByPrismatic(TotalPower):
     def add_prismatic(self) -> None:
         """Rod 2 and the prismatic joint, connected."""
         self.prismatic = Prismatic(
-            n=self.n_b, s_offset=self.s_offset, s=Start(self.s_guess), stateSelect="never", useAxisFlange=True
+            n=self.n_b,
+            s_offset=self.s_offset,
+            s=Start(self.s_guess),
+            stateSelect="never",
+            useAxisFlange=True,
+            boxWidthDirection=self.boxWidthDirection,
+            boxWidth=self.boxWidth,
+            boxHeight=self.boxHeight,
+            boxColor=self.boxColor,
+            **self.looks,
         )
-        self.rod2 = FixedTranslation(r=self.rRod2_ib)
+        self.add_rod2()
         self.connect(self.frame_b, self.prismatic.frame_a)
         self.connect(self.prismatic.frame_b, self.rod2.frame_a)
         self.connect(self.rod2.frame_a, self.frame_ib)
@@ -312,7 +352,17 @@ class StartsWithUniversal(RodsAnimation, CylinderAnimation, PartialTwoFrames):
 
     def add_rod1(self) -> None:
         """Universal joint, rod 1 and spherical joint, connected."""
-        self.rod1 = UniversalSpherical(rRod_ia=self.rRod1_ia, n1_a=self.n1_a)
+        names = ("showUniversalAxes", "sphereDiameter", "sphereColor", "cylinderLength", "cylinderDiameter")
+        self.rod1 = UniversalSpherical(
+            rRod_ia=self.rRod1_ia,
+            n1_a=self.n1_a,
+            rodWidth=self.rod1Diameter,
+            rodHeight=self.rod1Diameter,
+            rodColor=self.rod1Color,
+            cylinderColor=self.cylinderColor,
+            **{name: getattr(self, name) for name in names},
+            **self.looks,
+        )
         self.connect(self.frame_a, self.rod1.frame_a)
         self.connect(self.frame_ia, self.rod1.frame_ia)
 
@@ -371,7 +421,16 @@ class StartsWithSpherical(RodsAnimation, PartialTwoFrames):
 
     def add_rod1(self) -> None:
         """Rod 1 with its spherical joints."""
-        self.rod1 = SphericalSpherical(rodLength=self.rod1Length, m=self.rod1Mass)
+        self.rod1 = SphericalSpherical(
+            rodLength=self.rod1Length,
+            m=self.rod1Mass,
+            showMass=self.showMass,
+            sphereDiameter=self.sphereDiameter,
+            sphereColor=self.sphereColor,
+            rodDiameter=self.rod1Diameter,
+            rodColor=self.rod1Color,
+            **self.looks,
+        )
         self.connect(self.frame_a, self.rod1.frame_a)
 
     def mass_power(self) -> Any:
@@ -463,6 +522,25 @@ class PlanarAggregation(CylinderAnimation, TotalPower, PartialTwoFrames):
         for connector in ("frame_a", "frame_b", "frame_ia", "frame_ib", "frame_im", "axis", "bearing"):
             self.connect(self.connector(connector), joint.connector(connector))
 
+    def visualize(self: Any) -> None:
+        e_ia, inner = normalize(self.n_a), {"length": self.cylinderLength, "diameter": self.cylinderDiameter}
+        draw_axis(self, "shape_rev1", self.frame_a, e_ia, color=self.cylinderColor, **inner)
+        axis = resolve2(self.frame_im.R, resolve1(self.frame_a.R, e_ia))
+        draw_axis(self, "shape_rev2", self.frame_im, axis, color=self.cylinderColor, **inner)
+        for name, frame, r in (
+            ("shape_rod1", self.frame_ia, self.rRod1_ia),
+            ("shape_rod2", self.frame_ib, self.rRod2_ib),
+        ):
+            self.draw_shape(
+                name,
+                "cylinder",
+                frame,
+                lengthDirection=r,
+                length=ca.norm_2(r),
+                width=self.rodDiameter,
+                color=self.rodColor,
+            )
+
     def axis_in(self, frame: Any) -> Any:
         """The common axis n_a resolved in a frame."""
         return resolve2(frame.R, resolve1(self.frame_a.R, self.n_a))
@@ -507,8 +585,22 @@ class JointRRR(PlanarAggregation):
             rRod1_ia=self.rRod1_ia,
             rRod2_ib=self.rRod2_ib,
             checkTotalPower=self.checkTotalPower,
+            animation=False,
         )
         self.add_aggregation("jointUSR", joint)
+
+    def visualize(self: Any) -> None:
+        super().visualize()
+        axis = resolve2(self.frame_ib.R, resolve1(self.frame_a.R, normalize(self.n_a)))
+        draw_axis(
+            self,
+            "shape_rev3",
+            self.frame_ib,
+            axis,
+            self.cylinderLength,
+            self.cylinderDiameter,
+            self.cylinderColor,
+        )
 
     def equations(self) -> None:
         self.totalPower = self.jointUSR.totalPower
@@ -565,8 +657,23 @@ class JointRRP(BoxAnimation, PlanarAggregation):
             rRod1_ia=self.rRod1_ia,
             rRod2_ib=self.rRod2_ib,
             checkTotalPower=self.checkTotalPower,
+            animation=False,
         )
         self.add_aggregation("jointUSP", joint)
+
+    def visualize(self: Any) -> None:
+        super().visualize()
+        self.draw_shape(
+            "shape_prism",
+            "box",
+            self.frame_b,
+            lengthDirection=self.e_b,
+            widthDirection=self.boxWidthDirection,
+            length=ca.dot(self.e_b, resolve2(self.frame_b.R, self.frame_ib.r_0 - self.frame_b.r_0)),
+            width=self.boxWidth,
+            height=self.boxHeight,
+            color=self.boxColor,
+        )
 
     def equations(self) -> None:
         self.totalPower = self.jointUSP.totalPower

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from mbfmu.components.animation import BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 
 from mbfmu.errors import ModelError
+from mbfmu.frames import normalize
 from mbfmu.modeling.declarations import Parameter, Variable
 from mbfmu.modeling.types import (
     Acceleration,
@@ -66,6 +69,17 @@ class Cylindrical(CylinderAnimation, PartialTwoFrames):
         self.v = self.der(self.s)
         self.a = self.der(self.v)
 
+    def visualize(self: Any) -> None:
+        self.draw_shape(
+            "cylinder",
+            "cylinder",
+            self.frame_a,
+            lengthDirection=self.n,
+            length=self.s,
+            width=self.cylinderDiameter,
+            color=self.cylinderColor,
+        )
+
 
 class Universal(CylinderAnimation, PartialTwoFrames):
     """Universal joint (2 degrees-of-freedom, 4 potential states)."""
@@ -105,8 +119,10 @@ class Universal(CylinderAnimation, PartialTwoFrames):
                 f"{self.where}: n_a = {self.n_a} and n_b = {self.n_b} are parallel, which leaves one rotation of two; "
                 "use a Revolute, or axes of different directions"
             )
-        self.revolute_a = Revolute(n=self.n_a, stateSelect=self.stateSelect, animation=self.animation)
-        self.revolute_b = Revolute(n=self.n_b, stateSelect=self.stateSelect, animation=self.animation)
+        names = ("animation", "cylinderLength", "cylinderDiameter", "cylinderColor", "specularCoefficient")
+        looks = {name: getattr(self, name) for name in names}
+        self.revolute_a = Revolute(n=self.n_a, stateSelect=self.stateSelect, **looks)
+        self.revolute_b = Revolute(n=self.n_b, stateSelect=self.stateSelect, **looks)
         self.connect(self.frame_a, self.revolute_a.frame_a)
         self.connect(self.revolute_a.frame_b, self.revolute_b.frame_a)
         self.connect(self.revolute_b.frame_b, self.frame_b)
@@ -201,6 +217,32 @@ class Planar(CylinderAnimation, BoxAnimation, PartialTwoFrames):
         self.a_x = self.der(self.v_x)
         self.a_y = self.der(self.v_y)
         self.wd = self.der(self.w)
+
+    def visualize(self: Any) -> None:
+        n = normalize(self.n)
+        e_y = normalize(np.cross(self.n, self.n_x))
+        e_x = np.cross(e_y, n)
+        boxes: Any = {"width": self.boxWidth, "height": self.boxHeight, "color": self.boxColor}
+        self.draw_shape(
+            "box_x",
+            "box",
+            self.frame_a,
+            lengthDirection=e_x,
+            widthDirection=self.boxWidthDirection,
+            length=self.s_x,
+            **boxes,
+        )
+        self.draw_shape(
+            "box_y",
+            "box",
+            self.frame_a,
+            r_shape=e_x * self.s_x,
+            lengthDirection=e_y,
+            widthDirection=(1, 0, 0),
+            length=self.s_y,
+            **boxes,
+        )
+        self.draw_cylinder(self.frame_b, n)
 
 
 __all__ = ["Cylindrical", "Planar", "Universal", "are_parallel"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 from mbfmu.components.animation import BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import (
@@ -68,6 +70,20 @@ class Prismatic(BoxAnimation, PartialElementaryJoint):
             self.relation(self.axis.s - self.s)
             self.support.s = 0.0
 
+    def visualize(self: Any) -> None:
+        distance = self.s + self.s_offset
+        self.draw_shape(
+            "box",
+            "box",
+            self.frame_a,
+            lengthDirection=self.e,
+            widthDirection=self.boxWidthDirection,
+            length=ca.if_else(ca.fabs(distance) > 1e-6, distance, 1e-6),
+            width=self.boxWidth,
+            height=self.boxHeight,
+            color=self.boxColor,
+        )
+
 
 class Revolute(CylinderAnimation, PartialElementaryJoint):
     """Revolute joint (1 rotational degree-of-freedom, 2 potential states, optional axis flange)."""
@@ -113,6 +129,9 @@ class Revolute(CylinderAnimation, PartialElementaryJoint):
         if self.useAxisFlange:
             self.relation(self.axis.phi - self.phi)
             self.support.phi = 0.0
+
+    def visualize(self) -> None:
+        self.draw_cylinder(self.frame_a, self.e)
 
 
 __all__ = ["Prismatic", "Revolute"]

@@ -54,5 +54,8 @@ class RevolutePlanarLoopConstraint(CylinderAnimation, PartialTwoFrames):
                 "Revolute instead, or correct the axes n of the revolute joints of the loop",
             )
 
+    def visualize(self) -> None:
+        self.draw_cylinder(self.frame_a, self.e)
+
 
 __all__ = ["RevolutePlanarLoopConstraint", "across"]

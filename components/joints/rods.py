@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.animation import BODY_COLOR, JOINT_COLOR, ROD_COLOR, Animated, CylinderAnimation
+from mbfmu.components.animation import BODY_COLOR, JOINT_COLOR, ROD_COLOR, Animated, CylinderAnimation, draw_sphere
 from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.composite import are_parallel
 from mbfmu.components.joints.power import TotalPower
@@ -62,6 +62,10 @@ class RodAnimation(Animated):
         Color, JOINT_COLOR, "Color of spheres representing the joints at both ends", shape=3, animation=True
     )
     rodColor = Parameter(Color, ROD_COLOR, "Color of rod connecting both joints", shape=3, animation=True)
+
+    def draw_joint(self: Any, name: str, frame: Any) -> None:
+        """Draw the sphere of a spherical joint at a frame."""
+        draw_sphere(self, name, frame, self.sphereDiameter, self.sphereColor)
 
 
 class SphericalSpherical(RodAnimation, TotalPower, PartialTwoFrames):
@@ -152,6 +156,20 @@ class SphericalSpherical(RodAnimation, TotalPower, PartialTwoFrames):
         )
         self.measure_power("frame_a", "frame_b", others=-self.m * ca.dot(acceleration, self.v_CM_0))
 
+    def visualize(self: Any) -> None:
+        rod = {"lengthDirection": self.eRod_a, "frame": self.frame_a}
+        self.draw_shape(
+            "shape_rod", "cylinder", length=self.rodLength, width=self.rodDiameter, color=self.rodColor, **rod
+        )
+        spheres = [
+            (f"shape_{end}", self.sphereDiameter, self.sphereColor, at) for end, at in (("a", 0), ("b", self.rodLength))
+        ]
+        if self.showMass and self.is_positive("m"):
+            spheres.append(("shape_mass", self.massDiameter, self.massColor, self.rodLength / 2))
+        for name, diameter, color, at in spheres:
+            r_shape = self.eRod_a * (at - diameter / 2)
+            self.draw_shape(name, "sphere", r_shape=r_shape, length=diameter, width=diameter, color=color, **rod)
+
 
 class RodFrame(Component):
     """What follows a rod that a universal joint holds at frame_a: its axes and the frame fixed in it."""
@@ -188,7 +206,19 @@ class RodFrame(Component):
         return absolute_rotation(R_ia1, Orientation(ca.horzcat(*axes_ia), ca.SX.zeros(3)))
 
 
-class UniversalSpherical(RodAnimation, CylinderAnimation, RodFrame, TotalPower, PartialTwoFrames):
+class UniversalAnimation(RodAnimation, CylinderAnimation):
+    """A universal joint at frame_a: two cylinders along its axes, or a sphere."""
+
+    def draw_universal(self: Any) -> None:
+        """Draw the joint."""
+        if self.showUniversalAxes:
+            self.draw_cylinder(self.frame_a, normalize(self.n1_a), "universalShape1")
+            self.draw_cylinder(self.frame_ia, self.e2_ia, "universalShape2")
+        else:
+            self.draw_joint("sphericalShape_a", self.frame_a)
+
+
+class UniversalSpherical(UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
     """Universal - spherical joint aggregation (1 constraint, no potential states)."""
 
     modelica_name = "MultiBody.Joints.UniversalSpherical"
@@ -300,6 +330,22 @@ class UniversalSpherical(RodAnimation, CylinderAnimation, RodFrame, TotalPower, 
         self.energy()
         self.measure_power("frame_a", "frame_b", "frame_ia")
 
+    def visualize(self: Any) -> None:
+        self.draw_shape(
+            "rodShape",
+            self.rodShapeType,
+            self.frame_ia,
+            lengthDirection=self.eRod_ia,
+            widthDirection=self.e2_ia,
+            length=self.rodLength,
+            width=self.rodWidth,
+            height=self.rodHeight,
+            extra=self.rodExtra,
+            color=self.rodColor,
+        )
+        self.draw_joint("sphericalShape_b", self.frame_b)
+        self.draw_universal()
+
 
 def check_rod(component: Component, name: str) -> None:
     """Refuse a rod vector that is zero or parallel to n1_a, where the numbers are known."""
@@ -315,4 +361,4 @@ def check_rod(component: Component, name: str) -> None:
         )
 
 
-__all__ = ["RodAnimation", "RodFrame", "SphericalSpherical", "UniversalSpherical", "check_rod"]
+__all__ = ["RodAnimation", "RodFrame", "SphericalSpherical", "UniversalAnimation", "UniversalSpherical", "check_rod"]

@@ -196,14 +196,15 @@ class RollingWheelSet(WheelSetConnectors):
 
     def build(self) -> None:
         half = self.wheelDistance / 2
-        self.fixed = Fixed(r=ca.vertcat(0, 0, self.wheelRadius), animation=False)
-        self.prismatic1 = Prismatic(stateSelect=self.stateSelect, animation=False)
-        self.prismatic2 = Prismatic(n=(0, 1, 0), stateSelect=self.stateSelect, animation=False)
-        self.revolute = Revolute(stateSelect=self.stateSelect, animation=False)
-        self.rod1 = FixedTranslation(r=ca.vertcat(0, half, 0), animation=False)
-        self.rod2 = FixedTranslation(r=ca.vertcat(0, -half, 0), animation=False)
+        self.fixed = Fixed(r=ca.vertcat(0, 0, self.wheelRadius), animation=self.animation)
+        self.prismatic1 = Prismatic(stateSelect=self.stateSelect, animation=self.animation)
+        self.prismatic2 = Prismatic(n=(0, 1, 0), stateSelect=self.stateSelect, animation=self.animation)
+        self.revolute = Revolute(stateSelect=self.stateSelect, animation=self.animation)
+        self.rod1 = FixedTranslation(r=ca.vertcat(0, half, 0), animation=self.animation)
+        self.rod2 = FixedTranslation(r=ca.vertcat(0, -half, 0), animation=self.animation)
         self.revolute1, self.revolute2 = (
-            Revolute(n=(0, 1, 0), useAxisFlange=True, stateSelect=self.stateSelect, animation=False) for _ in range(2)
+            Revolute(n=(0, 1, 0), useAxisFlange=True, stateSelect=self.stateSelect, animation=self.animation)
+            for _ in range(2)
         )
         self.rolling1 = RollingConstraintVerticalWheel(radius=self.wheelRadius)
         self.rolling2 = RollingConstraintVerticalWheel(radius=self.wheelRadius, lateralSlidingConstraint=False)

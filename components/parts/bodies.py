@@ -8,7 +8,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation
+from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation, draw_sphere
 from mbfmu.components.joints.free import FreeMotion, FreeTranslation
 from mbfmu.components.parts.fixed import FixedTranslation
 
@@ -46,6 +46,7 @@ from mbfmu.modeling.types import (
     Mass,
     Position,
     RotationSequence,
+    ShapeExtra,
     ShapeType,
     StateSelect,
     Velocity,
@@ -259,6 +260,20 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
             **self.world.gravity_energy(self.m, a.r_0 + resolve1(a.R, self.r_CM), v_CM),
         )
 
+    def visualize(self: Any) -> None:
+        offset, sphere, cylinder = ca.norm_2(self.r_CM), self.sphereDiameter, self.cylinderDiameter
+        inside = ca.if_else(cylinder > 1.1 * sphere, sphere / 2, 0)
+        self.draw_shape(
+            "cylinder",
+            "cylinder",
+            self.frame_a,
+            lengthDirection=self.r_CM,
+            length=ca.if_else(offset > sphere / 2, offset - inside, 0),
+            width=cylinder,
+            color=self.cylinderColor,
+        )
+        draw_sphere(self, "sphere", self.frame_a, sphere, self.sphereColor, self.r_CM)
+
     def _orientation_states(self) -> None:
         """Q or phi, where this body holds the orientation; dummies otherwise (the seed's Connections.isRoot)."""
         if self.angles_fixed and not self.is_root:
@@ -288,8 +303,8 @@ class _BodyWithShape(BodyStart):
     def add_body(self, **inertia: Any) -> None:
         """Body and rod between the frames, connected."""
         passed = {name: getattr(self, name) for name in _START_PARAMETERS}
-        self.body = Body(**inertia, **passed)
-        self.frameTranslation = FixedTranslation(r=self.r)
+        self.body = Body(**inertia, **passed, animation=False)
+        self.frameTranslation = FixedTranslation(r=self.r, animation=False)
         self.connect(self.frame_a, self.frameTranslation.frame_a)
         self.connect(self.frame_b, self.frameTranslation.frame_b)
         self.connect(self.frame_a, self.body.frame_a)
@@ -298,7 +313,7 @@ class _BodyWithShape(BodyStart):
         self.absolute_motion()
 
 
-class BodyShape(BodyAnimation, ShapeAnimation, InertiaTensor, _BodyWithShape):
+class BodyShape(ShapeAnimation, InertiaTensor, _BodyWithShape):
     """Rigid body with mass, inertia tensor, different shapes for animation, and two frame connectors."""
 
     modelica_name = "MultiBody.Parts.BodyShape"
@@ -308,6 +323,13 @@ class BodyShape(BodyAnimation, ShapeAnimation, InertiaTensor, _BodyWithShape):
     )
     r = Parameter(Position, required, "Vector from frame_a to frame_b resolved in frame_a", shape=3)
     color = Parameter(Color, BODY_COLOR, "Color of shape", shape=3, animation=True)
+    sphereDiameter = Parameter(Diameter, lambda self: 2 * self.width, "Diameter of sphere", animation=True)
+    sphereColor = Parameter(Color, lambda self: self.color, "Color of sphere of mass", shape=3, animation=True)
+
+    def visualize(self: Any) -> None:
+        self.draw_own_shape(self.frame_a)
+        if self.animateSphere:
+            draw_sphere(self, "sphere", self.frame_a, self.sphereDiameter, self.sphereColor, self.r_CM)
 
     def build(self) -> None:
         self.add_body(
@@ -374,6 +396,7 @@ class BodyBox(_SolidBody):
 
     modelica_name = "MultiBody.Parts.BodyBox"
 
+    shapeType = Parameter(ShapeType, "box", "Type of shape", animation=True)
     widthDirection = Parameter(Axis, (0, 1, 0), "Vector in width direction of box, resolved in frame_a", shape=3)
     width = Parameter(Distance, lambda self: self.length / self.world.defaultWidthFraction, "Width of box", min=0)
     height = Parameter(Distance, lambda self: self.width, "Height of box", min=0)
@@ -422,6 +445,10 @@ class BodyCylinder(_SolidBody):
     modelica_name = "MultiBody.Parts.BodyCylinder"
 
     shapeType = Parameter(ShapeType, "pipecylinder", "Type of shape", animation=True)
+    width = Parameter(Distance, lambda self: self.diameter, "Width of shape", animation=True)
+    extra = Parameter(
+        ShapeExtra, lambda self: self.innerDiameter / self.diameter, "Diameter of hole over diameter", animation=True
+    )
     diameter = Parameter(
         Diameter, lambda self: self.length / self.world.defaultWidthFraction, "Diameter of cylinder", min=0
     )

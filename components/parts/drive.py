@@ -9,12 +9,14 @@ make up for that. Neither stores or loses anything (`self.energy()`): the balanc
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 from mbfmu.components.animation import ROD_COLOR, Animated
 from mbfmu.components.interfaces import Flange_b
 from mbfmu.components.rotational.interfaces import PartialTwoFlanges
 
-from mbfmu.frames import angular_velocity2, cross, normalize
+from mbfmu.frames import absolute_rotation, angular_velocity2, cross, normalize, planar_rotation
 from mbfmu.modeling import Component, Frame_a, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Coordinate, Parameter, Variable
@@ -142,6 +144,25 @@ class Rotor1D(Animated, _Carried, PartialTwoFlanges):
         along = self.J * self.a - self.flange_a.tau - self.flange_b.tau if self.virtualPower else -with_frame
         self.load_frame(e * along + cross(w_a, e * self.J * self.w))
         self.energy(kinetic=self.J * (self.w / 2 + spin) * self.w)
+
+    def visualize(self: Any) -> None:
+        e = normalize(self.n)
+        turned, attributes = planar_rotation(e, self.phi, 0.0), {}
+        if self.is_carried:
+            turned = absolute_rotation(self.frame_a.R, turned)
+            attributes["r"] = self.frame_a.r_0
+        self.draw_shape(
+            "cylinder",
+            "cylinder",
+            R=turned,
+            r_shape=self.r_center - e * (self.cylinderLength / 2),
+            lengthDirection=e,
+            length=self.cylinderLength,
+            width=self.cylinderDiameter,
+            color=self.cylinderColor,
+            extra=1,
+            **attributes,
+        )
 
 
 class BevelGear1D(_Carried, PartialTwoFlanges):

@@ -26,6 +26,9 @@ class Fixed(ShapeAnimation):
     def equations(self) -> None:
         self.frame_b.r_0, self.frame_b.R = self.r, null_rotation()
 
+    def visualize(self) -> None:
+        self.draw_own_shape(None)
+
 
 class _RigidConnection(ShapeAnimation):
     """Two frames with a fixed relative position; one of them may be open."""

@@ -61,6 +61,21 @@ class WheelBody(Animated, Renamed):
     hollowFraction = Parameter(Real, 0.8, "1.0: Completely hollow, 0.0: rigid cylinder", animation=True)
     wheelColor = Parameter(Color, WHEEL_COLOR, "Color of wheel", shape=3, animation=True)
 
+    def draw_wheel(self: Any, name: str, frame: Any, width: Any) -> None:
+        """Draw the wheel, a pipe about the y-axis of a frame; `width` [m] to both sides, as the library has it."""
+        self.draw_shape(
+            name,
+            "pipe",
+            frame,
+            r_shape=[0, -width, 0],
+            lengthDirection=(0, 1, 0),
+            widthDirection=(1, 0, 0),
+            length=2 * width,
+            width=2 * self.wheelRadius,
+            color=self.wheelColor,
+            extra=self.hollowFraction,
+        )
+
     def wheel_body(self) -> Body:
         """A body with mass and inertia of one wheel."""
         return Body(
@@ -102,6 +117,9 @@ class RollingWheel(WheelBody):
         self.connect(self.body.frame_a, self.frame_a)
         self.connect(self.rollingWheel.frame_a, self.frame_a)
 
+    def visualize(self) -> None:
+        self.draw_wheel("fixedShape", self.frame_a, self.width)
+
     def equations(self) -> None:
         joint: Any = self.rollingWheel
         self.x, self.y, self.angles, self.der_angles = joint.x, joint.y, joint.angles, joint.der_angles
@@ -132,6 +150,10 @@ class RollingWheelSet(WheelBody, WheelSetConnectors):
         self.connect(self.body2.frame_a, self.frame2)
         for name in ("frame1", "frame2", "frameMiddle", "axis1", "axis2", "support"):
             self.connect(self.wheelSetJoint.connector(name), self.connector(name))
+
+    def visualize(self) -> None:
+        self.draw_wheel("shape1", self.frame1, self.wheelWidth)
+        self.draw_wheel("shape2", self.frame2, self.wheelWidth)
 
     def equations(self) -> None:
         joint: Any = self.wheelSetJoint

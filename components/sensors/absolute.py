@@ -151,6 +151,9 @@ class AbsoluteSensor(ArrowAnimation, _AbsoluteSensor):
             if getattr(self, f"get_{name}"):
                 setattr(self, name, self.from_world(self.resolveInFrame, vector))
 
+    def visualize(self: Any) -> None:
+        self.draw_arrow("arrow", self.frame_a.r_0, self.arrowDiameter, color=self.arrowColor)
+
 
 class TransformAbsoluteVector(ResolvesVectors, PartialOneFrame_a):
     """Transform absolute vector in to another frame."""

@@ -32,6 +32,11 @@ class _CutForceSensor(ResolvesVectors, Animated, PartialTwoFrames):
         """Assign the outputs."""
         raise NotImplementedError(f"{type(self).__name__} must define measure()")
 
+    def draw_cut(self: Any, name: str, vector: Any, diameter: Any, color: Any, heads: int = 1) -> None:
+        """Draw an arrow of a cut force or torque, scaled to m, that ends at frame_b."""
+        r_tail = vector if self.positiveSign else -vector
+        self.draw_arrow(name, -r_tail, diameter, self.frame_b, r_tail=r_tail, color=color, heads=heads)
+
     def cut(self, vector: Any) -> Any:
         """Cut force or torque of frame_a, with the sign and resolved in the frame that are asked for."""
         signed = vector if self.positiveSign else -vector
@@ -58,6 +63,10 @@ class CutForce(_CutForceSensor):
     def measure(self) -> None:
         self.force = self.cut(self.frame_a.f)
 
+    def visualize(self: Any) -> None:
+        super().visualize()
+        self.draw_cut("forceArrow", self.frame_a.f / self.N_to_m, self.forceDiameter, self.forceColor)
+
 
 class CutTorque(_CutForceSensor):
     """Measure cut torque vector."""
@@ -75,6 +84,10 @@ class CutTorque(_CutForceSensor):
 
     def measure(self) -> None:
         self.torque = self.cut(self.frame_a.t)
+
+    def visualize(self: Any) -> None:
+        super().visualize()
+        self.draw_cut("torqueArrow", self.frame_a.t / self.Nm_to_m, self.torqueDiameter, self.torqueColor, heads=2)
 
 
 class CutForceAndTorque(CutForce, CutTorque):

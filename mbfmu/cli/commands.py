@@ -224,6 +224,42 @@ def show_result(result: Result, csv: pathlib.Path | None, plot: pathlib.Path | N
         report.built(file)
 
 
+@app.command(epilog=example("mbfmu animate double_pendulum -o motion.html"))
+@takes_reader_options
+def animate(
+    source: Source,
+    output: Annotated[
+        pathlib.Path | None,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="FILE",
+            help="motion.html, a page for any browser, or motion.glb (glTF 2.0); default: NAME.html.",
+        ),
+    ] = None,
+    stop: Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")] = None,
+    tolerance: Tolerance = None,
+    step: Annotated[float | None, typer.Option(metavar="S", help="Recorded interval; default: stop / 500.")] = None,
+    parameter: Settings = (),  # type: ignore[assignment]
+    *,
+    options: dict[str, Any],
+) -> None:
+    """Run an assembly in this process and write its motion as a page or a glTF file."""
+    with report.working("Reading the assembly") as progress:
+        assembly = read_source(source, parameter, options)
+        progress("Deriving the equations of motion")
+        from mbfmu.dynamics.system import System
+        from mbfmu.scene.animate import animate as write_animation
+        from mbfmu.scene.writing import check_target
+
+        target = check_target(output or pathlib.Path(f"{assembly.name}.html"))
+        system = System.of(assembly, scene=True)
+    with report.running(f"Running {system.name}") as done:
+        file = write_animation(system, target, stop, tolerance=tolerance, step=step, progress=done)
+    report.notes(assembly)
+    report.built(file)
+
+
 @app.command(epilog=example("mbfmu ssp powertrain car -c powertrain.axis1=car.axis1 -c powertrain.axis2=car.axis2"))
 def ssp(
     elements: Annotated[

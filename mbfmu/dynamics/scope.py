@@ -288,8 +288,7 @@ class Scope:
     _notes: Notes
     _facts: Facts
 
-    def _start_scope(self, component: Component, facts: Facts) -> None:
-        notes = Notes(component)
+    def _start_scope(self, component: Component, facts: Facts, notes: Notes) -> None:
         vars(self).update(_component=component, _facts=facts, _notes=notes, der=Derivative(notes))
 
     # -- declared names
@@ -449,21 +448,27 @@ class Scope:
         )
 
 
-_scope_classes: dict[type, type] = {}
+_scope_classes: dict[tuple[type, type], type] = {}
+
+
+def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scope] = Scope) -> Any:
+    """A fresh scope of some kind that stands for the component and takes down in `notes`; the component stays as is."""
+    cls = type(component)
+    if (kind, cls) not in _scope_classes:
+        _scope_classes[kind, cls] = type(
+            cls.__name__, (kind, cls), {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
+        )
+    scope: Any = object.__new__(_scope_classes[kind, cls])
+    scope._start_scope(component, facts, notes)
+    return scope
 
 
 def evaluate(component: Component, facts: Facts) -> Behaviour:
     """Run the equations of an elementary component in a fresh scope and return what they say; it is not changed."""
-    cls = type(component)
-    if cls not in _scope_classes:
-        _scope_classes[cls] = type(
-            cls.__name__, (Scope, cls), {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
-        )
-    scope: Any = object.__new__(_scope_classes[cls])
-    scope._start_scope(component, facts)
+    scope = open_scope(component, facts, Notes(component))
     equations = getattr(scope, "equations", None)
     if equations is None:
-        raise ModelError(f"{component.where}: {cls.__name__} has neither equations() nor build()")
+        raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
     equations()
     return scope._notes.behaviour()
 

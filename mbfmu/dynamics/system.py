@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator
 from mbfmu.dynamics.accelerations import accelerations
 from mbfmu.dynamics.assembled import Assembled
 from mbfmu.dynamics.constraints import Constraints, closed_loops, with_massless
+from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
@@ -40,18 +41,23 @@ class System:
     connections: tuple[tuple[str, str], ...]
     #: Lines that say what was cut, what was dropped as redundant, and how many degrees of freedom remain.
     structure: tuple[str, ...]
+    #: What it looks like, where that was asked for.
+    scene: Scene | None = None
 
     def __repr__(self) -> str:
         return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"
 
     @classmethod
-    def of(cls, assembly: Assembly | System, cuts: Collection[str] = (), energy: bool = False) -> System:
+    def of(
+        cls, assembly: Assembly | System, cuts: Collection[str] = (), energy: bool = False, scene: bool = False
+    ) -> System:
         """The system of an assembly, stage by stage: each is a value that follows from earlier ones.
 
         Args:
             assembly: an Assembly, or a System, which is returned as it is.
             cuts: paths of joints to cut where loops leave a choice.
             energy: add energy and power to the variables.
+            scene: let the components draw themselves; what shapes need is added to the variables.
 
         Raises:
             ModelError: the assembly is wrong; the message names the component, the value and the remedy.
@@ -70,8 +76,13 @@ class System:
         w = accelerations(sweeps, vectors, motion, constraints, parameters)
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
         entries = shown(sweeps, energy)
+        drawing = drawn(sweeps) if scene else None
+        for path, shapes in drawing.entries.items() if drawing else ():
+            entries[path] += shapes
         places = Places.of_values(entries, vectors, motion, constraints, w, parameters)
         visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
+        variables = visible.variables()
+        picture, variables = drawing.placed(variables) if drawing else (None, variables)
         return cls(
             name=assembly.name,
             description=assembly.description,
@@ -88,12 +99,13 @@ class System:
                 places.rates,
                 places.outputs,
             ),
-            variables=visible.variables(),
+            variables=variables,
             components=tuple(
                 (path, type(c).__name__, _first_line(type(c))) for path, c in flat.components.items() if path
             ),
             connections=tuple(flat.connections),
             structure=(*_structure(sweeps.topology, vectors, constraints), *assembled.report()),
+            scene=picture,
         )
 
 

@@ -26,6 +26,7 @@ from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.scene.visual_xml import visual_xml
 
 #: The targets, the preferred one first.
 TARGETS = ("native", "python")
@@ -164,7 +165,7 @@ def build(
         file /= f"{model_identifier(assembly.name)}.fmu"
     with replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
-        system = System.of(assembly, energy=energy)
+        system = System.of(assembly, energy=energy, scene=True)
         record = system.equations
         record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=record)
@@ -227,6 +228,10 @@ def fill(
         "Identity": guid,
     }
     write_documentation(folder, system, variables, facts, target, arrangement)
+    if system.scene is not None and system.scene.shapes:
+        (folder / "resources").mkdir(exist_ok=True)
+        scene = visual_xml(system.scene, {variable.name for variable in variables})
+        (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)

@@ -84,6 +84,9 @@ class Component:
     def build(self) -> None:
         """Make parts and connections of a composite from its (structural) parameters; elementary ones have none."""
 
+    def visualize(self) -> None:
+        """Say what the component looks like, in the vocabulary of mbfmu.dynamics.drawing; called for scenes only."""
+
     @property
     def is_composite(self) -> bool:
         """True where the component consists of parts."""

@@ -131,4 +131,3 @@ def in_order(work: Callable[[T], R], tasks: Iterator[T], threads: int | None = N
         finally:
             for one in waiting:
                 one.cancel()
-

@@ -10,12 +10,12 @@ import math
 import os
 import pathlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbfmu.errors import ModelError
+from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.runtime.extras import extra
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class Result(Mapping[str, np.ndarray]):
         self._series = dict(series)
         self.units = dict(units or {})
         self.outputs = tuple(name for name in outputs if name in self._series)
+        #: Writes the run as an animation; `mbfmu.simulate` gives it.
+        self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -212,6 +214,16 @@ class Result(Mapping[str, np.ndarray]):
         else:
             raise ModelError(f"{target}: results are written as .csv, .parquet or .nc; choose {target.stem}.csv")
         return target
+
+    def animate(self, path: str | os.PathLike[str] | None = None) -> Any:
+        """Write the motion as `.html` or `.glb`, or return a page for a notebook where no path is given.
+
+        The model is run again, and must not have been changed meanwhile. Raises `MbfmuError` where it was, where
+        nothing is drawn, or where something that it takes is not installed.
+        """
+        if self.animation is None:
+            raise MbfmuError(f"{self.model}: only results of mbfmu.simulate can be animated")
+        return self.animation(path)
 
     def plot(self, names: str | Sequence[str] | None = None) -> Figure:
         """Draw series over time, one axis per unit, legends beside them.

@@ -1,0 +1,463 @@
+"""Drawing: what the components of a system look like, as expressions of the same arguments as its variables.
+
+`self` in a component's `visualize` is a `Drawing`: declared names give their values in the system, and `draw_shape`,
+`draw_arrow`, ... take down shapes after Modelica.Mechanics.MultiBody.Visualizers.Advanced. The numbers of a shape get
+places like all that can be seen (mbfmu.dynamics.interface); those that no variable has become variables themselves.
+None of this happens unless a scene is asked for.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.dynamics.scope import Facts, Notes, Scope, column, open_scope
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.unknowns import stacked
+from mbfmu.errors import ModelError
+from mbfmu.frames import Orientation, null_rotation, resolve1
+from mbfmu.modeling import leaves
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Shown
+from mbfmu.modeling.types import Dimensionless, Position
+from mbfmu.runtime.variables import ScalarVariable
+
+#: Length and width of an arrow's head over the diameter of its line (Types.Defaults of the library).
+ARROW_HEAD_LENGTH, ARROW_HEAD_WIDTH = 4.0, 3.0
+#: The same for the axes of a coordinate system, and the height of their labels.
+FRAME_HEAD_LENGTH, FRAME_HEAD_WIDTH, FRAME_LABEL_HEIGHT = 5.0, 3.0, 3.0
+#: An arrow shorter than this [m] has no direction.
+SHORT = 1e-10
+
+#: Shapes that Modelica knows by name; any other shapeType is the name of a file.
+SHAPE_TYPES = ("box", "sphere", "cylinder", "pipecylinder", "cone", "pipe", "beam", "gearwheel", "spring")
+#: Surfaces of the library. `extra` of these is a vector: that of `SURFACES[name]`.
+SURFACES: Mapping[str, tuple[str, ...]] = {
+    "rectangle": ("nu", "nv", "wireframe", "transparency"),
+    "torus": ("ri", "ro", "opening", "startAngle", "stopAngle"),
+    "tire": ("rTire", "rRim", "width", "rCurvature"),
+}
+
+#: A number, or the name of the variable that has it.
+Quantity = float | str
+
+#: Attributes of a shape with their sizes.
+_ATTRIBUTES = {
+    "r": 3,
+    "T": 9,
+    "r_shape": 3,
+    "lengthDirection": 3,
+    "widthDirection": 3,
+    "length": 1,
+    "width": 1,
+    "height": 1,
+    "color": 3,
+    "specularCoefficient": 1,
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """One shape of a scene, in Modelica's terms: each attribute is a tuple of numbers and names of variables.
+
+    The shape's origin lies at r + T' r_shape in the world; T (column by column, as CasADi stacks it) rotates world
+    coordinates into those of the frame in which all vectors are resolved. It extends from its origin over `length`
+    along lengthDirection, and over `width` and `height` to both sides.
+    """
+
+    component: str
+    kind: str
+    name: str
+    type: str
+    r: tuple[Quantity, ...]
+    T: tuple[Quantity, ...]
+    r_shape: tuple[Quantity, ...]
+    lengthDirection: tuple[Quantity, ...]
+    widthDirection: tuple[Quantity, ...]
+    length: tuple[Quantity, ...]
+    width: tuple[Quantity, ...]
+    height: tuple[Quantity, ...]
+    color: tuple[Quantity, ...]
+    specularCoefficient: tuple[Quantity, ...]
+    extra: tuple[Quantity, ...]
+
+    @property
+    def ident(self) -> str:
+        """Its name in the model."""
+        return f"{self.component}.{self.name}" if self.component else self.name
+
+    @property
+    def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
+        """All attributes that are numbers, by name."""
+        return {name: getattr(self, name) for name in (*_ATTRIBUTES, "extra")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """All shapes of a system, and the direction that points up: against uniform gravity, else along y."""
+
+    shapes: tuple[Shape, ...]
+    up: tuple[float, float, float] = (0.0, 1.0, 0.0)
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the variables that the shapes follow, each once."""
+        return tuple(
+            dict.fromkeys(
+                q for s in self.shapes for values in s.quantities.values() for q in values if isinstance(q, str)
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class _Sketch:
+    """A shape whose attributes are still expressions."""
+
+    component: Component
+    name: str
+    type: str
+    values: Mapping[str, ca.SX]
+
+
+class _Values(Notes):
+    """Stands in for the notes of equations: what is read has its value in the system."""
+
+    def __init__(self, component: Component, sweeps: Sweeps, path: str) -> None:
+        super().__init__(component)
+        self.sweeps, self.path = sweeps, path
+        self.shapes: list[_Sketch] = []
+
+    def leaf(self, leaf: leaves.Leaf) -> ca.SX:
+        return leaf.value(self.sweeps, self.path)
+
+    def assign(self, target: leaves.Target, value: Any) -> ca.SX:
+        raise ModelError(
+            f"{self.where}: visualize() of {type(self.component).__name__} assigns {target}; only equations do"
+        )
+
+    def assigned(self, target: leaves.Target) -> ca.SX:
+        return self.sweeps.target(self.path, target)
+
+    def rate_of(self, expression: Any) -> ca.SX:
+        return self.sweeps.total_derivative(column(expression))
+
+
+class Drawing(Scope):
+    """Mixed into a component's class while it draws: the vocabulary of `visualize`."""
+
+    _notes: _Values
+
+    def draw_shape(
+        self,
+        name: str,
+        shapeType: str,
+        frame: Any = None,
+        *,
+        r: Any = None,
+        R: Orientation | None = None,
+        r_shape: Any = (0, 0, 0),
+        lengthDirection: Any = (1, 0, 0),
+        widthDirection: Any = (0, 1, 0),
+        length: Any,
+        width: Any,
+        height: Any = None,
+        extra: Any = 0.0,
+        color: Any = (155, 155, 155),
+        specularCoefficient: Any = None,
+    ) -> None:
+        """Draw a shape (Visualizers.Advanced.Shape).
+
+        Args:
+            name: what it is called within the component.
+            shapeType: one of SHAPE_TYPES, the name of a file with a mesh, or one of SURFACES.
+            frame: connector in which vectors are resolved, and from whose origin r_shape points; the world where None.
+            r, R: position [m] in the world and orientation in place of those of a frame.
+            r_shape: vector to the shape's origin [m], (3,).
+            lengthDirection, widthDirection: directions, (3,) each; they need no length and no right angle.
+            length, width, height: sizes [m] along these and across both; height is the width where None.
+            extra: what Modelica's shape takes from it: for a cone the ratio of its ends' diameters, for a pipe that of
+                hole and pipe, for a gearwheel the number of teeth, for a spring the number of windings.
+            color: red, green and blue, 0 to 255, (3,).
+            specularCoefficient: reflection, 0 to 1; the component's own or the World's where None.
+        """
+        if frame is not None:
+            r, R = frame.r_0 if r is None else r, frame.R if R is None else R
+        if specularCoefficient is None:
+            is_own = "specularCoefficient" in self._component.declarations
+            own: Any = self
+            specularCoefficient = own.specularCoefficient if is_own else self.world.defaultSpecularCoefficient
+        values = {
+            "r": (0, 0, 0) if r is None else r,
+            "T": (null_rotation() if R is None else R).T,
+            "r_shape": r_shape,
+            "lengthDirection": lengthDirection,
+            "widthDirection": widthDirection,
+            "length": length,
+            "width": width,
+            "height": width if height is None else height,
+            "color": color,
+            "specularCoefficient": specularCoefficient,
+        }
+        taken = {key: ca.vec(column(value)) for key, value in values.items()}
+        for key, size in _ATTRIBUTES.items():
+            if taken[key].numel() != size:
+                raise ModelError(
+                    f"{self._component.where}: the shape {name} has {taken[key].numel()} elements of {key}, "
+                    f"expected {size}"
+                )
+        taken["extra"] = ca.vec(column(extra))
+        self._notes.shapes.append(_Sketch(self._component, name, shapeType, taken))
+
+    def draw_arrow(
+        self,
+        name: str,
+        r_head: Any,
+        diameter: Any,
+        frame: Any = None,
+        *,
+        r_tail: Any = (0, 0, 0),
+        heads: int = 1,
+        **attributes: Any,
+    ) -> None:
+        """Draw an arrow from r_tail over the vector r_head [m], (3,) each (Advanced.Arrow, with two heads DoubleArrow).
+
+        `attributes` are those of draw_shape. A head is never longer than the arrow.
+        """
+        r_head, r_tail = column(r_head), column(r_tail)
+        size = ca.norm_2(r_head)
+        along = ca.if_else(size < SHORT, column((1, 0, 0)), r_head / ca.fmax(size, SHORT))
+        in_heads = (1 + heads) / 2  # each head covers half of the one before
+        head = ca.fmin(size / in_heads, diameter * ARROW_HEAD_LENGTH)
+        wide = diameter * ARROW_HEAD_WIDTH
+        line = size - head * in_heads
+        common = {"frame": frame, "lengthDirection": along, **attributes}
+        self.draw_shape(f"{name}Line", "cylinder", r_shape=r_tail, length=ca.fmax(0, line), width=diameter, **common)
+        for i in range(heads):
+            self.draw_shape(
+                f"{name}Head{i + 1 if heads > 1 else ''}",
+                "cone",
+                r_shape=r_tail + along * (line + head / 2 * i),
+                length=head,
+                width=wide,
+                **common,
+            )
+
+    def draw_lines(
+        self,
+        name: str,
+        lines: Iterable[Sequence[Sequence[float]]],
+        n_x: Any,
+        n_y: Any,
+        size: Any,
+        diameter: Any,
+        frame: Any = None,
+        *,
+        r_lines: Any = (0, 0, 0),
+        **attributes: Any,
+    ) -> None:
+        """Draw lines given by points of a plane, in units of `size` [m] along the unit vectors n_x and n_y."""
+        n_x, n_y, r_lines = column(n_x), column(n_y), column(r_lines)
+        for i, ((x0, y0), (x1, y1)) in enumerate(lines):
+            along = n_x * (x1 - x0) + n_y * (y1 - y0)
+            self.draw_shape(
+                f"{name}{i + 1}",
+                "cylinder",
+                frame,
+                r_shape=r_lines + size * (n_x * x0 + n_y * y0),
+                lengthDirection=along,
+                length=size * ca.norm_2(along),
+                width=diameter,
+                **attributes,
+            )
+
+    def draw_axes(
+        self, length: Any, diameter: Any, frame: Any = None, *, colors: Sequence[Any], labels: bool, **attributes: Any
+    ) -> None:
+        """Draw a coordinate system: three arrows of a length and diameter [m], with labels x, y, z."""
+        head = ca.fmin(length, diameter * FRAME_HEAD_LENGTH)
+        for axis, color in zip("xyz", colors, strict=True):
+            e = column([float(axis == other) for other in "xyz"])
+            common: dict[str, Any] = {"frame": frame, "color": color, **attributes}
+            directed: dict[str, Any] = {"lengthDirection": e, "widthDirection": (0, 0, 1) if axis == "y" else (0, 1, 0)}
+            self.draw_shape(f"{axis}_arrowLine", "cylinder", length=length - head, width=diameter, **common, **directed)
+            self.draw_shape(
+                f"{axis}_arrowHead",
+                "cone",
+                r_shape=e * (length - head),
+                length=head,
+                width=diameter * FRAME_HEAD_WIDTH,
+                **common,
+                **directed,
+            )
+            if labels:
+                n_x, n_y, lines = _LABELS[axis]
+                self.draw_lines(
+                    f"{axis}_label",
+                    lines,
+                    n_x,
+                    n_y,
+                    FRAME_LABEL_HEIGHT * diameter,
+                    diameter,
+                    r_lines=e * (1.05 * length),
+                    **common,
+                )
+
+    def to_frame(self, frame: Any, vector: Any) -> Any:
+        """A vector resolved in a frame, from the frame to the world."""
+        return resolve1(frame.R, column(vector))
+
+    def is_positive(self, name: str) -> bool:
+        """False where a parameter is known to be 0, such as the mass of what would be drawn as a sphere."""
+        value = self._component.original(name)
+        return not isinstance(value, float | int) or value > 0
+
+
+#: Directions and lines of the labels of a coordinate system.
+_LABELS: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[Any]]] = {
+    "x": ((1, 0, 0), (0, 1, 0), (((0, 0), (1, 1)), ((0, 1), (1, 0)))),
+    "y": ((0, 1, 0), (-1, 0, 0), (((0, 0), (1, 1.5)), ((0, 1.5), (0.5, 0.75)))),
+    "z": ((0, 0, 1), (0, 1, 0), (((0, 0), (1, 0)), ((0, 1), (1, 1)), ((0, 1), (1, 0)))),
+}
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """What all components draw, as expressions of t, x, u, P, m and w."""
+
+    sketches: tuple[tuple[str, _Sketch], ...]
+    up: tuple[float, float, float]
+
+    @property
+    def entries(self) -> dict[str, list[Shown]]:
+        """The attributes of all shapes, as what can be seen of the components: by path."""
+        found: dict[str, list[Shown]] = {}
+        for path, sketch in self.sketches:
+            for key, value in sketch.values.items():
+                kind = Position if key in _LENGTHS else Dimensionless
+                shape = () if value.numel() == 1 else (value.numel(),)
+                entry = (f"{sketch.name}.{key}", kind, f"Shape {sketch.name}: {key}", shape, value)
+                found.setdefault(path, []).append(entry)
+        return found
+
+    def placed(self, variables: Sequence[ScalarVariable]) -> tuple[Scene, tuple[ScalarVariable, ...]]:
+        """The scene by names of variables, and the variables without those of shapes that another one already has."""
+        by_name = {variable.name: variable for variable in variables}
+        own: set[str] = set()
+        for path, entries in self.entries.items():
+            for name, _, _, shape, _ in entries:
+                own.update(_names(".".join(filter(None, (path, name))), shape))
+        of_place = {(v.store, v.index): v.name for v in reversed(variables) if v.name not in own}
+        needed: set[str] = set()
+
+        def quantity(name: str) -> Quantity:
+            variable = by_name[name]
+            if variable.store == "constant":
+                return float(variable.start or 0.0)
+            other = of_place.setdefault((variable.store, variable.index), name)
+            needed.add(other)
+            return other
+
+        shapes = []
+        for path, sketch in self.sketches:
+            values: dict[str, Any] = {}
+            for key, value in sketch.values.items():
+                full = ".".join(filter(None, (path, sketch.name, key)))
+                names = _names(full, () if value.numel() == 1 else (value.numel(),))
+                values[key] = tuple(quantity(name) for name in names)
+            shapes.append(Shape(path, _kind(sketch.component), sketch.name, sketch.type, **values))
+        kept = tuple(v for v in variables if v.name not in own or v.name in needed)
+        return Scene(tuple(shapes), self.up), kept
+
+
+_LENGTHS = {"r", "r_shape", "length", "width", "height"}
+
+
+def drawn(sweeps: Sweeps) -> Drawn:
+    """Let all components draw that are to be animated.
+
+    Raises:
+        ModelError: a component draws what it cannot; the message names it.
+    """
+    sketches: list[tuple[str, _Sketch]] = []
+    flat = sweeps.flat
+    for path, component in flat.components.items():
+        world = component if _is_world(component) else component._outer_world
+        if type(component).visualize is Component.visualize or (world is not None and not world.enableAnimation):
+            continue
+        if "animation" in component.declarations and not component.value("animation"):
+            continue
+        notes = _Values(component, sweeps, path)
+        open_scope(component, Facts(flat.connected_ports(path)), notes, Drawing).visualize()
+        sketches += [(path, sketch) for sketch in notes.shapes]
+    expressions = [value for _, sketch in sketches for value in sketch.values.values()]
+    resolved = iter(_without_animation(flat.components.values(), expressions))
+    sketches = [
+        (path, dataclasses.replace(sketch, values={key: next(resolved) for key in sketch.values}))
+        for path, sketch in sketches
+    ]
+    return Drawn(tuple(sketches), _up(flat.components.values()))
+
+
+def _without_animation(components: Iterable[Component], expressions: list[ca.SX]) -> list[ca.SX]:
+    """Expressions with the symbols of animation parameters, which have no place in P, replaced by their values."""
+    components = list(components)
+    column_of_all = stacked(expressions)
+    for _ in range(_DEPTH):
+        of_hash: dict[int, tuple[Component, str, int]] = {}
+        for component in components:
+            for name in component._symbols:
+                declaration = component.parameters().get(name)
+                if declaration is not None and declaration.animation:
+                    for i, scalar in enumerate(ca.vertsplit(ca.vec(component.symbol(name)))):
+                        of_hash[scalar.element_hash()] = component, name, i
+        found = [(s, of_hash[s.element_hash()]) for s in ca.symvar(column_of_all) if s.element_hash() in of_hash]
+        if not found:
+            break
+        values: dict[tuple[int, str], ca.SX] = {}
+        given = []
+        for _, (component, name, i) in found:
+            if (id(component), name) not in values:
+                values[id(component), name] = ca.vec(column(component.value(name)))
+            given.append(values[id(component), name][i])
+        column_of_all = ca.substitute(column_of_all, ca.vertcat(*(s for s, _ in found)), ca.vertcat(*given))
+    else:
+        component, name, _ = found[0][1]
+        raise ModelError(f"{component.where}.{name}: this parameter of animation depends on itself")
+    sizes = [0]
+    for expression in expressions:
+        sizes.append(sizes[-1] + expression.numel())
+    return list(ca.vertsplit(column_of_all, sizes)) if expressions else []
+
+
+#: Parameters of animation pass others on through so many owners at most.
+_DEPTH = 50
+
+
+def _up(components: Iterable[Any]) -> tuple[float, float, float]:
+    for component in components:
+        if _is_world(component) and component.gravityType == "UniformGravity":
+            x, y, z = (-float(n) for n in component.n)
+            size = (x * x + y * y + z * z) ** 0.5
+            return x / size, y / size, z / size
+    return 0.0, 1.0, 0.0
+
+
+def _is_world(component: Any) -> bool:
+    return bool(getattr(component, "is_world", False))
+
+
+def _kind(component: Component) -> str:
+    """Package of the library that the component's class, or the nearest class above it, is from: Joints, Parts ..."""
+    for cls in type(component).__mro__:
+        name = getattr(cls, "modelica_name", None)
+        if name:
+            parts = str(name).split(".")
+            return parts[1] if len(parts) > 2 else parts[-1]
+    return "Own"
+
+
+def _names(full: str, shape: tuple[int, ...]) -> list[str]:
+    return [f"{full}[{i + 1}]" for i in range(shape[0])] if shape else [full]

@@ -1,0 +1,82 @@
+"""The program of the animation page: three.js and our viewer as one script, which npm's esbuild makes at set-up.
+
+`python -m mbfmu.scene.bundle` makes it by hand. It is package data, in no repository; animations as .glb need none.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+from mbfmu.errors import BuildError
+
+#: Where the script is kept, and what it is made from.
+BUNDLE = pathlib.Path(__file__).parent / "page" / "viewer.js"
+_PACKAGE = pathlib.Path(__file__).resolve().parent.parent
+SOURCES = next(
+    (place for place in (_PACKAGE.parent / "templates" / "scene", _PACKAGE / "templates" / "scene") if place.is_dir()),
+    _PACKAGE / "templates" / "scene",
+)
+
+_TIMEOUT = 600
+#: Without a network npm shall say so soon.
+_PATIENCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
+
+
+def is_current() -> bool:
+    """True where the script is there and belongs to these sources."""
+    if not BUNDLE.is_file():
+        return False
+    with BUNDLE.open(encoding="utf-8") as file:
+        return file.readline().strip() == _mark()
+
+
+def make_bundle() -> pathlib.Path:
+    """Fetch three.js and esbuild by npm and bundle the viewer; returns the file.
+
+    Raises:
+        BuildError: npm is not installed, or it fails; the message has its last line.
+    """
+    npm = shutil.which("npm")
+    if npm is None:
+        raise BuildError("the animation page is bundled by npm, which is not installed; install Node.js")
+    with tempfile.TemporaryDirectory(prefix="mbfmu-page-") as folder:
+        for name in ("package.json", "viewer.js"):
+            shutil.copy(SOURCES / name, folder)
+        _run([npm, "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error", *_PATIENCE], folder)
+        program = "esbuild.cmd" if sys.platform == "win32" else "esbuild"
+        esbuild = pathlib.Path(folder) / "node_modules" / ".bin" / program
+        options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=eof", "--charset=utf8"]
+        _run([str(esbuild), "viewer.js", *options, "--outfile=bundled.js"], folder)
+        script = (pathlib.Path(folder) / "bundled.js").read_text(encoding="utf-8")
+    BUNDLE.parent.mkdir(parents=True, exist_ok=True)
+    BUNDLE.write_text(f"{_mark()}\n{script}", encoding="utf-8")
+    return BUNDLE
+
+
+def _mark() -> str:
+    digest = hashlib.sha256()
+    for name in ("package.json", "viewer.js"):
+        digest.update((SOURCES / name).read_bytes())
+    return f"// mbfmu viewer {digest.hexdigest()}"
+
+
+def _run(command: list[str], folder: str) -> None:
+    try:
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BuildError(f"the animation page cannot be bundled: {error}") from None
+    if done.returncode:
+        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it failed without a message"]
+        raise BuildError(f"the animation page cannot be bundled: {pathlib.Path(command[0]).name}: {lines[-1].strip()}")
+
+
+if __name__ == "__main__":
+    try:
+        print(make_bundle())
+    except BuildError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,224 @@
+"""How the shapes of a scene move in a run: rigid frames, shapes within them, and as few keyframes as that needs."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+from scipy.spatial.transform import Rotation
+
+from mbfmu.dynamics.drawing import SHAPE_TYPES, SURFACES, Quantity, Scene, Shape
+
+#: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what they cover.
+TOLERANCE = 3e-7
+
+
+@dataclasses.dataclass(frozen=True)
+class Track:
+    """A quantity over time: one row where it stays, else one per instant of the run."""
+
+    values: np.ndarray
+
+    @property
+    def moves(self) -> bool:
+        """True where it changes."""
+        return len(self.values) > 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Placed:
+    """A place over time: translation [m], rotation (a unit quaternion, scalar last) and scale."""
+
+    translation: Track
+    rotation: Track
+    scale: Track | None = None
+
+    @property
+    def tracks(self) -> dict[str, Track]:
+        """Those that differ from nothing, by glTF's names."""
+        named = {"translation": self.translation, "rotation": self.rotation, "scale": self.scale}
+        return {name: track for name, track in named.items() if track is not None}
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A shape, its place within its frame, and the size by which its mesh is made."""
+
+    shape: Shape
+    frame: int
+    place: Placed
+    size: tuple[float, float, float]
+    extra: tuple[float, ...]
+    color: tuple[float, float, float]
+    specular: float
+
+
+@dataclasses.dataclass(frozen=True)
+class Motion:
+    """All frames and shapes of a run."""
+
+    time: np.ndarray
+    frames: tuple[Placed, ...]
+    parts: tuple[Part, ...]
+
+
+def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> Motion:
+    """Work out where everything is.
+
+    Args:
+        scene: the shapes.
+        time: instants of the run [s], [n].
+        series: values of the scene's variables there, [n] each.
+    """
+    frames: dict[bytes, int] = {}
+    placed: list[Placed] = []
+    parts: list[Part] = []
+
+    def read(quantities: tuple[Quantity, ...]) -> np.ndarray:
+        columns = [np.asarray(series[q], dtype=float) if isinstance(q, str) else np.array([q]) for q in quantities]
+        n = max(map(len, columns))
+        return np.column_stack([np.broadcast_to(c, (n,)) for c in columns])
+
+    for shape in scene.shapes:
+        if shape.type not in SHAPE_TYPES and shape.type not in SURFACES:
+            warnings.warn(f"{shape.ident}: files such as {shape.type} are not read; it is left out", stacklevel=2)
+            continue
+        r, T = read(shape.r), read(shape.T)
+        key = _still(r).tobytes() + b"/" + _still(T).tobytes()
+        if key not in frames:
+            frames[key] = len(placed)
+            # T column by column is its transpose row by row: the rotation from the frame to the world
+            placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3))))
+        place, size = _place(*(read(getattr(shape, name)) for name in _LOCAL))
+        parts.append(
+            Part(
+                shape=shape,
+                frame=frames[key],
+                place=place,
+                size=size,
+                extra=tuple(read(shape.extra)[0]),
+                color=tuple(read(shape.color)[0]),
+                specular=float(read(shape.specularCoefficient)[0, 0]),
+            )
+        )
+    return Motion(np.asarray(time, dtype=float), tuple(placed), tuple(parts))
+
+
+_LOCAL = ("r_shape", "lengthDirection", "widthDirection", "length", "width", "height")
+
+
+def _place(
+    r: np.ndarray, along: np.ndarray, across: np.ndarray, *sizes: np.ndarray
+) -> tuple[Placed, tuple[float, float, float]]:
+    """The place of a shape within its frame, by the rules of Modelica's Visualizers.Advanced.Shape."""
+    n = max(len(along), len(across))
+    along, across = np.broadcast_to(along, (n, 3)), np.broadcast_to(across, (n, 3))
+    e_x = np.where(_size(along) < 1e-10, [1.0, 0.0, 0.0], along / np.maximum(_size(along), 1e-10))
+    other = np.where(np.abs(e_x[:, :1]) > 1e-6, [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
+    other = np.where((np.abs(e_x) * [1, 1, 0]).sum(axis=1, keepdims=True) > 1 - 1e-12, _off_axis(e_x), other)
+    across = np.where(_size(np.cross(e_x, across)) ** 2 > 1e-6, across, other)
+    e_z = np.cross(e_x, across)
+    e_z /= np.maximum(_size(e_z), 1e-300)
+    axes = np.stack([e_x, np.cross(e_z, e_x), e_z], axis=-1)
+    m = max(map(len, sizes))
+    scale = np.column_stack([np.broadcast_to(s, (m, 1)) for s in sizes])
+    typical = np.abs(scale).max(axis=0)
+    return Placed(_track(r), _rotation(axes), _track(scale)), (typical[0], typical[1], typical[2])
+
+
+def _size(vectors: np.ndarray) -> np.ndarray:
+    return np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def _off_axis(e: np.ndarray) -> np.ndarray:
+    """Unit vectors along the coordinate axes that are farthest from e, row by row."""
+    return np.eye(3)[np.argmin(np.abs(e), axis=1)]
+
+
+def _still(values: np.ndarray) -> np.ndarray:
+    """One row where nothing moves but by rounding."""
+    first = values[:1]
+    return first if np.all(np.abs(values - first) <= 1e-12 * (1 + np.abs(first))) else values
+
+
+def _track(values: np.ndarray) -> Track:
+    return Track(_still(values))
+
+
+def _rotation(matrices: np.ndarray) -> Track:
+    """Quaternions of rotation matrices, without jumps of sign."""
+    found = Rotation.from_matrix(_still(matrices.reshape(-1, 9)).reshape(-1, 3, 3)).as_quat()
+    flips = np.cumprod(np.where(np.einsum("ij,ij->i", found[1:], found[:-1]) < 0, -1.0, 1.0))
+    found[1:] *= flips[:, None]
+    if found[0, 3] < 0:
+        found = -found
+    return _track(found)
+
+
+def largest_turn(motion: Motion) -> float:
+    """The largest angle [rad] by which a frame or shape turns between neighbouring instants."""
+    turn = 0.0
+    for place in (*motion.frames, *(part.place for part in motion.parts)):
+        Q = place.rotation.values
+        if len(Q) > 1:
+            same = np.abs(np.einsum("ij,ij->i", Q[1:], Q[:-1])).min()
+            turn = max(turn, 2 * float(np.arccos(min(same, 1.0))))
+    return turn
+
+
+@dataclasses.dataclass(frozen=True)
+class Keyframes:
+    """Instants, values there and rates of change, for cubic interpolation between them."""
+
+    time: np.ndarray
+    values: np.ndarray
+    rates: np.ndarray
+
+
+def keyframes(time: np.ndarray, values: np.ndarray) -> Keyframes:
+    """As few keyframes as give the values at all instants by cubic Hermite interpolation, found from start to end.
+
+    Args:
+        time: instants [s], [n], n > 1, ascending.
+        values: [n, k].
+    """
+    keep = np.concatenate([[True], np.diff(time) > 0])
+    time, values = time[keep], values[keep]
+    rates = CubicSpline(time, values)(time, 1) if len(time) > 3 else np.gradient(values, time, axis=0)
+    allowed = TOLERANCE * np.maximum(1.0, np.abs(values).max())
+    chosen, last = [0], len(time) - 1
+    reach = 1
+    while chosen[-1] < last:
+        begin = chosen[-1]
+        # grow as long as it fits, then halve what is between
+        while begin + reach < last and _fits(time, values, rates, begin, min(begin + 2 * reach, last), allowed):
+            reach = min(2 * reach, last - begin)
+        good, bad = begin + 1, min(begin + 2 * reach, last)
+        if _fits(time, values, rates, begin, bad, allowed):
+            good = bad
+        while bad - good > 1:
+            middle = (good + bad) // 2
+            if _fits(time, values, rates, begin, middle, allowed):
+                good = middle
+            else:
+                bad = middle
+        chosen.append(good)
+        reach = max(1, (good - begin) // 2)
+    return Keyframes(time[chosen], values[chosen], rates[chosen])
+
+
+def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: int, allowed: float) -> bool:
+    if j - i < 2:
+        return True
+    h = time[j] - time[i]
+    s = ((time[i + 1 : j] - time[i]) / h)[:, None]
+    found = (
+        (1 + 2 * s) * (1 - s) ** 2 * values[i]
+        + s * (1 - s) ** 2 * h * rates[i]
+        + s**2 * (3 - 2 * s) * values[j]
+        + s**2 * (s - 1) * h * rates[j]
+    )
+    return bool(np.abs(found - values[i + 1 : j]).max() <= allowed)

@@ -1,0 +1,544 @@
+// The animation page: shows a glTF motion, its components, and plots of the run's variables.
+
+import {
+  AmbientLight, AnimationMixer, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, Line,
+  LineBasicMaterial, LineSegments, PerspectiveCamera, Raycaster, Scene, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
+
+const byId = (id) => document.getElementById(id);
+const model = JSON.parse(byId("model").textContent);
+const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+const COLORS = ["#0a6ed1", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#b08900", "#5c636a"];
+
+function element(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
+    else if (name in made) made[name] = value;
+    else made.setAttribute(name, value);
+  }
+  made.append(...children);
+  return made;
+}
+
+async function unpacked(id) {
+  const bytes = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+// Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
+function gridOf(count, cell) {
+  const points = [], at = (i) => (i - count / 2) * cell;
+  for (let i = 0; i <= count; i++) {
+    for (let j = 0; j < count; j++) {
+      points.push(at(i), 0, at(j), at(i), 0, at(j + 1), at(j), 0, at(i), at(j + 1), 0, at(i));
+    }
+  }
+  const geometry = new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
+  return new LineSegments(geometry, new LineBasicMaterial({ color: 0x8a96a3, opacity: 0.45, transparent: true }));
+}
+
+class Viewer {
+  constructor(gltf, series) {
+    this.times = series.subarray(0, model.points);
+    this.columns = series;
+    this.start = model.start;
+    this.end = model.stop;
+    this.now = this.start;
+    this.playing = false;
+    this.looping = true;
+    this.speed = 1;
+    this.plotted = [];
+    this.selected = null;
+    this.followed = null;
+    this.traces = new Map();
+    this.hiddenKinds = new Set();
+    this.hiddenPaths = new Set();
+
+    this.renderer = new WebGLRenderer({ canvas: byId("view"), antialias: true, preserveDrawingBuffer: true });
+    this.renderer.outputColorSpace = SRGBColorSpace;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
+    this.scene = new Scene();
+    this.camera = new PerspectiveCamera(40, 1, 0.001, 1000);
+    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls.enableDamping = true;
+    this.controls.dampingFactor = 0.15;
+    this.controls.addEventListener("change", () => this.refresh());
+    this.sun = new DirectionalLight(0xffffff, 1.8);
+    this.scene.add(new AmbientLight(0xffffff, 0.5), new HemisphereLight(0xffffff, 0x888888, 1.2), this.sun, gltf.scene);
+
+    this.root = gltf.scene;
+    this.meshes = [];
+    this.root.traverse((object) => {
+      if (!object.isMesh) return;
+      object.material = object.material.clone(); // each can be lit up by itself
+      object.frustumCulled = false;
+      this.meshes.push(object);
+    });
+    if (gltf.animations.length) {
+      this.mixer = new AnimationMixer(this.root);
+      this.action = this.mixer.clipAction(gltf.animations[0]);
+      this.action.play();
+    }
+    this.bounds = this.reach();
+    this.buildTree();
+    this.listen();
+    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    this.resize();
+    this.goAlong();
+  }
+
+  // ---- time
+
+  show(time) {
+    this.now = Math.min(Math.max(time, this.start), this.end);
+    if (this.mixer) {
+      this.action.time = this.now - this.start;
+      this.mixer.update(0);
+    }
+    this.root.updateMatrixWorld(true);
+    if (this.followed) {
+      const shift = this.placeOf(this.followed).sub(this.controls.target);
+      this.controls.target.add(shift);
+      this.camera.position.add(shift);
+    }
+    byId("scrub").value = String(this.end > this.start ? (this.now - this.start) / (this.end - this.start) : 0);
+    byId("clock").textContent = `${this.now.toFixed(this.end - this.start < 0.5 ? 4 : 2)} s`;
+    this.writeValues();
+    this.drawPlots();
+    this.refresh();
+  }
+
+  play(on = !this.playing) {
+    this.playing = on && this.end > this.start;
+    if (this.playing && this.now >= this.end) this.show(this.start);
+    byId("play").innerHTML = this.playing ? "&#10074;&#10074;" : "&#9654;";
+    this.last = performance.now();
+    this.refresh();
+  }
+
+  refresh() {
+    if (this.pending) return;
+    this.pending = true;
+    requestAnimationFrame((stamp) => this.frame(stamp));
+  }
+
+  frame(stamp) {
+    this.pending = false;
+    if (this.playing) {
+      const next = this.now + (Math.max(0, stamp - this.last) / 1000) * this.speed;
+      this.last = stamp;
+      if (next < this.end) this.show(next);
+      else if (this.looping) this.show(this.start + ((next - this.start) % (this.end - this.start)));
+      else {
+        this.show(this.end);
+        this.play(false);
+      }
+      this.refresh();
+    }
+    this.controls.update();
+    this.sun.position.copy(this.camera.position).add(new Vector3(0, this.camera.position.length(), 0));
+    this.renderer.render(this.scene, this.camera);
+  }
+
+  // ---- the view
+
+  reach() {
+    const box = new Box3();
+    const own = this.meshes.filter((mesh) => mesh.userData.kind !== "World");
+    for (let i = 0; i <= 20; i++) {
+      this.show(this.start + ((this.end - this.start) * i) / 20);
+      for (const mesh of own.length ? own : this.meshes) box.expandByObject(mesh);
+    }
+    this.show(this.start);
+    return box.isEmpty() ? new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)) : box;
+  }
+
+  // What travels far, over a grid, is followed by the camera: seen whole, its way would hide what moves on it.
+  goAlong() {
+    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = new Box3();
+    for (const mesh of moving) now.expandByObject(mesh);
+    const size = now.getSize(new Vector3()).length(), way = this.bounds.getSize(new Vector3()).length();
+    const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
+    if (!parts.length || way < 6 * size) return;
+    const large = (mesh) => new Box3().setFromObject(mesh).getSize(new Vector3()).length();
+    const cell = Math.max(10 ** Math.floor(Math.log10(size)), way / 60);
+    const grid = gridOf(2 * Math.ceil(way / cell), cell);
+    const middle = this.bounds.getCenter(new Vector3());
+    grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
+    this.scene.add(grid);
+    this.bounds = now;
+    this.controls.target.copy(now.getCenter(new Vector3()));
+    this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
+  }
+
+  look(direction) {
+    const center = this.bounds.getCenter(new Vector3());
+    const radius = Math.max(this.bounds.getSize(new Vector3()).length() / 2, 1e-6);
+    const half = (this.camera.fov * Math.PI) / 360;
+    const free = Math.tan(half) * Math.min(this.freeHeight() / window.innerHeight, this.camera.aspect);
+    const distance = radius / Math.sin(Math.atan(free));
+    this.camera.near = distance / 1000;
+    this.camera.far = distance * 1000;
+    this.camera.updateProjectionMatrix();
+    this.controls.target.copy(center);
+    this.camera.position.copy(center).addScaledVector(direction.clone().normalize(), distance * 1.05);
+    this.controls.update();
+    this.refresh();
+  }
+
+  // Along an axis of the model's world: the root turns it into the one of this view.
+  lookAlong(axis) {
+    const direction = new Vector3(...axis).applyQuaternion(this.root.children[0].quaternion);
+    if (Math.abs(direction.y) > 0.999) direction.z += 0.001; // from right above
+    this.look(direction);
+  }
+
+  // What header and footer leave of the window.
+  freeHeight() {
+    return Math.max(window.innerHeight - byId("foot").offsetHeight - byId("head").offsetHeight - 30, 100);
+  }
+
+  resize() {
+    const { innerWidth: width, innerHeight: height } = window, foot = byId("foot").offsetHeight;
+    this.renderer.setSize(width, height, false);
+    this.camera.aspect = width / height;
+    this.camera.setViewOffset(width, height, 0, (foot - byId("head").offsetHeight) / 2, width, height);
+    document.documentElement.style.setProperty("--foot", `${foot}px`);
+    this.camera.updateProjectionMatrix();
+    this.drawPlots();
+    this.refresh();
+  }
+
+  setTheme(name) {
+    document.documentElement.dataset.theme = name;
+    this.scene.background = new Color(name === "dark" ? 0x14191f : 0xf4f6f8);
+    for (const mesh of this.meshes) {
+      if (mesh.userData.kind !== "World") continue;
+      mesh.userData.base ??= mesh.material.color.clone();
+      const isBlack = mesh.userData.base.r + mesh.userData.base.g + mesh.userData.base.b < 0.02;
+      mesh.material.color.copy(name === "dark" && isBlack ? new Color(0xaab4be) : mesh.userData.base);
+    }
+    this.drawPlots();
+    this.refresh();
+  }
+
+  savePicture() {
+    this.renderer.render(this.scene, this.camera);
+    this.renderer.domElement.toBlob((blob) => {
+      const link = element("a", { href: URL.createObjectURL(blob), download: `${model.name}.png` });
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+    });
+  }
+
+  // ---- components
+
+  meshesOf(path) {
+    return this.meshes.filter(({ userData: { component } }) => component === path || component.startsWith(`${path}.`));
+  }
+
+  placeOf(path) {
+    const [mesh] = this.meshesOf(path);
+    return mesh ? mesh.parent.getWorldPosition(new Vector3()) : new Vector3();
+  }
+
+  select(path) {
+    this.selected = path;
+    const lit = new Set(path === null ? [] : this.meshesOf(path));
+    for (const mesh of this.meshes) mesh.material.emissive.set(lit.has(mesh) ? 0x2a6fb0 : 0x000000);
+    for (const button of document.querySelectorAll("#tree .name")) {
+      button.classList.toggle("selected", button.dataset.path === path);
+    }
+    this.writeDetails();
+    this.refresh();
+  }
+
+  writeDetails() {
+    const panel = byId("details"), path = this.selected;
+    panel.hidden = path === null;
+    panel.replaceChildren();
+    this.cells = [];
+    if (path === null) return;
+    const known = model.components[path] ?? ["", ""];
+    const toggle = (title, on, act) => element("button", { onclick: act, "aria-pressed": String(on) }, title);
+    panel.append(
+      element("div", { className: "title" }, path || model.name),
+      element("div", { className: "note" }, [known[0], known[1]].filter(Boolean).join(": ")),
+      toggle("Follow", this.followed === path, () => this.follow(path)),
+      toggle("Trace", this.traces.has(path), () => this.trace(path)),
+      toggle("Close", false, () => this.select(null)),
+    );
+    const table = element("table");
+    model.variables.forEach((variable, index) => {
+      if (variable.component !== path) return;
+      const value = element("td", { className: "value" });
+      const box = element("input", {
+        type: "checkbox", checked: this.plotted.includes(index), title: "Plot", onchange: () => this.plot(index),
+      });
+      const name = element("label", { title: variable.description }, box, ` ${variable.name.slice(path ? path.length + 1 : 0)}`);
+      table.append(element("tr", {}, element("td", {}, name), value));
+      this.cells.push([index, value]);
+    });
+    if (this.cells.length) panel.append(table);
+    this.writeValues();
+  }
+
+  writeValues() {
+    for (const [index, cell] of this.cells ?? []) {
+      const value = this.valueAt(index, this.now);
+      cell.textContent = `${Number(value.toPrecision(5))} ${model.variables[index].unit}`;
+    }
+  }
+
+  follow(path) {
+    this.followed = this.followed === path ? null : path;
+    this.show(this.now);
+    this.writeDetails();
+  }
+
+  trace(path) {
+    if (this.traces.has(path)) {
+      this.scene.remove(this.traces.get(path));
+      this.traces.delete(path);
+    } else {
+      const followed = this.followed, now = this.now, points = [];
+      this.followed = null;
+      for (let i = 0; i <= 400; i++) {
+        this.show(this.start + ((this.end - this.start) * i) / 400);
+        points.push(this.placeOf(path));
+      }
+      this.followed = followed;
+      const line = new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: 0xd9480f }));
+      line.frustumCulled = false;
+      this.traces.set(path, line);
+      this.scene.add(line);
+      this.show(now);
+    }
+    this.writeDetails();
+  }
+
+  updateVisibility() {
+    for (const mesh of this.meshes) {
+      const { component, kind } = mesh.userData;
+      const isHidden = [...this.hiddenPaths].some((path) => component === path || component.startsWith(`${path}.`));
+      mesh.visible = !isHidden && !this.hiddenKinds.has(kind);
+    }
+    this.refresh();
+  }
+
+  buildTree() {
+    const switched = (set, key, on) => {
+      if (on) set.delete(key);
+      else set.add(key);
+      this.updateVisibility();
+    };
+    const box = (set, key) =>
+      element("input", { type: "checkbox", checked: true, title: "Visible", onchange: (e) => switched(set, key, e.target.checked) });
+    const kinds = [...new Set(this.meshes.map((mesh) => mesh.userData.kind))].sort();
+    const tree = {};
+    const order = Object.keys(model.components);
+    const drawn = [...new Set(this.meshes.map((mesh) => mesh.userData.component))];
+    for (const component of drawn.sort((a, b) => order.indexOf(a) - order.indexOf(b))) {
+      let level = tree;
+      for (const name of component.split(".")) level = level[name] ??= {};
+    }
+    const list = (level, prefix) =>
+      element("ul", {}, ...Object.entries(level).map(([name, below]) => {
+        const path = prefix ? `${prefix}.${name}` : name;
+        const button = element("button", { className: "name", onclick: () => this.select(path) }, name);
+        button.dataset.path = path;
+        const row = element("div", {}, box(this.hiddenPaths, path), button);
+        return element("li", {}, row, ...(Object.keys(below).length ? [list(below, path)] : []));
+      }));
+    byId("tree").append(
+      element("h2", {}, "Kinds"),
+      element("div", { id: "kinds" }, ...kinds.map((kind) => element("label", {}, box(this.hiddenKinds, kind), kind))),
+      element("h2", {}, "Components"),
+      list(tree, ""),
+    );
+  }
+
+  // ---- plots
+
+  column(index) {
+    const begin = (model.variables[index].column + 1) * model.points;
+    return this.columns.subarray(begin, begin + model.points);
+  }
+
+  valueAt(index, time) {
+    const values = this.column(index), times = this.times;
+    let low = 0, high = times.length - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (times[middle] <= time) low = middle;
+      else high = middle;
+    }
+    if (times[high] <= time) return values[high];
+    const share = times[high] > times[low] ? (time - times[low]) / (times[high] - times[low]) : 0;
+    return values[low] + (values[high] - values[low]) * Math.min(Math.max(share, 0), 1);
+  }
+
+  plot(index) {
+    this.plotted = this.plotted.includes(index) ? this.plotted.filter((i) => i !== index) : [...this.plotted, index];
+    const units = [...new Set(this.plotted.map((i) => model.variables[i].unit))];
+    byId("plots").replaceChildren(...units.map((unit) => {
+      const members = this.plotted.filter((i) => model.variables[i].unit === unit);
+      const legend = members.map((i) => {
+        const remove = () => {
+          this.plot(i);
+          this.writeDetails();
+        };
+        const button = element("button", { title: "Remove", onclick: remove }, model.variables[i].name);
+        button.style.color = COLORS[this.plotted.indexOf(i) % COLORS.length];
+        return button;
+      });
+      const canvas = element("canvas");
+      canvas.members = members;
+      const seek = (event) => {
+        const box = canvas.getBoundingClientRect(), left = 56;
+        const share = (event.clientX - box.left - left) / (box.width - left - 8);
+        this.show(this.start + Math.min(Math.max(share, 0), 1) * (this.end - this.start));
+      };
+      canvas.addEventListener("pointerdown", (event) => {
+        canvas.setPointerCapture(event.pointerId);
+        seek(event);
+      });
+      canvas.addEventListener("pointermove", (event) => event.buttons && seek(event));
+      return element("div", { className: "plot" }, element("div", { className: "legend" }, ...legend, `in ${unit || "1"}`), canvas);
+    }));
+    this.resize();
+  }
+
+  drawPlots() {
+    const style = getComputedStyle(document.documentElement), ratio = window.devicePixelRatio || 1;
+    for (const canvas of document.querySelectorAll("#plots canvas")) {
+      const width = canvas.clientWidth, height = canvas.clientHeight, left = 56, bottom = 6;
+      canvas.width = width * ratio;
+      canvas.height = height * ratio;
+      const pen = canvas.getContext("2d");
+      pen.scale(ratio, ratio);
+      let low = Infinity, high = -Infinity;
+      for (const index of canvas.members) {
+        for (const value of this.column(index)) {
+          if (value < low) low = value;
+          if (value > high) high = value;
+        }
+      }
+      if (!(high - low > 1e-9 * Math.max(Math.abs(high), 1e-30))) [low, high] = [low - 0.5, high + 0.5];
+      const x = (time) => left + ((time - this.start) / (this.end - this.start || 1)) * (width - left - 8);
+      const y = (value) => 8 + ((high - value) / (high - low)) * (height - 8 - bottom);
+      pen.font = "11px system-ui, sans-serif";
+      pen.textAlign = "right";
+      pen.fillStyle = style.getPropertyValue("--quiet");
+      pen.strokeStyle = style.getPropertyValue("--line");
+      for (const value of [low, (low + high) / 2, high]) {
+        pen.fillText(String(Number(value.toPrecision(3))), left - 6, y(value) + 4);
+        pen.beginPath();
+        pen.moveTo(left, y(value));
+        pen.lineTo(width - 8, y(value));
+        pen.stroke();
+      }
+      for (const index of canvas.members) {
+        const values = this.column(index);
+        pen.strokeStyle = COLORS[this.plotted.indexOf(index) % COLORS.length];
+        pen.lineWidth = 1.5;
+        pen.beginPath();
+        values.forEach((value, i) => pen.lineTo(x(this.times[i]), y(value)));
+        pen.stroke();
+      }
+      pen.strokeStyle = style.getPropertyValue("--ink");
+      pen.lineWidth = 1;
+      pen.beginPath();
+      pen.moveTo(x(this.now), 0);
+      pen.lineTo(x(this.now), height);
+      pen.stroke();
+    }
+  }
+
+  // ---- what the user does
+
+  componentAt(clientX, clientY) {
+    const box = this.renderer.domElement.getBoundingClientRect(), ray = new Raycaster();
+    const at = new Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2);
+    ray.setFromCamera(at, this.camera);
+    const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => mesh.visible), false);
+    return hit ? hit.object.userData.component : null;
+  }
+
+  toggleTree() {
+    byId("tree").hidden = !byId("tree").hidden;
+    byId("parts").setAttribute("aria-pressed", String(!byId("tree").hidden));
+  }
+
+  toggleLoop() {
+    this.looping = !this.looping;
+    byId("loop").setAttribute("aria-pressed", String(this.looping));
+  }
+
+  listen() {
+    const view = byId("view"), step = () => (this.end - this.start) / 100;
+    const actions = {
+      fit: () => this.look(this.camera.position.clone().sub(this.controls.target)),
+      viewX: () => this.lookAlong([1, 0, 0]),
+      viewY: () => this.lookAlong([0, 1, 0]),
+      viewZ: () => this.lookAlong([0, 0, 1]),
+      picture: () => this.savePicture(),
+      theme: () => this.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
+      parts: () => this.toggleTree(),
+      play: () => this.play(),
+      loop: () => this.toggleLoop(),
+    };
+    for (const [id, act] of Object.entries(actions)) byId(id).addEventListener("click", act);
+    const keys = {
+      " ": actions.play, f: actions.fit, 1: actions.viewX, 2: actions.viewY, 3: actions.viewZ, p: actions.picture,
+      d: actions.theme, c: actions.parts, l: actions.loop, Escape: () => this.select(null),
+      ArrowRight: () => this.show(this.now + step()), ArrowLeft: () => this.show(this.now - step()),
+      Home: () => this.show(this.start), End: () => this.show(this.end),
+    };
+    window.addEventListener("keydown", (event) => {
+      const isOther = event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|BUTTON)$/.test(event.target.tagName);
+      const act = keys[event.key] ?? keys[event.key.toLowerCase()];
+      if (isOther || !act) return;
+      event.preventDefault();
+      act();
+    });
+    let pressed = null;
+    view.addEventListener("pointerdown", (event) => (pressed = [event.clientX, event.clientY]));
+    view.addEventListener("pointerup", (event) => {
+      if (pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 5) {
+        this.select(this.componentAt(event.clientX, event.clientY));
+      }
+      pressed = null;
+    });
+    byId("scrub").addEventListener("input", (event) => {
+      this.play(false);
+      this.show(this.start + Number(event.target.value) * (this.end - this.start));
+    });
+    for (const speed of SPEEDS) byId("speed").append(element("option", { value: String(speed) }, `${speed}×`));
+    this.speed = model.speed;
+    byId("speed").value = String(this.speed);
+    byId("speed").addEventListener("change", (event) => (this.speed = Number(event.target.value)));
+    window.addEventListener("resize", () => this.resize());
+  }
+}
+
+async function start() {
+  if (!("DecompressionStream" in window)) throw new Error("this browser is too old for the page (DecompressionStream)");
+  const [glb, series] = await Promise.all([unpacked("glb"), unpacked("series")]);
+  const gltf = await new GLTFLoader().parseAsync(glb, "");
+  window.viewer = new Viewer(gltf, new Float32Array(series));
+  for (const index of model.plots) window.viewer.plot(index);
+  window.viewer.look(new Vector3(0.55, 0.4, 1));
+  document.documentElement.dataset.ready = "yes";
+}
+
+start().catch((error) => {
+  const problem = byId("problem");
+  problem.hidden = false;
+  problem.textContent = `The animation cannot be shown: ${error.message}`;
+  console.error(error);
+});

@@ -1,0 +1,257 @@
+"""Motions as glTF: every node stands where the run says, keyframes are few, and the Khronos validator finds nothing."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu.dynamics.drawing import Scene, Shape
+from mbfmu.dynamics.system import System
+from mbfmu.errors import MbfmuError
+from mbfmu.modeling.registry import assemblies
+from mbfmu.runtime.result import Result
+from mbfmu.scene.gltf import write_glb
+from mbfmu.scene.meshes import mesh_of
+from mbfmu.scene.motion import keyframes, motion
+from mbfmu.simulate import simulate
+
+#: The gallery but for what has no three dimensions, and for the V6, which takes its time.
+GALLERY = sorted(set(assemblies()) - {"car", "drivetrain", "powertrain", "heat_losses", "engine_v6"})
+
+
+class Glb:
+    """A binary glTF file, read by its specification."""
+
+    def __init__(self, data: bytes) -> None:
+        magic, version, length = struct.unpack("<4sII", data[:12])
+        assert (magic, version, length) == (b"glTF", 2, len(data))
+        size, kind = struct.unpack("<I4s", data[12:20])
+        assert kind == b"JSON"
+        self.json = json.loads(data[20 : 20 + size])
+        self.binary = data[28 + size :]
+        self.parent = {child: i for i, node in enumerate(self.nodes) for child in node.get("children", ())}
+        self.channels = {}
+        for animation in self.json.get("animations", ()):
+            for channel in animation["channels"]:
+                sampler = animation["samplers"][channel["sampler"]]
+                assert sampler["interpolation"] == "CUBICSPLINE"
+                target = channel["target"]
+                self.channels[target["node"], target["path"]] = (
+                    self.array(sampler["input"]),
+                    self.array(sampler["output"]),
+                )
+
+    @property
+    def nodes(self) -> list[dict[str, Any]]:
+        """All nodes."""
+        return self.json["nodes"]
+
+    def array(self, number: int) -> np.ndarray:
+        """Values of an accessor, [n, k]."""
+        accessor = self.json["accessors"][number]
+        view = self.json["bufferViews"][accessor["bufferView"]]
+        width = {"SCALAR": 1, "VEC3": 3, "VEC4": 4}[accessor["type"]]
+        kind = {5126: "<f4", 5123: "<u2", 5125: "<u4"}[accessor["componentType"]]
+        start = view.get("byteOffset", 0) + accessor.get("byteOffset", 0)
+        return np.frombuffer(self.binary, kind, accessor["count"] * width, start).reshape(-1, width).astype(float)
+
+    def value(self, node: int, path: str, time: float) -> np.ndarray:
+        """A node's translation, rotation or scale at a time [s] after the start."""
+        rest = {"translation": [0, 0, 0], "rotation": [0, 0, 0, 1], "scale": [1, 1, 1]}[path]
+        if (node, path) not in self.channels:
+            return np.array(self.nodes[node].get(path, rest), dtype=float)
+        times, rows = self.channels[node, path]
+        times, (a, v, b) = times[:, 0], np.moveaxis(rows.reshape(len(times), 3, -1), 1, 0)
+        k = int(np.clip(np.searchsorted(times, time, "right") - 1, 0, len(times) - 2))
+        h = times[k + 1] - times[k]
+        s = np.clip((time - times[k]) / h, 0, 1)
+        found = (
+            (2 * s**3 - 3 * s**2 + 1) * v[k]
+            + h * (s**3 - 2 * s**2 + s) * b[k]
+            + (3 * s**2 - 2 * s**3) * v[k + 1]
+            + h * (s**3 - s**2) * a[k + 1]
+        )
+        return found / np.linalg.norm(found) if path == "rotation" else found
+
+    def world(self, node: int, time: float) -> np.ndarray:
+        """The 4 x 4 transform of a node."""
+        x, y, z, w = self.value(node, "rotation", time)
+        rotation = np.array(
+            [
+                [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+                [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+                [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+            ]
+        )
+        own = np.eye(4)
+        own[:3, :3] = rotation * self.value(node, "scale", time)
+        own[:3, 3] = self.value(node, "translation", time)
+        return self.world(self.parent[node], time) @ own if node in self.parent else own
+
+
+def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float]) -> np.ndarray:
+    """The transform of a shape's mesh by Modelica's definition, in the world that `up` says, at an instant."""
+    q = {
+        k: np.array([result[v][i] if isinstance(v, str) else v for v in values])
+        for k, values in shape.quantities.items()
+    }
+    to_world = q["T"].reshape(3, 3)  # T column by column, so this is its transpose
+    along, across = q["lengthDirection"], q["widthDirection"]
+    size = np.linalg.norm(along)
+    e_x = along / size if size >= 1e-10 else np.array([1.0, 0, 0])
+    e_z = np.cross(e_x, across)
+    if e_z @ e_z <= 1e-6:
+        e_z = np.cross(e_x, [0, 1.0, 0] if abs(e_x[0]) > 1e-6 else [1.0, 0, 0])
+    if e_z @ e_z <= 1e-6:
+        return np.full((4, 4), np.nan)  # not defined by the library
+    e_z /= np.linalg.norm(e_z)
+    axes = np.column_stack([e_x, np.cross(e_z, e_x), e_z])
+    turn = np.eye(3)
+    if not np.allclose(up, (0, 1, 0)):  # Rodrigues, from up to y
+        axis = np.cross(up, (0, 1, 0))
+        K = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+        turn = np.eye(3) + K + K @ K / (1 + up[1]) if up[1] > -1 + 1e-9 else np.diag([1.0, -1, -1])
+    found = np.eye(4)
+    found[:3, :3] = turn @ to_world @ axes * [q["length"][0], q["width"][0], q["height"][0]]
+    found[:3, 3] = turn @ (q["r"] + to_world @ q["r_shape"])
+    return found
+
+
+@pytest.mark.parametrize("name", GALLERY)
+def test_nodes_stand_where_the_run_says(name: str) -> None:
+    system = System.of(mbfmu.load(name), scene=True)
+    scene = system.scene
+    assert isinstance(scene, Scene)
+    assert scene.shapes
+    stop = min(system.equations.stop_time, 2.0)
+    result = simulate(system, stop, step=stop / 200, outputs=list(scene.variables))
+    glb = Glb(write_glb(motion(scene, result.time, result), scene.up, name))
+    numbers = {node["name"]: i for i, node in enumerate(glb.nodes) if "mesh" in node}
+    assert set(numbers) == {shape.ident for shape in scene.shapes}
+    assert glb.channels, "nothing moves"
+    for i in np.linspace(0, result.time.size - 1, 20).round().astype(int):
+        for shape in scene.shapes:
+            wanted = expected(shape, result, i, scene.up)
+            found = glb.world(numbers[shape.ident], np.float32(result.time[i] - result.time[0]))
+            allowed = 1e-6 * max(1.0, np.nanmax(np.abs(wanted), initial=0.0))
+            if not np.isnan(wanted).any():
+                np.testing.assert_allclose(found, wanted, atol=allowed, rtol=0, err_msg=f"{shape.ident} at {i}")
+
+
+def test_what_stands_has_no_keyframes_and_smooth_motion_few() -> None:
+    system = System.of(mbfmu.load("pendulum"), scene=True)
+    scene = system.scene
+    assert isinstance(scene, Scene)
+    result = simulate(system, 2.0, outputs=list(scene.variables))
+    glb = Glb(write_glb(motion(scene, result.time, result), scene.up, "pendulum"))
+    moving = {glb.nodes[node]["name"] for node, _ in glb.channels}
+    assert all(not name.startswith(("world", "revolute")) for name in moving)
+    assert all(len(times) < 120 for times, _ in glb.channels.values())
+    assert {path for _, path in glb.channels} == {"rotation"}
+
+
+def test_keyframes_keep_what_jumps() -> None:
+    time = np.linspace(0, 1, 101)
+    jump = np.where(time < 0.5, 0.0, 1.0)[:, None]
+    found = keyframes(time, jump)
+    assert np.array_equal(jump[np.searchsorted(time, found.time)], found.values)
+    assert {0.49, 0.5} <= set(found.time.round(9))
+    line = keyframes(time, time[:, None] * [1.0, 2.0, 3.0])
+    assert line.time.tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("type", "extra", "volume"),
+    [
+        ("box", (0,), 1.0),
+        ("cylinder", (0,), np.pi / 4),
+        ("sphere", (0,), np.pi / 6),
+        ("cone", (0,), np.pi / 12),
+        ("cone", (0.5,), np.pi / 12 * 1.75),
+        ("pipe", (0.5,), np.pi / 4 * 0.75),
+        ("pipecylinder", (0.0,), np.pi / 4),
+        ("gearwheel", (20,), None),
+        ("gearwheel", (-20,), None),
+        ("beam", (0,), None),
+        ("spring", (5,), None),
+        ("tire", (0.25, 0.14, 0.2, 0.3), None),
+        ("torus", (0.5, 0.1, 0.0, -np.pi, np.pi), 2 * np.pi**2 * 0.5 * 0.01),
+    ],
+)
+def test_meshes_are_closed_and_face_outwards(type: str, extra: tuple[float, ...], volume: float | None) -> None:
+    mesh = mesh_of(type, extra, (1.0, 0.2, 0.02) if type == "spring" else (1.0, 0.4, 0.1))
+    corners = mesh.positions[mesh.triangles]
+    enclosed = np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+    assert enclosed > 0
+    if volume is not None:
+        assert enclosed == pytest.approx(volume, rel=0.02)
+    np.testing.assert_allclose(np.linalg.norm(mesh.normals, axis=1), 1, atol=1e-6)
+    keys = {tuple(p): i for i, p in enumerate(np.unique(mesh.positions.round(7) + 0.0, axis=0))}
+    joined = [[keys[tuple(mesh.positions[v].round(7) + 0.0)] for v in triangle] for triangle in mesh.triangles]
+    edges = [(t[i], t[(i + 1) % 3]) for t in joined for i in range(3)]
+    assert sorted(edges) == sorted((b, a) for a, b in edges), "an edge has one triangle only"
+
+
+def test_the_khronos_validator_finds_nothing(tmp_path: pathlib.Path) -> None:
+    npm, node = shutil.which("npm"), shutil.which("node")
+    if npm is None or node is None:
+        pytest.skip("needs npm for the Khronos glTF validator")
+    command = [npm, "install", "gltf-validator@2.0.0-dev.3.10", "--no-audit", "--no-fund", "--fetch-retries=0"]
+    if subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=120, check=False).returncode:
+        pytest.skip("npm cannot fetch the Khronos glTF validator")
+    names = ["double_pendulum", "rolling_wheel", "three_springs", "engine_1b_analytic"]
+    files = [mbfmu.animate(mbfmu.load(name), tmp_path / f"{name}.glb") for name in names]
+    script = """
+const validator = require("gltf-validator"), fs = require("fs");
+(async () => {
+  for (const file of process.argv.slice(2)) {
+    const report = await validator.validateBytes(new Uint8Array(fs.readFileSync(file)));
+    console.log(JSON.stringify(report.issues.messages.filter((m) => m.severity < 2)));
+  }
+})();
+"""
+    (tmp_path / "validate.js").write_text(script)
+    done = subprocess.run(
+        [node, "validate.js", *map(str, files)], cwd=tmp_path, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["[]"] * len(names)
+
+
+def test_results_and_assemblies_are_animated(tmp_path: pathlib.Path) -> None:
+    assembly = mbfmu.load("pendulum")
+    result = mbfmu.simulate(assembly, 0.5)
+    first = result.animate(tmp_path / "a.glb").read_bytes()
+    assert mbfmu.animate(assembly, tmp_path / "b.glb", 0.5).read_bytes() == first
+    assembly.rev.modify(phi=mbfmu.Start(0.123, fixed=True))
+    with pytest.raises(MbfmuError, match="was changed since this run"):
+        result.animate(tmp_path / "c.glb")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "message"),
+    [
+        ("pendulum", "motion.gif", "an animation is a .html or .glb file; choose motion.html"),
+        ("powertrain", "motion.glb", "nothing in it is drawn"),
+    ],
+)
+def test_what_cannot_be_animated_is_refused(name: str, file: str, message: str, tmp_path: pathlib.Path) -> None:
+    with pytest.raises(MbfmuError, match=message):
+        mbfmu.animate(mbfmu.load(name), tmp_path / file)
+    assert not (tmp_path / file).exists()
+
+
+def test_a_shape_from_a_file_is_left_out_with_a_warning(tmp_path: pathlib.Path) -> None:
+    assembly = mbfmu.load("double_pendulum", ["boxBody2.shapeType=part.stl"])
+    with pytest.warns(UserWarning, match=r"boxBody2\.shape: files such as part\.stl are not read"):
+        file = mbfmu.animate(assembly, tmp_path / "motion.glb", 0.1)
+    names = {node["name"] for node in Glb(file.read_bytes()).nodes}
+    assert "boxBody1.shape" in names
+    assert "boxBody2.shape" not in names

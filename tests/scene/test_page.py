@@ -1,0 +1,166 @@
+"""The animation page in a browser, where one is: it opens from disk, scrubs, and tells what is clicked."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu.dynamics.drawing import Scene
+from mbfmu.dynamics.system import System
+from mbfmu.errors import MbfmuError
+from mbfmu.scene import bundle
+from mbfmu.simulate import simulate
+
+OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--enable-unsafe-swiftshader",
+    "--use-angle=swiftshader",
+    "--window-size=1000,800",
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
+)
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Return the page of the double pendulum."""
+    if not bundle.BUNDLE.is_file():
+        pytest.skip("the page's program was not made: npm was not there at set-up")
+    return mbfmu.animate(mbfmu.load("double_pendulum"), tmp_path_factory.mktemp("page") / "pendulum.html")
+
+
+@pytest.fixture(scope="module")
+def browser(page: pathlib.Path) -> Iterator[Any]:
+    """Return a headless Chromium that has loaded the page from disk."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium for a browser")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("needs Chromium and its driver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for option in OPTIONS:
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    opened = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        opened.get(page.as_uri())
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if opened.execute_script("return document.documentElement.dataset.ready || !problem.hidden"):
+                break
+            time.sleep(0.1)
+        yield opened
+    finally:
+        opened.quit()
+
+
+def test_the_page_is_one_small_file_without_links(page: pathlib.Path) -> None:
+    assert page.stat().st_size < 1_000_000
+    text = page.read_text(encoding="utf-8")
+    assert '<link rel="stylesheet"' not in text
+    assert "src=" not in text.split('<script type="application/json"')[0]
+
+
+def test_it_loads_without_a_word_in_the_console(browser: Any) -> None:
+    assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert browser.get_log("browser") == []
+    assert browser.execute_script("return document.querySelector('#problem').hidden")
+
+
+def test_the_canvas_shows_something(browser: Any) -> None:
+    colours = browser.execute_script(
+        """
+        viewer.renderer.render(viewer.scene, viewer.camera);
+        const copy = document.createElement("canvas");
+        copy.width = 100;
+        copy.height = 80;
+        const pen = copy.getContext("2d");
+        pen.drawImage(viewer.renderer.domElement, 0, 0, 100, 80);
+        const data = pen.getImageData(0, 0, 100, 80).data, found = new Set();
+        for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
+        return found.size;
+        """
+    )
+    assert colours > 20
+
+
+def test_a_scrub_shows_the_right_positions(browser: Any) -> None:
+    system = System.of(mbfmu.load("double_pendulum"), scene=True)
+    assert isinstance(system.scene, Scene)
+    result = simulate(system, outputs=list(system.scene.variables))
+    (shape,) = (shape for shape in system.scene.shapes if shape.component == "boxBody2")
+    for i in (0, 137, 350, result.time.size - 1):
+        found = browser.execute_script(
+            """
+            const scrub = document.getElementById("scrub");
+            scrub.value = String(arguments[0]);
+            scrub.dispatchEvent(new Event("input"));
+            const [mesh] = viewer.meshesOf("boxBody2");
+            return mesh.matrixWorld.elements.slice(12, 15);
+            """,
+            float(result.time[i] / result.time[-1]),
+        )
+        wanted = [result[q][i] if isinstance(q, str) else q for q in shape.r]
+        np.testing.assert_allclose(found, wanted, atol=2e-6)
+
+
+def test_a_click_names_the_part_and_shows_its_variables(browser: Any) -> None:
+    shown = browser.execute_script(
+        """
+        viewer.show(0.5);
+        const [mesh] = viewer.meshesOf("boxBody2");
+        mesh.geometry.computeBoundingBox();
+        const at = mesh.geometry.boundingBox.getCenter(viewer.controls.target.clone());
+        at.applyMatrix4(mesh.matrixWorld).project(viewer.camera);
+        const view = document.getElementById("view").getBoundingClientRect();
+        const place = {
+          clientX: view.left + (at.x + 1) / 2 * view.width, clientY: view.top + (1 - at.y) / 2 * view.height,
+          pointerId: 1, bubbles: true,
+        };
+        const canvas = document.getElementById("view");
+        canvas.setPointerCapture = canvas.releasePointerCapture = () => {};
+        for (const kind of ["pointerdown", "pointerup"]) canvas.dispatchEvent(new PointerEvent(kind, place));
+        return [viewer.selected, document.querySelector("#details .title").textContent,
+                [...document.querySelectorAll("#details td:first-child")].map((cell) => cell.textContent.trim())];
+        """
+    )
+    assert shown[:2] == ["boxBody2", "boxBody2"]
+    assert "r_0[1]" in shown[2]
+    assert browser.get_log("browser") == []
+
+
+def test_kinds_can_be_hidden_and_time_plays(browser: Any) -> None:
+    assert browser.execute_script(
+        """
+        const box = [...document.querySelectorAll("#kinds label")].find((l) => l.textContent === "Joints").firstChild;
+        box.click();
+        const hidden = viewer.meshes.filter((m) => !m.visible).map((m) => m.userData.kind);
+        box.click();
+        return [...new Set(hidden)];
+        """
+    ) == ["Joints"]
+    browser.execute_script("viewer.show(0); viewer.play(true)")
+    deadline = time.monotonic() + 30
+    while browser.execute_script("return viewer.now") == 0 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert browser.execute_script("viewer.play(false); return viewer.now") > 0
+
+
+def test_without_its_program_a_page_is_refused_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    monkeypatch.setattr(bundle, "BUNDLE", tmp_path / "missing.js")
+    with pytest.raises(
+        MbfmuError, match=r"install Node\.js and run `python -m mbfmu\.scene\.bundle`, or write a \.glb"
+    ):
+        mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "motion.html")
+    mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "motion.glb", 0.1)

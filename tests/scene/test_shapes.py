@@ -1,0 +1,330 @@
+"""What every component draws: which shapes, how large, and that no animation parameter is ignored."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+from mbfmu.components import (
+    BodyBox,
+    Fixed,
+    Prismatic,
+    Revolute,
+    World,
+    blocks,
+)
+
+from mbfmu.dynamics.drawing import Scene
+from mbfmu.dynamics.system import System
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Component, Start
+from mbfmu.modeling.registry import component_classes
+from mbfmu.simulate import simulate
+
+#: Classes whose parts draw: they hand their looks on.
+BY_PARTS = {
+    "MultiBody.Forces.Spring",
+    "MultiBody.Joints.Universal",
+    "MultiBody.Joints.RollingWheelSet",
+    "MultiBody.Joints.Assemblies.JointUSR",
+    "MultiBody.Joints.Assemblies.JointUSP",
+    "MultiBody.Joints.Assemblies.JointSSR",
+    "MultiBody.Joints.Assemblies.JointSSP",
+}
+
+#: Class -> its modifiers here, and (name, type) of its shapes in the library.
+TABLE: dict[str, tuple[dict[str, Any], str]] = {
+    "Parts.Fixed": ({"r": (0.3, 0, 0)}, "shape:cylinder"),
+    "Parts.FixedTranslation": ({"r": (0.3, 0.1, 0)}, "shape:cylinder"),
+    "Parts.FixedRotation": ({"r": (0.3, 0.1, 0), "angle": 30.0}, "shape:cylinder"),
+    "Parts.Body": ({"m": 1.0, "r_CM": (0.3, 0, 0)}, "cylinder:cylinder sphere:sphere"),
+    "Parts.BodyShape": ({"m": 1.0, "r": (0.4, 0, 0), "r_CM": (0.2, 0, 0)}, "shape:cylinder sphere:sphere"),
+    "Parts.BodyBox": ({"r": (0.4, 0, 0)}, "shape:box"),
+    "Parts.BodyCylinder": ({"r": (0.4, 0, 0)}, "shape:pipecylinder"),
+    "Parts.PointMass": ({"m": 1.0}, "sphere:sphere"),
+    "Joints.Prismatic": ({}, "box:box"),
+    "Joints.Revolute": ({}, "cylinder:cylinder"),
+    "Joints.Cylindrical": ({"s": Start(0.2)}, "cylinder:cylinder"),
+    "Joints.Universal": ({}, "revolute_a.cylinder:cylinder revolute_b.cylinder:cylinder"),
+    "Joints.Planar": (
+        {"s_x": Start(0.2), "s_y": Start(0.1)},
+        "box_x:box box_y:box cylinder:cylinder",
+    ),
+    "Joints.Spherical": ({}, "sphere:sphere"),
+    "Joints.FreeMotion": ({"r_rel_a": Start((0.3, 0, 0))}, "arrowLine:cylinder arrowHead:cone"),
+    "Joints.Constraints.Spherical": ({}, "sphere:sphere"),
+    "Joints.SphericalSpherical": (
+        {"rodLength": 0.5, "m": 0.2},
+        "shape_rod:cylinder shape_a:sphere shape_b:sphere shape_mass:sphere",
+    ),
+    "Joints.UniversalSpherical": (
+        {"rRod_ia": (0.5, 0, 0)},
+        "rodShape:cylinder sphericalShape_b:sphere universalShape1:cylinder universalShape2:cylinder",
+    ),
+    "Forces.WorldForce": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Forces.WorldTorque": ({}, "arrowLine:cylinder arrowHead1:cone arrowHead2:cone"),
+    "Forces.WorldForceAndTorque": (
+        {},
+        "torqueArrowLine:cylinder torqueArrowHead1:cone torqueArrowHead2:cone forceArrowLine:cylinder "
+        "forceArrowHead:cone",
+    ),
+    "Forces.Force": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead:cone"),
+    "Forces.Torque": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead1:cone arrowHead2:cone"),
+    "Forces.Spring": ({"c": 100.0, "m": 0.1}, "lineForce.shape:spring lineForce.sphere:sphere"),
+    "Forces.Damper": ({"d": 3.0}, "shape_a:cylinder shape_b:cylinder"),
+    "Forces.SpringDamperParallel": (
+        {"c": 100.0, "d": 3.0},
+        "springShape:spring shape_a:cylinder shape_b:cylinder",
+    ),
+    "Forces.SpringDamperSeries": (
+        {"c": 100.0, "d": 3.0, "s_damper_start": 0.2},
+        "springShape:spring shape_a:cylinder shape_b:cylinder",
+    ),
+    "Forces.LineForceWithMass": ({"m": 0.1}, "shape:cylinder sphere:sphere"),
+    "Forces.LineForceWithTwoMasses": (
+        {"m_a": 0.1, "m_b": 0.2, "L_a": 0.1, "L_b": 0.1},
+        "cylinder_a:cylinder sphere_a:sphere cylinder_b:cylinder sphere_b:sphere",
+    ),
+    "Sensors.AbsoluteSensor": ({"get_r": True}, "arrowLine:cylinder arrowHead:cone"),
+    "Sensors.RelativeSensor": ({"get_r_rel": True}, "arrowLine:cylinder arrowHead:cone"),
+    "Sensors.Distance": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Sensors.CutForce": ({}, "forceArrowLine:cylinder forceArrowHead:cone"),
+    "Sensors.CutTorque": ({}, "torqueArrowLine:cylinder torqueArrowHead1:cone torqueArrowHead2:cone"),
+    "Sensors.CutForceAndTorque": (
+        {},
+        "forceArrowLine:cylinder forceArrowHead:cone torqueArrowLine:cylinder torqueArrowHead1:cone "
+        "torqueArrowHead2:cone",
+    ),
+    "Visualizers.FixedShape": ({}, "shape:box"),
+    "Visualizers.FixedShape2": ({}, "shape:cylinder"),
+    "Visualizers.FixedFrame": (
+        {},
+        "x_arrowLine:cylinder x_arrowHead:cone x_label1:cylinder x_label2:cylinder y_arrowLine:cylinder "
+        "y_arrowHead:cone y_label1:cylinder y_label2:cylinder z_arrowLine:cylinder z_arrowHead:cone "
+        "z_label1:cylinder z_label2:cylinder z_label3:cylinder",
+    ),
+    "Visualizers.FixedArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Visualizers.SignalArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Visualizers.Rectangle": ({}, "surface:rectangle"),
+    "Visualizers.Torus": ({}, "surface:torus"),
+    "Visualizers.VoluminousWheel": ({}, "tire:tire rim:pipe"),
+    "Parts.RollingWheel": (
+        {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12},
+        "fixedShape:pipe",
+    ),
+}
+
+#: Parameters that show nothing where the library shows nothing either, or only in other cases.
+UNSEEN = {
+    ("Joints.Cylindrical", "cylinderLength"),  # it is as long as the joint is drawn out
+    ("Forces.WorldForce", "Nm_to_m"),
+    ("Forces.WorldTorque", "N_to_m"),
+    ("Forces.Force", "Nm_to_m"),
+    ("Forces.Torque", "N_to_m"),
+    ("Sensors.CutForce", "arrowDiameter"),  # where forceDiameter is given, as it is here
+    ("Sensors.CutForceAndTorque", "arrowDiameter"),
+}
+
+
+class Shown(Assembly):
+    """One component between the world and a fixed point, a body or signals, as it needs them."""
+
+    def __init__(self, name: str, **modifiers: Any) -> None:
+        self.world = World(n=(0, 0, -1), animateWorld=False, animateGravity=False)
+        self.shown = component_classes()[f"MultiBody.{name}"](**(TABLE[name][0] | modifiers))
+        ports = self.shown.ports()
+        carried = name.startswith(("Joints.", "Parts.", "Sensors.Cut", "Visualizers.FixedShape2"))
+        if "frame_a" in ports and name not in ("Parts.Body", "Parts.PointMass", "Parts.RollingWheel"):
+            self.base = Fixed(r=(0.1, 0.2, 0.3), animation=False)
+            self.connect(self.base.frame_b, self.shown.frame_a)
+        if "frame_b" in ports and name != "Parts.Fixed":
+            if carried:
+                self.load = BodyBox(r=(0.1, 0.05, 0), width=0.02, animation=False)
+                self.connect(self.shown.frame_b, self.load.frame_a)
+            else:
+                self.end = Fixed(r=(0.8, 0.3, 0.5), animation=False)
+                self.connect(self.shown.frame_b, self.end.frame_b)
+        for signal in ("force", "torque", "r_head"):
+            if signal in ports and not name.startswith("Sensors"):
+                for i in range(3):
+                    k = (i + 1) * (0.1 if signal == "r_head" else 100.0)
+                    self.connect(self.add(f"{signal}{i}", blocks.Constant(k=k)).y, getattr(self.shown, signal)[i])
+
+
+def values_of(system: System) -> dict[str, dict[str, np.ndarray]]:
+    """Return the numbers of all shapes at the start of a run."""
+    assert isinstance(system.scene, Scene)
+    result = simulate(system, 1e-3, step=1e-3, outputs=list(system.scene.variables) or None)
+    return {
+        shape.ident: {
+            key: np.array([result[q][0] if isinstance(q, str) else q for q in quantities])
+            for key, quantities in shape.quantities.items()
+        }
+        for shape in system.scene.shapes
+    }
+
+
+def scene_of(name: str, **modifiers: Any) -> System:
+    """Return the system with one component."""
+    return System.of(Shown(name, **modifiers), scene=True)
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_every_class_draws_what_the_library_draws(name: str) -> None:
+    system = scene_of(name)
+    assert isinstance(system.scene, Scene)
+    found = " ".join(f"{shape.ident.removeprefix('shown.')}:{shape.type}" for shape in system.scene.shapes)
+    assert sorted(found.split()) == sorted(TABLE[name][1].split())
+    for ident, values in values_of(system).items():
+        T = values["T"].reshape(3, 3)
+        np.testing.assert_allclose(T @ T.T, np.eye(3), atol=1e-12, err_msg=ident)
+        assert all(np.isfinite(v).all() for v in values.values()), ident
+
+
+@pytest.mark.parametrize("name", TABLE)
+def test_no_animation_parameter_is_ignored(name: str) -> None:
+    before = scene_of(name)
+    seen = _numbers(before)
+    for parameter, changed in _changes(before, component_classes()[f"MultiBody.{name}"], name):
+        assert _numbers(scene_of(name, **{parameter: changed})) != seen, f"{parameter} = {changed!r} changes nothing"
+
+
+def _changes(system: System, cls: type[Component], name: str) -> list[tuple[str, Any]]:
+    shown = Shown(name).shown
+    shown.see(World())
+    found = []
+    for parameter, declaration in shown.parameters().items():
+        if not declaration.animation or (name, parameter) in UNSEEN:
+            continue
+        base, shape = declaration.type.base, declaration.shape
+        if base == "Boolean":
+            found.append((parameter, not shown.value(parameter)))
+        elif base == "String":
+            found.append((parameter, "cone"))
+        elif declaration.type.max == 255:
+            found.append((parameter, (1, 2, 3)))
+        elif shape == (3,):
+            found.append((parameter, (0.11, 0.23, 0.37)))
+        elif base == "Integer":
+            found.append((parameter, 7))
+        else:
+            found.append((parameter, 0.0371))
+    return found
+
+
+def _numbers(system: System) -> Any:
+    assert isinstance(system.scene, Scene)
+    kinds = [(shape.ident, shape.type) for shape in system.scene.shapes]
+    numbers = {
+        ident: {key: tuple(np.round(v, 12)) for key, v in values.items()} for ident, values in values_of(system).items()
+    }
+    return kinds, numbers
+
+
+def test_every_class_with_animation_parameters_draws() -> None:
+    silent = {
+        name
+        for name, cls in component_classes().items()
+        if any(getattr(d, "animation", False) for d in cls.declarations.values())
+        and cls.visualize is Component.visualize
+    }
+    assert silent == BY_PARTS
+
+
+def test_sizes_follow_from_parameters() -> None:
+    body = values_of(scene_of("Parts.Body", sphereDiameter=0.12))
+    assert body["shown.sphere"]["length"] == 0.12
+    np.testing.assert_allclose(body["shown.sphere"]["r_shape"], [0.3 - 0.06, 0, 0])
+    assert body["shown.cylinder"]["width"] == pytest.approx(0.04)
+    assert body["shown.cylinder"]["length"] == pytest.approx(0.3)
+    joint = values_of(scene_of("Joints.Revolute", n=(0, 2, 0)))["shown.cylinder"]
+    assert (joint["length"], joint["width"]) == (0.1, 0.05)
+    np.testing.assert_allclose(joint["r_shape"], [0, -0.05, 0])
+    pipe = values_of(scene_of("Parts.BodyCylinder", diameter=0.1, innerDiameter=0.04))["shown.shape"]
+    assert pipe["extra"] == pytest.approx(0.4)
+    spring = values_of(scene_of("Forces.Spring"))["shown.lineForce.shape"]
+    assert spring["length"] == pytest.approx(np.linalg.norm([0.7, 0.1, 0.2]))
+    assert spring["extra"] == 5
+    assert spring["height"] == pytest.approx(2 * 0.05 / 10)
+    arrow = values_of(scene_of("Forces.WorldForce"))
+    line, head = arrow["shown.arrowLine"], arrow["shown.arrowHead"]
+    assert line["length"] + head["length"] == pytest.approx(np.linalg.norm([0.1, 0.2, 0.3]))
+    assert head["length"] == pytest.approx(4 / 40)
+    tip = head["r_shape"] + head["lengthDirection"] / np.linalg.norm(head["lengthDirection"]) * head["length"]
+    np.testing.assert_allclose(tip, 0, atol=1e-12)  # the force points to the frame that it acts on
+    np.testing.assert_allclose(line["r_shape"], [-0.1, -0.2, -0.3])
+
+
+def test_the_world_draws_axes_labels_gravity_and_ground() -> None:
+    class Bare(Assembly):
+        def __init__(self, **modifiers: Any) -> None:
+            self.world = World(**modifiers)
+            self.joint = Revolute()
+            self.load = BodyBox(r=(0.4, 0, 0), animation=False)
+            self.connect(self.world.frame_b, self.joint.frame_a)
+            self.connect(self.joint.frame_b, self.load.frame_a)
+
+    def names(**modifiers: Any) -> set[str]:
+        scene = System.of(Bare(**modifiers), scene=True).scene
+        assert isinstance(scene, Scene)
+        return {shape.name for shape in scene.shapes if shape.component == "world"}
+
+    axes = {f"{a}_{part}" for a, part in itertools.product("xyz", ("arrowLine", "arrowHead", "label1", "label2"))}
+    axes |= {"z_label3"}
+    gravity = {"gravityArrowLine", "gravityArrowHead"}
+    assert names() == axes | gravity
+    assert names(axisShowLabels=False) == {name for name in axes if "label" not in name} | gravity
+    assert names(animateGravity=False, animateWorld=False, animateGround=True) == {"ground"}
+    assert names(gravityType="PointGravity", animateWorld=False) == {"gravitySphere"}
+    off = System.of(Bare(enableAnimation=False), scene=True).scene
+    assert isinstance(off, Scene)
+    assert off.shapes == ()
+
+
+def test_a_scene_costs_nothing_where_nobody_asks() -> None:
+    system = System.of(Shown("Parts.Body"))
+    assert system.scene is None
+    assert not any("sphere" in variable.name for variable in system.variables)
+
+
+def test_a_component_of_ones_own_draws_itself() -> None:
+    class Drum(Revolute):
+        modelica_name = None
+
+        def visualize(self) -> None:
+            self.draw_shape("drum", "cylinder", self.frame_b, length=0.2, width=0.5, lengthDirection=self.e)
+
+    class Own(Assembly):
+        def __init__(self) -> None:
+            self.world = World(animateWorld=False, animateGravity=False)
+            self.drum = Drum(phi=Start(0.3, fixed=True))
+            self.load = BodyBox(r=(0.4, 0, 0), animation=False)
+            self.connect(self.world.frame_b, self.drum.frame_a)
+            self.connect(self.drum.frame_b, self.load.frame_a)
+
+    system = System.of(Own(), scene=True)
+    values: Mapping[str, np.ndarray] = values_of(system)["drum.drum"]
+    c, s = np.cos(0.3), np.sin(0.3)
+    np.testing.assert_allclose(values["T"].reshape(3, 3).T, [[c, s, 0], [-s, c, 0], [0, 0, 1]], atol=1e-12)
+    assert (values["length"], values["width"], values["height"]) == (0.2, 0.5, 0.5)
+
+
+def test_a_shape_of_the_wrong_size_is_refused() -> None:
+    class Bad(Prismatic):
+        modelica_name = None
+
+        def visualize(self) -> None:
+            self.draw_shape("box", "box", self.frame_a, length=(1, 2), width=0.1)
+
+    class Own(Assembly):
+        def __init__(self) -> None:
+            self.world, self.bad = World(), Bad()
+            self.load = BodyBox(r=(0.4, 0, 0))
+            self.connect(self.world.frame_b, self.bad.frame_a)
+            self.connect(self.bad.frame_b, self.load.frame_a)
+
+    with pytest.raises(ModelError, match="bad: the shape box has 2 elements of length"):
+        System.of(Own(), scene=True)
