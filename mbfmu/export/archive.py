@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import os
 import pathlib
 import secrets
@@ -67,6 +68,9 @@ def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
     """
     if target.is_dir():
         raise BuildError(f"{target}: is a folder; give the path of the file to write.")
+    if target.exists() and not target.is_file():  # a pipe or a device, which takes what is written
+        yield target
+        return
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         part.touch(exist_ok=False)
@@ -76,7 +80,15 @@ def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
         reason = error.strerror or type(error).__name__
         raise BuildError(f"{target}: cannot be written ({reason}); choose a folder that you may write to.") from None
     try:
-        yield part
+        try:
+            yield part
+        except OSError as error:
+            if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+                raise
+            raise BuildError(
+                f"{target}: cannot be written ({error.strerror}); make room, or choose another folder, and TMPDIR for "
+                "temporary files"
+            ) from None
         try:
             part.replace(target)
         except OSError as error:

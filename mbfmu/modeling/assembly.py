@@ -68,7 +68,9 @@ class Assembly(Component):
         if not isinstance(target, Connector) or not isinstance(target.port, Signal):
             raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {target!r}")
         if isinstance(target.port, RealOutput) and target.owner is not self:
-            raise ModelError(f"{self.where}: {target.path} is an output of {target.owner.title}; input() takes an input")
+            raise ModelError(
+                f"{self.where}: {target.path} is an output of {target.owner.title}; input() takes an input"
+            )
         name = target.path if name is None else name
         before = self._inputs.get(name)
         if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):

@@ -146,7 +146,7 @@ class Parameter(Declaration):
 
     def checked(self, value: Any, where: str) -> Any:
         """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols."""
-        if isinstance(value, Mapping) and set(value) <= {"start", "fixed"} or isinstance(value, Start):
+        if isinstance(value, Start) or (isinstance(value, Mapping) and set(value) <= {"start", "fixed"}):
             value = checked_start(value, f"{where}.{self.name}")
             if self.structural:
                 raise ModelError(f"{where}.{self.name}: a structural parameter cannot be free; give it a value")
