@@ -301,10 +301,15 @@ def convert(
 @app.command(name="list", epilog=example("mbfmu list Revolute"))
 def list_(
     name: Annotated[
-        str | None, typer.Argument(metavar="[CLASS]", help="Show parameters, connectors and variables of this class.")
+        str | None,
+        typer.Argument(
+            metavar="[CLASS|WORDS]",
+            help="Show parameters, connectors and variables of this class; of other words, what has them in name or "
+            "description, nearest first.",
+        ),
     ] = None,
 ) -> None:
-    """List the gallery's assemblies and the classes of components, or what one class declares."""
+    """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
     with report.working("Loading the library"):
         from mbfmu.modeling.registry import assemblies, component_classes
 
@@ -312,9 +317,15 @@ def list_(
     if name is None:
         report.library(gallery, classes)
         return
-    from mbfmu.cli.classes import show
+    from mbfmu.cli.classes import has, matches, show
 
-    show(name, classes)
+    if has(name, classes):
+        show(name, classes)
+        return
+    found = matches(name, gallery, classes)
+    if not found:
+        show(name, classes)  # says what is near
+    report.found(found)
 
 
 @app.command(epilog=example("mbfmu demo drivetrain"))
