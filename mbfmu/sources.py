@@ -131,7 +131,7 @@ def import_file(path: pathlib.Path) -> ModuleType:
         where = str(path) if error.lineno is None else f"{error.filename}, line {error.lineno}"
         raise ModelError(f"{where}: {error.msg}; correct the file") from error
     except MbfmuError as error:
-        raise type(error)(f"{path}{place(error)}: {error}") from error
+        raise type(error)(f"{path}{place(error, str(path))}: {error}") from error
     except (Exception, SystemExit) as error:
         raise failure(f"{path}: cannot be imported", error) from error
     return module
@@ -194,11 +194,11 @@ def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> As
     try:
         return cls(**arguments)
     except MbfmuError as error:
-        raise type(error)(f"{source}{place(error)}: {error}") from error
+        raise type(error)(f"{source}{place(error, source)}: {error}") from error
     except (Exception, SystemExit) as error:
         raise failure(f"{source}: {cls.__name__}() fails", error) from error
 
 
 def failure(what: str, error: BaseException) -> ModelError:
     """Describe an exception in a user's code by the last line of that code that it passed, its type and text."""
-    return ModelError(f"{what}{place(error)}: {described(error)}")
+    return ModelError(f"{what}{place(error, what)}: {described(error)}")

@@ -114,7 +114,7 @@ class Assembly(Component):
         return doc.strip().splitlines()[0] if doc.strip() else type(self).__name__
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("start_time", "stop_time", "tolerance"):
+        if name in ("start_time", "stop_time", "tolerance") and not isinstance(value, Component):
             checked_numbers(value, f"{self.where}: {name} = {value!r}")
             object.__setattr__(self, name, float(value))
         elif name == "solver":

@@ -207,6 +207,8 @@ class _Reader:
                     found = self._connectors(text)
                     for k, connector in enumerate(found):
                         label = entry.get("name", text) + (f"[{k + 1}]" if len(found) > 1 else "")
+                        if label in self.assembly.inputs:
+                            raise ModelError(f"input {label}: is there already; give it another name, or leave it out")
                         self.assembly.input(connector, label, entry.get("start", 0.0))
                 else:
                     self.assembly.output(Reference(self.assembly, text), entry.get("name"))
@@ -277,7 +279,7 @@ def _needed(entry: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
 def _shown(value: Any) -> str:
     if isinstance(value, Mapping | list):
         return "{...}" if isinstance(value, Mapping) else "[...]"
-    return f"{str(value) if isinstance(value, datetime.date | datetime.time) else value!r:.60}"
+    return str(value) if isinstance(value, datetime.date | datetime.time) else f"{value!r:.60}"
 
 
 def _element(parameters: Mapping[str, Any], index: int, size: int) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def told(what: str) -> Iterator[None]:
     except MbfmuError:
         raise
     except (Exception, SystemExit) as error:
-        where = place(error)
+        where = place(error, what)
         if not where:
             raise
         raise ModelError(f"{what}{where}: {described(error)}") from error
@@ -44,14 +44,19 @@ def described(error: BaseException) -> str:
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 
 
-def place(error: BaseException) -> str:
-    """The last line of a user's code that an exception passed, as `, file.py, line 7 (x = y)`, or nothing."""
+def place(error: BaseException, what: str = "") -> str:
+    """The last line of a user's code that an exception passed, as `, file.py, line 7 (x = y)`, or nothing.
+
+    The file is left out where `what`, which stands before it in the message, begins with it.
+    """
     if isinstance(error, SyntaxError) and error.lineno is not None:
         return f", {_short(str(error.filename))}, line {error.lineno}"
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
         if not _is_library(frame.filename):
             line = frame.line or linecache.getline(frame.filename, frame.lineno or 0).strip()
-            return f", {_short(frame.filename)}, line {frame.lineno}" + (f" ({line})" if line else "")
+            name = _short(frame.filename)
+            file = "" if pathlib.Path(what.partition(":")[0]).name == name else f", {name}"
+            return f"{file}, line {frame.lineno}" + (f" ({line})" if line else "")
     return ""
 
 
