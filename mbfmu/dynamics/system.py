@@ -63,7 +63,7 @@ class System:
         """
         if isinstance(assembly, System):
             return assembly
-        _check(assembly)
+        check_assembly(assembly)
         with told(f"{assembly.name}: the model fails"):
             return cls._of(assembly, cuts, energy)
 
@@ -108,8 +108,12 @@ class System:
         )
 
 
-def _check(assembly: Any) -> None:
-    """Refuse what is no assembly, and an experiment that makes no sense."""
+def check_assembly(assembly: Any) -> None:
+    """Refuse what is no assembly, and an experiment that makes no sense.
+
+    Raises:
+        ModelError: the message has the name, the value and the remedy.
+    """
     if inspect.isclass(assembly):
         raise ModelError(f"{assembly.__name__} is a class; give an assembly that is made of it, {assembly.__name__}()")
     if not isinstance(assembly, Assembly):

@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 
 import mbfmu
-from mbfmu.dynamics.system import System
+from mbfmu.dynamics.system import System, check_assembly
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
@@ -130,6 +130,8 @@ def build(
         An option is unknown, the file cannot be written, there is no compiler, or it fails.
     """
     report = progress or _silent
+    if not isinstance(assembly, System):
+        check_assembly(assembly)
     made = kind_of(target, equations, platforms)
     target = made.target
     if target == "python" and sources:
