@@ -81,9 +81,9 @@ def apply_setting(assembly: Assembly, path: str, value: Any) -> None:
     parts = {part.path: part for part in assembly.walk() if part is not assembly}
     owner: Component = assembly
     name = path
-    for place, part in parts.items():
-        if path.startswith(f"{place}.") and len(place) > len(owner.path):
-            owner, name = part, path[len(place) + 1 :]
+    for known_path, part in parts.items():
+        if path.startswith(f"{known_path}.") and len(known_path) > len(owner.path):
+            owner, name = part, path[len(known_path) + 1 :]
     if owner is assembly and name not in {*assembly.declarations, *assembly.parts}:
         of, dot, _ = path.rpartition(".")
         what, wrong = ("component", of) if dot else ("parameter", path)

@@ -124,7 +124,8 @@ class _Reader:
                 continue
             if not (len(dim) == 1 and type(dim[0]) is int and 0 < dim[0] <= MOST_ELEMENTS):
                 raise ModelError(
-                    f"{where}: dim = {dim!r:.40}; expected one number from 1 to {MOST_ELEMENTS} in brackets, such as [6]"
+                    f"{where}: dim = {dim!r:.40}; expected one number from 1 to {MOST_ELEMENTS} in brackets, such "
+                    "as [6]"
                 )
             self.arrays[name] = dim[0]
             for k in range(dim[0]):

@@ -17,7 +17,9 @@ Refused = Callable[[Sequence[str], Sequence[str]], str]
 def left_in(folder: pathlib.Path) -> set[str]:
     """Return the files below a folder, but for what Python itself keeps of a module."""
     return {
-        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        str(path.relative_to(folder))
+        for path in folder.rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     }
 
 

@@ -17,6 +17,7 @@ from collections import Counter
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
+from mbfmu.modeling import RealInput, required
 from mbfmu.modeling.assembly_file import load_assembly
 from mbfmu.modeling.registry import component_classes
 
@@ -33,20 +34,27 @@ def from_grammar(chance: random.Random) -> str:
     """Return a file with components, connections and interface, most of it right."""
     classes = component_classes()
     lines = ["[world]"] if chance.random() < 0.8 else []
-    places = ["world.frame_b"]
+    places, signals = ["world.frame_b"], []
     for i in range(chance.randint(1, 4)):
         full, cls = chance.choice(sorted(classes.items()))
-        name = chance.choice([f"c{i}", f"c{i}", f"c{i}", f"c{i}.d", "c0", "a b", f"c{i}[1]"])
+        name = chance.choice([f"c{i}"] * 40 + [f"c{i}.d", "c0", "a b", f"c{i}[1]"])
         lines += ["[[component]]", f"name = {json.dumps(name)}", f'class = "{full}"']
         if chance.random() < 0.15:
             lines.append(f"dim = {chance.choice(['[2]', '[3]', '[0]', '[1e9]', '2', '[100000]'])}")
         lines.append("[component.parameters]")
         declared = [*cls.declarations]
+        for key, declaration in cls.declarations.items():
+            if getattr(declaration, "default", None) is required:
+                lines.append(f"{key} = 1.5")
+        declared = [key for key in declared if getattr(cls.declarations[key], "default", None) is not required]
         for key in dict.fromkeys(chance.sample(declared, min(len(declared), chance.randint(0, 4)))):
-            value = chance.choice(ODD) if chance.random() < 0.5 else repr(round(chance.uniform(-1, 5), 3))
+            value = chance.choice(ODD) if chance.random() < 0.2 else repr(round(chance.uniform(-1, 5), 3))
             lines.append(f"{key} = {value}")
-        places += [f"{name}.{key}" for key in declared]
-    for _ in range(chance.randint(0, 5)):
+        places += [f"{name}.{key}" for key in cls.declarations]
+        signals += [f"{name}.{key}" for key, d in cls.declarations.items() if isinstance(d, RealInput)]
+    for signal in signals if chance.random() < 0.9 else []:
+        lines += ["[[input]]", f"variable = {json.dumps(signal)}"]
+    for _ in range(chance.choice([0, 0, 0, 1, 2, 4])):
         a, b = chance.choice(places), chance.choice(places)
         lines += ["[[connect]]", f"a = {json.dumps(a)}", f"b = {json.dumps(b)}"]
     for _ in range(chance.randint(0, 2)):

@@ -53,7 +53,7 @@ FILES: dict[str, list[str]] = {
     "^name = '''\\u0001'''\nname = 2": ["no valid TOML"],
     "^x = " + "[" * 5000 + "]" * 5000: ["nested too deeply"],
     "^x = " + "1" * 5000: ["no valid TOML"],
-    "^description = \"\\u0001\"": ["description", "cannot carry"],
+    '^description = "\\u0001"': ["description", "cannot carry"],
     "[[component]]": ["needs name"],
     "[[component]]\nname = 'a'": ["needs class"],
     "[[component]]\nname = 5\nclass = 'x'": ["name = 5", "text"],

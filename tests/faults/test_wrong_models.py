@@ -47,7 +47,7 @@ LINES: dict[str, list[str]] = {
     "setattr(self, 'a b', Revolute())": ["'a b'", "can be no name"],
     "setattr(self, '1abc', Revolute())": ["'1abc'", "digit in front"],
     "setattr(self, '../..', Revolute())": ["'../..'", "can be no name"],
-    "setattr(self, \"a'b\", Revolute())": ["can be no name"],
+    'setattr(self, "a\'b", Revolute())': ["can be no name"],
     "setattr(self, '', Revolute())": ["can be no name"],
     "self.add('a\\nb', Revolute())": ["can be no name"],
     "self.add(3, Revolute())": ["can be no name"],
@@ -71,19 +71,30 @@ LINES: dict[str, list[str]] = {
     "self.output(None)": ["output() takes a variable", "None"],
     "self.output(self.j)": ["output() takes a variable"],
     "self.s = sensors.AbsolutePosition(); self.connect(self.s.frame_a, self.b.frame_a); self.output(self.s.r[3])": [
-        "s.r", "3 elements", "no [3]",
+        "s.r",
+        "3 elements",
+        "no [3]",
     ],
     "self.s = sensors.AbsolutePosition(); self.connect(self.s.frame_a, self.b.frame_a); self.output(self.s.r[5:])": [
-        "s.r", "3 elements",
+        "s.r",
+        "3 elements",
     ],
-    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.input(self.g.u, 'b')": ["g.u has an input already", "a"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.input(self.g.u, 'b')": [
+        "g.u has an input already",
+        "a",
+    ],
     "self.g = blocks.Gain(k=1); self.input(self.g.u, 'j.phi')": ["input j.phi", "another variable of this name"],
     "self.g = blocks.Gain(k=1); self.input(self.g.u, 'time')": ["input time", "another variable"],
     "self.g = blocks.Gain(k=1); self.input(self.g.u, '1u')": ["'1u'", "can be no name"],
     "self.g = blocks.Gain(k=1); self.h = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.input(self.h.u, 'a')": [
-        "input a", "already",
+        "input a",
+        "already",
     ],
-    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.output(self.g.y, 'a')": ["output a", "input", "already"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.output(self.g.y, 'a')": [
+        "output a",
+        "input",
+        "already",
+    ],
     "self.g = blocks.Gain(k=1); self.input(self.g.u, start=float('nan'))": ["start value nan", "no finite number"],
     "self.g = blocks.Gain(k=1); self.input(self.g.u, start='1')": ["'1'", "text"],
     "self.g = blocks.Gain(k=1); self.input(self.g.u, start=[1, 2])": ["[1, 2]", "2 numbers, expected 1"],
@@ -91,7 +102,10 @@ LINES: dict[str, list[str]] = {
     "self.g = blocks.Gain(k=1)": ["g.u", "not connected", "connect it"],
     "self.input(self.j.frame_a)": ["input() takes a signal connector"],
     "self.input(self.j.phi)": ["input() takes a signal connector"],
-    "self.m = blocks.Add3(); self.k = blocks.Constant(k=1); self.connect(self.k.y, self.m.u1)": ["m.u2", "not connected"],
+    "self.m = blocks.Add3(); self.k = blocks.Constant(k=1); self.connect(self.k.y, self.m.u1)": [
+        "m.u2",
+        "not connected",
+    ],
     "self.m = forces.WorldForce(); self.connect(self.m.frame_b, self.b.frame_a); self.k = blocks.Constant(k=1); "
     "self.connect(self.k.y, self.m.force[1])": ["m.force", "3 elements", "m.force[1], m.force[3]", "not connected"],
     # connections
@@ -257,7 +271,9 @@ FILES: dict[str, list[str]] = {
     "from mbfmu import Assembly\nclass A(Assembly):\n    '''Bad \\x01 text.'''": ["description", "cannot carry"],
     "from mbfmu import Assembly\nclass Größe(Assembly): pass": ["Größe", "can be no name"],
     "\0": ["model.py", "null bytes"],
-    HEAD + "class Pull(PartialLineForce):\n    def line_force(self):\n        pass\n" + MODEL
+    HEAD
+    + "class Pull(PartialLineForce):\n    def line_force(self):\n        pass\n"
+    + MODEL
     + "        self.f = Pull()\n        self.connect(self.f.frame_a, self.world.frame_b)\n"
     "        self.connect(self.f.frame_b, self.b.frame_a)\n": ["PartialLineForce"],
 }
