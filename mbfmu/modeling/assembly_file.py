@@ -34,7 +34,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "number": ((int, float), "a number"),
     "numbers": ((int, float, list), "a number, or a list of them"),
     "list": ((list,), "a list such as [6]"),
-    "parameters": ((Mapping,), "a table"),  # type: ignore[type-abstract]
+    "parameters": ((Mapping,), "a table"),
 }
 #: The format: keys, and what their values are; in brackets tables of which there are many.
 _STRUCTURE: dict[str, Any] = {

@@ -212,10 +212,10 @@ class Parameter(Declaration):
 
     def _hint(self, value: Any) -> str:
         """How a value of this shape is written, where one was given that is not."""
-        if self.shape is None or len(self.shape) != 1 or np.shape(value) == self.shape:
+        if self.shape is None or len(self.shape) != 1 or self.shape[0] > 6:
             return ""
         example = [1, *(0,) * (self.shape[0] - 1)]
-        return f"; write it as {example}" if self.shape[0] <= 6 else ""
+        return f"; write it as {example}"
 
     def _expectation(self) -> str:
         if self.shape is None:
