@@ -77,8 +77,9 @@ class Assembly(Component):
             name = self._new_name("input", name)
         size = target.owner.size_of(target)
         checked_numbers(start, f"input {name}: its start value {start!r}")
-        listed = isinstance(start, list | tuple | np.ndarray)
-        if listed and (len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)):
+        if isinstance(start, list | tuple | np.ndarray) and (
+            len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)
+        ):
             raise ModelError(f"input {name}: its start value {start!r} has {len(start)} numbers, expected {size}")
         self._inputs[name] = (target, start)
 
