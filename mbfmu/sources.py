@@ -9,7 +9,6 @@ import inspect
 import pathlib
 import sys
 import tomllib
-import traceback
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
@@ -20,6 +19,7 @@ from mbfmu.modeling import Assembly, Start
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
+from mbfmu.modeling.user_code import described, place
 
 FORMS = (
     "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class, model.toml, or a file of another format "
@@ -63,10 +63,12 @@ def parse_setting(setting: str) -> tuple[str, Any]:
     """Split `name=value`; the value is a TOML value (`2.5`, `true`, `[0, 1, 0]`), else the text itself."""
     name, equals, text = setting.partition("=")
     if not (name.strip() and equals and text.strip()):
-        raise ModelError(f"-p {setting}: write it as name=value, for example -p boxBody1.density=2700")
+        raise ModelError(f"-p {setting!r:.60}: write it as name=value, for example -p boxBody1.density=2700")
+    if not setting.isprintable():
+        raise ModelError(f"-p {setting!r:.60}: has a line break or another control character; leave it out")
     try:
         return name.strip(), tomllib.loads(f"value = {text.strip()}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):  # ValueError: no TOML, or an integer of more digits than Python reads
         pass
     try:
         return name.strip(), float(text)
@@ -79,9 +81,9 @@ def apply_setting(assembly: Assembly, path: str, value: Any) -> None:
     parts = {part.path: part for part in assembly.walk() if part is not assembly}
     owner: Component = assembly
     name = path
-    for place, part in parts.items():
-        if path.startswith(f"{place}.") and len(place) > len(owner.path):
-            owner, name = part, path[len(place) + 1 :]
+    for known_path, part in parts.items():
+        if path.startswith(f"{known_path}.") and len(known_path) > len(owner.path):
+            owner, name = part, path[len(known_path) + 1 :]
     if owner is assembly and name not in {*assembly.declarations, *assembly.parts}:
         of, dot, _ = path.rpartition(".")
         what, wrong = ("component", of) if dot else ("parameter", path)
@@ -128,9 +130,12 @@ def import_file(path: pathlib.Path) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except SyntaxError as error:
-        raise ModelError(f"{error.filename}, line {error.lineno}: {error.msg}; correct the file") from error
-    except Exception as error:
-        raise failure(f"{path}: cannot be imported", error, path) from error
+        where = str(path) if error.lineno is None else f"{error.filename}, line {error.lineno}"
+        raise ModelError(f"{where}: {error.msg}; correct the file") from error
+    except MbfmuError as error:
+        raise type(error)(f"{path}{place(error, str(path))}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise failure(f"{path}: cannot be imported", error) from error
     return module
 
 
@@ -142,8 +147,8 @@ def import_module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         raise ModelError(f"{name}: {error}; is it installed, or should SOURCE be file.py:Class?") from error
-    except Exception as error:
-        raise failure(f"{name}: cannot be imported", error, None) from error
+    except (Exception, SystemExit) as error:
+        raise failure(f"{name}: cannot be imported", error) from error
 
 
 def named_class(module: ModuleType, name: str, place: str) -> type[Assembly]:
@@ -191,22 +196,11 @@ def construct(cls: type[Assembly], source: str, arguments: dict[str, Any]) -> As
     try:
         return cls(**arguments)
     except MbfmuError as error:
-        raise type(error)(f"{source}{_place(error, _file(cls))}: {error}") from error
-    except Exception as error:
-        raise failure(f"{source}: {cls.__name__}() fails", error, _file(cls)) from error
+        raise type(error)(f"{source}{place(error, source)}: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise failure(f"{source}: {cls.__name__}() fails", error) from error
 
 
-def failure(what: str, error: Exception, path: pathlib.Path | None) -> ModelError:
-    """Describe an exception in a user's code by the last line of the user's file that it passed, its type and text."""
-    return ModelError(f"{what}{_place(error, path)}: {type(error).__name__}: {error}")
-
-
-def _file(cls: type) -> pathlib.Path:
-    return pathlib.Path(inspect.getfile(cls))
-
-
-def _place(error: Exception, path: pathlib.Path | None) -> str:
-    """Return the last line of a user's file that an exception passed, as `, line 7 (x = y)`, or nothing."""
-    passed = traceback.extract_tb(error.__traceback__)
-    frames = [f for f in passed if path and pathlib.Path(f.filename).resolve() == path.resolve()]
-    return f", line {frames[-1].lineno} ({frames[-1].line})" if frames else ""
+def failure(what: str, error: BaseException) -> ModelError:
+    """Describe an exception in a user's code by the last line of that code that it passed, its type and text."""
+    return ModelError(f"{what}{place(error, what)}: {described(error)}")

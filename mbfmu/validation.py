@@ -6,6 +6,7 @@ import collections
 import datetime
 import io
 import itertools
+import lzma
 import math
 import pathlib
 import posixpath
@@ -13,6 +14,7 @@ import re
 import subprocess
 import sys
 import zipfile
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +23,7 @@ from lxml import etree
 from mbfmu.errors import ValidationError
 from mbfmu.export.native import PLATFORMS_3
 from mbfmu.export.symbols import REQUIRED, REQUIRED_3, exported_functions
+from mbfmu.modeling.names import STRUCTURED
 from mbfmu.runtime.compilers import PLATFORMS
 from mbfmu.validation_3 import STRUCTURED, problems_of
 
@@ -28,9 +31,11 @@ from mbfmu.validation_3 import STRUCTURED, problems_of
 STEPS = 10
 PATIENCE = 120
 
-TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
+#: What an FMU may unpack to, one entry and all: a few megabytes of zeros packed would else fill memory and disk.
+LARGEST_ENTRY, LARGEST = 2**28, 2**32
 
 BUILD_DESCRIPTION = "sources/buildDescription.xml"
+TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
 _TRIAL = "import sys; from mbfmu.validation import run; run(sys.argv[1])"
 
@@ -53,6 +58,8 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
     path = pathlib.Path(path)
     names, root = _open(path)
     problems = list(_archive_problems(path))
+    if problems:
+        return problems
     if _is_known(root):
         problems += description_problems(root)
         problems += _content_problems(root, names)
@@ -149,15 +156,47 @@ def _open(path: pathlib.Path) -> tuple[list[str], etree._Element]:
         raise ValidationError(f"{path}: no such file; give the path of an FMU.")
     try:
         with zipfile.ZipFile(path) as archive:
-            return archive.namelist(), etree.fromstring(archive.read("modelDescription.xml"))
-    except (zipfile.BadZipFile, OSError):
+            names = archive.namelist()
+            total = sum(entry.file_size for entry in archive.infolist())
+            if total > LARGEST:
+                raise ValidationError(
+                    f"{path}: unpacks to {total / 1e9:.1f} GB, more than the {LARGEST / 1e9:.1f} GB that an FMU may "
+                    "have; get it from another place."
+                )
+            if "modelDescription.xml" not in names:
+                raise ValidationError(
+                    f"{path}: is not an FMU, for it has no modelDescription.xml; give the path of an FMU."
+                )
+            content = _content(archive, "modelDescription.xml")
+    except (zipfile.BadZipFile, OSError, ValueError):
         raise ValidationError(f"{path}: is not an FMU, for it is no ZIP archive; give the path of an FMU.") from None
-    except KeyError:
-        raise ValidationError(
-            f"{path}: is not an FMU, for it has no modelDescription.xml; give the path of an FMU."
-        ) from None
+    except _Damaged as damage:
+        raise ValidationError(f"{path}: {damage} Build it again, or copy it again.") from None
+    try:
+        return names, etree.fromstring(content, etree.XMLParser(resolve_entities=False))
     except etree.XMLSyntaxError as error:
         raise ValidationError(f"{path}: modelDescription.xml is not XML ({error}); build it again.") from None
+
+
+class _Damaged(Exception):
+    """An entry of an archive cannot be read; the message is a sentence."""
+
+
+def _content(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Return what an entry contains.
+
+    Raises
+    ------
+    _Damaged
+        It is damaged, encrypted, of another compression or too large.
+    """
+    size = archive.getinfo(name).file_size
+    if size > LARGEST_ENTRY:
+        raise _Damaged(f'The entry "{name}" unpacks to {size / 1e9:.1f} GB, which no FMU needs.')
+    try:
+        return archive.read(name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, OSError, lzma.LZMAError):
+        raise _Damaged(f'The entry "{name}" of the archive is damaged.') from None
 
 
 def _fmpy_problems(path: pathlib.Path) -> list[str]:
@@ -178,9 +217,11 @@ def _archive_problems(path: pathlib.Path) -> Iterator[str]:
     """ZIP rules of FMI 2.0.4, section 2.3: relative paths with forward slashes, stored or deflated."""
     with zipfile.ZipFile(path) as archive:
         entries = archive.infolist()
-        broken = archive.testzip()
-    if broken is not None:
-        yield f'The entry "{broken}" of the archive is damaged.'
+        for entry in entries:
+            try:
+                _content(archive, entry.filename)
+            except _Damaged as damage:
+                yield str(damage)
     for name, count in collections.Counter(entry.filename for entry in entries).items():
         if count > 1:
             yield f'The archive has {count} entries "{name}".'
@@ -227,7 +268,7 @@ def _binary_problems(path: pathlib.Path, root: etree._Element, names: list[str])
             if name not in names:
                 continue
             with zipfile.ZipFile(path) as archive:
-                exported = exported_functions(archive.read(name))
+                exported = exported_functions(_content(archive, name))
             if exported is None:
                 yield f'The binary "{name}" is no shared library for its platform.'
             elif missing := sorted(required - exported):
@@ -240,7 +281,7 @@ def _terminal_problems(path: pathlib.Path, root: etree._Element, names: list[str
         return
     with zipfile.ZipFile(path) as archive:
         try:
-            terminals = etree.fromstring(archive.read(TERMINALS))
+            terminals = etree.fromstring(_content(archive, TERMINALS), etree.XMLParser(resolve_entities=False))
         except etree.XMLSyntaxError as error:
             yield f"{TERMINALS} is not XML ({error})."
             return

@@ -318,7 +318,7 @@ def test_a_bad_setting_ends_in_one_message(
         "backwards": ("simulate pendulum.py --stop -1", ["-1"]),
         "step of zero": ("simulate pendulum.py --step 0", ["0 s", "positive"]),
         "unknown picture format": ("simulate pendulum.py --plot out.xyz", ["xyz"]),
-        "unknown class": ("list Revolut", ["Revolut", "Revolute"]),
+        "unknown class": ("list Revolite", ["Revolite", "Revolute"]),
         "unknown demonstration": ("demo triple", ["triple", "double_pendulum"]),
     }.values(),
 )

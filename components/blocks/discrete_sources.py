@@ -153,6 +153,8 @@ class IntegerTable(_Stepwise):
 
     def steps(self) -> np.ndarray:
         rows = np.asarray(self.table, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != 2:
+            raise ModelError(f"{self.where}.table: expected rows of time and value, got shape {rows.shape}")
         self.rising(rows[:, 0])
         if np.any(rows[:, 1] != np.round(rows[:, 1])):
             raise ModelError(f"{self.where}.table: its second column must be whole numbers")

@@ -94,7 +94,7 @@ class AbsoluteAngles(PartialOneFrame_a):
 class AbsoluteSensor(ArrowAnimation, _AbsoluteSensor):
     """Measure absolute kinematic quantities of frame connector.
 
-    Derivatives are those of the vectors as resolved in resolveInFrame; after differentiation they are resolved in
+    Derivatives are those in the world frame: r and w are resolved in resolveInFrame, v, a and z in
     resolveInFrameAfterDifferentiation.
     """
 
@@ -149,7 +149,8 @@ class AbsoluteSensor(ArrowAnimation, _AbsoluteSensor):
             self.angles = axes_rotations_angles(self.frame_a.R, self.sequence, self.guessAngle1)
         for name, vector in (("r", self.r_0), ("v", v_0), ("a", self.der(v_0)), ("w", w_0), ("z", self.der(w_0))):
             if getattr(self, f"get_{name}"):
-                setattr(self, name, self.from_world(self.resolveInFrame, vector))
+                after = self.resolveInFrameAfterDifferentiation
+                setattr(self, name, self.from_world(after if name in "vaz" else self.resolveInFrame, vector))
 
     def visualize(self: Any) -> None:
         self.draw_arrow("arrow", self.frame_a.r_0, self.arrowDiameter, color=self.arrowColor)

@@ -18,6 +18,11 @@ from mbfmu.modeling.connectors import Port
 from mbfmu.modeling.declarations import Declaration, Parameter, Variable
 
 
+def has(name: str, classes: Mapping[str, type[Component]]) -> bool:
+    """True where `show` finds a class of this name."""
+    return any(f".{full}".endswith("." + name.removeprefix("Modelica.")) for full in classes)
+
+
 def show(name: str, classes: Mapping[str, type[Component]]) -> None:
     """Print all classes of that name: `Revolute`, or with a part of the Modelica name before it.
 
@@ -36,6 +41,41 @@ def show(name: str, classes: Mapping[str, type[Component]]) -> None:
         console.print(escape(inspect.cleandoc(cls.__doc__ or "")) + "\n")
         console.print(declarations(cls))
         console.print()
+
+
+def matches(words: str, gallery: Mapping[str, type], classes: Mapping[str, type[Component]]) -> list[tuple[str, type]]:
+    """Return gallery assemblies and classes that have all the words in name or description, the nearest first."""
+    wanted = words.lower().split()
+    found = []
+    for name, cls in [*gallery.items(), *classes.items()]:
+        own, doc = last(name).lower(), inspect.cleandoc(cls.__doc__ or "").lower()
+        first = doc.partition("\n")[0]
+        texts = (" ".join([own, *_other_words(name)]), name.lower(), first, doc)
+        places = [next((i for i, text in enumerate(texts) if word in text), None) for word in wanted]
+        if None not in places:
+            exact = wanted[0] in (own, *_other_words(name))
+            found.append((not exact, max(p for p in places if p is not None), len(own), name, cls))
+    return [(name, cls) for *_, name, cls in sorted(found, key=lambda entry: entry[:-1])]
+
+
+def _other_words(name: str) -> list[str]:
+    """What else a class is looked for as."""
+    return [word for end, words in _OTHER_WORDS.items() if name.endswith(end) for word in words.split()]
+
+
+#: Words of other programs and of everyday use for classes whose names and descriptions have none of them.
+_OTHER_WORDS = {
+    "Joints.Revolute": "hinge pin rotary pivot",
+    "Joints.Prismatic": "slider linear slide",
+    "Joints.Cylindrical": "sleeve",
+    "Joints.Universal": "cardan hooke",
+    "Joints.Spherical": "ball socket",
+    "Joints.FreeMotion": "free floating 6dof",
+    "Parts.Body": "mass inertia rigid",
+    "Continuous.LimPID": "controller",
+    "Components.Spring": "stiffness elastic",
+    "Components.Damper": "viscous",
+}
 
 
 def declarations(cls: type[Component]) -> Any:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fnmatch
 import pathlib
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -216,7 +220,10 @@ def simulate_foreign(
 def show_result(result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool) -> None:
     """Write a result to the files that are wanted, and print it."""
     if csv:
-        result.to_csv(csv)
+        from mbfmu.export.archive import replacing
+
+        with replacing(csv) as part:
+            result.to_csv(part)
     if plot:
         write_picture(result, plot)
     report.series(result, every_row=table)
@@ -372,6 +379,8 @@ def convert(
         raise MbfmuError(f"--output {output}: is the source itself; choose another file")
     with report.working("Reading the assembly"):
         assembly = read_source(source, parameter, options)
+    if output.is_dir():
+        raise MbfmuError(f"--output {output}: is a folder; give the path of the file to write")
     write(assembly, output)
     report.notes(assembly)
     report.built(output)
@@ -380,10 +389,15 @@ def convert(
 @app.command(name="list", epilog=example("mbfmu list Revolute"))
 def list_(
     name: Annotated[
-        str | None, typer.Argument(metavar="[CLASS]", help="Show parameters, connectors and variables of this class.")
+        str | None,
+        typer.Argument(
+            metavar="[CLASS|WORDS]",
+            help="Show parameters, connectors and variables of this class; of other words, what has them in name or "
+            "description, nearest first.",
+        ),
     ] = None,
 ) -> None:
-    """List the gallery's assemblies and the classes of components, or what one class declares."""
+    """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
     with report.working("Loading the library"):
         from mbfmu.modeling.registry import assemblies, component_classes
 
@@ -391,9 +405,15 @@ def list_(
     if name is None:
         report.library(gallery, classes)
         return
-    from mbfmu.cli.classes import show
+    from mbfmu.cli.classes import has, matches, show
 
-    show(name, classes)
+    if has(name, classes):
+        show(name, classes)
+        return
+    found = matches(name, gallery, classes)
+    if not found:
+        show(name, classes)  # says what is near
+    report.found(found)
 
 
 @app.command(epilog=example("mbfmu demo drivetrain"))
@@ -456,9 +476,11 @@ def matching(variables: Sequence[Any], patterns: str | None) -> list[str]:
 
 def write_picture(result: Result, path: pathlib.Path) -> None:
     """Draw a result in the format of the path's suffix."""
-    with report.working(f"Drawing {path}"):
+    from mbfmu.export.archive import replacing
+
+    with report.working(f"Drawing {path}"), replacing(path) as part:
         try:
-            result.plot(list(result)).savefig(path)
+            result.plot(list(result)).savefig(part, format=path.suffix[1:] or "none")
         except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
             raise MbfmuError(f"--plot {path}: {error}") from None
 
@@ -466,14 +488,22 @@ def write_picture(result: Result, path: pathlib.Path) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one message on one line, the last of stderr."""
     try:
-        return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+        with terminable():
+            return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
     except (typer.Abort, KeyboardInterrupt):
         print("mbfmu: stopped", file=sys.stderr)
         return 130  # as shells have it: 128 + SIGINT
+    except Terminated as stop:
+        print("mbfmu: stopped", file=sys.stderr)
+        return 128 + stop.number
     except MbfmuError as error:
         message = str(error)
     except OSError as error:
-        message = f"{error.filename or 'a file'}: {error.strerror or error}; check the path and its permissions"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = "make room, or set TMPDIR to another folder" if full else "check the path and its permissions"
+        message = f"{error.filename or 'a temporary or output file'}: {error.strerror or error}; {remedy}"
+    except MemoryError:
+        message = "the memory does not suffice; choose a smaller model, or fewer points"
     except Exception as error:
         usage = getattr(error, "format_message", None)
         if usage is None:
@@ -481,6 +511,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = usage() if usage else f"a defect of mbfmu, please report it: {type(error).__name__}: {error}"
     print(f"mbfmu: {one_line(message)}", file=sys.stderr)
     return 2
+
+
+class Terminated(BaseException):
+    """A signal asks the program to end: what is open is tidied up on the way out."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
+@contextlib.contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM and SIGHUP end what goes on as an exception, so that no file, folder or compiler stays behind."""
+
+    def stop(number: int, _frame: Any) -> None:
+        raise Terminated(number)
+
+    names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, stop) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def one_line(message: str) -> str:

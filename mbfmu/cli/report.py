@@ -233,6 +233,14 @@ def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:
     console.print(result)
 
 
+def found(entries: Sequence[tuple[str, type]]) -> None:
+    """Print what a search found, nearest first."""
+    result = table("", "name", "description", whole=["name"])
+    for name, cls in entries:
+        result.add_row(name, escape(first_line(cls)))
+    console.print(result)
+
+
 def first_line(cls: type) -> str:
     """Return the first line of a class's docstring."""
     return (cls.__doc__ or "").strip().partition("\n")[0]

@@ -166,6 +166,8 @@ def _assign_worlds(component: Component, world: Component | None) -> None:
 
 
 def _collect(component: Component, found: dict[str, Component]) -> None:
+    if component.path in found:
+        raise ModelError(f"component {component.path}: is there twice; give one of them another name")
     found[component.path] = component
     for name, part in component.parts.items():
         if component.has_part(name):

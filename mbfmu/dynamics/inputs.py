@@ -73,6 +73,11 @@ class Inputs:
             for k, (place, value) in enumerate(zip(places, starts, strict=True)):
                 if (key, place) in flat.sources:
                     raise ModelError(f"{'.'.join(filter(None, key))}: is connected already; it cannot be an input, too")
+                if (key, place) in signals:
+                    raise ModelError(
+                        f"input {name}: {'.'.join(filter(None, key))} has an input already, "
+                        f"{signals[key, place].name()}; keep one of them"
+                    )
                 signals[key, place] = new(f"{name}[{k + 1}]" if len(places) > 1 else name, value, type)
 
         for name, (connector, start) in assembly.inputs.items():

@@ -176,6 +176,14 @@ class Visible:
         found: dict[str, ScalarVariable] = {}
 
         def take(variable: ScalarVariable) -> None:
+            other = found.get(variable.name)
+            if other is not None and "input" in (other.causality, variable.causality):
+                same = (other.store, other.index) == (variable.store, variable.index)
+                if not same or other.causality == variable.causality:
+                    raise ModelError(
+                        f"input {variable.name}: there is another variable of this name already, which it would hide; "
+                        "give the input another name"
+                    )
             terminal = self._terminals.get(variable.name)
             found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
 
@@ -327,7 +335,12 @@ class Visible:
                 raise ModelError(f"output {label}: there is no variable {path}; {near(path, found)}")
             for name in names:
                 shown = label + name[len(path) :]
-                variable = found[name]
+                variable, taken = found[name], found.get(shown, found[name])
+                if taken.causality == "input" or (taken.store, taken.index) != (variable.store, variable.index):
+                    raise ModelError(
+                        f"output {shown}: there is another variable of this name already, which {name} would hide; "
+                        "give the output another name"
+                    )
                 if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
                     raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
                 if variable.variability in (

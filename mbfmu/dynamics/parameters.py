@@ -59,7 +59,7 @@ class Parameters:
             places.add(symbol, ca.SX(number))
         aliases = places.direct_aliases()
         expressions = _resolve(aliases, places.expressions)
-        solved = _in_terms_of_p(places.derived, expressions)
+        solved = _in_terms_of_p(places.derived, expressions, places.labels)
         changing = {places.symbols[i].element_hash() for i in places.tunable}
         tunable = places.tunable | {
             len(places.symbols) + i
@@ -147,6 +147,8 @@ class _Places:
         self.derived: list[ca.SX] = []
         self.expressions: list[ca.SX] = []
         self._aliases: dict[int, tuple[ca.SX, ca.SX]] = {}
+        #: What messages call the scalars.
+        self.labels: dict[int, str] = {}
 
     def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
         """Give all scalars of a parameter their places."""
@@ -166,6 +168,7 @@ class _Places:
             )
         bound = not isinstance(value, int | float | np.ndarray)
         for scalar, given in zip(scalars, ca.vertsplit(expression), strict=True):
+            self.labels[scalar.element_hash()] = f"{component.where}.{name}"
             if declaration.tunable and given.is_constant() and not bound:
                 self.tunable.add(len(self.symbols))
             self.add(scalar, given, is_open, bound)
@@ -189,7 +192,11 @@ class _Places:
         """Passed-on symbols with what they finally stand for."""
         found = dict(self._aliases)
         for key, (symbol, given) in found.items():
+            passed = [key]
             while given.is_symbolic() and given.element_hash() in found:
+                if given.element_hash() in passed:
+                    raise _circle(self.labels.get(k, str(symbol)) for k in passed)
+                passed.append(given.element_hash())
                 given = found[given.element_hash()][1]
             found[key] = (symbol, given)
         return found
@@ -213,7 +220,14 @@ def _resolve(
     return list(ca.substitute(expressions, [replacement[0]], [replacement[1]]))
 
 
-def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX]) -> list[ca.SX]:
+def _circle(names: Iterable[str]) -> ModelError:
+    """The error of parameters whose bindings lead back to themselves."""
+    listed = list(dict.fromkeys(names))
+    needs = "depends on itself" if len(listed) == 1 else "depend on each other"
+    return ModelError(f"{' and '.join(listed)}: {needs}; give {'it' if len(listed) == 1 else 'one of them'} a number")
+
+
+def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX], labels: Mapping[int, str]) -> list[ca.SX]:
     """Expressions of derived parameters, in which others of them are replaced by theirs."""
     number = {symbol.element_hash(): i for i, symbol in enumerate(derived)}
     needs = {
@@ -223,7 +237,7 @@ def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX]) -> list[ca.SX
     try:
         order = list(graphlib.TopologicalSorter(needs).static_order())
     except graphlib.CycleError as error:
-        raise ModelError(f"parameter {derived[error.args[1][0]]} depends on itself") from None
+        raise _circle(labels.get(derived[i].element_hash(), str(derived[i])) for i in error.args[1]) from None
     solved = list(expressions)
     for i in order:
         if needs[i]:

@@ -41,6 +41,7 @@ from mbfmu.modeling.leaves import (
     Time,
     Value,
 )
+from mbfmu.modeling.user_code import place, told
 
 
 def column(value: Any) -> ca.SX:
@@ -143,7 +144,25 @@ class Notes:
 
     def assign(self, target: Target, value: Any) -> ca.SX:
         """Take down what the equations assign to a target."""
-        self.targets[target] = expression = column(value)
+        self.targets[target] = expression = self.column(value, str(target))
+        return expression
+
+    def column(self, value: Any, what: str) -> ca.SX:
+        """A value that the equations give, as SX.
+
+        Raises:
+            ModelError: it is nothing, no number, or not finite.
+        """
+        where = f"{self.where}: the equations of {type(self.component).__name__} give {what}"
+        if value is None:
+            raise ModelError(f"{where} nothing (None); return or assign its value")
+        try:
+            expression = column(value)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise ModelError(f"{where} the value {value!r:.60}, which is no number{place(error)}") from error
+        for element in ca.vertsplit(ca.vec(expression)) if expression.numel() else ():
+            if element.is_constant() and not math.isfinite(float(element)):
+                raise ModelError(f"{where} the value {float(element):g}, which is not finite")
         return expression
 
     def assigned(self, target: Target) -> ca.SX:
@@ -384,14 +403,14 @@ class Scope:
         The forces that keep it follow from the principle of virtual power. A relation between temperatures of heat
         ports is kept by a heat flow through them.
         """
-        self._notes.relations.append(column(expression))
+        self._notes.relations.append(self._notes.column(expression, "a relation"))
 
     def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
         """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
         if position is not None:
-            position = column(position)
+            position = self._notes.column(position, "a constraint")
             velocity = self._notes.rate_of(position)
-        velocity = column(velocity)
+        velocity = self._notes.column(velocity, "a constraint")
         self._notes.constraints.append(
             Constraint(
                 multipliers,
@@ -411,11 +430,11 @@ class Scope:
 
     def initially(self, expression: Any, name: str = "initial equation") -> None:
         """expression = 0 holds at the start."""
-        self._notes.initial.append((column(expression), name))
+        self._notes.initial.append((self._notes.column(expression, name), name))
 
     def require(self, expression: Any, message: str) -> None:
         """expression >= 0 must hold while the model runs; `message` says what is wrong and what to do."""
-        self._notes.checks.append((column(expression), message))
+        self._notes.checks.append((self._notes.column(expression, "a requirement"), message))
 
     def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
         """`then` while expression >= 0, else `otherwise`: the crossing is located, the integrator restarts there.
@@ -426,7 +445,7 @@ class Scope:
         mode = self._notes.leaf(Mode(index))
         if callable(expression) and not hasattr(expression, "is_symbolic"):
             expression = expression(mode)
-        self._notes.switches.append(column(expression))
+        self._notes.switches.append(self._notes.column(expression, "the condition of a switch"))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
 
     def time_event(self, instant: Any) -> None:
@@ -435,7 +454,7 @@ class Scope:
         An instant is a function of parameters, and of time where it is the next of a series: those that lie after
         `self.time` count.
         """
-        self._notes.times.append(column(instant))
+        self._notes.times.append(self._notes.column(instant, "an instant"))
 
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
         """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
@@ -469,7 +488,8 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
     equations = getattr(scope, "equations", None)
     if equations is None:
         raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
-    equations()
+    with told(f"{component.where}: the equations of {type(component).__name__} fail"):
+        equations()
     return scope._notes.behaviour()
 
 

@@ -133,6 +133,8 @@ def _declared(sweeps: Sweeps) -> Iterable[StartValue]:
             values = ca.vertsplit(sweeps.variable(path, name))
             where = f"{component.where}.{name}"
             starts = _spread(column(0.0 if value is None else value), len(values), where)
+            if np.size(fixed) not in (1, len(values)):
+                raise ModelError(f"{where}: fixed has {np.size(fixed)} elements, expected {len(values)}")
             is_fixed = np.broadcast_to(np.asarray(fixed, dtype=bool), (len(values),))
             for i, (element, start) in enumerate(zip(values, starts, strict=True)):
                 label = f"{where}[{i + 1}]" if len(values) > 1 else where

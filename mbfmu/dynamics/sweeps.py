@@ -230,11 +230,19 @@ class Sweeps:
             if behaviour is not None and value in behaviour.targets:
                 return ca.vec(self.target(key[0], value, order))[index]
             if (key, index) not in self.flat.sources:
-                raise ModelError(
-                    f"{'.'.join(key)}: this input signal is not connected; connect it, or make it an input "
-                    "of the assembly with input()"
-                )
+                raise self._open(key)
             key, index = self.flat.sources[(key, index)]
+
+    def _open(self, key: tuple[str, str]) -> ModelError:
+        """The error of an input signal that nothing feeds, or that is fed in part."""
+        label, size = ".".join(key), self.flat.ports[key].size(self.flat.components[key[0]])  # type: ignore[attr-defined]
+        fed = {k for k in range(size) if (key, k) in self.flat.sources or (key, k) in self.inputs.signals}
+        missing = [f"{label}[{k + 1}]" for k in range(size) if k not in fed]
+        if fed:
+            return ModelError(f"{label}: of its {size} elements {', '.join(missing)} are not connected; connect them")
+        return ModelError(
+            f"{label}: this input signal is not connected; connect it, or make it an input of the assembly with input()"
+        )
 
     # -- forward sweep
 

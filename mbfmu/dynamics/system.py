@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Collection, Iterator
+from typing import Any
 
 from mbfmu.dynamics.accelerations import accelerations
 from mbfmu.dynamics.assembled import Assembled
@@ -18,7 +20,13 @@ from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, initial_problem
 from mbfmu.dynamics.topology import Topology, analyse
 from mbfmu.dynamics.vectors import Vectors
+from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.declarations import checked_numbers
+from mbfmu.modeling.names import checked_name, checked_text
+from mbfmu.modeling.user_code import told
+from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -64,6 +72,12 @@ class System:
         """
         if isinstance(assembly, System):
             return assembly
+        check_assembly(assembly)
+        with told(f"{assembly.name}: the model fails"):
+            return cls._of(assembly, cuts, energy)
+
+    @classmethod
+    def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool) -> System:
         flat = flatten(assembly)
         inputs = Inputs.of(assembly, flat)
         sweeps, motion = moved(analyse(flat, tuple(cuts)), inputs)
@@ -109,10 +123,39 @@ class System:
         )
 
 
+def check_assembly(assembly: Any) -> None:
+    """Refuse what is no assembly, and an experiment that makes no sense.
+
+    Raises:
+        ModelError: the message has the name, the value and the remedy.
+    """
+    if inspect.isclass(assembly):
+        raise ModelError(f"{assembly.__name__} is a class; give an assembly that is made of it, {assembly.__name__}()")
+    if not isinstance(assembly, Assembly):
+        what = type(assembly).__name__
+        remedy = "make it part of one" if isinstance(assembly, Component) else "give an Assembly"
+        raise ModelError(f"{assembly!r:.60}: {what} is no assembly; {remedy}")
+    where = assembly.where
+    for name in ("start_time", "stop_time", "tolerance"):
+        checked_numbers(getattr(assembly, name), f"{where}: {name} = {getattr(assembly, name)!r}")
+    if not assembly.stop_time > assembly.start_time:
+        raise ModelError(
+            f"{where}: stop_time = {assembly.stop_time:g} s is not after start_time = {assembly.start_time:g} s; "
+            "choose a later stop time"
+        )
+    if not assembly.tolerance > 0:
+        raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not positive; choose one such as 1e-6")
+    if assembly.solver not in SOLVERS:
+        raise ModelError(f"{where}: solver = {assembly.solver!r} is unknown; there are {', '.join(SOLVERS)}")
+    checked_name(assembly.name, f"assembly {assembly.name}")
+    checked_text(assembly.description, f"{where}: description")
+
+
 def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:
     """What was decided about joints and relations."""
     speeds, kept = vectors.v.numel(), len(constraints.kept)
-    yield f"{speeds - kept} degrees of freedom ({speeds} speeds, {kept} constraints)"
+    free = speeds - kept
+    yield f"{_count(free, 'degree')} of freedom ({_count(speeds, 'speed')}, {_count(kept, 'constraint')})"
     in_tree = [edge.path for edge in topology.order if edge.role == "tree" and edge.dof]
     if in_tree:
         yield f"joints in the tree: {', '.join(in_tree)}"
@@ -120,7 +163,11 @@ def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -
     for path, behaviour in topology.behaviours.items():
         count = sum(constraint.velocity.numel() for constraint in behaviour.constraints)
         if count:
-            yield f"{path}: {count} constraint{'s' if count > 1 else ''} of its own"
+            yield f"{path}: {_count(count, 'constraint')} of its own"
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" + ("" if number == 1 else "s")
 
 
 def _first_line(cls: type) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import errno
 import os
 import pathlib
 import secrets
@@ -67,6 +68,10 @@ def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
     """
     if target.is_dir():
         raise BuildError(f"{target}: is a folder; give the path of the file to write.")
+    if target.exists() and not target.is_file():  # a pipe or a device, which takes what is written
+        with _room(target):
+            yield target
+        return
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         part.touch(exist_ok=False)
@@ -76,7 +81,8 @@ def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
         reason = error.strerror or type(error).__name__
         raise BuildError(f"{target}: cannot be written ({reason}); choose a folder that you may write to.") from None
     try:
-        yield part
+        with _room(target):
+            yield part
         try:
             part.replace(target)
         except OSError as error:
@@ -84,6 +90,20 @@ def replacing(target: pathlib.Path) -> Iterator[pathlib.Path]:
             raise BuildError(f"{target}: cannot be replaced ({reason}); close what uses it.") from None
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _room(target: pathlib.Path) -> Iterator[None]:
+    """Tell of a full or broken disk with the name of the file that was to be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO):
+            raise
+        raise BuildError(
+            f"{target}: cannot be written ({error.strerror}); make room, or choose another folder, and TMPDIR for "
+            "temporary files"
+        ) from None
 
 
 def write_archive(folder: pathlib.Path, file: pathlib.Path, date: datetime.datetime) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import mbfmu
-from mbfmu.dynamics.system import System
+from mbfmu.dynamics.system import System, check_assembly
 from mbfmu.errors import BuildError
 from mbfmu.export import native, python
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
@@ -148,6 +148,8 @@ def build(
         raise BuildError(f"FMI {fmi} is unknown; there are {', '.join(map(str, VERSIONS))}.")
     if fmi == 3 and target == "python":
         raise BuildError("FMI 3.0: python FMUs are of FMI 2.0; choose the native target.")
+    if not isinstance(assembly, System):
+        check_assembly(assembly)
     made = kind_of(target, equations, platforms)
     target = made.target
     if target == "python" and sources:

@@ -57,7 +57,7 @@ def exported_functions(library: bytes) -> frozenset[str] | None:
         if library.startswith(magic):
             try:
                 return reader(library)
-            except (struct.error, IndexError):
+            except (struct.error, IndexError, ValueError, StopIteration, TypeError, OverflowError):
                 return None
     return None
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+import numpy as np
+
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Connector, Reference, Signal
+from mbfmu.modeling.connectors import Connector, RealOutput, Reference, Signal
+from mbfmu.modeling.declarations import checked_numbers
+from mbfmu.modeling.names import checked_name
 from mbfmu.modeling.types import Real, Type
 
 
@@ -57,18 +61,48 @@ class Assembly(Component):
         return self._outputs
 
     def input(self, target: Connector, name: str | None = None, start: float | list[float] = 0.0) -> None:
-        """Make an input signal of a component an input of the FMU, under its own name or `name`."""
+        """Make an input signal of a component an input of the FMU, under its own name or `name`.
+
+        The same again gives it another start value.
+        """
         if not isinstance(target, Connector) or not isinstance(target.port, Signal):
             raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {target!r}")
-        self._inputs[name or target.path] = (target, start)
+        if isinstance(target.port, RealOutput) and target.owner is not self:
+            raise ModelError(
+                f"{self.where}: {target.path} is an output of {target.owner.title}; input() takes an input"
+            )
+        name = target.path if name is None else name
+        before = self._inputs.get(name)
+        if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):
+            name = self._new_name("input", name)
+        size = target.owner.size_of(target)
+        checked_numbers(start, f"input {name}: its start value {start!r}")
+        if isinstance(start, list | tuple | np.ndarray) and (
+            len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)
+        ):
+            raise ModelError(f"input {name}: its start value {start!r} has {len(start)} numbers, expected {size}")
+        self._inputs[name] = (target, start)
 
     def output(self, variable: Reference | Connector, name: str | None = None) -> None:
         """Make a variable or an output signal of a component an output of the FMU."""
-        if isinstance(variable, Connector):
-            variable = Reference(variable.owner, variable.port.name)
-        if not isinstance(variable, Reference):
+        found = variable.references() if isinstance(variable, Connector) else [variable]
+        if not all(isinstance(reference, Reference) for reference in found):
             raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {variable!r}")
-        self._outputs[name or variable.path] = variable
+        for k, reference in enumerate(found, start=1):
+            label = reference.path if name is None else name if len(found) == 1 else f"{name}[{k}]"
+            if self._outputs.get(label, reference).path != reference.path or label not in self._outputs:
+                self._outputs[self._new_name("output", label)] = reference
+
+    def _new_name(self, what: str, name: str) -> str:
+        """Return the name of an input or output, which must not be taken."""
+        checked_name(name, f"{what} {name}")
+        for kind, names in (("input", self._inputs), ("output", self._outputs)):
+            if name in names:
+                raise ModelError(
+                    f"{what} {name}: there is an {kind} of this name already; give it another with "
+                    f"{what}(..., name=...)"
+                )
+        return name
 
     @property
     def name(self) -> str:
@@ -82,7 +116,8 @@ class Assembly(Component):
         return doc.strip().splitlines()[0] if doc.strip() else type(self).__name__
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("start_time", "stop_time", "tolerance"):
+        if name in ("start_time", "stop_time", "tolerance") and not isinstance(value, Component):
+            checked_numbers(value, f"{self.where}: {name} = {value!r}")
             object.__setattr__(self, name, float(value))
         elif name == "solver":
             object.__setattr__(self, name, value)

@@ -12,10 +12,11 @@
 
 from __future__ import annotations
 
+import datetime
 import pathlib
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mbfmu.errors import ModelError
@@ -24,9 +25,29 @@ from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Connector, Reference, Signal
 from mbfmu.modeling.registry import assemblies, component_class
 
-_TABLES = {"world", "component", "connect", "input", "output", "experiment", "assembly", "name", "description"}
 _IGNORED = {"notes", "exercises", "compare", "reference", "user_class", "equation"}
-_COMPONENT_KEYS = {"name", "class", "dim", "parameters"}
+#: Elements that an array may have; more would not build in an hour.
+MOST_ELEMENTS = 10_000
+#: What values may be, by the words of `_STRUCTURE`: types, and how messages call them.
+_TYPES: dict[str, tuple[tuple[type, ...], str]] = {
+    "text": ((str,), "a text in quotes"),
+    "number": ((int, float), "a number"),
+    "numbers": ((int, float, list), "a number, or a list of them"),
+    "list": ((list,), "a list such as [6]"),
+    "parameters": ((Mapping,), "a table"),
+}
+#: The format: keys, and what their values are; in brackets tables of which there are many.
+_STRUCTURE: dict[str, Any] = {
+    "name": "text",
+    "description": "text",
+    "assembly": "text",
+    "world": "parameters",
+    "component": [{"name": "text", "class": "text", "dim": "list", "parameters": "parameters"}],
+    "connect": [{"a": "text", "b": "text"}],
+    "input": [{"name": "text", "variable": "text", "start": "numbers"}],
+    "output": [{"name": "text", "variable": "text"}],
+    "experiment": {"start": "number", "stop": "number", "tolerance": "number", "interval": "number", "solver": "text"},
+}
 _SUBSCRIPT = re.compile(r"(?P<base>.+?)\[(?P<first>\d+)(?::(?P<last>\d+))?\]$")
 
 
@@ -48,8 +69,13 @@ def load_assembly(path: pathlib.Path | str) -> Assembly:
         record = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ModelError(f"{path}: is no valid TOML: {error}") from error
+    except RecursionError:
+        raise ModelError(f"{path}: its brackets are nested too deeply; assembly files need three levels") from None
+    except ValueError as error:  # Python reads no integers of more than 4300 digits
+        raise ModelError(f"{path}: is no valid TOML: {error}") from error
     name = path.stem if path.stem != "model" else path.resolve().parent.name
     try:
+        check_structure(record)
         return _Reader(record, name).assembly
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
@@ -59,22 +85,26 @@ class _Reader:
     """Builds an assembly from the tables of a file."""
 
     def __init__(self, record: dict[str, Any], name: str) -> None:
-        unknown = set(record) - _TABLES - _IGNORED
-        if unknown:
-            key = min(unknown)
-            raise ModelError(f"unknown key {key!r}; {near(key, _TABLES)}")
         self.arrays: dict[str, int] = {}
         if "assembly" in record:
             gallery = assemblies()
+            excess = sorted(set(record) & {"world", "component", "connect", "input", "output", "name", "description"})
+            if excess:
+                raise ModelError(
+                    f"{excess[0]}: the file takes the gallery assembly {record['assembly']!r} as it is; leave out "
+                    f"{excess[0]}, or assembly"
+                )
             if record["assembly"] not in gallery:
                 raise ModelError(
                     f"assembly = {record['assembly']!r}: not in the gallery; {near(record['assembly'], gallery)}"
                 )
             self.assembly = gallery[record["assembly"]]()
         else:
-            shown = str(record.get("name", name))
-            attributes = {"__doc__": record.get("description", record.get("notes")), "drops_connections": True}
-            cls = type(re.sub(r"\W", "_", shown), (Assembly,), attributes)
+            shown = record.get("name", name)
+            notes = record.get("notes")
+            described = record.get("description", notes if isinstance(notes, str) else None)
+            attributes = {"__doc__": described, "drops_connections": True}
+            cls = type(identifier(shown), (Assembly,), attributes)
             self.assembly = cls()
             self._components(record)
             self._connections(record.get("connect", []))
@@ -86,17 +116,17 @@ class _Reader:
             self._add("world", "MultiBody.World", record["world"])
         for i, entry in enumerate(record.get("component", []), start=1):
             where = f"component {entry.get('name', i)}"
-            _known_keys(entry, _COMPONENT_KEYS, where)
-            for key in ("name", "class"):
-                if not isinstance(entry.get(key), str):
-                    raise ModelError(f'{where}: needs {key} = "..."')
+            _needed(entry, ("name", "class"), where)
             name, dim = entry["name"], entry.get("dim")
             parameters = entry.get("parameters", {})
             if dim is None:
                 self._add(name, entry["class"], parameters)
                 continue
-            if not (isinstance(dim, list) and len(dim) == 1 and isinstance(dim[0], int) and dim[0] > 0):
-                raise ModelError(f"{where}: dim = {dim!r}; expected one positive number in brackets, such as [6]")
+            if not (len(dim) == 1 and type(dim[0]) is int and 0 < dim[0] <= MOST_ELEMENTS):
+                raise ModelError(
+                    f"{where}: dim = {dim!r:.40}; expected one number from 1 to {MOST_ELEMENTS} in brackets, such "
+                    "as [6]"
+                )
             self.arrays[name] = dim[0]
             for k in range(dim[0]):
                 self._add(f"{name}[{k + 1}]", entry["class"], _element(parameters, k, dim[0]))
@@ -104,8 +134,6 @@ class _Reader:
     def _add(self, name: str, class_name: str, parameters: Any) -> None:
         if name in self.assembly.parts or (name in self.arrays and not name.endswith("]")):
             raise ModelError(f"component {name}: is there twice; give one of them another name")
-        if not isinstance(parameters, Mapping):
-            raise ModelError(f"component {name}: parameters must be a table")
         try:
             self.assembly.add(name, component_class(class_name)(**parameters))
         except ModelError as error:
@@ -114,9 +142,7 @@ class _Reader:
     def _connections(self, entries: list[dict[str, Any]]) -> None:
         for entry in entries:
             where = f"connect {entry.get('a')!r}, {entry.get('b')!r}"
-            _known_keys(entry, {"a", "b"}, where)
-            if not all(isinstance(entry.get(key), str) for key in ("a", "b")):
-                raise ModelError(f'{where}: needs two connectors, a = "..." and b = "..."')
+            _needed(entry, ("a", "b"), where)
             try:
                 a, b = (self._connectors(entry[key]) for key in ("a", "b"))
                 if len(a) != len(b):
@@ -176,35 +202,85 @@ class _Reader:
     def _interface(self, record: dict[str, Any]) -> None:
         for kind in ("input", "output"):
             for entry in record.get(kind, []):
-                _known_keys(entry, {"name", "variable", "start"}, f"{kind} {entry.get('variable')!r}")
-                text = str(entry.get("variable", ""))
+                _needed(entry, ("variable",), kind)
+                text = entry["variable"]
                 if kind == "input":
                     found = self._connectors(text)
                     for k, connector in enumerate(found):
                         label = entry.get("name", text) + (f"[{k + 1}]" if len(found) > 1 else "")
+                        if label in self.assembly.inputs:
+                            raise ModelError(f"input {label}: is there already; give it another name, or leave it out")
                         self.assembly.input(connector, label, entry.get("start", 0.0))
                 else:
                     self.assembly.output(Reference(self.assembly, text), entry.get("name"))
 
     def _experiment(self, record: dict[str, Any]) -> None:
-        _known_keys(record, {"start", "stop", "tolerance", "interval", "solver"}, "experiment")
         for key, attribute in (("start", "start_time"), ("stop", "stop_time"), ("tolerance", "tolerance")):
             if key in record:
-                value = record[key]
-                if not isinstance(value, int | float) or isinstance(value, bool):
-                    raise ModelError(f"experiment: {key} = {value!r}; expected a number")
-                setattr(self.assembly, attribute, value)
+                setattr(self.assembly, attribute, record[key])
         if "solver" in record:
-            self.assembly.solver = str(record["solver"])
+            self.assembly.solver = record["solver"]
 
 
-def _known_keys(entry: Any, known: set[str], where: str) -> None:
-    if not isinstance(entry, Mapping):
-        raise ModelError(f"{where}: expected a table with {', '.join(sorted(known))}")
-    unknown = set(entry) - known
-    if unknown:
-        key = min(unknown)
-        raise ModelError(f"{where}: unknown key {key!r}; {near(key, known)}")
+def identifier(name: str) -> str:
+    """A name as one that a class, a model and a file can have."""
+    shown = re.sub(r"[^A-Za-z0-9_]", "_", name) or "_"
+    return f"_{shown}" if shown[0].isdigit() else shown
+
+
+def check_structure(record: Mapping[str, Any]) -> None:
+    """Refuse a file whose keys or types of values are not those of the format; the message names the entry.
+
+    Raises:
+        ModelError: an unknown key, or a value of another type.
+    """
+    _check_keys({k: v for k, v in record.items() if k not in _IGNORED}, _STRUCTURE, "")
+
+
+def _check_keys(entry: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
+    for key, value in entry.items():
+        if key not in known:
+            raise ModelError(f"{where}unknown key {key!r}; {near(key, known)}")
+        _check_type(value, known[key], where, key)
+
+
+def _check_type(value: Any, wanted: Any, where: str, key: str) -> None:
+    if isinstance(wanted, list):
+        if not (isinstance(value, list) and all(isinstance(item, Mapping) for item in value)):
+            raise ModelError(f"{where}{key} = {_shown(value)}: expected entries that begin with [[{key}]]")
+        for i, item in enumerate(value, start=1):
+            _check_keys(item, wanted[0], f"{key} {item.get('name', item.get('variable', i))}: ")
+    elif isinstance(wanted, Mapping):
+        if not isinstance(value, Mapping):
+            raise ModelError(f"{where}{key} = {_shown(value)}: expected a table that begins with [{key}]")
+        _check_keys(value, wanted, f"{key}: ")
+    else:
+        types, words = _TYPES[wanted]
+        if not isinstance(value, types) or (isinstance(value, bool) and bool not in types):
+            raise ModelError(f"{where}{key} = {_shown(value)}: expected {words}")
+        if wanted == "parameters":
+            _check_values(value, f"{where}{key}")
+
+
+def _check_values(value: Any, where: str) -> None:
+    """Values of parameters: numbers, texts, true or false, lists and tables of them; no dates."""
+    for key, part in value.items() if isinstance(value, Mapping) else enumerate(value, start=1):
+        if isinstance(part, Mapping | list):
+            _check_values(part, f"{where}.{key}")
+        elif not isinstance(part, int | float | str):
+            raise ModelError(f"{where}.{key} = {part}: is a date or time, which no parameter takes; give a number")
+
+
+def _needed(entry: Mapping[str, Any], keys: Iterable[str], where: str) -> None:
+    for key in keys:
+        if key not in entry:
+            raise ModelError(f'{where}: needs {key} = "..."')
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, Mapping | list):
+        return "{...}" if isinstance(value, Mapping) else "[...]"
+    return str(value) if isinstance(value, datetime.date | datetime.time) else f"{value!r:.60}"
 
 
 def _element(parameters: Mapping[str, Any], index: int, size: int) -> dict[str, Any]:

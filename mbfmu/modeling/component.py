@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import inspect
 from collections.abc import Iterator, Mapping
+from types import FunctionType
 from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from mbfmu.errors import ModelError
+from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling import types
 from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
-from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, required
+from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, checked_start, required
+from mbfmu.modeling.names import checked_name
+from mbfmu.modeling.user_code import described, told
 
 
 def near(name: str, known: Any, see: str = "mbfmu info") -> str:
@@ -25,18 +29,13 @@ def near(name: str, known: Any, see: str = "mbfmu info") -> str:
     return f"known: {', '.join(names)}" if len(names) <= 12 else f"see `{see}`"
 
 
-def as_start(value: Any, where: str) -> Start:
-    """A modifier of a variable in its one form."""
-    if isinstance(value, Start):
-        if any(isinstance(part, str) for part in np.ravel(np.array(value.value, dtype=object))):
-            raise ModelError(f"{where}: its start value {value.value!r} is text; give a number, in SI units")
-        return value
-    if isinstance(value, Mapping) and value and set(value) <= {"start", "fixed"}:
-        return as_start(Start(value.get("start"), value.get("fixed")), where)
-    raise ModelError(
-        f"{where} = {value!r}: this is a variable, its start value is given as Start(value, fixed=...) "
-        "(in a file: {start = ..., fixed = ...})"
-    )
+def _is_reserved(cls: type, name: str) -> bool:
+    """True for a method or property that all components, or all assemblies, have."""
+    for base in cls.__mro__:
+        if name in vars(base):
+            is_ours = base.__module__ in ("mbfmu.modeling.component", "mbfmu.modeling.assembly")
+            return is_ours and isinstance(vars(base)[name], property | FunctionType)
+    return False
 
 
 class Component:
@@ -189,9 +188,15 @@ class Component:
 
     def has_part(self, name: str) -> bool:
         """False for a conditional part that does not exist here."""
-        return name not in self._conditions or bool(self._conditions[name](self))
+        if name not in self._conditions:
+            return True
+        with told(f"{self.where}.{name}: its condition fails"):
+            return bool(self._conditions[name](self))
 
     def _own(self, name: str, part: Component) -> None:
+        checked_name(name, f"component {'.'.join(filter(None, (self.path, str(name))))}")
+        if not isinstance(part, Component):
+            raise ModelError(f"{self.where}.{name}: a part is a component such as Revolute(), got {part!r}")
         if part._owner is not None:
             raise ModelError(
                 f"{self.where}.{name}: this {type(part).__name__} is already {part.path or part._name!r}; "
@@ -223,16 +228,34 @@ class Component:
     # -- attributes
 
     def __setattr__(self, name: str, value: Any) -> None:
+        of_component = isinstance(value, Component | Port) or (
+            isinstance(value, list | tuple) and any(isinstance(v, Component) for v in value)
+        )
+        if of_component and (name in self.declarations or hasattr(type(self), name)):
+            raise ModelError(
+                f"{self.where}: no component can be assigned to {name!r}, for {type(self).__name__} has something else "
+                f"of this name; call it {name}1"
+            )
+        if _is_reserved(type(self), name):
+            raise ModelError(
+                f"{self.where}: {name!r} is part of what every component has, and cannot be assigned; choose another "
+                "name"
+            )
+        if inspect.isclass(value) and issubclass(value, Component):
+            raise ModelError(f"{self.where}.{name}: is the class {value.__name__}; make one, {value.__name__}(...)")
         if name in self.declarations:
             super().__setattr__(name, value)
         elif isinstance(value, Component):
             self._own(name, value)
-        elif isinstance(value, list | tuple) and value and all(isinstance(v, Component) for v in value):
+        elif of_component and isinstance(value, list | tuple):
+            wrong = [v for v in value if not isinstance(v, Component)]
+            if wrong:
+                raise ModelError(f"{self.where}.{name}: a list of components has {wrong[0]!r} in it; leave it out")
             for i, part in enumerate(value, start=1):
                 self._own(f"{name}[{i}]", part)
             self.__dict__[name] = list(value)
         elif isinstance(value, Port):
-            value.name = name
+            value.name = checked_name(name, f"connector {name}")
             self._ports[name] = value
         else:
             super().__setattr__(name, value)
@@ -280,7 +303,7 @@ class Component:
                 self._values[name] = declaration.checked(value, self.where)
                 rebuild |= declaration.structural and type(self).build is not Component.build
             elif isinstance(declaration, Variable):
-                new, old = as_start(value, f"{self.where}.{name}"), self._values.get(name, Start())
+                new, old = checked_start(value, f"{self.where}.{name}"), self._values.get(name, Start())
                 self._values[name] = Start(
                     old.value if new.value is None else new.value, old.fixed if new.fixed is None else new.fixed
                 )
@@ -290,7 +313,12 @@ class Component:
             self._rebuild()
         for name, value in nested.items():
             part = self._parts.get(name)
-            if part is None or not isinstance(value, Mapping):
+            if part is not None and not isinstance(value, Mapping):
+                example = next(iter(part.parameters()), "parameter")
+                raise ModelError(
+                    f"{part.title} = {value!r}: is a component; name what is to change, such as {part.where}.{example}"
+                )
+            if part is None:
                 known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
                 raise ModelError(
                     f"{self.title} has no parameter {name!r}; {near(name, [*known, *self._parts], self._help)}"
@@ -300,7 +328,8 @@ class Component:
     def _rebuild(self) -> None:
         self._parts.clear()
         self._connections.clear()
-        self.build()
+        with told(f"{self.where}: build() of {type(self).__name__} fails"):
+            self.build()
 
     def value(self, name: str) -> Any:
         """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one."""
@@ -310,7 +339,16 @@ class Component:
         if value is required:
             raise ModelError(f"{self.title} needs a value for {name} ({declaration.doc})")
         if callable(value) and not hasattr(value, "is_symbolic"):
-            value = value(self)
+            what = f"{self.where}.{name}: its binding fails"
+            try:
+                with told(what):
+                    value = value(self)
+            except MbfmuError:
+                raise
+            except Exception as error:
+                if name not in self._values:
+                    raise  # a binding of the class
+                raise ModelError(f"{what}: {described(error)}") from error
             if declaration.type is not types.Orientation:
                 value = declaration.checked(value, self.where)
         elif name not in self._values:
@@ -364,7 +402,10 @@ class Component:
         given: Start = self._values.get(name, Start())
 
         def resolved(value: Any) -> Any:
-            return value(self) if callable(value) and not hasattr(value, "is_symbolic") else value
+            if not callable(value) or hasattr(value, "is_symbolic"):
+                return value
+            with told(f"{self.where}.{name}: its start value fails"):
+                return value(self)
 
         value = given.value if given.value is not None else resolved(declaration.start)
         fixed = given.fixed if given.fixed is not None else resolved(declaration.fixed)

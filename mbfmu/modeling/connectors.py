@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
@@ -554,8 +555,30 @@ class Connector:
             raise TypeError(f"{self}: only signals have elements")
         whole = self.elements if self.elements is not None else tuple(range(self.port.size(self.owner)))
         if isinstance(index, slice):
-            return Connector(self.owner, self.port, whole[index])
+            chosen = whole[index]
+            if not chosen:
+                raise ModelError(f"{self.path}: has {len(whole)} elements, none in this slice")
+            return Connector(self.owner, self.port, chosen)
+        if not -len(whole) <= index < len(whole):
+            raise ModelError(f"{self.path}: has {len(whole)} elements, 0 to {len(whole) - 1}; there is no [{index}]")
         return Connector(self.owner, self.port, (whole[index],))
+
+    def __iter__(self) -> Iterator[Connector]:
+        """Its elements."""
+        if not isinstance(self.port, Signal):
+            raise TypeError(f"{self}: only signals have elements")
+        return (self[k] for k in range(self.owner.size_of(self)))
+
+    def references(self) -> list[Reference]:
+        """What it says of a signal: the whole, or each of the elements that it stands for."""
+        name = self.port.name
+        if self.elements is None or not isinstance(self.port, Signal):
+            return [Reference(self.owner, name)]
+        shape = self.port.shape(self.owner)
+        if not shape:
+            return [Reference(self.owner, name)]
+        places = (np.unravel_index(k, shape, order="F") for k in self.elements)
+        return [Reference(self.owner, f"{name}[{','.join(str(i + 1) for i in place)}]") for place in places]
 
     def __getattr__(self, name: str) -> Any:
         quantities = {q.name for q in (*self.port.potentials, *self.port.flows)}

@@ -15,16 +15,20 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
+from mbfmu.modeling.names import checked_text
 from mbfmu.modeling.types import Axis, Type
 
 Shape = tuple[int, ...]
+
+#: The largest integer of FMI 2.0.
+_LARGEST = 2**31 - 1
 
 
 class _Required:
@@ -48,6 +52,42 @@ class Start:
 
     value: Any = None
     fixed: bool | Sequence[bool] | None = None
+
+
+def checked_start(value: Any, where: str) -> Start:
+    """A start value as Python or a file gives it, `Start` or a mapping with `start` and `fixed`, in its one form.
+
+    Raises:
+        ModelError: it is neither, its value is no finite number (or an expression), or `fixed` is not true or false.
+    """
+    if isinstance(value, Mapping) and value and set(value) <= {"start", "fixed"}:
+        value = Start(value.get("start"), value.get("fixed"))
+    if not isinstance(value, Start):
+        raise ModelError(
+            f"{where} = {value!r}: this is a variable, its start value is given as Start(value, fixed=...) "
+            "(in a file: {start = ..., fixed = ...})"
+        )
+    for flag in _scalars(value.fixed):
+        if not (flag is None or isinstance(flag, bool | np.bool_)):
+            raise ModelError(f"{where}: fixed = {value.fixed!r}; expected true or false")
+    if value.value is not None and not hasattr(value.value, "is_symbolic"):
+        checked_numbers(value.value, f"{where}: its start value {value.value!r}")
+    return value
+
+
+def checked_numbers(value: Any, what: str) -> None:
+    """Refuse what are no finite numbers; CasADi expressions may be among them."""
+    for part in _scalars(value):
+        if hasattr(part, "is_symbolic"):
+            continue
+        if isinstance(part, str):
+            raise ModelError(f"{what} is text; give a number, in SI units")
+        try:
+            number = math.nan if isinstance(part, bool | np.bool_) else float(part)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+        if not math.isfinite(number):
+            raise ModelError(f"{what} is no finite number; give one, in SI units")
 
 
 class Declaration:
@@ -106,26 +146,32 @@ class Parameter(Declaration):
 
     def checked(self, value: Any, where: str) -> Any:
         """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols."""
-        if isinstance(value, Start):
+        if isinstance(value, Start) or (isinstance(value, Mapping) and set(value) <= {"start", "fixed"}):
+            value = checked_start(value, f"{where}.{self.name}")
             if self.structural:
                 raise ModelError(f"{where}.{self.name}: a structural parameter cannot be free; give it a value")
             start = self.checked(0.0 if value.value is None else value.value, where)
             return Start(start, bool(value.fixed)) if value.fixed is not None else start
-        if isinstance(value, dict) and set(value) <= {"start", "fixed"}:
-            return self.checked(Start(value.get("start"), value.get("fixed")), where)
         if self.type.base in ("Boolean", "String"):
             return self._checked_choice(value, where)
         if hasattr(value, "is_symbolic") or callable(value):  # a CasADi expression or a binding
             return value
         try:
-            if value is None or np.asarray(value).dtype.kind in "bSU":  # NumPy would make numbers of them
+            if not isinstance(value, np.ndarray) and any(
+                part is None or isinstance(part, bool | str) for part in _scalars(value)
+            ):  # NumPy would make numbers of them
+                raise TypeError
+            if np.asarray(value).dtype.kind in "bSU":
                 raise TypeError
             array = np.array(value, dtype=float)
-        except (TypeError, ValueError):
-            raise ModelError(f"{where}.{self.name} = {value!r}: expected {self._expectation()}") from None
+        except (TypeError, ValueError, OverflowError):
+            raise ModelError(
+                f"{where}.{self.name} = {_short(value)}: expected {self._expectation()}{self._hint(value)}"
+            ) from None
         if self.shape is not None and array.shape != self.shape:
             raise ModelError(
-                f"{where}.{self.name} = {value!r}: expected {self._expectation()}, got shape {array.shape}"
+                f"{where}.{self.name} = {_short(value)}: expected {self._expectation()}, got shape {array.shape}"
+                f"{self._hint(value)}"
             )
         if not np.all(np.isfinite(array)):
             raise ModelError(f"{where}.{self.name} = {value!r}: every value must be finite")
@@ -144,6 +190,8 @@ class Parameter(Declaration):
         if self.type.base == "Integer":
             if not np.all(array == np.round(array)):
                 raise ModelError(f"{where}.{self.name} = {value!r}: expected whole numbers")
+            if np.any(np.abs(array) > _LARGEST):
+                raise ModelError(f"{where}.{self.name} = {_short(value)}: an integer of an FMU has 32 bits")
             return int(array) if array.shape == () else tuple(int(v) for v in array.ravel())
         return float(array) if array.shape == () else array
 
@@ -157,18 +205,43 @@ class Parameter(Declaration):
         short = value.rsplit(".", 1)[-1] if self.type.values else value
         if self.type.values and short not in self.type.values:
             raise ModelError(f"{where}.{self.name} = {value!r}: expected one of {', '.join(self.type.values)}")
-        return short
+        return short if self.type.values else checked_text(value, f"{where}.{self.name}")
 
     def _unit(self) -> str:
-        return f" {self.type.unit}" if self.type.unit else ""
+        return f" {self.type.unit}" if self.type.unit not in (None, "1") else ""
+
+    def _hint(self, value: Any) -> str:
+        """How a value of this shape is written, where one was given that is not."""
+        if self.shape is None or len(self.shape) != 1 or self.shape[0] > 6:
+            return ""
+        example = [1, *(0,) * (self.shape[0] - 1)]
+        return f"; write it as {example}"
 
     def _expectation(self) -> str:
         if self.shape is None:
             return f"a number or a vector of numbers{self._unit() and ' in' + self._unit()}"
         size = {0: "a number", 1: f"{self.shape[0] if self.shape else 0} numbers"}.get(len(self.shape))
-        return (size or f"a {' x '.join(map(str, self.shape))} matrix") + (
-            f" in{self._unit()}" if self.type.unit else ""
-        )
+        return (size or f"a {' x '.join(map(str, self.shape))} matrix") + (f" in{self._unit()}" if self._unit() else "")
+
+
+def _scalars(value: Any) -> Iterator[Any]:
+    """The elements of nested lists and arrays; CasADi's expressions as they are."""
+    if isinstance(value, np.ndarray):
+        value = value.tolist()
+    if isinstance(value, list | tuple):
+        for part in value:
+            yield from _scalars(part)
+    else:
+        yield value
+
+
+def _short(value: Any) -> str:
+    """A value for a message, without most of its digits where it has many."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no integers of more than 4300 digits
+        return "an integer with thousands of digits"
+    return text if len(text) <= 80 else f"{text[:60]}... ({len(text)} characters)"
 
 
 def Final(

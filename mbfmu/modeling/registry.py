@@ -86,6 +86,9 @@ def component_class(name: str) -> type[Component]:
         short = short.removeprefix(prefix)
     classes = component_classes()
     if short not in classes:
+        full = sorted(known for known in classes if known.rpartition(".")[2] == short.rpartition(".")[2])
+        if full:
+            raise ModelError(f"no component class {name}: write its full name, {' or '.join(full)}")
         raise ModelError(f"no component class {name}: {near(short, classes, 'mbfmu list')}")
     return classes[short]
 

@@ -38,7 +38,11 @@ def write(assembly: Assembly, path: pathlib.Path) -> None:
     writers = {".py": to_python, ".toml": to_toml}
     if path.suffix not in writers:
         raise ModelError(f"{path}: what is written is Python or TOML; choose {path.stem}.py or {path.stem}.toml")
-    path.write_text(writers[path.suffix](assembly), encoding="utf-8")
+    text = writers[path.suffix](assembly)
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be written ({error.strerror}); choose another folder") from error
 
 
 # -- what there is to say

@@ -9,6 +9,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import struct
 import subprocess
 import sys
@@ -77,7 +78,10 @@ class Compiler:
     def _library(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> bytes:
         def make() -> bytes:
             self._run(flags, source, name, include)
-            return (source.parent / name).read_bytes()
+            library = source.parent / name
+            if not library.is_file() or not library.stat().st_size:
+                raise BuildError(f"the C compiler {self.command[0]!r} made no library, without a message; {_REMEDY}")
+            return library.read_bytes()
 
         return cached(self._origin([*flags, name], [*source.parent.iterdir(), *include.iterdir()]), make)
 
@@ -101,15 +105,36 @@ class Compiler:
         # Behind the source: linkers take what is needed. dlopen is in a library of its own before glibc 2.34.
         command += {"linux64": ["-lm", "-ldl"], "darwin64": ["-lm"]}.get(self.platform, [])
         try:
-            run = subprocess.run(
-                command, cwd=source.parent, capture_output=True, text=True, errors="replace", check=False
-            )
+            run = _run_group(command, source.parent)
         except OSError as error:
             raise BuildError(f"cannot run the C compiler {self.command[0]!r}: {error.strerror}; {_REMEDY}") from error
         if run.returncode != 0:
             lines = (run.stderr + run.stdout).splitlines()
             first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
             raise BuildError(f"the C compiler failed: {first.strip()}\n  command: {shlex.join(command)}")
+
+
+def _run_group(command: Sequence[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
+    """Run a command; where this process is stopped meanwhile, so are the processes that the command has started."""
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        errors="replace",
+        start_new_session=True,
+    )
+    try:
+        output, errors = process.communicate()
+    except BaseException:
+        if os.name == "posix":
+            os.killpg(process.pid, signal.SIGTERM)
+        else:
+            process.kill()
+        process.communicate()
+        raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
 
 
 def universal_binary(libraries: Sequence[bytes]) -> bytes:

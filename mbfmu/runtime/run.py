@@ -24,6 +24,9 @@ Value = float | int | bool | str
 #: Communication intervals of a run that names none.
 INTERVALS = 500
 
+#: Most values that a run records: 4 GiB of them.
+_MOST_VALUES = 2**29
+
 #: A run returns to Python so often for interrupts, and where its progress is shown.
 _CHUNKS, _CHUNKS_SHOWN = 10, 50
 
@@ -277,6 +280,13 @@ def run(
 
     numeric = [variable for variable in variables if variable.type != "String"]
     recorded = numeric if outputs is None else [find(name) for name in outputs]
+    count = (stop - start) / interval + 1
+    if count * (len(recorded) + 1) > _MOST_VALUES:
+        raise SimulationError(
+            f"{equations.name}: {count:.3g} points, one every {interval:g} s, of {len(recorded)} variables are more "
+            "than memory holds: choose a longer step, or fewer variables"
+        )
+    grid = _grid(start, stop, interval)
     one = Run(equations, variables, tolerance=tolerance, start_time=start, stop_time=stop)
     for name, value in (start_values or {}).items():
         one.set(find(name), value)
@@ -293,6 +303,7 @@ def run(
         series[part] = one.rows(grid[part], places, driven)
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
+    _check_finite(equations.name, grid, series, moving, columns)
     constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
@@ -339,7 +350,26 @@ def time_grid(
         )
     if interval is not None and not interval > 0.0:
         raise SimulationError(f"{equations.name}: the interval {interval:g} s must be positive")
-    return _grid(start, stop, (stop - start) / INTERVALS if interval is None else interval)
+    interval = (stop - start) / INTERVALS if interval is None else interval
+    if not interval < math.inf:
+        raise SimulationError(f"{equations.name}: the interval {interval:g} s must be finite")
+    return _grid(start, stop, interval)
+
+
+def _check_finite(
+    model: str, grid: np.ndarray, series: np.ndarray, variables: Sequence[ScalarVariable], columns: np.ndarray
+) -> None:
+    """Refuse a result with values that are not finite: the equations went where a function has no value."""
+    wrong = ~np.isfinite(series)
+    if wrong.any():
+        row = int(np.flatnonzero(wrong.any(axis=1))[0])
+        names = [v.name for v, column in zip(variables, columns.ravel(), strict=True) if wrong[row, column]]
+        value = series[row, columns.ravel()[[v.name for v in variables].index(names[0])]]
+        more = f", and so are {len(names) - 1} others" if len(names) > 1 else ""
+        raise SimulationError(
+            f"{model}: '{names[0]}' is {value:g} at {grid[row]:.9g} s, no finite number{more}: a division by zero, or "
+            "a function outside its range; limit what goes into it"
+        )
 
 
 def _grid(start: float, stop: float, interval: float) -> np.ndarray:

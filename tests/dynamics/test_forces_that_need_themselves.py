@@ -100,5 +100,5 @@ def test_a_gear_moves_the_pendulum_as_by_hand(kind, place, ratio, z, rotor) -> N
 
 def test_the_report_names_the_relation_that_is_kept() -> None:
     structure = System.of(Geared("IdealGear", "link2", 2.0, 1.0, None)).structure
-    assert structure[0] == "1 degrees of freedom (2 speeds, 1 constraints)"
+    assert structure[0] == "1 degree of freedom (2 speeds, 1 constraint)"
     assert any(line.startswith("relation 1 of ") and line.endswith("kept as a constraint") for line in structure)

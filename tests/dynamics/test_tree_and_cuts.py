@@ -94,7 +94,7 @@ class FourBar(Assembly):
 
 def test_a_planar_loop_has_one_freedom_and_says_what_was_redundant() -> None:
     system = mbfmu.System.of(FourBar())
-    assert system.structure[0].startswith("1 degrees of freedom")
+    assert system.structure[0].startswith("1 degree of freedom")
     cut = [line for line in system.structure if ": cut, " in line]
     assert len(cut) == 1
     tree = next(line for line in system.structure if line.startswith("joints in the tree: "))
@@ -128,7 +128,7 @@ def test_the_loop_stays_closed() -> None:
 def test_a_flat_parallelogram_keeps_its_freedom() -> None:
     """Its Jacobian loses rank at the start, so the rows to keep are those of the positions around it."""
     system = mbfmu.System.of(FourBar(flat=True))
-    assert system.structure[0].startswith("1 degrees of freedom")
+    assert system.structure[0].startswith("1 degree of freedom")
     assert (system.equations.nv, system.equations.nl) == (4, 3)
     told = "branches of motion cross at the start: the guesses of speeds choose one"
     assert told in system.structure
@@ -257,7 +257,7 @@ class GearTrain(Assembly):
 def test_gears_share_one_coordinate(select: str) -> None:
     """J = 0.5 + 9 / 36 on the motor's side; stateSelect says whose angle is the state, not how it moves."""
     system = mbfmu.System.of(GearTrain(select))
-    assert system.structure[0].startswith("1 degrees of freedom (1 speeds, 0 constraints)")
+    assert system.structure[0].startswith("1 degree of freedom (1 speed, 0 constraints)")
     states = {v.name for v in system.variables if v.store == "x"}
     assert ("load.phi" in states) == (select == "always")
     result = mbfmu.simulate(system, 2.0, tolerance=1e-9)
@@ -303,7 +303,7 @@ def test_a_planetary_gear_has_two_freedoms() -> None:
 def test_a_closed_loop_of_gears_takes_a_multiplier() -> None:
     """The shaft ties the ring to the sun: w_r = w_s / 4, w_c = (1 + 2/4) / 3 w_s."""
     system = mbfmu.System.of(Planet(close=True))
-    assert system.structure[0].startswith("1 degrees of freedom")
+    assert system.structure[0].startswith("1 degree of freedom")
     inertia = 1.0 + 2.0 * 0.5**2 + 3.0 * 0.25**2
     result = mbfmu.simulate(system, 1.0, tolerance=1e-9)
     np.testing.assert_allclose(result["sun.a"], 1 / inertia, rtol=1e-9)

@@ -304,11 +304,11 @@ def test_the_same_mechanism_in_python_and_as_file(read: Read) -> None:
         ('[[component]]\nname = "a"\nclass = "X"\ntype = 1\n', r"component a: unknown key 'type'; known: class, dim"),
         (
             '[[component]]\nname = "a"\nclass = "Test.Twice"\ndim = [0]\n',
-            r"component a: dim = \[0\]; expected one positive number in brackets, such as \[6\]",
+            r"component a: dim = \[0\]; expected one number from 1 to 10000 in brackets, such as \[6\]",
         ),
         (
             '[[component]]\nname = "a"\nclass = "Test.Twice"\nparameters = 3\n',
-            "component a: parameters must be a table",
+            "component a: parameters = 3: expected a table",
         ),
         (
             '[[component]]\nname = "a"\nclass = "Test.Twice"\n' * 2,
@@ -338,7 +338,7 @@ def test_the_same_mechanism_in_python_and_as_file(read: Read) -> None:
         (BLOCKS + '[[connect]]\na = "ramp.part.y"\nb = "sum.u[1]"\n', "ramp has no part 'part'"),
         (PENDULUM + '[[connect]]\na = "world.frame_b[1]"\nb = "hinge.frame_a"\n', "only signals have elements"),
         (PENDULUM + "[experiment]\nend = 3.0\n", "experiment: unknown key 'end'; known: "),
-        (PENDULUM + '[experiment]\nstop = "3"\n', r"experiment: stop = '3'; expected a number"),
+        (PENDULUM + '[experiment]\nstop = "3"\n', r"experiment: stop = '3': expected a number"),
         (PENDULUM + '[[output]]\nsignal = "hinge.phi"\n', "unknown key 'signal'"),
     ],
 )

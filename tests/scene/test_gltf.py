@@ -24,7 +24,7 @@ from mbfmu.scene.motion import keyframes, motion
 from mbfmu.simulate import simulate
 
 #: The gallery but for what has no three dimensions, and for the V6, which takes its time.
-GALLERY = sorted(set(assemblies()) - {"car", "drivetrain", "powertrain", "heat_losses", "engine_v6"})
+GALLERY = sorted(set(assemblies()) - {"car", "drivetrain", "powertrain", "heat_losses", "motor_drive", "engine_v6"})
 
 
 class Glb:

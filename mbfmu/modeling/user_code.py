@@ -1,0 +1,88 @@
+"""Code of users that fails: equations, bindings, constructors and files are told with file and line."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import linecache
+import pathlib
+import sysconfig
+import traceback
+from collections.abc import Iterator
+
+from mbfmu.errors import MbfmuError, ModelError
+
+
+@contextlib.contextmanager
+def told(what: str) -> Iterator[None]:
+    """Tell what goes wrong inside as an error of a user's code: `what`, file and line, type and text.
+
+    Errors of mbfmu's own are passed on, and so are exceptions that passed no line of a user's: those are defects.
+
+    Raises:
+        ModelError: a line of a user's code fails, or ends the program.
+    """
+    try:
+        yield
+    except MbfmuError:
+        raise
+    except (Exception, SystemExit) as error:
+        where = place(error, what)
+        if not where:
+            raise
+        raise ModelError(f"{what}{where}: {described(error)}") from error
+
+
+def described(error: BaseException) -> str:
+    """Type and first line of an exception, and what to do about those that are known."""
+    if isinstance(error, SystemExit):
+        return f"it ends the program, sys.exit({error.code!r}); leave that out of a model"
+    if isinstance(error, RecursionError):
+        return "RecursionError: it calls itself without end"
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
+
+
+def place(error: BaseException, what: str = "") -> str:
+    """The last line of a user's code that an exception passed, as `, file.py, line 7 (x = y)`, or nothing.
+
+    The file is left out where `what`, which stands before it in the message, begins with it.
+    """
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f", {_short(str(error.filename))}, line {error.lineno}"
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not _is_library(frame.filename):
+            line = frame.line or linecache.getline(frame.filename, frame.lineno or 0).strip()
+            name = _short(frame.filename)
+            file = "" if pathlib.Path(what.partition(":")[0]).name == name else f", {name}"
+            return f"{file}, line {frame.lineno}" + (f" ({line})" if line else "")
+    return ""
+
+
+def _short(file: str) -> str:
+    return pathlib.Path(file).name
+
+
+def _is_library(file: str) -> bool:
+    """True for mbfmu's own files, for Python's, and for those of the libraries that equations are written with."""
+    if file.startswith("<frozen"):
+        return True
+    path = pathlib.Path(file)
+    if "site-packages" in path.parts or "dist-packages" in path.parts:
+        return any(path.is_relative_to(folder) for folder in _packages())
+    return any(path.is_relative_to(folder) for folder in (*_packages(), sysconfig.get_paths()["stdlib"]))
+
+
+@functools.cache
+def _packages() -> tuple[str, ...]:
+    """Folders of mbfmu and of the libraries."""
+    found: list[str] = []
+    for name in ("mbfmu", "mbfmu.components", "mbfmu.fmus", "mbfmu.templates", "numpy", "casadi", "scipy"):
+        specification = importlib.util.find_spec(name)
+        # of mbfmu the first: in a checkout its folders are a second one
+        found += list((specification.submodule_search_locations if specification else None) or ())[:1]
+    return tuple(dict.fromkeys(found))
+
+
+__all__ = ["described", "place", "told"]

@@ -1,0 +1,301 @@
+"""Wrong models in Python: each is refused with the name, the value and the remedy, by every command alike."""
+
+from __future__ import annotations
+
+import pathlib
+
+import pytest
+from conftest import Refused
+
+HEAD = """
+import math, sys
+from mbfmu import Assembly, Component, Start
+from mbfmu.components import *
+from mbfmu.components import blocks, forces, sensors
+from mbfmu.modeling import Parameter, RealInput, RealOutput, Variable, required
+from mbfmu.modeling import types as t
+"""
+
+MODEL = """
+class M(Assembly):
+    def __init__(self):
+        self.world = World()
+        self.j = Revolute(phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
+        self.b = Body(m=1.0, r_CM=(0.5, 0, 0))
+        self.connect(self.world.frame_b, self.j.frame_a)
+        self.connect(self.j.frame_b, self.b.frame_a)
+"""
+
+#: A wrong line at the end of the constructor -> words of the message.
+LINES: dict[str, list[str]] = {
+    # names
+    "self.add = blocks.Add()": ["no component can be assigned to 'add'", "add1"],
+    "self.input = blocks.Add()": ["'input'", "input1"],
+    "self.output = blocks.Add()": ["'output'", "output1"],
+    "self.start = blocks.Add()": ["'start'", "start1"],
+    "self.path = blocks.Add()": ["'path'", "path1"],
+    "self.value = blocks.Add()": ["'value'", "value1"],
+    "self.name = blocks.Add()": ["'name'", "name1"],
+    "self.build = blocks.Add()": ["'build'", "build1"],
+    "self.connect = blocks.Add()": ["'connect'", "connect1"],
+    "self.parts = Revolute()": ["'parts'", "parts1"],
+    "self.stop_time = Revolute()": ["'stop_time'", "stop_time1"],
+    "self.modify = [Revolute(), Revolute()]": ["'modify'", "modify1"],
+    "self.name = 'x'": ["'name'", "choose another"],
+    "self.value = 3": ["'value'", "choose another"],
+    "self.größe = Revolute()": ["größe", "can be no name in an FMU"],
+    "setattr(self, 'a b', Revolute())": ["'a b'", "can be no name"],
+    "setattr(self, '1abc', Revolute())": ["'1abc'", "digit in front"],
+    "setattr(self, '../..', Revolute())": ["'../..'", "can be no name"],
+    'setattr(self, "a\'b", Revolute())': ["can be no name"],
+    "setattr(self, '', Revolute())": ["can be no name"],
+    "self.add('a\\nb', Revolute())": ["can be no name"],
+    "self.add(3, Revolute())": ["can be no name"],
+    "self.add('c', 3)": ["a part is a component", "got 3"],
+    "self.add('c', Revolute)": ["a part is a component"],
+    "self.c = Revolute": ["is the class Revolute", "Revolute(...)"],
+    "self.c = [Revolute(), 3]": ["list of components has 3"],
+    "self.c = self.j": ["already 'j'"],
+    "self.c = self": ["cannot contain itself"],
+    # outputs and inputs
+    "self.output(self.j.w, 'j.phi')": ["output j.phi", "another variable of this name"],
+    "self.output(self.j.w, 'time')": ["output time", "another variable of this name"],
+    "self.output(self.j.w, 'a b')": ["'a b'", "can be no name"],
+    "self.output(self.j.w, '')": ["can be no name"],
+    "self.output(self.j.w, 'o'); self.output(self.j.phi, 'o')": ["output o", "already"],
+    "self.output(self.j.q)": ["Revolute) has no 'q'"],
+    "self.output(self.j.phi[3])": ["j.phi[4]", "no variable"],
+    "self.output(self.b.r_0[3])": ["b.r_0[4]", "no variable"],
+    "self.output(self.b.m)": ["output() takes a variable"],
+    "self.output('j.phi')": ["output() takes a variable", "'j.phi'"],
+    "self.output(None)": ["output() takes a variable", "None"],
+    "self.output(self.j)": ["output() takes a variable"],
+    "self.s = sensors.AbsolutePosition(); self.connect(self.s.frame_a, self.b.frame_a); self.output(self.s.r[3])": [
+        "s.r",
+        "3 elements",
+        "no [3]",
+    ],
+    "self.s = sensors.AbsolutePosition(); self.connect(self.s.frame_a, self.b.frame_a); self.output(self.s.r[5:])": [
+        "s.r",
+        "3 elements",
+    ],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.input(self.g.u, 'b')": [
+        "g.u has an input already",
+        "a",
+    ],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'j.phi')": ["input j.phi", "another variable of this name"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'time')": ["input time", "another variable"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, '1u')": ["'1u'", "can be no name"],
+    "self.g = blocks.Gain(k=1); self.h = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.input(self.h.u, 'a')": [
+        "input a",
+        "already",
+    ],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, 'a'); self.output(self.g.y, 'a')": [
+        "output a",
+        "input",
+        "already",
+    ],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, start=float('nan'))": ["start value nan", "no finite number"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, start='1')": ["'1'", "text"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.u, start=[1, 2])": ["[1, 2]", "2 numbers, expected 1"],
+    "self.g = blocks.Gain(k=1); self.input(self.g.y)": ["g.y is an output"],
+    "self.g = blocks.Gain(k=1)": ["g.u", "not connected", "connect it"],
+    "self.input(self.j.frame_a)": ["input() takes a signal connector"],
+    "self.input(self.j.phi)": ["input() takes a signal connector"],
+    "self.m = blocks.Add3(); self.k = blocks.Constant(k=1); self.connect(self.k.y, self.m.u1)": [
+        "m.u2",
+        "not connected",
+    ],
+    "self.m = forces.WorldForce(); self.connect(self.m.frame_b, self.b.frame_a); self.k = blocks.Constant(k=1); "
+    "self.connect(self.k.y, self.m.force[1])": ["m.force", "3 elements", "m.force[1], m.force[3]", "not connected"],
+    # connections
+    "self.connect(self.j.frame_a, self.j)": ["two connectors"],
+    "self.connect(self.j.frame_a, 'b.frame_a')": ["two connectors", "'b.frame_a'"],
+    "self.connect(self.j.frame_a, self.j.frame_c)": ["no 'frame_c'", "frame_a"],
+    "self.g = blocks.Gain(k=1); self.connect(self.g.u, self.j.frame_a)": ["g.u (signal)", "j.frame_a (frame)"],
+    "self.connect(self.j.axis, self.j.support)": ["j.axis", "useAxisFlange"],
+    "self.connect(self.b.frame_a, Revolute().frame_a)": ["not part of it"],
+    # start values
+    "self.b.v_0 = Start((0, 0, 0), fixed='false')": ["b.v_0", "'false'", "true or false"],
+    "self.b.v_0 = Start((0, 0, 0), fixed='no')": ["b.v_0", "'no'"],
+    "self.b.v_0 = Start((0, 0, 0), fixed='yes')": ["b.v_0", "'yes'"],
+    "self.b.v_0 = Start((0, 0, 0), fixed=1)": ["b.v_0", "fixed = 1"],
+    "self.b.v_0 = Start((0, 0, 0), fixed=[True, 'x', False])": ["b.v_0", "true or false"],
+    "self.b.v_0 = Start((0, 0, 0), fixed=[True, False])": ["b.v_0", "2 elements, expected 3"],
+    "self.b.v_0 = Start((0, 0), fixed=True)": ["b.v_0", "2 elements, expected 3"],
+    "self.j.phi = Start('0.1')": ["j.phi", "text"],
+    "self.j.phi = Start(float('nan'))": ["j.phi", "no finite number"],
+    "self.j.phi = Start(float('inf'))": ["j.phi", "no finite number"],
+    "self.j.phi = Start(True)": ["j.phi", "no finite number"],
+    "self.j.phi = Start([0.1, 0.2])": ["j.phi", "2 elements, expected 1"],
+    "self.j.phi = Start({})": ["j.phi", "no finite number"],
+    "self.j.phi = 0.1": ["j.phi", "Start(value"],
+    "self.j.phi = {'start': 0.1, 'fixed': 'true'}": ["j.phi", "'true'"],
+    # parameters
+    "self.b.m = -1": ["b.m = -1", ">= 0"],
+    "self.b.m = float('nan')": ["b.m", "finite"],
+    "self.b.m = float('inf')": ["b.m", "finite"],
+    "self.b.m = '1'": ["b.m", "expected a number"],
+    "self.b.m = True": ["b.m", "expected a number"],
+    "self.b.m = None": ["b.m", "expected a number"],
+    "self.b.m = [1]": ["b.m", "expected a number"],
+    "self.b.m = 10**400": ["b.m", "expected a number"],
+    "self.b.m = 10**5000": ["b.m", "expected a number"],
+    "self.b.m = 1 + 2j": ["b.m", "expected a number"],
+    "self.b.r_CM = (1, 2)": ["b.r_CM", "expected 3 numbers in m", "[1, 0, 0]"],
+    "self.b.r_CM = (1, 2, True)": ["b.r_CM", "expected 3 numbers"],
+    "self.b.r_CM = ((1, 2, 3),)": ["b.r_CM", "expected 3 numbers"],
+    "self.b.mass = 1; self.b.modify(mass=1)": ["no parameter 'mass'"],
+    "self.j.n = (0, 0, 0)": ["j.n", "not zero"],
+    "self.j.n = 1": ["j.n", "expected 3 numbers", "[1, 0, 0]"],
+    "self.j.e = (1, 0, 0)": ["j.e", "computed"],
+    "self.j.useAxisFlange = 'true'": ["useAxisFlange", "true or false"],
+    "self.j.useAxisFlange = 1": ["useAxisFlange", "true or false"],
+    "self.j.stateSelect = 'always '": ["stateSelect", "one of"],
+    "self.world.g = '9.81'": ["world.g", "expected a number"],
+    "self.world.gravityType = 'Moon'": ["gravityType", "UniformGravity"],
+    "self.b.m = lambda self: self.m": ["b.m", "depends on itself", "give it a number"],
+    "self.b.m = lambda self: self.I_11; self.b.I_11 = lambda self: self.m": ["b.m and b.I_11", "depend on each other"],
+    "self.b.m = lambda self: self.I_11 + 1; self.b.I_11 = lambda self: self.m": ["depend", "a number"],
+    "self.b.m = lambda self: 1 / 0": ["b.m", "model.py, line 16", "ZeroDivisionError"],
+    "self.b.m = lambda self: self.nothing": ["b.m", "model.py, line 16", "nothing"],
+    "self.b.m = lambda self: 'x'": ["b.m", "expected a number"],
+    "self.b.m = lambda self: None": ["b.m", "expected a number"],
+    "self.b.m = lambda self: -1.0": ["b.m", ">= 0"],
+    "self.b.m = lambda self: self.value('m')": ["b.m", "without end"],
+    "self.b.m = lambda: 3": ["b.m", "TypeError"],
+    "self.b.m = float": ["b.m", "TypeError"],
+    # the constructor itself
+    "1 / 0": ["line 16 (1 / 0)", "ZeroDivisionError"],
+    "self.nothing.frame_a": ["model.py", "line 16", "no 'nothing'"],
+    "sys.exit(0)": ["model.py", "line 16", "ends the program", "sys.exit(0)"],
+    "exit()": ["line 16", "ends the program"],
+    "raise SystemExit": ["line 16", "ends the program"],
+    "raise KeyError('k')": ["line 16", "KeyError: 'k'"],
+    "self.__init__()": ["line 13", "without end"],
+    "assert False, 'no'": ["line 16", "AssertionError: no"],
+    "undefined": ["line 16", "NameError"],
+    "blocks.Gain()": ["Gain needs a value for k"],
+    "Revolute(phi=0.1)": ["phi", "Start(value"],
+    "Revolute(0.1)": ["line 16", "TypeError"],
+    "Revolute(nothing=1)": ["no parameter 'nothing'"],
+    # the experiment
+    "self.stop_time = float('nan')": ["stop_time = nan", "finite"],
+    "self.stop_time = float('inf')": ["stop_time = inf", "finite"],
+    "self.stop_time = -1": ["stop_time = -1", "later"],
+    "self.stop_time = 0": ["stop_time = 0", "later"],
+    "self.start_time = 2": ["stop_time = 1", "start_time = 2"],
+    "self.start_time = float('-inf')": ["start_time", "finite"],
+    "self.stop_time = '3'": ["stop_time", "text"],
+    "self.stop_time = None": ["stop_time", "no finite number"],
+    "self.tolerance = 0": ["tolerance = 0", "positive"],
+    "self.tolerance = -1e-6": ["tolerance = -1e-06", "positive"],
+    "self.tolerance = float('nan')": ["tolerance", "finite"],
+    "self.tolerance = True": ["tolerance", "no finite number"],
+    "self.solver = 'euler'": ["solver", "'euler'", "explicit"],
+    "self.solver = 3": ["solver", "3", "explicit"],
+    # structure
+    "self.w2 = World()": ["both a World"],
+    "del self.parts['world']": ["j.frame_a", "not connected"],
+    "self.f = FixedTranslation(r=(1, 0, 0))": ["f"],
+    "self.t = blocks.CombiTimeTable(table=[[0, 0], [1, 1], [0.5, 2]])": ["t.table", "falls", "sort the rows"],
+    "self.t = blocks.CombiTimeTable(table=[0, 1])": ["t.table", "rows of time"],
+    "self.t = blocks.CombiTimeTable(table=[[0, 1], [1, 2]], columns=[3])": ["no column 3"],
+    "self.t = blocks.CombiTimeTable(table=[[0, 1], [0, 2], [1, 3]], smoothness='ContinuousDerivative')": ["jumps"],
+    "self.t = blocks.CombiTimeTable(table=[[0, float('nan')], [1, 2]])": ["table = [[0, nan], [1, 2]]", "finite"],
+    "self.t = blocks.CombiTimeTable(tableOnFile=True, fileName='none.txt', tableName='a')": ["none.txt"],
+    "self.l = blocks.TransferFunction(b=[1, 1, 1], a=[1, 1])": ["b = [1.0, 1.0, 1.0]", "longer than a"],
+}
+
+OWN = '''
+class Own(Component):
+    """A block of the user's."""
+
+    k = Parameter(t.Real, 1.0, "Gain")
+    u = RealInput("Input")
+    y = RealOutput("Output")
+
+    def equations(self):
+        {line}
+
+
+class M(Assembly):
+    def __init__(self):
+        self.own = Own()
+        self.c = blocks.Constant(k=1.0)
+        self.connect(self.c.y, self.own.u)
+        self.output(self.own.y)
+'''
+
+#: A wrong line in the equations of a user's own component -> words of the message.
+EQUATIONS: dict[str, list[str]] = {
+    "1 / 0": ["own", "model.py, line 17 (1 / 0)", "ZeroDivisionError"],
+    "self.y = self.nothing": ["own", "line 17", "no 'nothing'"],
+    "self.y = None": ["own", "y nothing (None)"],
+    "self.y = 'x'": ["own", "'x'", "no number"],
+    "self.y = float('nan')": ["own", "y the value nan", "not finite"],
+    "self.y = [self.u, self.u]": ["own", "2 elements, declared are 1"],
+    "self.y = self.k + self.z": ["own", "no 'z'"],
+    "self.z = self.u": ["own", "'z'", "not declared"],
+    "self.u = 1": ["own", "cannot assign u"],
+    "self.k = 1": ["own", "cannot assign k"],
+    "self.y = 1 if self.u > 0 else 2": ["own", "line 17"],
+    "self.y = math.sin(self.u)": ["own", "y the value nan", "not finite"],
+    "self.y = self.y + 1": ["own", "read", "before they assign"],
+    "self.y = {}": ["own", "no number"],
+    "self.y = object()": ["own", "no number"],
+    "sys.exit(1)": ["own", "line 17", "ends the program"],
+    "self.equations()": ["own", "line 17"],
+    "self.der.y = 1": ["der.y", "State"],
+    "self.relation(None)": ["own", "a relation nothing (None)"],
+    "self.initially('x')": ["own", "no number"],
+    "self.time_event(float('nan'))": ["own", "an instant", "not finite"],
+    "self.y = self.switch(None, 1, 0)": ["own", "switch", "None"],
+    "self.y = self.world.g": ["own", "needs a World"],
+    "pass": ["own"],
+}
+
+#: Whole files -> words of the message.
+FILES: dict[str, list[str]] = {
+    "": ["defines no assembly"],
+    "x = (": ["model.py, line 1", "correct the file"],
+    "import nothing_of_this_name": ["line 1", "nothing_of_this_name"],
+    "import sys; sys.exit(0)": ["line 1", "ends the program"],
+    "raise SystemExit(3)": ["ends the program", "sys.exit(3)"],
+    "1 / 0": ["line 1", "ZeroDivisionError"],
+    "class M: pass": ["defines no assembly"],
+    "from mbfmu import Assembly\nclass A(Assembly): pass\nclass B(Assembly): pass": ["2 assemblies", "model.py:A"],
+    "from mbfmu import Assembly\nclass A(Assembly):\n    def __init__(self, a): pass": ["needs a value for a", "-p a="],
+    "from mbfmu import Assembly\nclass A(Assembly):\n    stop_time = float('nan')": ["stop_time = nan", "finite"],
+    "from mbfmu import Assembly\nclass A(Assembly):\n    tolerance = -1": ["tolerance = -1", "positive"],
+    "from mbfmu import Assembly\nclass A(Assembly):\n    '''Bad \\x01 text.'''": ["description", "cannot carry"],
+    "from mbfmu import Assembly\nclass Größe(Assembly): pass": ["Größe", "can be no name"],
+    "\0": ["model.py", "null bytes"],
+    HEAD
+    + "class Pull(PartialLineForce):\n    def line_force(self):\n        pass\n"
+    + MODEL
+    + "        self.f = Pull()\n        self.connect(self.f.frame_a, self.world.frame_b)\n"
+    "        self.connect(self.f.frame_b, self.b.frame_a)\n": ["PartialLineForce"],
+}
+
+
+def write(folder: pathlib.Path, text: str) -> None:
+    (folder / "model.py").write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
+def test_a_wrong_line(line: str, folder: pathlib.Path, refused: Refused) -> None:
+    write(folder, HEAD + MODEL + f"        {line}\n")
+    refused(["info", "model.py"], LINES[line])
+
+
+@pytest.mark.parametrize("line", EQUATIONS, ids=range(len(EQUATIONS)))
+def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> None:
+    write(folder, HEAD + OWN.replace("{line}", line))
+    refused(["info", "model.py"], EQUATIONS[line])
+
+
+@pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
+def test_a_wrong_file(text: str, folder: pathlib.Path, refused: Refused) -> None:
+    write(folder, text)
+    refused(["info", "model.py"], FILES[text])
