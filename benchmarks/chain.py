@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from mbfmu.components import BodyBox, Revolute, World
 
 from benchmarks.mechanisms import AXES
+from mbfmu.components import BodyBox, Revolute, World
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Start
 

@@ -8,11 +8,10 @@ import zipfile
 from collections.abc import Callable
 from typing import Any
 
-from mbfmu.fmus.double_pendulum import DoublePendulum
-
 import mbfmu
 from benchmarks.timing import run_time
 from benchmarks.unit import Unit
+from mbfmu.fmus.double_pendulum import DoublePendulum
 from mbfmu.runtime.build import headers
 from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 

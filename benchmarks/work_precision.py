@@ -8,9 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from mbfmu.fmus.double_pendulum import DoublePendulum
-from mbfmu.fmus.four_bar import FourBar
-from mbfmu.fmus.planar_four_bar import PlanarFourBar
 
 import mbfmu
 from benchmarks.mechanisms import DOUBLE_PENDULUM, FOUR_BAR, PLANAR_FOUR_BAR, Mechanism
@@ -18,6 +15,9 @@ from benchmarks.peers import exudyn, mujoco, pinocchio
 from benchmarks.precision import TARGET, Point, time_at
 from benchmarks.timing import run_time
 from benchmarks.unit import Unit
+from mbfmu.fmus.double_pendulum import DoublePendulum
+from mbfmu.fmus.four_bar import FourBar
+from mbfmu.fmus.planar_four_bar import PlanarFourBar
 
 MECHANISMS = (DOUBLE_PENDULUM, PLANAR_FOUR_BAR, FOUR_BAR)
 ASSEMBLIES = {

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.interpolation import SMOOTHNESS, look_up
 from mbfmu.components.losses import LossPower
-
 from mbfmu.errors import ModelError
 from mbfmu.modeling import RealInput, required
 from mbfmu.modeling import types as t

@@ -1,4 +1,4 @@
-"""GravityPool: bodies that attract each other (the gravity pool of the lecture, seed 003)."""
+"""GravityPool: bodies that attract each other (the gravity pool of the lecture on 3D mechanics)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Partial models that components build on, with the contract that seed 002 documents for each.
+"""Partial models that components build on, with the contract that MultiBody.Interfaces documents for each.
 
 A force, a joint or a sensor of one's own subclasses one of these and adds declarations and equations only.
 """
@@ -66,30 +66,30 @@ class Renamed(Component):
 
 
 class PartialTwoFrames(Component):
-    """Component with two frames that must both be connected (seed 002)."""
+    """Component with two frames that must both be connected."""
 
     frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
     frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
 
 
 class PartialTwoFramesDoubleSize(PartialTwoFrames):
-    """PartialTwoFrames with a larger icon (seed 002)."""
+    """PartialTwoFrames with a larger icon."""
 
 
 class PartialOneFrame_a(Component):
-    """Component with one frame_a that must be connected (seed 002)."""
+    """Component with one frame_a that must be connected."""
 
     frame_a = Frame_a("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
 
 
 class PartialOneFrame_b(Component):
-    """Component with one frame_b that must be connected (seed 002)."""
+    """Component with one frame_b that must be connected."""
 
     frame_b = Frame_b("Coordinate system fixed to the component with one cut-force and cut-torque", needed=True)
 
 
 class PartialElementaryJoint(PartialTwoFrames):
-    """Joint that says how frame_b moves relative to frame_a (seed 002).
+    """Joint that says how frame_b moves relative to frame_a.
 
     A subclass declares its coordinates and calls `self.relative_motion(r_rel_a, R_rel)` in its equations; forces and
     torques, the reversed direction and the cut of a loop follow from that.
@@ -146,7 +146,7 @@ class ResolvesVectors(Component):
 
 
 class PartialForce(PartialTwoFrames):
-    """Force and torque between two frames (seed 002): a subclass gives only frame_b.f and frame_b.t.
+    """Force and torque between two frames: a subclass gives only frame_b.f and frame_b.t.
 
     It defines `cut_force()`, which returns both, resolved in frame_b; they may depend on r_rel_b, R_rel and the frames.
     What acts on the part connected to frame_b is -frame_b.f.
@@ -240,7 +240,7 @@ class LineForceBase(PartialTwoFrames):
 
 
 class PartialLineForce(LineForceBase):
-    """Force on the line between two frames (seed 002): a subclass gives only `f`, from s and der(s).
+    """Force on the line between two frames: a subclass gives only `f`, from s and der(s).
 
     It defines `line_force()`, which returns it: positive where it pulls the frames together.
     """
@@ -276,7 +276,7 @@ class PartialLineForce(LineForceBase):
 
 
 class PartialAbsoluteSensor(PartialOneFrame_a):
-    """Sensor of one frame with an output vector y (seed 002): a subclass gives only the measured values.
+    """Sensor of one frame with an output vector y: a subclass gives only the measured values.
 
     It defines `measure()`, which returns n_out of them.
     """
@@ -295,7 +295,7 @@ class PartialAbsoluteSensor(PartialOneFrame_a):
 
 
 class PartialRelativeSensor(PartialTwoFrames):
-    """Sensor between two frames with an output vector y (seed 002): a subclass gives only the measured values.
+    """Sensor between two frames with an output vector y: a subclass gives only the measured values.
 
     It defines `measure()`, which returns n_out of them.
     """
@@ -315,7 +315,7 @@ class PartialRelativeSensor(PartialTwoFrames):
 
 
 class PartialVisualizer(PartialOneFrame_a):
-    """Visualizer at a frame (seed 002); it carries no load."""
+    """Visualizer at a frame; it carries no load."""
 
     def equations(self) -> None:
         """No load at the frame."""
@@ -335,7 +335,7 @@ class ZeroPosition(Component):
 
 
 class FlangeWithBearing(Component):
-    """Connector consisting of 1-dim. rotational flange and its bearing frame (seed 002).
+    """Connector consisting of 1-dim. rotational flange and its bearing frame.
 
     Connectors are flat here, so this is a component: connect with its flange and its bearingFrame.
     """
@@ -358,7 +358,7 @@ class FlangeWithBearing(Component):
 
 
 class FlangeWithBearingAdaptor(Component):
-    """Adaptor to allow direct connections to the sub-connectors of FlangeWithBearing (seed 002)."""
+    """Adaptor to allow direct connections to the sub-connectors of FlangeWithBearing."""
 
     modelica_name = "MultiBody.Interfaces.FlangeWithBearingAdaptor"
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from mbfmu.components.thermal.interfaces import HeatPort_a
-
 from mbfmu.modeling import Component
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

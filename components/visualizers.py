@@ -1,4 +1,4 @@
-"""Visualizers that models of the library carry (Modelica.Mechanics.MultiBody.Visualizers 4.1).
+"""Visualizers that models of the library carry (MultiBody.Visualizers 4.1).
 
 They take no load.
 """
@@ -11,7 +11,6 @@ from typing import Any
 from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
 from mbfmu.components.interfaces import PartialVisualizer
 from mbfmu.components.parts.fixed import FixedTranslation
-
 from mbfmu.frames import normalize
 from mbfmu.modeling import Parameter, RealInput
 from mbfmu.modeling import types as t

@@ -14,7 +14,7 @@ import sys
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly
 from mbfmu.modeling.registry import assemblies
-from mbfmu.simulate import Result, simulate
+from mbfmu.simulation import Result, simulate
 
 TOLERANCE = 1e-11
 INTERVALS = 10

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly
 from mbfmu.modeling.registry import assemblies
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PICTURES = DOCS / "images" / "gallery"

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import importlib
 import pathlib
-import sys
-import types
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -17,7 +15,7 @@ if TYPE_CHECKING:
     from mbfmu.export.build import build
     from mbfmu.modeling import Assembly, Component, Start
     from mbfmu.scene.animate import animate
-    from mbfmu.simulate import Result, simulate
+    from mbfmu.simulation import Result, simulate
     from mbfmu.sources import load
     from mbfmu.studies.equilibrium import Equilibrium, equilibrium
     from mbfmu.studies.fit import Experiment, Fit, fit
@@ -60,7 +58,7 @@ _MODULES = {
     "Fit": "mbfmu.studies.fit",
     "LinearModel": "mbfmu.studies.linearize",
     "MbfmuError": "mbfmu.errors",
-    "Result": "mbfmu.simulate",
+    "Result": "mbfmu.simulation",
     "Start": "mbfmu.modeling",
     "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
@@ -70,7 +68,7 @@ _MODULES = {
     "fit": "mbfmu.studies.fit",
     "linearize": "mbfmu.studies.linearize",
     "load": "mbfmu.sources",
-    "simulate": "mbfmu.simulate",
+    "simulate": "mbfmu.simulation",
     "simulate_many": "mbfmu.studies.sweep",
     "sweep": "mbfmu.studies.sweep",
     "validate": "mbfmu.validation",
@@ -81,18 +79,6 @@ _MODULES = {
 _checkout = pathlib.Path(__file__).resolve().parent.parent
 if all((_checkout / name / "__init__.py").is_file() for name in ("components", "templates", "fmus")):
     __path__.append(str(_checkout))
-
-
-class _Package(types.ModuleType):
-    """This package. Python binds an imported submodule to its name here; `mbfmu.simulate` stays the function."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name == "simulate" and isinstance(value, types.ModuleType):
-            value = value.simulate
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _Package
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,7 @@ from mbfmu.export.native import PLATFORMS_3
 from mbfmu.export.symbols import REQUIRED, REQUIRED_3, exported_functions
 from mbfmu.modeling.names import STRUCTURED
 from mbfmu.runtime.compilers import PLATFORMS
-from mbfmu.validation_3 import STRUCTURED, problems_of
+from mbfmu.validation_3 import problems_of
 
 #: Communication steps of the trial run, and the time that it may take, in s.
 STEPS = 10

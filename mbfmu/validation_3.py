@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import collections
 import math
-import re
 from collections.abc import Iterator
 
 from lxml import etree
 
-_QUOTED = r"'(?:[^'\\]|\\['\"?\\abfnrtv])+'"
-_PART = rf"(?:[A-Za-z_][A-Za-z0-9_]*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
-#: Names of variables under the convention `structured` (FMI 3.0.2, section 2.4.7.5.1).
-STRUCTURED = re.compile(rf"{_PART}(?:\.{_PART})*|der\({_PART}(?:\.{_PART})*(?:,\d+)?\)")
+from mbfmu.modeling.names import STRUCTURED
 
 _NUMBERS = {"Float32", "Float64", "Enumeration"} | {f"{u}Int{n}" for u in ("", "U") for n in (8, 16, 32, 64)}
 

@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 import pytest
-from mbfmu.components import rotational, translational
-from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
 
 import mbfmu
 from mbfmu import Assembly, Start, cli
+from mbfmu.components import rotational, translational
+from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loops
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError

@@ -8,11 +8,11 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.blocks.interfaces import SISO, common_shape
 from mbfmu.components.blocks.math import Add, Add3, Gain
 from mbfmu.components.blocks.nonlinear import HOMOTOPY, LIMITER_HOMOTOPY, Limiter
 from mbfmu.components.blocks.sources import Constant
-
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t

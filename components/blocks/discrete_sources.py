@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+
 from mbfmu.components.blocks.sources import Pulse, RealExpression
 from mbfmu.components.blocks.tables import CombiTimeTable
 from mbfmu.components.interpolation import EXTRAPOLATION
-
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealOutput, required
 from mbfmu.modeling import types as t

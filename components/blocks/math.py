@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
-from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
 
+from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t
 

@@ -6,9 +6,9 @@ import functools
 from typing import Any, ClassVar
 
 import casadi as ca
+
 from mbfmu.components.blocks import logical
 from mbfmu.components.blocks.logical import true
-
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.blocks.interfaces import SISO, Element, common_shape, rows, size_of
 
+from mbfmu.components.blocks.interfaces import SISO, Element, common_shape, rows, size_of
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, required
 from mbfmu.modeling import types as t
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.blocks.interfaces import MISO
 
+from mbfmu.components.blocks.interfaces import MISO
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t

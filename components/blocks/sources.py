@@ -9,8 +9,8 @@ import math
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.blocks.interfaces import SO, Element, common_shape, rows, size_of
 
+from mbfmu.components.blocks.interfaces import SO, Element, common_shape, rows, size_of
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t

@@ -7,6 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.blocks.sources import period_count, periodic_event
 from mbfmu.components.blocks.table_files import read_table
 from mbfmu.components.interpolation import (
@@ -19,7 +20,6 @@ from mbfmu.components.interpolation import (
     look_up,
     segments,
 )
-
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
 from mbfmu.modeling import types as t

@@ -14,7 +14,6 @@ from mbfmu.components.electrical.interfaces import (
 from mbfmu.components.interfaces import Flange_b, TranslationalFlange_b
 from mbfmu.components.rotational import interfaces as rotational
 from mbfmu.components.translational import interfaces as translational
-
 from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, State, Variable, required
 from mbfmu.modeling import types as t
 

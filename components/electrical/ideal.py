@@ -14,7 +14,6 @@ from mbfmu.components.electrical.interfaces import (
     TwoPort,
     VoltagePort,
 )
-
 from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, required
 from mbfmu.modeling import types as t
 

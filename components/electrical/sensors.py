@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mbfmu.components.electrical.interfaces import NegativePin, PositivePin, RelativeSensor
-
 from mbfmu.modeling import Component, RealOutput
 from mbfmu.modeling import types as t
 

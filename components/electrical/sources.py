@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 from mbfmu.components.blocks import sources as signals
 from mbfmu.components.electrical.interfaces import NegativePin, OnePort, PositivePin, VoltagePort
-
 from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, Variable, required
 from mbfmu.modeling import types as t
 

@@ -1,4 +1,4 @@
-"""Gas force of the engines (Modelica.Mechanics.MultiBody.Examples.Loops.Utilities 4.1, GasForce of 3.2)."""
+"""Gas force of the engines (MultiBody.Examples.Loops.Utilities 4.1, GasForce of 3.2)."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from typing import ClassVar
 
 import casadi as ca
-from mbfmu.components.translational.interfaces import PartialCompliant
 
+from mbfmu.components.translational.interfaces import PartialCompliant
 from mbfmu.modeling import required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

@@ -1,4 +1,4 @@
-"""Utilities of the robot example (Modelica.Mechanics.MultiBody.Examples.Systems.RobotR3.Utilities 4.1).
+"""Utilities of the robot example (MultiBody.Examples.Systems.RobotR3.Utilities 4.1).
 
 The library passes signals over buses, expandable connectors. Here a bus is a set of signals with dotted names, such as
 `axisControlBus.angle_ref`: each component has those that it reads or writes, and `connect_buses` connects two of them.
@@ -46,7 +46,6 @@ from mbfmu.components.rotational import (
 )
 from mbfmu.components.rotational.interfaces import PartialTwoFlanges
 from mbfmu.components.world import World
-
 from mbfmu.modeling import Component, Connector, RealInput, RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Final, Parameter, Variable

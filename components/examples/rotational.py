@@ -8,7 +8,6 @@ from mbfmu.components.rotational.adaptors import AngleToTorqueAdaptor, TorqueToA
 from mbfmu.components.rotational.components import Inertia
 from mbfmu.components.rotational.interfaces import PartialCompliant
 from mbfmu.components.rotational.sources import Torque
-
 from mbfmu.modeling import Component, RealInput, RealOutput, Start, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

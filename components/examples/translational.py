@@ -8,7 +8,6 @@ from mbfmu.components.translational.adaptors import GeneralForceToPositionAdapto
 from mbfmu.components.translational.components import Mass
 from mbfmu.components.translational.interfaces import PartialCompliant
 from mbfmu.components.translational.sources import Force
-
 from mbfmu.modeling import Component, RealInput, RealOutput, Start, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-from mbfmu.components.animation import BODY_COLOR, FORCE_COLOR, ROD_COLOR, SENSOR_COLOR, Animated
 
+from mbfmu.components.animation import BODY_COLOR, FORCE_COLOR, ROD_COLOR, SENSOR_COLOR, Animated
 from mbfmu.modeling import Component, Parameter
 from mbfmu.modeling import types as t
 

@@ -1,4 +1,4 @@
-"""Forces and torques that signals give: at one frame or between two (Modelica.Mechanics.MultiBody.Forces 4.0).
+"""Forces and torques that signals give: at one frame or between two (MultiBody.Forces 4.0).
 
 Each consists of a basic element per signal, as in Modelica; the basic elements' frame_resolve is always there, and a
 ZeroPosition holds it where no vector is resolved in it.
@@ -16,7 +16,6 @@ from mbfmu.components.interfaces import (
     ResolvesVectors,
     ZeroPosition,
 )
-
 from mbfmu.frames import resolve2
 from mbfmu.modeling import Component, Parameter, RealInput, Variable
 from mbfmu.modeling import types as t

@@ -1,6 +1,6 @@
 """Line forces with masses on the line, for 1-dim. translational components between their flanges; Spring.
 
-(Modelica.Mechanics.MultiBody.Forces 4.0)
+(MultiBody.Forces 4.0)
 """
 
 from __future__ import annotations
@@ -8,10 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components import translational
 from mbfmu.components.forces.animation import CoilShape, LineShape, TwoCylinders
 from mbfmu.components.interfaces import LineForceBase, PartialTwoFrames, TranslationalFlange_a, TranslationalFlange_b
-
 from mbfmu.frames import resolve2
 from mbfmu.modeling import Parameter, Variable, required
 from mbfmu.modeling import types as t

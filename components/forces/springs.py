@@ -1,4 +1,4 @@
-"""Dampers, and springs with dampers, along a line (Modelica.Mechanics.MultiBody.Forces 4.1)."""
+"""Dampers, and springs with dampers, along a line (MultiBody.Forces 4.1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import Any
 from mbfmu.components.forces.animation import CoilShape, DamperShape
 from mbfmu.components.interfaces import PartialLineForce
 from mbfmu.components.losses import LossPowerWithT
-
 from mbfmu.modeling import Parameter, Start, State, required
 from mbfmu.modeling import types as t
 

@@ -1,4 +1,4 @@
-"""Joints (seed 001), with their Modelica names.
+"""Joints (MultiBody.Joints), with their Modelica names.
 
 `constraints` holds Joints.Constraints, whose classes are named like other joints, and `wheels` the joints of rolling
 wheels, which are named like parts: `joints.constraints.Revolute`, `joints.RollingWheel`.

@@ -1,4 +1,4 @@
-"""Aggregations of joints for loops (Modelica.Mechanics.MultiBody.Joints.Assemblies 4.0).
+"""Aggregations of joints for loops (MultiBody.Joints.Assemblies 4.0).
 
 The library solves these loops in closed form. Here each is put together from a rod and a joint: the rod's frames follow
 in closed form, the joint keeps its coordinate, and one constraint, the length of the rod, ties them. s_guess and
@@ -11,6 +11,7 @@ from math import pi
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import JOINT_COLOR, ROD_COLOR, SENSOR_COLOR, BoxAnimation, CylinderAnimation, draw_axis
 from mbfmu.components.interfaces import (
     Flange_a,
@@ -33,7 +34,6 @@ from mbfmu.components.joints.rods import (
     check_rod,
 )
 from mbfmu.components.parts.fixed import FixedTranslation
-
 from mbfmu.errors import ModelError
 from mbfmu.frames import absolute_rotation, cross, normalize, resolve1, resolve2, resolve_relative
 from mbfmu.modeling import Component, Frame_a, Frame_b, Start, required

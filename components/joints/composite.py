@@ -1,14 +1,14 @@
-"""Joints made of prismatic and revolute ones: Cylindrical, Universal, Planar (seed 001)."""
+"""Joints made of prismatic and revolute ones: Cylindrical, Universal, Planar (MultiBody.Joints)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
 from mbfmu.components.animation import BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.elementary import Prismatic, Revolute
-
 from mbfmu.errors import ModelError
 from mbfmu.frames import normalize
 from mbfmu.modeling.declarations import Parameter, Variable

@@ -13,10 +13,10 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.animation import SphereAnimation
 from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.planar_loop import across
-
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, cross, normalize, relative_rotation, resolve1, resolve2, rotation_vector
 from mbfmu.modeling.declarations import Final, Multiplier, Parameter, Variable

@@ -1,10 +1,11 @@
-"""Prismatic and Revolute (seed 001)."""
+"""Prismatic and Revolute (MultiBody.Joints)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import (
     Flange_a,
@@ -13,7 +14,6 @@ from mbfmu.components.interfaces import (
     TranslationalFlange_a,
     TranslationalFlange_b,
 )
-
 from mbfmu.frames import normalize, null_rotation, planar_rotation
 from mbfmu.modeling.declarations import Coordinate, Final, Parameter, Variable
 from mbfmu.modeling.types import (

@@ -1,4 +1,4 @@
-"""Joints with orientation coordinates: Spherical, FreeMotion (seed 001), and the motion of free bodies."""
+"""Joints with orientation coordinates: Spherical, FreeMotion (MultiBody.Joints), and the motion of free bodies."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.animation import ArrowAnimation, SphereAnimation
 from mbfmu.components.interfaces import PartialElementaryJoint
-
 from mbfmu.frames import (
     Orientation,
     axes_rotations,

@@ -1,4 +1,4 @@
-"""GearConstraint: an ideal gear between two shafts in a moving bearing (seed 001)."""
+"""GearConstraint: an ideal gear between two shafts in a moving bearing (MultiBody.Joints)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from mbfmu.components.joints.elementary import Revolute
 from mbfmu.components.joints.power import TotalPower
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.components.rotational.gears import IdealGear
-
 from mbfmu.modeling import Frame_a, required
 from mbfmu.modeling.declarations import Parameter, Variable
 from mbfmu.modeling.types import (

@@ -1,19 +1,19 @@
-"""RevolutePlanarLoopConstraint: a revolute joint as two constraints, for planar loops (seed 001)."""
+"""RevolutePlanarLoopConstraint: a revolute joint as two constraints, for planar loops (MultiBody.Joints)."""
 
 from __future__ import annotations
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.animation import CylinderAnimation
 from mbfmu.components.interfaces import PartialTwoFrames
-
 from mbfmu.frames import normalize, relative_rotation, resolve2
 from mbfmu.modeling.declarations import Final, Multiplier, Parameter, Variable
 from mbfmu.modeling.types import Axis, Force, Position
 
 
 def across(e: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Two unit vectors ex, ey that form a right-handed system with the unit vector e (the seed's ex_a, ey_a)."""
+    """Two unit vectors ex, ey that form a right-handed system with the unit vector e (ex_a, ey_a in Modelica)."""
     other = (0.0, 1.0, 0.0) if abs(e[0]) > 0.1 else (0.0, 0.0, 1.0) if abs(e[1]) > 0.1 else (1.0, 0.0, 0.0)
     ey = np.asarray(normalize(np.cross(e, other)))
     return np.cross(ey, e), ey

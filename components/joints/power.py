@@ -1,4 +1,4 @@
-"""Power into a component through its connectors (the seeds' checkTotalPower): zero for an ideal joint."""
+"""Power into a component through its connectors (checkTotalPower of the Modelica library): zero for an ideal joint."""
 
 from __future__ import annotations
 

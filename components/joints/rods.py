@@ -1,4 +1,4 @@
-"""Massless or point-mass rods between two frames: SphericalSpherical, UniversalSpherical (seed 001).
+"""Massless or point-mass rods between two frames: SphericalSpherical, UniversalSpherical (MultiBody.Joints).
 
 Each keeps the distance of two points by one constraint; the force in the rod is its multiplier.
 """
@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import BODY_COLOR, JOINT_COLOR, ROD_COLOR, Animated, CylinderAnimation, draw_sphere
 from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.composite import are_parallel
 from mbfmu.components.joints.power import TotalPower
-
 from mbfmu.errors import ModelError
 from mbfmu.frames import (
     Orientation,

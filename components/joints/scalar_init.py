@@ -1,14 +1,14 @@
-"""FreeMotionScalarInit: free motion with initialisation and choice of states element by element (seed 001)."""
+"""FreeMotionScalarInit: free motion with initialisation and choice of states element by element (MultiBody.Joints)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import ArrowAnimation
 from mbfmu.components.interfaces import PartialElementaryJoint
 from mbfmu.components.joints.free import require_regular
-
 from mbfmu.frames import Orientation, axes_rotations, axes_rotations_angles, from_Q, to_Q
 from mbfmu.modeling import Component
 from mbfmu.modeling.declarations import Coordinate, Parameter, Quaternion, Speed, Variable

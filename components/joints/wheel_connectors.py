@@ -1,4 +1,4 @@
-"""What the joint and the part RollingWheelSet have in common (seeds 000 and 001)."""
+"""What the joint and the part RollingWheelSet have in common (MultiBody.Joints and Parts)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from mbfmu.components.animation import Animated
 from mbfmu.components.interfaces import Flange_a, Flange_b, Renamed
-
 from mbfmu.modeling import Frame_a, Frame_b, required
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import Distance, Radius

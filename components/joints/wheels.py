@@ -1,9 +1,9 @@
-"""Ideal rolling on the plane z = 0: RollingWheel and RollingWheelSet (seed 001).
+"""Ideal rolling on the plane z = 0: RollingWheel and RollingWheelSet (MultiBody.Joints).
 
 A wheel is a set of constraints on the frame of its centre, which may move freely or be carried by a vehicle: one keeps
-the contact point on the plane, two keep the wheel from slipping. The seed's wheel has Cardan angles as coordinates,
+the contact point on the plane, two keep the wheel from slipping. Modelica's wheel has Cardan angles as coordinates,
 which pass close to their singular value whenever an upright wheel turns; here the frame keeps its own coordinates, and
-the angles are states beside them, so that they count full turns as the seed's do.
+the angles are states beside them, so that they count full turns as that one's do.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.interfaces import PartialOneFrame_a, Renamed
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.drive import Mounting1D
 from mbfmu.components.parts.fixed import Fixed, FixedTranslation
-
 from mbfmu.frames import angular_velocity1, axes_rotations, cross, equality_constraint, resolve1, resolve2
 from mbfmu.modeling import Component, Frame_a, required
 from mbfmu.modeling.declarations import Multiplier, Parameter, State, Variable

@@ -1,4 +1,4 @@
-"""Rigid parts: with mass, without, and those that couple 1-dim. drive trains to 3-dim. mechanics (seed 000)."""
+"""Rigid parts: with mass, without, and those that couple 1-dim. drive trains to 3-dim. mechanics (MultiBody.Parts)."""
 
 from mbfmu.components.parts.bodies import Body, BodyBox, BodyCylinder, BodyShape, PointMass
 from mbfmu.components.parts.drive import BevelGear1D, Mounting1D, Rotor1D

@@ -1,4 +1,4 @@
-"""Parts with mass: Body, BodyShape, BodyBox, BodyCylinder, PointMass (seed 000)."""
+"""Parts with mass: Body, BodyShape, BodyBox, BodyCylinder, PointMass (MultiBody.Parts)."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
+
 from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation, draw_sphere
 from mbfmu.components.joints.free import FreeMotion, FreeTranslation
 from mbfmu.components.parts.fixed import FixedTranslation
-
 from mbfmu.errors import ModelError
 from mbfmu.frames import (
     angular_velocity2,
@@ -275,7 +275,7 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         draw_sphere(self, "sphere", self.frame_a, sphere, self.sphereColor, self.r_CM)
 
     def _orientation_states(self) -> None:
-        """Q or phi, where this body holds the orientation; dummies otherwise (the seed's Connections.isRoot)."""
+        """Q or phi, where this body holds the orientation; dummies otherwise (Connections.isRoot in Modelica)."""
         if self.angles_fixed and not self.is_root:
             self.initially(equality_constraint(self.frame_a.R, self.R_start), "angles_start")
         if self.holds_orientation and self.useQuaternions:

@@ -1,4 +1,4 @@
-"""Parts that couple 1-dim. drive trains to 3-dim. mechanics: Mounting1D, Rotor1D, BevelGear1D (seed 000).
+"""Parts that couple 1-dim. drive trains to 3-dim. mechanics: Mounting1D, Rotor1D, BevelGear1D (MultiBody.Parts).
 
 Their frame exists only where world.driveTrainMechanics3D is true; elsewhere they are plain 1-dim. components.
 
@@ -12,10 +12,10 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import ROD_COLOR, Animated
 from mbfmu.components.interfaces import Flange_b
 from mbfmu.components.rotational.interfaces import PartialTwoFlanges
-
 from mbfmu.frames import absolute_rotation, angular_velocity2, cross, normalize, planar_rotation
 from mbfmu.modeling import Component, Frame_a, required
 from mbfmu.modeling import types as t
@@ -51,7 +51,7 @@ class _Carried(Component):
 class Mounting1D(_Carried):
     """Propagate 1-dim. support torque to 3-dim. system (provided world.driveTrainMechanics3D=true).
 
-    The torque acts along the direction of n. (The seed multiplies by n itself: the same for a unit vector, but with any
+    The torque acts along the direction of n. (Modelica multiplies by n itself: the same for a unit vector, but with any
     other one the powers on both sides would differ.)
     """
 

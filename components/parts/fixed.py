@@ -1,12 +1,12 @@
-"""Massless rigid parts: Fixed, FixedTranslation, FixedRotation (seed 000)."""
+"""Massless rigid parts: Fixed, FixedTranslation, FixedRotation (MultiBody.Parts)."""
 
 from __future__ import annotations
 
 from math import pi
 
 import numpy as np
-from mbfmu.components.animation import ShapeAnimation
 
+from mbfmu.components.animation import ShapeAnimation
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations, from_nxy, normalize, null_rotation, planar_rotation
 from mbfmu.modeling import Frame_a, Frame_b, required

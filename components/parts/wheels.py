@@ -1,4 +1,4 @@
-"""Rolling wheels with mass: RollingWheel and RollingWheelSet (seed 000)."""
+"""Rolling wheels with mass: RollingWheel and RollingWheelSet (MultiBody.Parts)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from mbfmu.components.interfaces import Renamed
 from mbfmu.components.joints import wheels as joints  # the module: joints contain parts, too
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.bodies import Body
-
 from mbfmu.modeling import Component, Frame_a, required
 from mbfmu.modeling.declarations import Parameter, Variable
 from mbfmu.modeling.types import (

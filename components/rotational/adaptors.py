@@ -6,7 +6,6 @@ from typing import Any
 
 from mbfmu.components.adaptors import FlowToPotentialAdaptor, PotentialToFlowAdaptor, stated
 from mbfmu.components.interfaces import Flange_a, Flange_b
-
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
 from mbfmu.modeling import types as t
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import casadi as ca
+
 from mbfmu.components.interfaces import Flange_b
 from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.interfaces import (
@@ -10,7 +11,6 @@ from mbfmu.components.rotational.interfaces import (
     PartialCompliantWithRelativeStates,
     PartialTwoFlanges,
 )
-
 from mbfmu.modeling import Component, RealInput, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Coordinate, Parameter, Variable

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.friction import Coulomb, Pressed, StickSlip
 from mbfmu.components.rotational.interfaces import (
     PartialCompliantWithRelativeStates,
     PartialElementaryTwoFlangesAndSupport2,
 )
-
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Speed, Variable
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import casadi as ca
+
 from mbfmu.components.interfaces import Flange_a, Flange_b, TranslationalFlange_b
 from mbfmu.components.rotational.interfaces import PartialElementaryTwoFlangesAndSupport2
-
 from mbfmu.modeling import Component, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

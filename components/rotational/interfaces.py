@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import ClassVar
 
 import casadi as ca
-from mbfmu.components.interfaces import Flange_a, Flange_b
 
+from mbfmu.components.interfaces import Flange_a, Flange_b
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

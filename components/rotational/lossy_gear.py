@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.friction import StickSlip
 from mbfmu.components.interpolation import SMOOTHNESS, look_up
 from mbfmu.components.losses import LossPower
@@ -15,7 +16,6 @@ from mbfmu.components.rotational.interfaces import (
     PartialSupport,
     PartialTwoFlanges,
 )
-
 from mbfmu.modeling import required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Speed, Variable

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import casadi as ca
+
 from mbfmu.components import characteristics
 from mbfmu.components.characteristics import REGULARIZATION
 from mbfmu.components.losses import LossPowerWithT
@@ -13,7 +14,6 @@ from mbfmu.components.rotational.interfaces import (
     PartialTorque,
     PartialTwoFlanges,
 )
-
 from mbfmu.modeling import RealInput, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, State, Variable

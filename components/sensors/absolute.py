@@ -1,4 +1,4 @@
-"""Sensors of one frame (Modelica.Mechanics.MultiBody.Sensors 4.0)."""
+"""Sensors of one frame (MultiBody.Sensors 4.0)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from typing import Any
 
 from mbfmu.components.animation import ArrowAnimation
 from mbfmu.components.interfaces import PartialOneFrame_a, ResolvesVectors
-
 from mbfmu.frames import angular_velocity1, axes_rotations_angles
 from mbfmu.modeling import Parameter, RealInput, RealOutput
 from mbfmu.modeling import types as t

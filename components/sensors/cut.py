@@ -1,13 +1,13 @@
-"""Sensors between two frames that are one: cut force, cut torque, power (Modelica.Mechanics.MultiBody.Sensors 4.0)."""
+"""Sensors between two frames that are one: cut force, cut torque, power (MultiBody.Sensors 4.0)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import FORCE_COLOR, Animated
 from mbfmu.components.interfaces import PartialTwoFrames, ResolvesVectors
-
 from mbfmu.frames import angular_velocity2, null_rotation, resolve2
 from mbfmu.modeling import Parameter, RealOutput
 from mbfmu.modeling import types as t

@@ -1,13 +1,13 @@
-"""Sensors between two frames (Modelica.Mechanics.MultiBody.Sensors 4.0)."""
+"""Sensors between two frames (MultiBody.Sensors 4.0)."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.animation import ArrowAnimation
 from mbfmu.components.interfaces import PartialTwoFrames, ResolvesVectors
-
 from mbfmu.frames import Orientation, angular_velocity1, axes_rotations_angles, relative_rotation, resolve1, resolve2
 from mbfmu.modeling import Parameter, RealInput, RealOutput, Variable
 from mbfmu.modeling import types as t

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mbfmu.components.thermal import sensors, sources
 from mbfmu.components.thermal.interfaces import Scale
-
 from mbfmu.modeling import RealInput, RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, required

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.adaptors import FlowToPotentialAdaptor, PotentialToFlowAdaptor
 from mbfmu.components.thermal.interfaces import Element1D, HeatPort_a, HeatPort_b, Transport
-
 from mbfmu.modeling import Component, RealInput, RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Final, Parameter, State, Variable, required

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from mbfmu.components.thermal.interfaces import HeatPort_a, HeatPort_b, Scale
 from mbfmu.components.thermal.sources import FixedTemperature
-
 from mbfmu.modeling import Component, RealOutput, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import casadi as ca
-from mbfmu.components.thermal.interfaces import HeatPort_b, Scale
 
+from mbfmu.components.thermal.interfaces import HeatPort_b, Scale
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, required

@@ -6,7 +6,6 @@ from typing import Any
 
 from mbfmu.components.adaptors import FlowToPotentialAdaptor, PotentialToFlowAdaptor
 from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b
-
 from mbfmu.modeling import RealInput, RealOutput
 from mbfmu.modeling import types as t
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+
 from mbfmu.components.friction import SLOW, Coulomb, Pressed, StickSlip
 from mbfmu.components.translational.interfaces import PartialElementaryTwoFlangesAndSupport2, PartialTwoFlanges
-
 from mbfmu.modeling import required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Coordinate, Parameter, Speed, Variable

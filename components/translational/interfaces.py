@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import casadi as ca
-from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b
 
+from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

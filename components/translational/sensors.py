@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from mbfmu.components.translational.interfaces import PartialAbsoluteSensor, PartialRelativeSensor
-
 from mbfmu.modeling import RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Variable

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import casadi as ca
+
 from mbfmu.components import blocks, characteristics
 from mbfmu.components.characteristics import REGULARIZATION
 from mbfmu.components.interfaces import Flange_a, TranslationalFlange_b
@@ -10,7 +11,6 @@ from mbfmu.components.rotational.components import Inertia
 from mbfmu.components.translational.components import Mass
 from mbfmu.components.translational.gears import IdealRollingWheel
 from mbfmu.components.translational.sources import Force, PartialForceAtSpeed, QuadraticSpeedDependentForce, Speed
-
 from mbfmu.modeling import Component, RealInput, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable

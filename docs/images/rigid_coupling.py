@@ -7,11 +7,11 @@ import tempfile
 
 import numpy as np
 from matplotlib.figure import Figure
-from mbfmu.components import rotational
-from mbfmu.components.interfaces import Flange_a
 
 import mbfmu
 from mbfmu import Assembly, Start
+from mbfmu.components import rotational
+from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate, loops
 
 STEP, J2 = 0.01, 1.0

@@ -1,7 +1,6 @@
 """Actuated drive: the same rotor driven by a torque in three dimensions and by one in one dimension."""
 
 from mbfmu.components import BodyShape, Fixed, Mounting1D, Revolute, Rotor1D, World, blocks, forces, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

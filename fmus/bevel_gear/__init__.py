@@ -1,7 +1,6 @@
 """Bevel gear: a motor and a gear round the corner in a housing that turns about three axes at once."""
 
 from mbfmu.components import BevelGear1D, BodyBox, Mounting1D, Revolute, Rotor1D, World, blocks, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 X, Y, Z = (1, 0, 0), (0, 1, 0), (0, 0, 1)

@@ -1,7 +1,6 @@
 """Two wheels of a locomotive with their coupling rod, which starts in its dead centre."""
 
 from mbfmu.components import BodyBox, BodyCylinder, FixedTranslation, Revolute, World, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 Y = (0, 1, 0)

@@ -1,7 +1,6 @@
 """Double pendulum: two steel rods under gravity, the first hinge damped."""
 
 from mbfmu.components import BodyBox, Revolute, World, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

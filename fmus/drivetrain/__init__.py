@@ -3,7 +3,6 @@
 from mbfmu.components import Body, FixedTranslation, RollingWheelSet, World, blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.components.rotational.interfaces import PartialTorque
-
 from mbfmu.modeling import Assembly, Parameter, RealInput, Start, Variable, required
 from mbfmu.modeling import types as t
 

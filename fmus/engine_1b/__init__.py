@@ -11,7 +11,6 @@ from mbfmu.components import (
     rotational,
 )
 from mbfmu.components.examples.loops import GasForce2
-
 from mbfmu.modeling import Assembly, Start
 
 X = (1, 0, 0)

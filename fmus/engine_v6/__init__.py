@@ -15,7 +15,6 @@ from mbfmu.components import (
     rotational,
 )
 from mbfmu.components.examples.loops import GasForce2
-
 from mbfmu.modeling import Assembly, Frame_a, Frame_b, Start
 
 X = (1, 0, 0)

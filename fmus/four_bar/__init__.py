@@ -3,7 +3,6 @@
 import math
 
 from mbfmu.components import BodyCylinder, FixedTranslation, Prismatic, Revolute, World
-
 from mbfmu.modeling import Assembly, Start
 
 

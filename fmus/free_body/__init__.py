@@ -3,7 +3,6 @@
 import math
 
 from mbfmu.components import BodyShape, FixedTranslation, World, forces
-
 from mbfmu.modeling import Assembly, Start
 
 

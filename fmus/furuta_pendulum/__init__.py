@@ -1,7 +1,6 @@
 """Furuta pendulum: an arm turns about the vertical, and a pendulum swings at its end."""
 
 from mbfmu.components import BodyCylinder, Revolute, World, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

@@ -1,7 +1,6 @@
 """Gyroscopic effects: a spinning cylinder on a swinging arm, as a body of its own and as a Rotor1D in the arm."""
 
 from mbfmu.components import BodyCylinder, Fixed, FixedRotation, FixedTranslation, Revolute, Rotor1D, Spherical, World
-
 from mbfmu.modeling import Assembly, Start
 
 X = (1, 0, 0)

@@ -3,7 +3,6 @@
 import math
 
 from mbfmu.components import Body, FixedTranslation, World, blocks, forces, thermal
-
 from mbfmu.modeling import Assembly, Start
 
 

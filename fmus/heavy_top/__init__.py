@@ -1,7 +1,6 @@
 """Heavy top: it stands on its tip and, spinning fast, precesses and nods instead of falling."""
 
 from mbfmu.components import BodyShape, FixedTranslation, Spherical, World
-
 from mbfmu.modeling import Assembly
 
 

@@ -1,7 +1,6 @@
 """Direct-current motor under control of current and speed, a geared load, and the heat of its winding."""
 
 from mbfmu.components import blocks, electrical, rotational, thermal
-
 from mbfmu.modeling import Assembly, Start
 
 

@@ -1,7 +1,6 @@
 """Moving actuated drive: the drives of actuated_drive on carriers that swing, so that the rotors act as gyroscopes."""
 
 from mbfmu.components import Body, BodyCylinder, BodyShape, Mounting1D, Revolute, Rotor1D, World, blocks, rotational
-
 from mbfmu.modeling import Assembly, Frame_a, Start
 
 X, Y = (1, 0, 0), (0, 1, 0)

@@ -1,7 +1,6 @@
 """Pendulum: a mass on a hinge with some friction, the smallest mechanism there is."""
 
 from mbfmu.components import Body, Revolute, World, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

@@ -1,7 +1,6 @@
 """Planar four-bar of four plain hinges: three of its constraints are redundant, and found to be so."""
 
 from mbfmu.components import BodyBox, Revolute, World, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

@@ -11,7 +11,6 @@ from mbfmu.components import (
     blocks,
     rotational,
 )
-
 from mbfmu.modeling import Assembly, Start
 
 Y = (0, 1, 0)

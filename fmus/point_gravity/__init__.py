@@ -1,7 +1,6 @@
 """Point gravity: two bodies on orbits about the world's origin."""
 
 from mbfmu.components import Body, World
-
 from mbfmu.modeling import Assembly, Start
 
 

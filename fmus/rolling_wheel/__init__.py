@@ -1,7 +1,6 @@
 """Rolling wheel: a wheel thrown onto the ground rolls without slipping until it leans far over."""
 
 from mbfmu.components import RollingWheel, World
-
 from mbfmu.modeling import Assembly, Start
 
 

@@ -3,7 +3,6 @@
 import pathlib
 
 from mbfmu.components import Body
-
 from mbfmu.importers import urdf
 from mbfmu.modeling import Assembly
 

@@ -1,7 +1,6 @@
 """Spring and mass, twice: with a spring of one dimension on the joint's axis, and with one in space."""
 
 from mbfmu.components import Body, FixedTranslation, Prismatic, World, forces, translational
-
 from mbfmu.modeling import Assembly, Start
 
 DOWN = (0, -1, 0)

@@ -1,7 +1,6 @@
 """Three springs that meet in a point without mass: the point's place follows from the balance of their forces."""
 
 from mbfmu.components import Body, FixedTranslation, World, forces
-
 from mbfmu.modeling import Assembly, Start
 
 

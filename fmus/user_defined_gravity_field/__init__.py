@@ -3,8 +3,8 @@
 import math
 
 import casadi as ca
-from mbfmu.components import Body, FixedTranslation, Revolute, World, rotational
 
+from mbfmu.components import Body, FixedTranslation, Revolute, World, rotational
 from mbfmu.modeling import Assembly, Start
 
 # World Geodetic System 1984 (NIMA TR8350.2, table 3.1 to 3.4): ellipsoid, rotation, field, gravity on its surface

@@ -1,7 +1,6 @@
 """Vehicle: two axles of rolling wheels under a chassis, the rear one driven, the front one steered."""
 
 from mbfmu.components import BodyBox, Revolute, RollingWheelSet, World, blocks, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

@@ -3,7 +3,6 @@
 import math
 
 from mbfmu.components import Body, FixedTranslation, RollingWheelSet, World, blocks, rotational
-
 from mbfmu.modeling import Assembly, Start
 
 

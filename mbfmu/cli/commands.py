@@ -173,7 +173,7 @@ def simulate(
         assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
-        from mbfmu.simulate import simulate as run
+        from mbfmu.simulation import simulate as run
 
         system = System.of(assembly)
         names = shown_names(system, variables)

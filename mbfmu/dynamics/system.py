@@ -74,10 +74,10 @@ class System:
             return assembly
         check_assembly(assembly)
         with told(f"{assembly.name}: the model fails"):
-            return cls._of(assembly, cuts, energy)
+            return cls._of(assembly, cuts, energy, scene)
 
     @classmethod
-    def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool) -> System:
+    def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool) -> System:
         flat = flatten(assembly)
         inputs = Inputs.of(assembly, flat)
         sweeps, motion = moved(analyse(flat, tuple(cuts)), inputs)

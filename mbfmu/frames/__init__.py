@@ -1,8 +1,8 @@
-"""Orientation algebra: the functions of Modelica.Mechanics.MultiBody.Frames, for NumPy arrays and CasADi symbols.
+"""Orientation algebra: the functions of MultiBody.Frames, for NumPy arrays and CasADi symbols.
 
 An `Orientation` R describes the rotation of a frame 1 into a frame 2 by the matrix T (`v2 = T v1`) and the angular
-velocity w of frame 2 with respect to frame 1, resolved in frame 2. Functions carry the seed's names in snake_case and
-the seed's order of arguments; docs/frames.md lists them with formulas and singularities. `quaternions` and
+velocity w of frame 2 with respect to frame 1, resolved in frame 2. Functions carry the names of MultiBody.Frames in
+snake_case and its order of arguments; docs/frames.md lists them with formulas and singularities. `quaternions` and
 `transformation_matrices` hold the same vocabulary for bare quaternions and matrices.
 
 From one source for numbers and symbols: where one argument is a CasADi SX or MX the result is CasADi (vectors 3x1,

@@ -88,7 +88,7 @@ Quaternion = Annotated[Any, Kind((4,), alg.is_unit, "a unit quaternion [u, v, w,
 
 @dataclasses.dataclass(frozen=True, eq=False, slots=True)
 class Orientation:
-    """Rotation of a frame 1 into a frame 2 (seed record Frames.Orientation); immutable.
+    """Rotation of a frame 1 into a frame 2 (Modelica's Frames.Orientation); immutable.
 
     With vectors v1 and v2 of one arrow resolved in frame 1 and frame 2: `v2 = T v1`. The columns of T are the axes of
     frame 1 resolved in frame 2, its rows the axes of frame 2 resolved in frame 1. `skew(w) = T der(T')`.

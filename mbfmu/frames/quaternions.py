@@ -1,4 +1,4 @@
-"""Rotations as unit quaternions, also called Euler parameters (seed package Frames.Quaternions).
+"""Rotations as unit quaternions, also called Euler parameters (MultiBody.Frames.Quaternions).
 
 Convention, for all of mbfmu: Q = [u, v, w, c], the scalar last; [u, v, w] = e sin(angle/2) and c = cos(angle/2), where
 frame 1 is rotated into frame 2 by `angle` about the unit vector e. With u the first three entries the rotation is

@@ -1,4 +1,4 @@
-"""Rotations as bare 3x3 matrices (seed package Frames.TransformationMatrices).
+"""Rotations as bare 3x3 matrices (MultiBody.Frames.TransformationMatrices).
 
 T rotates frame 1 into frame 2: `v2 = T v1`; its rows are the axes of frame 2 resolved in frame 1. These functions know
 no angular velocity; `mbfmu.frames` builds its own on them. All of them take and give NumPy arrays with leading axes
@@ -46,7 +46,7 @@ def orientation_constraint(T: Matrix) -> Any:
 
 @operands
 def equality_constraint(T1: Matrix, T2: Matrix) -> Vector:
-    """Three angles [rad] that are 0 if T1 and T2 are equal (seed function Orientation.equalityConstraint).
+    """Three angles [rad] that are 0 if T1 and T2 are equal (Modelica's Orientation.equalityConstraint).
 
     For a small rotation they are the angles about the axes of frame 1 that rotate frame 1 into frame 2. No other
     rotation gives three zeros: a half turn about an axis gives pi in the two others.
@@ -173,7 +173,7 @@ def axes_rotations(sequence: Sequence[int], angles: Vector) -> Matrix:
     """Rotation about three axes in sequence, the lecture's Cardan angles: T = T_3 T_2 T_1.
 
     Args:
-        sequence: numbers 1..3 of the axes; equal neighbours add up and are allowed here, as in the seed.
+        sequence: numbers 1..3 of the axes; equal neighbours add up and are allowed here, as in Modelica.
         angles: rotation angles [rad]; angles[i] turns about axis sequence[i] of the frame reached so far.
 
     Raises:
@@ -264,7 +264,7 @@ def rotation_vector(T: Matrix) -> Vector:
 def from_nxy(n_x: Vector, n_y: Vector, *, fallback: bool = True) -> Matrix:
     """Rotation into a frame 2 with x along n_x and y as near to n_y as possible; both resolved in frame 1.
 
-    As in the seed any vectors give a rotation: a zero n_x (shorter than 1e-10) is replaced by (1, 0, 0), and an n_y
+    As in Modelica any vectors give a rotation: a zero n_x (shorter than 1e-10) is replaced by (1, 0, 0), and an n_y
     parallel to n_x (sine below 1e-3 for n_y of length 1) by (0, 1, 0), or (1, 0, 0) where n_x has no x-component.
 
     Args:

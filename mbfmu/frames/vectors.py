@@ -1,6 +1,6 @@
 """Vectors of length 3: length, direction and cross product.
 
-Sources: seed functions Frames.length, Frames.normalize and Frames.axis; skew and cross are Modelica built-ins. NumPy
+Sources: MultiBody.Frames.length, Frames.normalize and Frames.axis; skew and cross are Modelica built-ins. NumPy
 operands may carry leading axes (..., 3).
 """
 
@@ -17,13 +17,13 @@ SMALLEST_LENGTH = 1e-13
 
 @operands
 def length(v: Vector) -> Scalar:
-    """Length sqrt(v' v) of a vector, in its unit (seed function length). Its derivative at v = 0 is undefined."""
+    """Length sqrt(v' v) of a vector, in its unit (Modelica's length). Its derivative at v = 0 is undefined."""
     return alg.sqrt(alg.dot(v, v))
 
 
 @operands
 def normalize(v: Vector) -> Vector:
-    """Vector of length 1 in the direction of v (seed function normalize).
+    """Vector of length 1 in the direction of v (Modelica's normalize).
 
     Vectors shorter than 1e-13 are divided by 1e-13 instead of their length, so the zero vector stays zero.
     """
@@ -31,7 +31,7 @@ def normalize(v: Vector) -> Vector:
 
 
 def axis(axis: int) -> np.ndarray:
-    """Unit vector along axis 1, 2 or 3, that is x, y or z (seed function axis); always numeric.
+    """Unit vector along axis 1, 2 or 3, that is x, y or z (Modelica's axis); always numeric.
 
     Raises:
         ValueError: axis is not 1, 2 or 3.

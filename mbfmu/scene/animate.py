@@ -11,7 +11,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.runtime.run import Value
 from mbfmu.scene.motion import largest_turn, motion
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly

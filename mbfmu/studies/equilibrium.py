@@ -13,7 +13,7 @@ from scipy.stats import qmc
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
 from mbfmu.runtime.run import Value
-from mbfmu.simulate import system_of
+from mbfmu.simulation import system_of
 from mbfmu.studies import operating
 from mbfmu.studies.operating import Array, Mechanics
 from mbfmu.studies.points import point_of_run, state_names

@@ -17,7 +17,7 @@ from mbfmu.errors import ModelError, SimulationError
 from mbfmu.runtime.batch import Batch, in_order
 from mbfmu.runtime.run import Value, model_of, number_of, place
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.simulate import system_of
+from mbfmu.simulation import system_of
 from mbfmu.studies.inputs import drive_of, read_csv, series_of
 from mbfmu.studies.operating import find_variables
 

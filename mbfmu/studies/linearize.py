@@ -14,7 +14,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.run import Value
-from mbfmu.simulate import system_of
+from mbfmu.simulation import system_of
 from mbfmu.studies import operating
 from mbfmu.studies.equilibrium import Equilibrium, equilibrium
 from mbfmu.studies.operating import Array, Mechanics

@@ -20,7 +20,7 @@ from mbfmu.runtime.extras import extra
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, model_of, number_of, place, time_grid
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.simulate import system_of
+from mbfmu.simulation import system_of
 from mbfmu.studies import design as designs
 from mbfmu.studies import reductions, store
 from mbfmu.studies.foreign import Foreign, ForeignBatch, find, signals_of

@@ -6,15 +6,15 @@ import casadi as ca
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.components import blocks
 from scipy import signal
 from wiring import run, wired
 
+from mbfmu.components import blocks
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.export.build import TARGETS, build
 from mbfmu.modeling import Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 def test_every_block_has_its_modelica_name():

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from mbfmu.components import BodyBox, BodyCylinder
 
+from mbfmu.components import BodyBox, BodyCylinder
 from mbfmu.errors import ModelError
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from drive_blocks import Wave
+
 from mbfmu.components import (
     BevelGear1D,
     Body,
@@ -16,11 +17,10 @@ from mbfmu.components import (
     World,
     rotational,
 )
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 STILL = {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True)}
 
@@ -89,7 +89,7 @@ def test_literal_and_virtual_power_forms_agree_where_exact():
 
 
 def test_an_inexact_rotor_follows_its_torque_alone():
-    """J a = tau whatever the frame does; the seed's reaction torque then loses angular momentum."""
+    """J a = tau whatever the frame does; the Modelica library's reaction torque then loses angular momentum."""
     literal, virtual = (simulate(Satellite(exact=False, virtualPower=v), 1.0, tolerance=1e-11) for v in (False, True))
     for result in (literal, virtual):
         np.testing.assert_allclose(0.6 * result["rotor.a"], 4.0 * np.sin(3.0 * result.time), atol=1e-12)

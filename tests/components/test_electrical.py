@@ -7,13 +7,13 @@ import math
 
 import numpy as np
 import pytest
-from mbfmu.components import blocks, electrical, rotational, thermal, translational
 from wiring import run, wired
 
+from mbfmu.components import blocks, electrical, rotational, thermal, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 FIXED = Start(0.0, fixed=True)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import blocks
-from mbfmu.components.blocks.filters import CUT_OFF, prototype
 from scipy import signal
 from wiring import run
 
+from mbfmu.components import blocks
+from mbfmu.components.blocks.filters import CUT_OFF, prototype
 from mbfmu.errors import ModelError
 
 

@@ -6,6 +6,10 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+from wiring import run, wired
+
 from mbfmu.components import (
     Body,
     Fixed,
@@ -19,14 +23,10 @@ from mbfmu.components import (
     forces,
     translational,
 )
-from scipy.linalg import expm
-from scipy.spatial.transform import Rotation
-from wiring import run, wired
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 def test_every_force_has_its_modelica_name():

@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 from drive_blocks import Wave
-from mbfmu.components import rotational
 from scipy.integrate import solve_ivp
 from scipy.interpolate import Akima1DInterpolator
 
+from mbfmu.components import rotational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class Shaft(Assembly):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import BevelGear1D, Body, GearConstraint, Revolute, Rotor1D, World
 
 import mbfmu
+from mbfmu.components import BevelGear1D, Body, GearConstraint, Revolute, Rotor1D, World
 from mbfmu.modeling import Assembly, Start
 
 J_A, J_B, RATIO = 0.2, 0.5, 2.0

@@ -1,4 +1,4 @@
-"""Partial models: forces, joints and sensors of one's own, written against the contract of the seed."""
+"""Partial models: forces, joints and sensors of one's own, written against the contract of the Modelica library."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import casadi as ca
 import fmpy
 import numpy as np
 import pytest
+from wiring import run, wired
+
 from mbfmu.components import (
     Body,
     Fixed,
@@ -18,19 +20,17 @@ from mbfmu.components import (
     interfaces,
     rotational,
 )
-from wiring import run, wired
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
 from mbfmu.frames import null_rotation, planar_rotation
 from mbfmu.modeling import Assembly, Coordinate, Parameter, Start, Variable
 from mbfmu.modeling import types as t
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class ConstantXForce(interfaces.PartialForce):
-    """The seed's example: 100 N along the x-axis of frame_b act on the part at frame_b."""
+    """The example of the Modelica library: 100 N along the x-axis of frame_b act on the part at frame_b."""
 
     def cut_force(self):
         return [-100, 0, 0], [0, 0, 0]

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 import scipy.io
 from drive_blocks import Wave
-from mbfmu.components import blocks
-from mbfmu.components.interpolation import end_slopes, segments
 from scipy.interpolate import Akima1DInterpolator, PchipInterpolator, RegularGridInterpolator
 from wiring import run, wired
 
+from mbfmu.components import blocks
+from mbfmu.components.interpolation import end_slopes, segments
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 X = [0.0, 0.5, 1.0, 2.0, 2.5, 4.0]
 Y = [0.0, 1.0, 0.5, 2.0, 2.0, 2.5]

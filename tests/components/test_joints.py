@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from mbfmu.components import (
     Body,
     Cylindrical,
@@ -19,11 +20,10 @@ from mbfmu.components import (
     Universal,
     World,
 )
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 def fixed(value: float) -> Start:

@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 from drive_blocks import Wave
-from mbfmu.components import blocks
 from wiring import run, wired
 
+from mbfmu.components import blocks
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 GATES = {
     "And": lambda a, b: a and b,

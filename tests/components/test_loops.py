@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from mbfmu.components import (
     Body,
     BodyBox,
@@ -31,11 +32,10 @@ from mbfmu.components import (
     translational,
 )
 from mbfmu.components.joints import constraints
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, MbfmuError, ModelError, SimulationError
 from mbfmu.modeling import Assembly, Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 def fixed(value: float) -> Start:

@@ -6,14 +6,14 @@ import fmpy
 import numpy as np
 import pytest
 from drive_blocks import Wave
-from mbfmu.components import rotational, translational
 from wiring import run, wired
 
+from mbfmu.components import rotational, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 TABLE = ((0.0, 0.8, 0.6, 0.3, 0.5),)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import blocks, rotational
-from mbfmu.components.examples import robot_r3
 from scipy.spatial.transform import Rotation
 
+from mbfmu.components import blocks, rotational
+from mbfmu.components.examples import robot_r3
 from mbfmu.modeling import Assembly
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 START = (-60.0, 20.0, 90.0, 0.0, -110.0, 0.0)
 END = (60.0, -70.0, -35.0, 45.0, 110.0, 45.0)

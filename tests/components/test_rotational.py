@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 import scipy.linalg
 from drive_blocks import Wave
-from mbfmu.components import blocks, rotational, translational
 from scipy.integrate import solve_ivp
 from wiring import run
 
 import mbfmu
+from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class Chain(Assembly):

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
+from wiring import run, wired
+
 from mbfmu.components import (
     Body,
     Fixed,
@@ -18,9 +21,6 @@ from mbfmu.components import (
     rotational,
     sensors,
 )
-from scipy.spatial.transform import Rotation
-from wiring import run, wired
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Start

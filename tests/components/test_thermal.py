@@ -7,10 +7,10 @@ import math
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.components import Body, World, blocks, forces, rotational, thermal, translational
 from wiring import run, wired
 
 import mbfmu
+from mbfmu.components import Body, World, blocks, forces, rotational, thermal, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start

@@ -8,13 +8,13 @@ import math
 import numpy as np
 import pytest
 from drive_blocks import Wave
-from mbfmu.components import blocks, translational
 from wiring import run
 
+from mbfmu.components import blocks, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class Oscillator(Assembly):

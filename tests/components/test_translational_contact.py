@@ -7,14 +7,14 @@ import math
 import numpy as np
 import pytest
 from drive_blocks import Wave
-from mbfmu.components import blocks, rotational, thermal, translational
 from scipy.integrate import solve_ivp
 from wiring import run, wired
 
+from mbfmu.components import blocks, rotational, thermal, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 def at(s: float = 0.0, v: float = 0.0) -> dict[str, Start]:

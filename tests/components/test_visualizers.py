@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
 from wiring import run
 
+from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
 from mbfmu.modeling import Component, Start
 
 PENDULUM = ("world.frame_b - joint.frame_a", "joint.frame_b - box.frame_a")

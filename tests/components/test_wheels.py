@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+
 from mbfmu.components import (
     Body,
     FixedTranslation,
@@ -17,11 +18,10 @@ from mbfmu.components import (
     joints,
     rotational,
 )
-
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 G = 9.80665
 R, M, AXIS, LONG = 0.3, 2.0, 0.06, 0.12

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from mbfmu.modeling import Assembly, Component
-from mbfmu.simulate import Result, simulate
+from mbfmu.simulation import Result, simulate
 
 
 def wired(*connections: str, stop: float = 1.0, **parts: Component) -> Assembly:

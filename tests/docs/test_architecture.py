@@ -11,12 +11,12 @@ import re
 
 import numpy as np
 import pytest
-from mbfmu.components import Body, PointMass, Prismatic, World
 
+from mbfmu.components import Body, PointMass, Prismatic, World
 from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime import contract
 from mbfmu.runtime.equations import Equations
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 @pytest.fixture(scope="module")

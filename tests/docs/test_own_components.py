@@ -10,9 +10,9 @@ import sys
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, blocks, rotational
 from scipy.special import ellipj
 
+from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, blocks, rotational
 from mbfmu.export.build import TARGETS, build
 from mbfmu.modeling import Assembly, Start
 

@@ -6,6 +6,10 @@ import math
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import ellipj, ellipk
+
+import mbfmu
 from mbfmu.components import (
     Body,
     BodyBox,
@@ -18,10 +22,6 @@ from mbfmu.components import (
     World,
     translational,
 )
-from scipy.optimize import brentq
-from scipy.special import ellipj, ellipk
-
-import mbfmu
 from mbfmu.modeling import Assembly, Start
 
 G = 9.80665

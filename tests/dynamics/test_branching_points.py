@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 import scipy.integrate
 from fmpy.fmi1 import FMICallException
-from mbfmu.components import BodyShape, FixedRotation, FixedTranslation, Revolute, World
 
 import mbfmu
+from mbfmu.components import BodyShape, FixedRotation, FixedTranslation, Revolute, World
 from mbfmu.errors import MbfmuError, SimulationError
 from mbfmu.modeling import Assembly, Start
 

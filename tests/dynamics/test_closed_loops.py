@@ -5,14 +5,14 @@ from __future__ import annotations
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.components import Revolute
-from mbfmu.fmus import engine_v6
-from mbfmu.fmus.four_bar import FourBar
 
 import mbfmu
+from mbfmu.components import Revolute
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
+from mbfmu.fmus import engine_v6
+from mbfmu.fmus.four_bar import FourBar
 from mbfmu.runtime.run import Run
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import BodyShape, FixedTranslation, Revolute, World, blocks, rotational
 
+from mbfmu.components import BodyShape, FixedTranslation, Revolute, World, blocks, rotational
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, RotationalFlange, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 N = np.array([1.0, 2.0, 2.0]) / 3.0
 #: Orthonormal directions in the plane of the mechanism.

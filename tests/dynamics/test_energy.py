@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import casadi as ca
 import numpy as np
-from mbfmu.components import Body, PointMass, Revolute, World, rotational
 
+from mbfmu.components import Body, PointMass, Revolute, World, rotational
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class InWind(Assembly):

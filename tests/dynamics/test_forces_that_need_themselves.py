@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import Body, FixedTranslation, Revolute, World, rotational
-from mbfmu.components.parts import BevelGear1D, Mounting1D, Rotor1D
 from scipy.integrate import solve_ivp
 
+from mbfmu.components import Body, FixedTranslation, Revolute, World, rotational
+from mbfmu.components.parts import BevelGear1D, Mounting1D, Rotor1D
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, Start
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 G, LENGTH, M1, M2, C1, C2, I1, I2, J = 9.81, 0.8, 1.0, 0.7, 0.4, 0.3, 0.1, 0.05, 0.02
 #: What a torque on a body does along both angles: nothing at the world, and what turns with the body elsewhere.

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from mbfmu.components import rotational, thermal
 
+from mbfmu.components import rotational, thermal
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, HeatPort, Parameter, Start, State, Variable, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.connectors import NetworkPort, Quantity
 from mbfmu.modeling.connectors import RotationalFlange as Flange
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class Stored(Assembly):

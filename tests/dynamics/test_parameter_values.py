@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from mbfmu.components import BodyBox, BodyCylinder, Revolute, World
 
 import mbfmu
+from mbfmu.components import BodyBox, BodyCylinder, Revolute, World
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Parameter, Start
 from mbfmu.modeling import types as t

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+
 from mbfmu.components import (
     Body,
     BodyBox,
@@ -24,7 +25,6 @@ from mbfmu.components import (
     thermal,
 )
 from mbfmu.components.forces import SpringDamperParallel
-
 from mbfmu.dynamics import accelerations as forms
 from mbfmu.dynamics import recursion
 from mbfmu.dynamics.system import System

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import mbfmu
 from mbfmu.components import (
     Body,
     BodyShape,
@@ -18,8 +20,6 @@ from mbfmu.components import (
     rotational,
     translational,
 )
-
-import mbfmu
 from mbfmu.errors import InitializationError, ModelError
 from mbfmu.modeling import Assembly, Start
 

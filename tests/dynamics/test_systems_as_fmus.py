@@ -7,9 +7,9 @@ import pathlib
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.fmus.double_pendulum import DoublePendulum
 
 import mbfmu
+from mbfmu.fmus.double_pendulum import DoublePendulum
 from mbfmu.modeling import Start
 
 OUTPUTS = ["revolute1.phi", "revolute2.phi", "tip[1]", "boxBody2.frame_a.f[1]"]

@@ -7,6 +7,8 @@ import math
 
 import numpy as np
 import pytest
+
+import mbfmu
 from mbfmu.components import (
     Body,
     BodyShape,
@@ -19,8 +21,6 @@ from mbfmu.components import (
     World,
     rotational,
 )
-
-import mbfmu
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
 

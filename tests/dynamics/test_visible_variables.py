@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import pytest
-from mbfmu.components import Body, BodyBox, PointMass, Revolute, World, rotational, translational
 from scipy.integrate import cumulative_trapezoid
 
 import mbfmu
+from mbfmu.components import Body, BodyBox, PointMass, Revolute, World, rotational, translational
 from mbfmu.modeling import (
     Assembly,
     Component,

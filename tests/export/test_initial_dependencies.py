@@ -5,8 +5,8 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from mbfmu.components import BodyShape, Revolute, World
 
+from mbfmu.components import BodyShape, Revolute, World
 from mbfmu.dynamics.system import System
 from mbfmu.export.initial_dependencies import StartPatterns, initial_dependencies
 from mbfmu.export.model_description import model_structure

@@ -19,14 +19,14 @@ import fmpy
 import numpy as np
 import pytest
 from importer import DISCARD, ERROR, MODEL_EXCHANGE, OK, UNTOUCHED, Callbacks, Importer, Unit
-from mbfmu.fmus.double_pendulum import DoublePendulum
-from mbfmu.fmus.planar_loop_release import PlanarLoopRelease
 
 import mbfmu
 from mbfmu.export import native, python
 from mbfmu.export.build import CAPABILITIES
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import model_description
+from mbfmu.fmus.double_pendulum import DoublePendulum
+from mbfmu.fmus.planar_loop_release import PlanarLoopRelease
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 from mbfmu.runtime.references import value_references

@@ -12,11 +12,11 @@ import pytest
 from fmpy.ssp.simulation import simulate_ssp
 from fmpy.ssp.ssd import find_components, get_connections, read_ssd
 from lxml import etree
-from mbfmu.components import blocks, rotational
-from mbfmu.components.interfaces import Flange_a
 
 import mbfmu
 from mbfmu import Assembly, Start, cli
+from mbfmu.components import blocks, rotational
+from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import BuildError, ModelError, ValidationError
 from mbfmu.export.ssp import build_ssp, write_ssp

@@ -11,9 +11,9 @@ from typing import Any
 import fmpy
 import pytest
 from fmpy.fmi2 import FMU2Slave, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
-from mbfmu.components import Body, Revolute, World, blocks
 
 from mbfmu import Assembly, Start, build
+from mbfmu.components import Body, Revolute, World, blocks
 
 ERROR, DISCARD, OK = 3, 2, 0
 

@@ -11,11 +11,11 @@ import time
 
 import pytest
 from conftest import Refused, left_in
-from mbfmu.components import Revolute
-from mbfmu.fmus.pendulum import Pendulum
 
 from mbfmu import System, build, cli, simulate
+from mbfmu.components import Revolute
 from mbfmu.errors import ModelError
+from mbfmu.fmus.pendulum import Pendulum
 
 #: Arguments behind `mbfmu` -> words of the message.
 COMMANDS: dict[str, list[str]] = {

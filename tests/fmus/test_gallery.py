@@ -7,9 +7,9 @@ import pathlib
 import fmpy
 import numpy as np
 import pytest
-from mbfmu.fmus import expected, pictures
 
 import mbfmu
+from mbfmu.fmus import expected, pictures
 from mbfmu.modeling.registry import assemblies
 
 GALLERY = assemblies()

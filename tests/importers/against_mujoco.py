@@ -10,7 +10,7 @@ from against_pinocchio import State
 
 from mbfmu import importers
 from mbfmu.dynamics.system import System
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 class Twin:

@@ -7,10 +7,10 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from mbfmu.fmus.double_pendulum import DoublePendulum
 
 import mbfmu
 from mbfmu.errors import ModelError
+from mbfmu.fmus.double_pendulum import DoublePendulum
 from mbfmu.modeling import Assembly, Component, RealInput, RealOutput
 from mbfmu.modeling import registry as registry_module
 from mbfmu.modeling import types as t
@@ -77,7 +77,7 @@ g = 10.0
 
 [[component]]
 name = "hinge"
-class = "Modelica.Mechanics.MultiBody.Joints.Revolute"
+class = "MultiBody.Joints.Revolute"
 [component.parameters]
 phi = {start = 0.5, fixed = true}
 w = {fixed = true}
@@ -270,7 +270,6 @@ def test_a_gallery_assembly_by_name(read: Read) -> None:
 
 def test_the_same_mechanism_in_python_and_as_file(read: Read) -> None:
     from mbfmu.components import Body, Revolute, World
-
     from mbfmu.modeling import Start
 
     class Same(Assembly):

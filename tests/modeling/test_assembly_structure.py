@@ -6,9 +6,9 @@ import copy
 
 import numpy as np
 import pytest
-from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, rotational, translational
 
 import mbfmu
+from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, rotational, translational
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Frame_a, RealInput, RotationalFlange, Start, TranslationalFlange
 

@@ -6,10 +6,10 @@ import pathlib
 
 import numpy as np
 import pytest
-from mbfmu.components import Body, Prismatic, Revolute, World, blocks, joints, rotational, translational
-from mbfmu.components.interfaces import Flange_a
 
 import mbfmu
+from mbfmu.components import Body, Prismatic, Revolute, World, blocks, joints, rotational, translational
+from mbfmu.components.interfaces import Flange_a
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Parameter, Start, types

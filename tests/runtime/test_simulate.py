@@ -10,7 +10,7 @@ import pytest
 from hand_made_models import oscillator, point_pendulum
 
 from mbfmu.errors import InitializationError, ModelError, SimulationError
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 
 def system(equations, variables=()):

@@ -21,7 +21,7 @@ from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.meshes import mesh_of
 from mbfmu.scene.motion import keyframes, motion
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 #: The gallery but for what has no three dimensions, and for the V6, which takes its time.
 GALLERY = sorted(set(assemblies()) - {"car", "drivetrain", "powertrain", "heat_losses", "motor_drive", "engine_v6"})

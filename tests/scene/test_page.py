@@ -16,7 +16,7 @@ from mbfmu.dynamics.drawing import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.scene import bundle
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 OPTIONS = (
     "--headless=new",

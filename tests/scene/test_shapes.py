@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from mbfmu.components import (
     BodyBox,
     Fixed,
@@ -16,13 +17,12 @@ from mbfmu.components import (
     World,
     blocks,
 )
-
 from mbfmu.dynamics.drawing import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
 from mbfmu.modeling.registry import component_classes
-from mbfmu.simulate import simulate
+from mbfmu.simulation import simulate
 
 #: Classes whose parts draw: they hand their looks on.
 BY_PARTS = {

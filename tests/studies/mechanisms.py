@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import mbfmu.components as parts
 from mbfmu.components import translational
-
 from mbfmu.modeling import Assembly, Start
 
 G = 9.80665

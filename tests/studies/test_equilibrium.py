@@ -8,13 +8,13 @@ import fmpy
 import numpy as np
 import pytest
 import scipy.optimize
-from mbfmu.fmus.furuta_pendulum import FurutaPendulum
-from mbfmu.fmus.pendulum import Pendulum
 from mechanisms import CartPole, Chain, G, Governor, Suspension
 
 import mbfmu
 from mbfmu import cli
 from mbfmu.errors import ModelError
+from mbfmu.fmus.furuta_pendulum import FurutaPendulum
+from mbfmu.fmus.pendulum import Pendulum
 
 
 def test_a_hanging_chain():

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 import scipy.linalg
 import scipy.signal
-from mbfmu.fmus.four_bar import FourBar
-from mbfmu.fmus.free_body import FreeBody
-from mbfmu.fmus.furuta_pendulum import FurutaPendulum
-from mbfmu.fmus.scara import Scara
 from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import cli
+from mbfmu.fmus.four_bar import FourBar
+from mbfmu.fmus.free_body import FreeBody
+from mbfmu.fmus.furuta_pendulum import FurutaPendulum
+from mbfmu.fmus.scara import Scara
 from mbfmu.runtime.run import Run
 
 

@@ -8,12 +8,12 @@ import json
 import numpy as np
 import pytest
 import scipy.stats
-from mbfmu.fmus.double_pendulum import DoublePendulum
 from mechanisms import CartPole
 
 import mbfmu
 from mbfmu import cli
 from mbfmu.errors import ModelError, SimulationError
+from mbfmu.fmus.double_pendulum import DoublePendulum
 from mbfmu.studies import design, reductions, store
 
 
