@@ -269,8 +269,7 @@ def run(
     SimulationError
         A step fails; the message says at which time and why.
     """
-    grid = time_grid(equations, start_time, stop_time, interval)
-    start, stop = float(grid[0]), float(grid[-1])
+    start, stop, interval = _span(equations, start_time, stop_time, interval)
     by_name = {variable.name: variable for variable in variables}
 
     def find(name: str) -> ScalarVariable:
@@ -332,16 +331,10 @@ def place(variable: ScalarVariable) -> int:
     return _STORES[variable.store] << 28 | variable.index
 
 
-def time_grid(
+def _span(
     equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
-) -> np.ndarray:
-    """Recorded instants of a run, s; the model's own times, and a 500th of the run, where None.
-
-    Raises
-    ------
-    SimulationError
-        The times or the interval are impossible.
-    """
+) -> tuple[float, float, float]:
+    """Start, stop and interval of a run, s: what is given, else the model's own."""
     start = equations.start_time if start_time is None else start_time
     stop = equations.stop_time if stop_time is None else stop_time
     if not (math.isfinite(start) and math.isfinite(stop) and stop > start):
@@ -353,6 +346,22 @@ def time_grid(
     interval = (stop - start) / INTERVALS if interval is None else interval
     if not interval < math.inf:
         raise SimulationError(f"{equations.name}: the interval {interval:g} s must be finite")
+    return start, stop, interval
+
+
+def time_grid(
+    equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
+) -> np.ndarray:
+    """Recorded instants of a run, s; the model's own times, and a 500th of the run, where None.
+
+    Raises
+    ------
+    SimulationError
+        The times or the interval are impossible.
+    """
+    start, stop, interval = _span(equations, start_time, stop_time, interval)
+    if (stop - start) / interval > _MOST_VALUES:
+        raise SimulationError(f"{equations.name}: points every {interval:g} s are more than memory holds")
     return _grid(start, stop, interval)
 
 

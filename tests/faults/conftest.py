@@ -5,22 +5,12 @@ from __future__ import annotations
 import pathlib
 import sys
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
+from refusals import Refused, left_in
 
 from mbfmu import cli
-
-Refused = Callable[[Sequence[str], Sequence[str]], str]
-
-
-def left_in(folder: pathlib.Path) -> set[str]:
-    """Return the files below a folder, but for what Python itself keeps of a module."""
-    return {
-        str(path.relative_to(folder))
-        for path in folder.rglob("*")
-        if path.is_file() and "__pycache__" not in path.parts
-    }
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import sys
 import time
 
 import pytest
-from conftest import Refused, left_in
+from refusals import Refused, left_in
 
 from mbfmu import System, build, cli, simulate
 from mbfmu.components import Revolute
@@ -44,7 +44,7 @@ COMMANDS: dict[str, list[str]] = {
     "simulate none.toml": ["none.toml", "cannot be read"],
     "simulate none:Class": ["none"],
     "simulate .py": ["no such file"],
-    "simulate x.fmu": ["is an FMU"],
+    "simulate x.fmu": ["x.fmu", "no such file"],
     "build pendulum --target c": ['target "c"', "native"],
     "build pendulum --platform bsd": ["bsd", "linux64"],
     "build pendulum --solver euler": ['solver "euler"', "explicit"],

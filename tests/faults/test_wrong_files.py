@@ -7,7 +7,7 @@ import struct
 import zipfile
 
 import pytest
-from conftest import Refused
+from refusals import Refused
 
 GOOD = """
 [world]

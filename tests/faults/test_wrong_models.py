@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 
 import pytest
-from conftest import Refused
+from refusals import Refused
 
 HEAD = """
 import math, sys
