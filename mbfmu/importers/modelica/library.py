@@ -378,6 +378,8 @@ def constant(full: Name) -> Any:
     """A constant or an enumeration literal of the library, None where there is none of this name."""
     if full[:2] == ("Modelica", "Constants") and len(full) == 3:
         return _CONSTANTS.get(full[2])
+    if full == ("Modelica", "Electrical", "Machines", "Thermal", "Constants", "alpha20Copper"):
+        return 3.92e-3  # 1/K, which the library's examples of eddy current brakes ask for
     if full[:-1] == ("Modelica", "Mechanics", "MultiBody", "Types", "Defaults"):
         return _DEFAULTS.get(full[-1])
     enumeration = ".".join(full[1:-1] if full[0] == "Modelica" else full[:-1])
