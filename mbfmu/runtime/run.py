@@ -47,6 +47,8 @@ class Run:
         Relative and absolute tolerance of the integrator; the model's own where None.
     start_time, stop_time
         s; the model's own, and none, where None.
+    events
+        Keep events and statistics in the log, too: a call back into Python for each.
 
     Raises
     ------
@@ -62,10 +64,11 @@ class Run:
         tolerance: float | None = None,
         start_time: float | None = None,
         stop_time: float | None = None,
+        events: bool = False,
     ) -> None:
         self.equations, self.variables = equations, variables
         self.log: list[tuple[int, str]] = []
-        self.instance = Instance(model_of(equations, tuple(variables)), equations.name, self._note, events=True)
+        self.instance = Instance(model_of(equations, tuple(variables)), equations.name, self._note, events=events)
         start = equations.start_time if start_time is None else start_time
         if self.instance.set_up_experiment(start, stop_time, tolerance) > WARNING:
             raise SimulationError(f"{equations.name}: {self.last_message}")

@@ -262,7 +262,12 @@ class ProcessSlave(Slave):
 
     def _open(self) -> None:
         self.instance = self._call(
-            Run, self.library.equations, self.library.variables, tolerance=self.tolerance, stop_time=self.stop
+            Run,
+            self.library.equations,
+            self.library.variables,
+            tolerance=self.tolerance,
+            stop_time=self.stop,
+            events=True,
         )
         self.log = []
         self.time, self._initialising = 0.0, True
