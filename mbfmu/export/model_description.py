@@ -6,7 +6,8 @@ import dataclasses
 import datetime
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from lxml import etree
 
@@ -114,18 +115,9 @@ def model_description(
     BuildError
         A unit cannot be read, or a display unit measures something else than its unit.
     """
-    root = etree.Element("fmiModelDescription")
-    set_attributes(
-        root,
-        fmiVersion="2.0",
-        modelName=equations.name,
-        guid=guid,
-        description=description or None,
-        generationTool=f"mbfmu {mbfmu.__version__}",
-        generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        variableNamingConvention="structured",
-        numberOfEventIndicators=equations.time_switches.count(False) if model_exchange else None,
-    )
+    root = description_root(equations, "2.0", {"guid": guid}, description, date)
+    if model_exchange:
+        set_attributes(root, numberOfEventIndicators=equations.time_switches.count(False))
     offered = dataclasses.asdict(capabilities)
     files = tuple(source_files)
     if model_exchange:
@@ -139,9 +131,36 @@ def model_description(
         )
     _add_interface(root, "CoSimulation", files, modelIdentifier=identifier, **offered)
     unit_definitions(root, variables)
-    categories = add(root, "LogCategories")
-    for name, text in LOG_CATEGORIES.items():
-        add(categories, "Category", name=name, description=text)
+    add_general(root, equations, LOG_CATEGORIES)
+    _model_variables(root, variables, references, model_exchange and drifts(equations))
+    _model_structure(root, equations, variables)
+    etree.indent(root, " ")
+    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def description_root(
+    equations: Equations, version: str, identity: Mapping[str, Value], description: str, date: datetime.datetime
+) -> Any:
+    """The root of modelDescription.xml of either version; `identity` is its guid or instantiation token."""
+    root = etree.Element("fmiModelDescription")
+    set_attributes(
+        root,
+        fmiVersion=version,
+        modelName=equations.name,
+        **identity,
+        description=description or None,
+        generationTool=f"mbfmu {mbfmu.__version__}",
+        generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        variableNamingConvention="structured",
+    )
+    return root
+
+
+def add_general(root: Any, equations: Equations, categories: Mapping[str, str]) -> None:
+    """Log categories and default experiment, which both versions have alike."""
+    listed = add(root, "LogCategories")
+    for name, text in categories.items():
+        add(listed, "Category", name=name, description=text)
     add(
         root,
         "DefaultExperiment",
@@ -150,10 +169,6 @@ def model_description(
         tolerance=equations.tolerance,
         stepSize=step_size(equations.start_time, equations.stop_time),
     )
-    _model_variables(root, variables, references, model_exchange and drifts(equations))
-    _model_structure(root, equations, variables)
-    etree.indent(root, " ")
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
 
 def step_size(start: float, stop: float) -> float:

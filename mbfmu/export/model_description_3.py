@@ -8,11 +8,10 @@ from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
-import mbfmu
 from mbfmu.export.arrays import INDICATORS, TYPES, Arrangement, Variable, places, states_of
-from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
+from mbfmu.export.elements import Value, add, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
-from mbfmu.export.model_description import LOG_CATEGORIES, step_size
+from mbfmu.export.model_description import LOG_CATEGORIES, add_general, description_root
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
@@ -70,33 +69,13 @@ def model_description_3(
     BuildError
         A unit cannot be read, or a display unit measures something else than its unit.
     """
-    root = etree.Element("fmiModelDescription")
-    set_attributes(
-        root,
-        fmiVersion="3.0",
-        modelName=equations.name,
-        instantiationToken=token,
-        description=description or None,
-        generationTool=f"mbfmu {mbfmu.__version__}",
-        generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        variableNamingConvention="structured",
-    )
+    root = description_root(equations, "3.0", {"instantiationToken": token}, description, date)
     if model_exchange:
         needs = needs_completed_steps(equations)
         add(root, "ModelExchange", modelIdentifier=identifier, **COMMON, needsCompletedIntegratorStep=needs or None)
     add(root, "CoSimulation", modelIdentifier=identifier, **COMMON, **CO_SIMULATION)
     unit_definitions(root, _with_aliases(arrangement.variables))
-    categories = add(root, "LogCategories")
-    for name, text in LOG_CATEGORIES.items():
-        add(categories, "Category", name=name, description=text.replace("fmi2", "fmi3"))
-    add(
-        root,
-        "DefaultExperiment",
-        startTime=equations.start_time,
-        stopTime=equations.stop_time,
-        tolerance=equations.tolerance,
-        stepSize=step_size(equations.start_time, equations.stop_time),
-    )
+    add_general(root, equations, {name: text.replace("fmi2", "fmi3") for name, text in LOG_CATEGORIES.items()})
     states = states_of(arrangement.variables)
     _model_variables(root, arrangement.variables, states, reinit=model_exchange and drifts(equations))
     _model_structure(root, equations, arrangement, states)
