@@ -151,7 +151,9 @@ def test_import_stays_light(module: str) -> None:
     assert not loaded & {"casadi", "scipy", "numpy", "matplotlib", "fmpy", "lxml"}
 
 
-@pytest.mark.parametrize("first", ["import mbfmu.simulation", "from mbfmu.simulation import Result", "import mbfmu.cli"])
+@pytest.mark.parametrize(
+    "first", ["import mbfmu.simulation", "from mbfmu.simulation import Result", "import mbfmu.cli"]
+)
 def test_simulate_is_the_function_whatever_was_imported_first(first: str) -> None:
     code = f"{first}; import mbfmu; from mbfmu import simulate; assert mbfmu.simulate is simulate; print(simulate)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
