@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import errno
-import fnmatch
 import pathlib
 import signal
 import sys
@@ -212,7 +211,7 @@ def simulate_foreign(
         values = dict(map(parse_setting, settings))
         for name in values:
             find(fmu, name)
-        names = matching(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
+        names = named(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
         signals = signals_of(fmu, inputs, times, "held" if held else "linear")
         return fmu.simulate(times, values, names, signals, tolerance)
 
@@ -451,23 +450,24 @@ def shown_names(system: System, patterns: str | None) -> list[str]:
     Brackets stand for themselves, as in `r_0[1]`. Raises `ModelError` for a pattern that nothing matches.
     """
     if patterns is not None:
-        return matching(system.variables, patterns)
+        return named(system.variables, patterns)
     outputs = [v.name for v in system.variables if v.causality == "output"]
     return outputs or report.states(system)
 
 
-def matching(variables: Sequence[Any], patterns: str | None) -> list[str]:
+def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     """Return the names of numeric variables that comma-separated patterns match; none for None.
 
     Raises `ModelError` for a pattern that nothing matches.
     """
     from mbfmu.errors import ModelError
     from mbfmu.modeling.component import near
+    from mbfmu.runtime.variables import matching
 
     known = [v.name for v in variables if v.type != "String" and v.causality != "independent"]
     names: dict[str, None] = {}
     for pattern in map(str.strip, patterns.split(",") if patterns is not None else []):
-        found = fnmatch.filter(known, pattern.replace("[", "[[]"))
+        found = matching(pattern, known)
         if not found:
             raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
         names |= dict.fromkeys(found)

@@ -11,19 +11,26 @@ import numpy as np
 from mbfmu.dynamics.flatten import ConnectorKey, Flat
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.modeling.connectors import RealInput, Signal
+from mbfmu.modeling.connectors import Port, RealInput, Signal
 from mbfmu.modeling.types import Type
+from mbfmu.runtime.variables import Terminal
 
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """One scalar input; `terminal`: the (connector, variable) of the assembly that it belongs to, if any."""
+    """One scalar input; `terminal`: the connector of the assembly that it belongs to, if any."""
 
     name: str
     symbol: ca.SX
     start: float
     type: Type
-    terminal: tuple[str, str] | None = None
+    terminal: Terminal | None = None
+
+
+def terminal(port: Port, member: str) -> Terminal:
+    """A variable of a connector as part of a terminal."""
+    flows = {quantity.name for quantity in port.flows}
+    return Terminal(port.name, member, member.partition("[")[0] in flows, port.modelica_name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,7 +67,7 @@ class Inputs:
         flows: dict[int, ca.SX] = {}
         motions: dict[str, tuple[ca.SX, ...]] = {}
 
-        def new(name: str, start: float, type: Type, terminal: tuple[str, str] | None = None) -> ca.SX:
+        def new(name: str, start: float, type: Type, terminal: Terminal | None = None) -> ca.SX:
             if name in found:
                 raise ModelError(
                     f"input {name}: there is one of this name already; give it another with input(..., name=...)"
@@ -94,7 +101,7 @@ class Inputs:
                     raise ModelError(
                         f"{name}: this {own.title} of the assembly is connected to nothing inside; connect it"
                     )
-                taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, (name, q.name)) for q in own.taken)
+                taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, terminal(own, q.name)) for q in own.taken)
                 if own.taken == own.flows:
                     flows[node] = flows.get(node, 0) + taken[0]
                 else:

@@ -13,6 +13,7 @@ import numpy as np
 from mbfmu.dynamics.accelerations import Accelerations, pattern
 from mbfmu.dynamics.constraints import Constraints
 from mbfmu.dynamics.energy import connector_powers, energy_totals
+from mbfmu.dynamics.inputs import terminal
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, StartValue
@@ -26,7 +27,7 @@ from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import Dimensionless, Orientation, Type
-from mbfmu.runtime.variables import ScalarVariable, Store
+from mbfmu.runtime.variables import ScalarVariable, Store, Terminal
 
 #: Attributes of what never changes, and of what follows from other things.
 _CONSTANT: dict[str, Any] = {
@@ -135,14 +136,14 @@ class Visible:
     places: Places
 
     @functools.cached_property
-    def _terminals(self) -> dict[str, tuple[str, str]]:
-        """Variables of the assembly's own connectors: name -> (connector, member)."""
+    def _terminals(self) -> dict[str, Terminal]:
+        """Variables of the assembly's own connectors, by name."""
         found = {given.name: given.terminal for given in self.sweeps.inputs.all if given.terminal is not None}
-        own = {name for name, port in self.assembly.ports().items() if port.taken}
+        own = {name: port for name, port in self.assembly.ports().items() if port.taken}
         for name, *_ in self.entries[""]:
             connector, _, member = name.partition(".")
             if connector in own:
-                found[name] = (connector, member)
+                found[name] = terminal(own[connector], member)
         return found
 
     def _dependence(self, found: Mapping[str, ScalarVariable]) -> Any:
@@ -184,8 +185,7 @@ class Visible:
                         f"input {variable.name}: there is another variable of this name already, which it would hide; "
                         "give the input another name"
                     )
-            terminal = self._terminals.get(variable.name)
-            found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
+            found.setdefault(variable.name, _with(variable, terminal=self._terminals.get(variable.name)))
 
         take(
             ScalarVariable(

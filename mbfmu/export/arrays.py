@@ -12,7 +12,7 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, Terminal
 
 #: Types of FMI 3.0 by those of FMI 2.0, in the order of their value references.
 TYPES = {"Real": "Float64", "Integer": "Int32", "Boolean": "Boolean", "String": "String"}
@@ -65,7 +65,7 @@ class Arrangement:
         """The first element of each variable, under the variable's name and its member's in the terminal."""
         return tuple(
             dataclasses.replace(
-                v.first, name=v.name, terminal=v.first.terminal and (v.first.terminal[0], _stem(v.first.terminal[1]))
+                v.first, name=v.name, terminal=_whole(v.first.terminal)
             )
             for v in self.variables
         )
@@ -181,11 +181,15 @@ def _array(stem: str, group: Sequence[ScalarVariable]) -> Variable | None:
 
 
 def _common(v: ScalarVariable) -> tuple[object, ...]:
-    terminal = v.terminal and (v.terminal[0], _stem(v.terminal[1]))
     return (
-        v.type, v.unit, v.display_unit, v.quantity, v.min, v.max, v.nominal, v.structural, terminal,
+        v.type, v.unit, v.display_unit, v.quantity, v.min, v.max, v.nominal, v.structural, _whole(v.terminal),
         _stem(v.derivative_of) if v.derivative_of else None,
     )  # fmt: skip
+
+
+def _whole(terminal: Terminal | None) -> Terminal | None:
+    """The terminal of an array, from that of an element."""
+    return terminal and dataclasses.replace(terminal, member=_stem(terminal.member))
 
 
 def _kind(elements: Sequence[ScalarVariable]) -> tuple[str, str, str | None] | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +24,7 @@ from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, lib
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, matching
 from mbfmu.scene.visual_xml import visual_xml
 
 #: The targets, the preferred one first.
@@ -276,17 +275,18 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
     """
     if not patterns:
         return tuple(variables)
-    expressions = {pattern: _expression(pattern) for pattern in patterns}
-    for pattern, expression in expressions.items():
-        if not any(expression.fullmatch(variable.name) for variable in variables):
+    names = [variable.name for variable in variables]
+    chosen: set[str] = set()
+    for pattern in patterns:
+        found = matching(pattern, names)
+        chosen.update(found)
+        if not found:
             raise BuildError(f'variables "{pattern}": no variable has such a name; `mbfmu info` lists them.')
     states = {variable.derivative_of for variable in variables if variable.derivative_of}
     return tuple(
         variable
         for variable in variables
-        if _belongs_to_interface(variable)
-        or variable.name in states
-        or any(expression.fullmatch(variable.name) for expression in expressions.values())
+        if _belongs_to_interface(variable) or variable.name in states or variable.name in chosen
     )
 
 
@@ -322,11 +322,6 @@ def _belongs_to_interface(variable: ScalarVariable) -> bool:
         or variable.derivative_of is not None
         or variable.causality in ("parameter", "input", "output", "independent")
     )
-
-
-def _expression(pattern: str) -> re.Pattern[str]:
-    """Brackets belong to the names of variables, so that only `*` and `?` are wildcards."""
-    return re.compile(re.escape(pattern).replace(r"\*", ".*").replace(r"\?", "."))
 
 
 def _platforms(target: str, platforms: str | Sequence[str] | None) -> list[str]:

@@ -100,6 +100,8 @@ class Port(Declaration):
     """
 
     kind = ""
+    #: Class of the Modelica library without `Modelica.`; "" where it has none.
+    modelica_name = ""
     potentials: tuple[Quantity, ...] = ()
     flows: tuple[Quantity, ...] = ()
     #: How messages call it.
@@ -214,6 +216,7 @@ class Frame(Port):
     """Coordinate system fixed to the component with one cut-force and cut-torque."""
 
     kind = title = "frame"
+    modelica_name = "Mechanics.MultiBody.Interfaces.Frame"
     potentials = (
         Quantity(
             "r_0",
@@ -378,6 +381,7 @@ class RotationalFlange(Flange):
     """One-dimensional rotational flange."""
 
     kind = "rotational"
+    modelica_name = "Mechanics.Rotational.Interfaces.Flange"
     position, flow = "phi", "tau"
     potentials = (Quantity("phi", Angle, (), "Absolute rotation angle of flange"),)
     flows = (Quantity("tau", Torque, (), "Cut torque in the flange"),)
@@ -388,6 +392,7 @@ class TranslationalFlange(Flange):
     """One-dimensional translational flange."""
 
     kind = "translational"
+    modelica_name = "Mechanics.Translational.Interfaces.Flange"
     position, flow = "s", "f"
     potentials = (Quantity("s", Position, (), "Absolute position of flange"),)
     flows = (Quantity("f", Force, (), "Cut force directed into flange"),)
@@ -445,6 +450,7 @@ class HeatPort(NetworkPort):
     """Thermal port: a temperature, and a heat flow that is positive into the component."""
 
     kind, title = "heat", "heat port"
+    modelica_name = "Thermal.HeatTransfer.Interfaces.HeatPort"
     potentials = (Quantity("T", Temperature, (), "Port temperature"),)
     flows = (
         Quantity(
@@ -462,6 +468,7 @@ class Pin(NetworkPort):
     """Pin of an electrical component: its potential, and the current that flows into the component."""
 
     kind = title = "pin"
+    modelica_name = "Electrical.Analog.Interfaces.Pin"
     potentials = (Quantity("v", ElectricPotential, (), "Potential at the pin"),)
     flows = (Quantity("i", Current, (), "Current flowing into the pin"),)
     potential_name, flow_name = "potential", "currents"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import difflib
-import fnmatch
 import html
 import math
 import os
@@ -17,6 +16,7 @@ import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.runtime.extras import extra
+from mbfmu.runtime.variables import matching
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +117,7 @@ class Result(Mapping[str, np.ndarray]):
         """
         chosen: dict[str, None] = {}
         for pattern in patterns:
-            found = fnmatch.filter(self._series, pattern.replace("[", "[[]"))
+            found = matching(pattern, self._series)
             if not found:
                 raise KeyError(unknown(pattern, self._series))
             chosen |= dict.fromkeys(found)

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import dataclasses
+import fnmatch
+import re
+from collections.abc import Iterable
 from typing import Literal
 
 Store = Literal["time", "x", "u", "P", "w", "y", "constant", "indicator"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Terminal:
+    """Connector of the assembly that a variable belongs to, and the variable's part in it (FMI 3.0, section 2.4.9)."""
+
+    name: str
+    #: Name within the connector, with the index of an element: `r_0[1]`.
+    member: str
+    #: True where it adds up to zero in a connection.
+    flow: bool = False
+    #: Modelica class of the connector, without `Modelica.`; "" where the library has none.
+    kind: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -38,5 +54,11 @@ class ScalarVariable:
     dependencies: tuple[tuple[str, Literal["dependent", "constant", "fixed", "tunable", "discrete"]], ...] | None = None
     #: True where the sign says how a choice of structure, not a number, came about; setting it needs a rebuild.
     structural: bool = False
-    #: Terminal (flange or frame) that the variable belongs to, and its member name, for terminalsAndIcons.
-    terminal: tuple[str, str] | None = None
+    #: Connector of the assembly that it belongs to, for terminalsAndIcons.
+    terminal: Terminal | None = None
+
+
+def matching(pattern: str, names: Iterable[str]) -> list[str]:
+    """Those of the names that a pattern matches: `*` and `?` are wildcards, brackets stand for themselves."""
+    expression = re.compile(fnmatch.translate(pattern.replace("[", "[[]")))  # not fnmatch.filter: Windows ignores case
+    return [name for name in names if expression.match(name)]

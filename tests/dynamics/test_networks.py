@@ -12,6 +12,7 @@ from mbfmu.modeling import Assembly, Component, HeatPort, Parameter, Start, Stat
 from mbfmu.modeling import types as t
 from mbfmu.modeling.connectors import NetworkPort, Quantity
 from mbfmu.modeling.connectors import RotationalFlange as Flange
+from mbfmu.runtime.variables import Terminal
 from mbfmu.simulation import simulate
 
 
@@ -37,7 +38,11 @@ def test_heat_from_outside_warms_what_stores_it() -> None:
         rate = float(e.functions["derivatives"](0.0, [300.0], [Q], P, [], []))
         assert rate == pytest.approx((Q - 2.0 * 10.0) / 4.0, rel=1e-14)
     shown = {v.name: (v.causality, v.terminal) for v in system.variables if v.terminal is not None}
-    assert shown == {"port.Q_flow": ("input", ("port", "Q_flow")), "port.T": ("output", ("port", "T"))}
+    kind = "Thermal.HeatTransfer.Interfaces.HeatPort"
+    assert shown == {
+        "port.Q_flow": ("input", Terminal("port", "Q_flow", True, kind)),
+        "port.T": ("output", Terminal("port", "T", False, kind)),
+    }
 
 
 # -- electrics: all that it takes

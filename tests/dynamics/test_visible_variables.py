@@ -23,7 +23,7 @@ from mbfmu.modeling import (
 )
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Final, Parameter
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, Terminal
 
 
 class Lag(Component):
@@ -223,7 +223,10 @@ def test_dependencies_are_no_wider_than_the_structure(variables: dict[str, Scala
 
 def test_terminals_of_an_exposed_flange(variables: dict[str, ScalarVariable]) -> None:
     terminals = {v.name: v.terminal for v in variables.values() if v.terminal}
-    assert terminals == {f"axis.{member}": ("axis", member) for member in ("tau", "phi", "w", "a")}
+    kind = "Mechanics.Rotational.Interfaces.Flange"
+    assert terminals == {
+        f"axis.{member}": Terminal("axis", member, member == "tau", kind) for member in ("tau", "phi", "w", "a")
+    }
 
 
 def test_animation_parameters_are_left_out(variables: dict[str, ScalarVariable]) -> None:

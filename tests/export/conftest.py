@@ -10,7 +10,9 @@ import pytest
 from mbfmu.dynamics.system import System
 from mbfmu.runtime.contract import REQUIRED
 from mbfmu.runtime.equations import Equations
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, Terminal
+
+FLANGE = "Mechanics.Translational.Interfaces.Flange"
 
 
 def make_equations() -> Equations:
@@ -58,6 +60,8 @@ def make_equations() -> Equations:
 
 
 def make_variables() -> tuple[ScalarVariable, ...]:
+    force = Terminal("flange", "f", flow=True, kind=FLANGE)
+
     def real(name: str, description: str, unit: str, store: Any, index: int, **others: Any) -> ScalarVariable:
         common: dict[str, Any] = {
             "causality": "local",
@@ -105,7 +109,7 @@ def make_variables() -> tuple[ScalarVariable, ...]:
         constant("mass.n[1]", "Axis", "Integer", 1),
         constant("mass.label", "Label", "String", "a < b"),
         constant("mass.animation", "Show", "Boolean", True),
-        real("flange.f", "Force", "N", "u", 0, causality="input", initial=None, start=0.0, terminal=("flange", "f")),
+        real("flange.f", "Force", "N", "u", 0, causality="input", initial=None, start=0.0, terminal=force),
         real("mass.s", "Position", "m", "x", 0, initial="exact", start=0.1, start_index=3),
         real(
             "mass.v",
@@ -136,7 +140,7 @@ def make_variables() -> tuple[ScalarVariable, ...]:
             0,
             causality="output",
             dependencies=(("mass.s", "constant"),),
-            terminal=("flange", "s"),
+            terminal=Terminal("flange", "s", kind=FLANGE),
         ),
         real("energy", "Energy", "J", "y", 0, causality="output"),
         constant("count", "Nothing that moves", "Integer", 3, causality="output", structural=False, dependencies=()),

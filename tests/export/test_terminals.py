@@ -5,9 +5,14 @@ import pathlib
 from typing import Any
 
 import fmpy
+import pytest
 from lxml import etree
 
+from mbfmu.dynamics.inputs import terminal
 from mbfmu.export.terminals import terminals_and_icons
+from mbfmu.modeling import Frame, HeatPort, Pin, RotationalFlange, TranslationalFlange
+from mbfmu.modeling.connectors import Port
+from mbfmu.runtime.variables import Terminal
 
 
 def write(variables: Any) -> etree._Element:
@@ -21,29 +26,39 @@ def write(variables: Any) -> etree._Element:
 
 
 def test_a_flange_is_a_terminal(system: Any) -> None:
-    (terminal,) = write(system.variables).findall("Terminals/Terminal")
-    assert terminal.get("name") == "flange"
-    assert terminal.get("terminalKind") == "Modelica.Mechanics.Translational.Interfaces.Flange"
-    assert [dict(member.attrib) for member in terminal] == [
+    (element,) = write(system.variables).findall("Terminals/Terminal")
+    assert element.get("name") == "flange"
+    assert element.get("terminalKind") == "Modelica.Mechanics.Translational.Interfaces.Flange"
+    assert [dict(member.attrib) for member in element] == [
         {"variableName": "flange.f", "memberName": "f", "variableKind": "inflow"},
         {"variableName": "flange.s", "memberName": "s", "variableKind": "signal"},
     ]
 
 
-def test_a_frame_is_known_by_its_members(system: Any) -> None:
-    position, force = (
-        dataclasses.replace(system.variables[-2], name=f"frame.{name}[1]", terminal=("frame", f"{name}[1]"))
-        for name in ("r_0", "t")
-    )
-    (terminal,) = write([position, force]).findall("Terminals/Terminal")
-    assert terminal.get("terminalKind") == "Modelica.Mechanics.MultiBody.Interfaces.Frame"
-    assert [member.get("variableKind") for member in terminal] == ["signal", "outflow"]
+@pytest.mark.parametrize(
+    ("port", "kind"),
+    [
+        (Frame, "Mechanics.MultiBody.Interfaces.Frame"),
+        (RotationalFlange, "Mechanics.Rotational.Interfaces.Flange"),
+        (TranslationalFlange, "Mechanics.Translational.Interfaces.Flange"),
+        (HeatPort, "Thermal.HeatTransfer.Interfaces.HeatPort"),
+        (Pin, "Electrical.Analog.Interfaces.Pin"),
+    ],
+)
+def test_kinds_and_flows_are_those_of_the_connector(system: Any, port: type[Port], kind: str) -> None:
+    own = port()
+    own.name = "own"
+    members = [own.potentials[0].name, f"{own.flows[0].name}[1]"]
+    found = [dataclasses.replace(system.variables[-2], name=f"own.{m}", terminal=terminal(own, m)) for m in members]
+    (element,) = write(found).findall("Terminals/Terminal")
+    assert element.get("terminalKind") == f"Modelica.{kind}"
+    assert [member.get("variableKind") for member in element] == ["signal", "outflow"]
 
 
 def test_unknown_connectors_have_no_kind(system: Any) -> None:
-    signal = dataclasses.replace(system.variables[-2], terminal=("port", "x"))
-    (terminal,) = write([signal]).findall("Terminals/Terminal")
-    assert terminal.get("terminalKind") is None
+    signal = dataclasses.replace(system.variables[-2], terminal=Terminal("port", "x"))
+    (element,) = write([signal]).findall("Terminals/Terminal")
+    assert element.get("terminalKind") is None
 
 
 def test_without_connectors_there_is_no_file(system: Any) -> None:
