@@ -16,15 +16,18 @@ FILES := .venv/.files
 # What npm bundles the animation page from, where npm is: set-up does.
 VIEWER := templates/scene/package.json templates/scene/viewer.js
 
+# What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
+STUBS := .venv/.stubs
+
 .PHONY: demo test lint fmus bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
 
-test: $(READY)
+test: $(STUBS)
 	$(BIN)/pytest -n auto --maxprocesses 4
 
-lint: $(READY) build/typing/mbfmu
+lint: $(STUBS) build/typing/mbfmu
 	$(BIN)/ruff check .
 	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
 
@@ -50,10 +53,14 @@ $(FILES): always
 	@find mbfmu components fmus templates -type f ! -path '*/__pycache__/*' ! -path '*/libraries/*' ! -name '*.fmu' | sort > $@.new
 	@cmp -s $@.new $@ && rm $@.new || mv $@.new $@
 
-$(READY): pyproject.toml $(RUNTIME) $(VIEWER) $(FILES)
+$(READY): pyproject.toml $(wildcard distribution/*.py) $(RUNTIME) $(VIEWER) $(FILES)
 	@echo "Setting up .venv with mbfmu and what it needs; this takes a minute"
 	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+$(STUBS): $(READY) $(shell find components -name '*.py')
+	@$(BIN)/python -m distribution.stubs build/__editable__*
 	@touch $@
 
 $(PEERS): $(READY)

@@ -37,9 +37,9 @@ class GravityPool(Component):
         Raises:
             ModelError: the pool or a body is not part of an assembly yet, a body is in the pool, or has no mass.
         """
-        owner = self._owner
+        assembly = self.part_of
         for body in bodies:
-            if owner is None or body._owner is None:
+            if assembly is None or body.part_of is None:
                 raise ModelError(
                     f"{self.where}: assign the pool and {body.where} to attributes of an assembly before put()"
                 )
@@ -52,10 +52,8 @@ class GravityPool(Component):
                 raise ModelError(f"{self.where}: {body.where} is in the pool already")
             self._members.append(body)
             name = f"frame[{len(self._members)}]"
-            port = Frame_a(f"Frame of {body.where}")
-            port.name = name
-            self._ports[name] = port
-            owner.connect(self.connector(name), body.connector("frame_a"))
+            setattr(self, name, Frame_a(f"Frame of {body.where}"))
+            assembly.connect(self.connector(name), body.connector("frame_a"))
 
     def equations(self) -> None:
         frames = [getattr(self, f"frame[{i + 1}]") for i in range(len(self._members))]

@@ -20,6 +20,7 @@ from setuptools.build_meta import prepare_metadata_for_build_editable, prepare_m
 from setuptools.command.bdist_wheel import bdist_wheel
 from setuptools.command.build_py import build_py
 
+from distribution.stubs import stub_names, write_stubs
 from mbfmu.errors import BuildError
 from mbfmu.runtime.build import LIBRARIES, build_libraries, is_current
 from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, find_compiler, find_zig, host_platform
@@ -45,7 +46,17 @@ _held: list[str] = []  # the platforms whose libraries go into what is being bui
 
 
 class BuildPy(build_py):
-    """Takes the libraries of this build along, and none of an earlier one."""
+    """Takes the libraries of this build along, and none of an earlier one; writes stubs of the components."""
+
+    def run(self) -> None:
+        """Copy the modules, as setuptools does, and write the stubs beside them."""
+        super().run()
+        write_stubs(pathlib.Path("."), pathlib.Path(self.build_lib))
+
+    def get_outputs(self, include_bytecode: bool = True) -> list[str]:
+        """Return the files of the build."""
+        stubs = (pathlib.Path(self.build_lib) / file for file in stub_names(pathlib.Path(".")).values())
+        return [*super().get_outputs(include_bytecode), *map(str, stubs)]
 
     def find_data_files(self, package: str, src_dir: str) -> list[str]:
         """Return the data files of a package."""

@@ -85,6 +85,7 @@ def test_a_wheel_holds_every_file_and_the_library_of_this_machine(
         held = set(wheel.namelist())
         wheel.extractall(tmp_path / "installed")
     assert {installed_name(path, root) for path in shipped(root)} - held == set()
+    assert "mbfmu/components/joints/elementary.pyi" in held
     host = host_platform()
     assert {file.split("/")[3] for file in held if file.startswith("mbfmu/runtime/libraries/")} == {host}
     code = f"from mbfmu.runtime import build; print(build.is_current({host!r}), build.LIBRARIES)"

@@ -38,6 +38,34 @@ def _is_reserved(cls: type, name: str) -> bool:
     return False
 
 
+class _Computed:
+    """Stands in a signature for a default that is no plain value."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+class _Signature:
+    """What `inspect.signature`, and with it `help` and notebooks, say of a component's constructor."""
+
+    def __get__(self, instance: Component | None, owner: type[Component]) -> inspect.Signature:
+        given = list(inspect.signature(owner.__init__).parameters.values())[1:]
+        if not given or given[-1].kind is not inspect.Parameter.VAR_KEYWORD:
+            return inspect.Signature(given)
+        own: dict[str, inspect.Parameter] = {}
+        inherited: dict[str, inspect.Parameter] = {}
+        for name, declaration in owner.declarations.items():
+            if isinstance(declaration, Variable) or (isinstance(declaration, Parameter) and not declaration.final):
+                default = declaration.default if isinstance(declaration, Parameter) else _Computed()
+                if default is required:
+                    default = inspect.Parameter.empty
+                elif callable(default):
+                    default = _Computed()
+                found = own if name in vars(owner) else inherited
+                found[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default)
+        return inspect.Signature([*given[:-1], *(own | inherited).values(), given[-1]])
+
+
 class Component:
     """Base of all components. Class attributes declare; `equations` or `build` say how it behaves.
 
@@ -49,6 +77,8 @@ class Component:
     #: Modelica name without `Modelica.` and `Mechanics.`, e.g. "MultiBody.Joints.Revolute"; None: not for files.
     modelica_name: ClassVar[str | None] = None
     declarations: ClassVar[dict[str, Declaration]] = {}
+
+    __signature__ = _Signature()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
@@ -95,6 +125,11 @@ class Component:
     def path(self) -> str:
         """Dotted name from the outermost assembly ('' for that one)."""
         return ".".join(filter(None, (self._owner.path, self._name))) if self._owner is not None else ""
+
+    @property
+    def part_of(self) -> Component | None:
+        """The component that this one is a part of; None for the outermost."""
+        return self._owner
 
     @property
     def where(self) -> str:

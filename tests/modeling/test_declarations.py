@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from typing import Any
 
@@ -190,3 +191,12 @@ def test_subclasses_add_to_and_override_declarations() -> None:
 def test_unknown_attributes_come_with_a_hint() -> None:
     with pytest.raises(AttributeError, match=r"Gadget has no 'fram_a'; did you mean frame_a\?"):
         _ = Gadget(m=1.0).fram_a
+
+
+def test_signature_is_what_the_class_declares() -> None:
+    signature = inspect.signature(Gadget)
+    assert "m" in signature.parameters
+    assert signature.parameters["m"].default is inspect.Parameter.empty
+    assert signature.parameters["gain"].default == 2.0
+    assert str(signature).startswith("(*, m, gain=2.0, r=(1, 0, 0)")
+    assert "u" not in signature.parameters  # a connector

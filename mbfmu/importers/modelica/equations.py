@@ -139,7 +139,7 @@ class Equations:
         part: Component | None = component
         while part is not None and part is not own:
             chain.append(part._name)
-            part = part._owner
+            part = part.part_of
         if part is None:
             raise fault(
                 node.at,

@@ -166,7 +166,7 @@ class Session:
                     self._registered[(id(owner), name)] = symbol
                     for k, element in enumerate(ca.vertsplit(ca.vec(symbol))):
                         self.symbols[element.element_hash()] = (owner, name, k, element)
-            owner = owner._owner
+            owner = owner.part_of
 
     def is_parameter(self, expression: Any) -> bool:
         """True where an expression contains parameters only."""

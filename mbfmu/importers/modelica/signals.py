@@ -46,7 +46,7 @@ class Plug:
     @property
     def path(self) -> str:
         """Name of the connector, for messages."""
-        return f"{self.owner._name}.{self.port.name}" if self.owner._owner is not None else self.port.name
+        return f"{self.owner._name}.{self.port.name}" if self.owner.part_of is not None else self.port.name
 
 
 @dataclasses.dataclass(frozen=True)
