@@ -200,3 +200,12 @@ def test_signature_is_what_the_class_declares() -> None:
     assert signature.parameters["gain"].default == 2.0
     assert str(signature).startswith("(*, m, gain=2.0, r=(1, 0, 0)")
     assert "u" not in signature.parameters  # a connector
+    own_first = list(inspect.signature(Special).parameters)
+    assert own_first[:2] == ["gain", "extra"]
+
+
+class Special(Gadget):
+    """A subclass with a default of its own and a further parameter."""
+
+    gain = Parameter(t.Real, 3.0, "Gain")
+    extra = Parameter(t.Real, 0.0, "Another one")
