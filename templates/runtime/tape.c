@@ -3,8 +3,9 @@
    A descriptor has plain tapes: four words for each instruction - operation, place of the result, places of the operands.
    When a model is loaded, a tape is reordered into runs: instructions of one operation that do not need each other, with
    results side by side, so that the interpreter decides once for many of them. What follows next is the operation that
-   the longest remaining chain of instructions waits for. a * b +- c and a * b +- c * d become one instruction, rounded
-   after every operation as the separate ones are: results are those of compiled functions to the last bit. */
+   the longest remaining chain of instructions waits for. Sums of products - the terms of products of vectors and
+   matrices - and sums of three become one instruction, rounded after every operation as the separate ones are: results
+   are those of compiled functions to the last bit. */
 
 enum {
     RUN_MULADD = TAPE_OPERATIONS,   /* a * b + c */
@@ -12,9 +13,15 @@ enum {
     RUN_SUBMUL,                     /* c - a * b */
     RUN_MULADDMUL,                  /* a * b + c * d */
     RUN_MULSUBMUL,                  /* a * b - c * d */
+    RUN_MULSUBMULADD,               /* a * b - c * d + e */
+    RUN_DOT,                        /* a * b + c * d + e * f */
+    RUN_DOTADD,                     /* a * b + c * d + e * f + g */
+    RUN_SUM,                        /* a + b + c */
     RUN_END,
     RUN_OPERATIONS
 };
+
+enum { MOST_OPERANDS = 7 };
 
 /* Operands of each operation that stands in runs. */
 static int operands_of(unsigned operation)
@@ -24,8 +31,11 @@ static int operands_of(unsigned operation)
     case TAPE_ADD: case TAPE_SUB: case TAPE_MUL: case TAPE_DIV: case TAPE_POW: case TAPE_CONSTPOW: case TAPE_ATAN2:
     case TAPE_HYPOT: case TAPE_COPYSIGN: case TAPE_FMOD: case TAPE_FMIN: case TAPE_FMAX: case TAPE_LT: case TAPE_LE:
     case TAPE_EQ: case TAPE_NE: case TAPE_AND: case TAPE_OR: case TAPE_IF_ELSE_ZERO: return 2;
-    case RUN_MULADD: case RUN_MULSUB: case RUN_SUBMUL: return 3;
+    case RUN_MULADD: case RUN_MULSUB: case RUN_SUBMUL: case RUN_SUM: return 3;
     case RUN_MULADDMUL: case RUN_MULSUBMUL: return 4;
+    case RUN_MULSUBMULADD: return 5;
+    case RUN_DOT: return 6;
+    case RUN_DOTADD: return MOST_OPERANDS;
     default: return 1;
     }
 }
@@ -33,7 +43,7 @@ static int operands_of(unsigned operation)
 /* An instruction while a tape is read: results are known by their instruction. */
 typedef struct {
     unsigned operation;
-    int operand[4];
+    int operand[MOST_OPERANDS];
     int uses;                       /* by instructions that are needed */
     int height;                     /* instructions of the longest chain that begins here */
     int waits;                      /* operands that are not there yet */
@@ -56,7 +66,18 @@ static void make_ready(Schedule *plan, int i)
     if (node->height > plan->urgency[node->operation]) plan->urgency[node->operation] = node->height;
 }
 
-/* Join a product that nothing else uses with the sum that uses it. */
+/* Put `part`, of which nothing else makes use, into the sum `node`: its operands, then operands[0..n-1]. */
+static void absorb(Node *node, Node *part, unsigned operation, const int *operands, int n)
+{
+    int own = operands_of(part->operation), rest[2];
+    memcpy(rest, operands, sizeof(int) * (size_t)n);  /* they may be those of the node */
+    memcpy(node->operand, part->operand, sizeof(int) * (size_t)own);
+    memcpy(node->operand + own, rest, sizeof(int) * (size_t)n);
+    node->operation = operation;
+    part->uses = 0;
+}
+
+/* Join what a sum alone uses with it: products, and shorter sums. */
 static void fuse(Node *nodes, Node *node)
 {
     Node *a, *b;
@@ -73,18 +94,25 @@ static void fuse(Node *nodes, Node *node)
         node->operand[0] = a->operand[0];
         node->operand[1] = a->operand[1];
         a->uses = b->uses = 0;
-    } else if (first) {
-        node->operation = node->operation == TAPE_ADD ? RUN_MULADD : RUN_MULSUB;
-        node->operand[2] = node->operand[1];
-        node->operand[1] = a->operand[1];
-        node->operand[0] = a->operand[0];
-        a->uses = 0;
-    } else if (second) {
-        node->operation = node->operation == TAPE_ADD ? RUN_MULADD : RUN_SUBMUL;
-        node->operand[2] = node->operand[0];
-        node->operand[0] = b->operand[0];
-        node->operand[1] = b->operand[1];
-        b->uses = 0;
+    } else if (first || second) {
+        Node *product = first ? a : b, *other = first ? b : a;
+        if (node->operation == TAPE_ADD && other->operation == RUN_MULADDMUL && other->uses == 1) {
+            product->uses = 0;
+            absorb(node, other, RUN_DOT, product->operand, 2);
+        } else {
+            unsigned difference = first ? RUN_MULSUB : RUN_SUBMUL;
+            absorb(node, product, node->operation == TAPE_ADD ? RUN_MULADD : difference, node->operand + first, 1);
+        }
+    } else if (node->operation == TAPE_ADD && a != b) {
+        for (int k = 0; k < 2; ++k) {
+            Node *part = k ? b : a;
+            unsigned whole = part->operation == TAPE_ADD ? RUN_SUM
+                           : part->operation == RUN_DOT ? RUN_DOTADD
+                           : part->operation == RUN_MULSUBMUL ? RUN_MULSUBMULADD : RUN_END;
+            if (whole == RUN_END || part->uses != 1) continue;
+            absorb(node, part, whole, node->operand + !k, 1);
+            return;
+        }
     }
 }
 
@@ -321,6 +349,11 @@ finish:
         } \
         break;
 
+#define RUN_OF(operation, operands, expression) \
+    case operation: \
+        for (unsigned i = 0; i < n; ++i, code += operands) to[i] = expression; \
+        break;
+
 /* Evaluate a function. Arguments and results may be NULL, as those of compiled functions. */
 static int run_tape(const Tape *tape, const double **arg, double **res, double *w)
 {
@@ -356,6 +389,12 @@ static int run_tape(const Tape *tape, const double **arg, double **res, double *
         RUN3(RUN_SUBMUL, c - a * b)
         RUN4(RUN_MULADDMUL, a * b + c * d)
         RUN4(RUN_MULSUBMUL, a * b - c * d)
+#define W(k) w[code[k]]
+        RUN_OF(RUN_MULSUBMULADD, 5, W(0) * W(1) - W(2) * W(3) + W(4))
+        RUN_OF(RUN_DOT, 6, W(0) * W(1) + W(2) * W(3) + W(4) * W(5))
+        RUN_OF(RUN_DOTADD, 7, W(0) * W(1) + W(2) * W(3) + W(4) * W(5) + W(6))
+        RUN_OF(RUN_SUM, 3, W(0) + W(1) + W(2))
+#undef W
         RUN2(TAPE_DIV, a / b)
         RUN1(TAPE_NEG, -a)
         RUN1(TAPE_INV, 1 / a)
@@ -405,4 +444,5 @@ static int run_tape(const Tape *tape, const double **arg, double **res, double *
 #undef RUN1
 #undef RUN2
 #undef RUN3
+#undef RUN_OF
 #undef RUN4
