@@ -14,7 +14,8 @@ def test_solves_systems_of_ones_and_expressions(seed: int) -> None:
     random = np.random.default_rng(seed)
     size = int(random.integers(1, 9))
     pattern = random.choice(["", "one", "any"], size=(size, size), p=[0.4, 0.4, 0.2])
-    numbers = np.where(pattern == "one", random.choice([-1.0, 1.0], size=(size, size)), random.normal(size=(size, size)))
+    ones, others = random.choice([-1.0, 1.0], size=(size, size)), random.normal(size=(size, size))
+    numbers = np.where(pattern == "one", ones, others)
     numbers[pattern == ""] = 0.0
     if np.linalg.matrix_rank(numbers) < size or np.linalg.cond(numbers) > 1e4:
         numbers = np.eye(size)[random.permutation(size)]
