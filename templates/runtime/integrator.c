@@ -273,18 +273,46 @@ static Outcome begin_step(Instance *s)
     return DONE;
 }
 
-/* A size for the step from the head, where there is none yet or modes changed after it was proposed. Most events change
-   little: what was proposed stands unless it is far from a first step's size, as where a stiff contact closes. */
+/* A number for the modes at the head, and its place among those that are remembered. */
+static unsigned long long mode_hash(const Instance *s)
+{
+    unsigned long long hash = 14695981039346656037u;
+    for (int i = 0; i < NM; ++i) hash = (hash ^ (s->head_m[i] > 0.5 ? 2u : 1u)) * 1099511628211u;
+    return hash ^ hash >> 29;
+}
+
+/* A size for the step from the head, where there is none yet or modes changed after it was proposed. A set of modes that
+   was there before, as that of a contact that closes again, begins with the step that was right then. Other events change
+   little as a rule: what was proposed stands unless it is far from a first step's size. */
 static void propose_step(Instance *s)
 {
     Head *head = &s->now->head;
     int changed = 0;
     for (int i = 0; i < NM; ++i) changed |= s->inside[i] != s->head_m[i];
     if (head->h > 0 && !changed) return;
+    head->entering = NM > 0;
+    unsigned long long hash = mode_hash(s);
+    double known = NM && head->entered[hash % ENTRIES] == hash ? head->entry_h[hash % ENTRIES] : 0;
+    if (known > 0) {
+        head->h = known;
+        head->error = 1e-4;
+        return;
+    }
     double first = first_step(s, head->end, s->head_x, s->head_m);
-    if (head->h >= first && head->h <= 4 * first) return;
+    if (head->h >= 0.1 * first && head->h <= 4 * first) return;
     head->h = first;
     head->error = 1e-4;
+}
+
+/* Keep the length that the first step in its set of modes should have had. */
+static void remember_entry(Instance *s, double h, double error)
+{
+    Head *head = &s->now->head;
+    if (!head->entering) return;
+    unsigned long long hash = mode_hash(s);
+    head->entering = 0;
+    head->entered[hash % ENTRIES] = hash;
+    head->entry_h[hash % ENTRIES] = h * fmin(0.7 * pow(fmax(error, 1e-10), -0.2), 5);
 }
 
 /* Keep what is fastest as the cause: the state whose derivative is largest beside its own size. */
@@ -355,6 +383,7 @@ static Outcome step(Instance *s, double limit)
         double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
         head->h = cut && !rejected ? fmax(head->h, next) : next;
         head->error = fmax(error, 1e-4);
+        if (!cut) remember_entry(s, h, error);
         if (CONSTRAINED) head->regularity = fmax(head->regularity, regular);
         now->steps += 1;
         now->implicit_steps += head->implicit;

@@ -74,6 +74,9 @@ typedef struct {
     Host host;
 } Model;
 
+/* Sets of modes whose first step is remembered. */
+enum { ENTRIES = 8 };
+
 /* Where the integrator stands; it may be ahead of the latch. Its vectors are those of the instance: dense output and the
    modes `inside` hold for begin <= t <= begin + length, head_x, head_m, head_c, head_k at `end`. */
 typedef struct {
@@ -87,6 +90,9 @@ typedef struct {
     int chatter;                    /* events in a row that came at once */
     int implicit;                   /* by which method the next step is made */
     int doubts, relief;             /* steps in a row that speak against that method, and for it */
+    int entering;                   /* the next step is the first since modes changed */
+    unsigned long long entered[ENTRIES]; /* hashes of modes, and the length that the first step in them should have had */
+    double entry_h[ENTRIES];
 } Head;
 
 /* All that changes while a model runs, but for vectors, which follow it in one block of memory: a saved state is a copy
