@@ -84,7 +84,7 @@ static void lay_out(Instance *s, Area *area)
     s->block = take_doubles(area, s->model->largest_block);
     s->column_norms = take_doubles(area, system);
     s->pivots = take_ints(area, nw);
-    for (int i = 0; i < 16; ++i) s->stage[i] = take_doubles(area, nx);
+    for (int i = 0; i < STAGES; ++i) s->stage[i] = take_doubles(area, nx);
     s->next_k = take_doubles(area, nx);
     s->last_stage_x = take_doubles(area, nx);
     s->stage_x = take_doubles(area, nx);

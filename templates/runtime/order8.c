@@ -6,8 +6,8 @@
    evaluations. */
 #define ORDER8_TOLERANCE 1e-7
 
-/* Derivatives of the step's begin, of its eleven further stages, of its end, and of three within it for dense output. */
-enum { ORDER8_STAGES = 16, ORDER8_END = 12 };
+/* Stages are the begin of the step, eleven more, its end, and three within it for dense output. */
+enum { ORDER8_END = 12 };
 
 /* One entry of a row of coefficients: those that are zero are left out. */
 typedef struct {
@@ -15,12 +15,12 @@ typedef struct {
     double factor;
 } Term;
 
-static const double order8_time[15] = {
+static const double order8_time[STAGES - 1] = {
     0.05260015195876773, 0.0789002279381516, 0.1183503419072274, 0.2816496580927726, 0.3333333333333333, 0.25,
     0.3076923076923077, 0.6512820512820513, 0.6, 0.8571428571428571, 1.0, 1.0, 0.1, 0.2, 0.7777777777777778
 };
 
-static const int order8_starts[16] = {0, 1, 3, 5, 8, 11, 15, 20, 26, 33, 41, 50, 58, 66, 74, 82};
+static const int order8_starts[STAGES] = {0, 1, 3, 5, 8, 11, 15, 20, 26, 33, 41, 50, 58, 66, 74, 82};
 
 static const Term order8_a[82] = {
     {0, 0.05260015195876773}, {0, 0.0197250569845379}, {1, 0.0591751709536137}, {0, 0.02958758547680685},
@@ -132,7 +132,7 @@ static Outcome order8_dense_output(Instance *s, double t, const double *x)
     Head *head = &s->now->head;
     double h = head->length, *d = s->dense;
     COPY(s->stage[ORDER8_END], s->next_k, NX);
-    for (int stage = ORDER8_END + 1; stage < ORDER8_STAGES; ++stage) {
+    for (int stage = ORDER8_END + 1; stage < STAGES; ++stage) {
         order8_stage(s, stage, h, x, s->stage_x);
         Outcome outcome = right_hand_side(s, t + order8_time[stage - 1] * h, s->stage_x, s->inside, s->moved_w,
                                           s->stage[stage]);

@@ -77,8 +77,8 @@ typedef struct {
 /* Sets of modes whose first step is remembered. */
 enum { ENTRIES = 8 };
 
-/* Vectors of a dense output. */
-enum { DENSE = 8 };
+/* Vectors of a dense output, and derivatives of the longest step with what its dense output takes. */
+enum { DENSE = 8, STAGES = 16 };
 
 /* Where the integrator stands; it may be ahead of the latch. Its vectors are those of the instance: dense output and the
    modes `inside` hold for begin <= t <= begin + length, head_x, head_m, head_c, head_k at `end`. */
@@ -158,7 +158,7 @@ typedef struct {
     int *iw;
     double *work, *A, *factors, *block, *column_norms;
     int *pivots;
-    double *stage[16], *stage_x, *stage_w, *u_now, *step_x;
+    double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;
     double *next_k;                 /* derivatives at the end of the step, next_x */
     double *last_stage_x;           /* states at the last stage of a step of order 8 */
     double dense_after;             /* dense output is wanted of steps that end after this time */
