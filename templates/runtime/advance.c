@@ -114,6 +114,7 @@ static Outcome advance(Instance *s, double target)
         if (event_ends_step(s, target)) target = head->end;
         if (head->end >= target) break;
         keep_head(s);
+        s->dense_after = target;
         Outcome outcome = step(s, ahead ? now->stop_time : target);
         if (!outcome) {
             if (!event_ends_step(s, target)) target = call_master(s, target);

@@ -3,13 +3,13 @@
    II.6, and II, section IV.2. */
 
 /* The six further stages of a step of length h from (t, x) with derivatives s->stage[0]. The result is next_x, its
-   derivatives s->stage[6], its accelerations s->stage_w, and the error relative to the tolerance: the distance of the
+   derivatives s->next_k, its accelerations s->stage_w, and the error relative to the tolerance: the distance of the
    solution of order 4, s->stage_x. */
 static Outcome explicit_step(Instance *s, double t, double h, double end, const double *x, const double *m,
                              double *error)
 {
     const double *k1 = s->stage[0], *k2 = s->stage[1], *k3 = s->stage[2], *k4 = s->stage[3], *k5 = s->stage[4],
-                 *k6 = s->stage[5], *k7 = s->stage[6];
+                 *k6 = s->stage[5], *k7 = s->next_k;
     double *y = s->stage_x;
     Outcome outcome;
 
@@ -31,7 +31,7 @@ static Outcome explicit_step(Instance *s, double t, double h, double end, const 
     for (int i = 0; i < NX; ++i)
         y[i] = x[i] + h * (35.0 / 384 * k1[i] + 500.0 / 1113 * k3[i] + 125.0 / 192 * k4[i] - 2187.0 / 6784 * k5[i]
                            + 11.0 / 84 * k6[i]);
-    if ((outcome = right_hand_side(s, end, y, m, s->stage_w, s->stage[6]))) return outcome;
+    if ((outcome = right_hand_side(s, end, y, m, s->stage_w, s->next_k))) return outcome;
 
     double sum = 0, bend = 0, gap = 0;
     for (int i = 0; i < NX; ++i) {
@@ -43,7 +43,7 @@ static Outcome explicit_step(Instance *s, double t, double h, double end, const 
         e /= error_weight(s, x[i], y[i]);
         sum += e * e;
     }
-    s->stiffness = gap > 0 ? h * sqrt(bend / gap) : 0;
+    s->stiffness = gap > 0 ? h * sqrt(bend / gap) / 3.25 : 0;
     *error = NX ? sqrt(sum / NX) : 0;
     return *error <= 1e300 ? DONE : NOT_FINITE;
 }
@@ -54,7 +54,7 @@ static void explicit_dense(Instance *s, const double *x)
     Head *head = &s->now->head;
     double h = head->length, *d = s->dense;
     const double *k1 = s->stage[0], *k3 = s->stage[2], *k4 = s->stage[3], *k5 = s->stage[4], *k6 = s->stage[5],
-                 *k7 = s->stage[6];
+                 *k7 = s->next_k;
     for (int i = 0; i < NX; ++i) {
         double change = s->next_x[i] - x[i], bend = h * k1[i] - change;
         d[i] = x[i];

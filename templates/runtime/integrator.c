@@ -8,6 +8,18 @@
 #define EVALUATIONS_OF_A_STEP 1000000u
 #endif
 
+/* Methods by which a step can be made. */
+typedef enum { ORDER5, ORDER8, IMPLICIT } Method;
+
+static Method next_method(const Instance *s)
+{
+    if (SOLVER != SOLVER_EXPLICIT && s->now->head.implicit) return IMPLICIT;
+    return s->now->tolerance <= ORDER8_TOLERANCE ? ORDER8 : ORDER5;
+}
+
+/* The power of a step's length with which its error grows. */
+static double order(const Instance *s) { return next_method(s) == ORDER8 ? 8 : 5; }
+
 /* A first step size from the sizes of the first two derivatives. */
 static double first_step(Instance *s, double t, const double *x, const double *m)
 {
@@ -31,7 +43,7 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     }
     d2 = sqrt(d2 / NX) / h;
     double most = fmax(d1, d2);
-    double next = most <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / most, 0.2);
+    double next = most <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / most, 1 / order(s));
     return fmin(fmin(100 * h, next), longest);
 }
 
@@ -214,14 +226,16 @@ static double tangential_error(Instance *s, double end, const double *x, const d
     return sqrt(sum / NX);
 }
 
-/* One trial step of length h from the head: next_x, projected, with its derivatives s->stage[6] and its accelerations
+/* One trial step of length h from the head: next_x, projected, with its derivatives s->next_k and its accelerations
    s->stage_w, and the error relative to the tolerance. */
 static Outcome try_step(Instance *s, double h, double end, double *error)
 {
     const Head *head = &s->now->head;
-    int stale = head->implicit && SOLVER != SOLVER_EXPLICIT;
+    Method method = next_method(s);
+    int stale = method != ORDER5;
     Outcome outcome;
-    outcome = (stale ? implicit_step : explicit_step)(s, head->end, h, end, s->head_x, s->head_m, error);
+    outcome = (method == IMPLICIT ? implicit_step : method == ORDER8 ? order8_step : explicit_step)(
+        s, head->end, h, end, s->head_x, s->head_m, error);
     if (outcome) return outcome;
     if (CONSTRAINED && *error > 1) {
         *error = fmin(*error, tangential_error(s, end, s->head_x, s->head_m));
@@ -230,13 +244,24 @@ static Outcome try_step(Instance *s, double h, double end, double *error)
     if (*error > 1) return DONE;
     outcome = project(s, end, s->next_x, s->head_m);
     if (outcome) return outcome;
-    return stale ? right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->stage[6]) : DONE;
+    if (!stale) return DONE;
+    outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
+    if (!outcome && method == ORDER8) order8_stiffness(s, h);
+    return outcome;
 }
 
-static void keep_dense(Instance *s, const double *x)
+/* Dense output of the step just made from x, where anybody reads between its ends: those who look for events, and those
+   who want values before its end. */
+static Outcome keep_dense(Instance *s, double end, const double *x)
 {
-    if (SOLVER != SOLVER_EXPLICIT && s->now->head.implicit) implicit_dense(s, x);
+    Head *head = &s->now->head;
+    Method method = next_method(s);
+    head->order8 = method == ORDER8;
+    if (!NM && end <= s->dense_after) return DONE;
+    if (method == ORDER8) return order8_dense_output(s, head->begin, x);
+    if (method == IMPLICIT) implicit_dense(s, x);
     else explicit_dense(s, x);
+    return DONE;
 }
 
 /* Change the method where steps in a row say that the other one is quicker: the explicit one where stability keeps its
@@ -246,7 +271,7 @@ static void choose_method(Instance *s, double h)
     enum { DOUBTS = 15, RELIEF = 6 };
     if (SOLVER != SOLVER_AUTO) return;
     Head *head = &s->now->head;
-    int doubtful = head->implicit ? h * spectral_radius(s) < 1 : s->stiffness > 3.25;
+    int doubtful = head->implicit ? h * spectral_radius(s) < 1 : s->stiffness > 1;
     if (doubtful) {
         head->doubts += 1;
         head->relief = 0;
@@ -273,18 +298,46 @@ static Outcome begin_step(Instance *s)
     return DONE;
 }
 
-/* A size for the step from the head, where there is none yet or modes changed after it was proposed. Most events change
-   little: what was proposed stands unless it is far from a first step's size, as where a stiff contact closes. */
+/* A number for the modes at the head, and its place among those that are remembered. */
+static unsigned long long mode_hash(const Instance *s)
+{
+    unsigned long long hash = 14695981039346656037u;
+    for (int i = 0; i < NM; ++i) hash = (hash ^ (s->head_m[i] > 0.5 ? 2u : 1u)) * 1099511628211u;
+    return hash ^ hash >> 29;
+}
+
+/* A size for the step from the head, where there is none yet or modes changed after it was proposed. A set of modes that
+   was there before, as that of a contact that closes again, begins with the step that was right then. Other events change
+   little as a rule: what was proposed stands unless it is far from a first step's size. */
 static void propose_step(Instance *s)
 {
     Head *head = &s->now->head;
     int changed = 0;
     for (int i = 0; i < NM; ++i) changed |= s->inside[i] != s->head_m[i];
     if (head->h > 0 && !changed) return;
+    head->entering = NM > 0;
+    unsigned long long hash = mode_hash(s);
+    double known = NM && head->entered[hash % ENTRIES] == hash ? head->entry_h[hash % ENTRIES] : 0;
+    if (known > 0) {
+        head->h = known;
+        head->error = 1e-4;
+        return;
+    }
     double first = first_step(s, head->end, s->head_x, s->head_m);
-    if (head->h >= first && head->h <= 4 * first) return;
+    if (head->h >= 0.1 * first && head->h <= 4 * first) return;
     head->h = first;
     head->error = 1e-4;
+}
+
+/* Keep the length that the first step in its set of modes should have had. */
+static void remember_entry(Instance *s, double h, double error)
+{
+    Head *head = &s->now->head;
+    if (!head->entering) return;
+    unsigned long long hash = mode_hash(s);
+    head->entering = 0;
+    head->entered[hash % ENTRIES] = hash;
+    head->entry_h[hash % ENTRIES] = h * fmin(0.7 * pow(fmax(error, 1e-10), -1 / order(s)), 5);
 }
 
 /* Keep what is fastest as the cause: the state whose derivative is largest beside its own size. */
@@ -343,7 +396,7 @@ static Outcome step(Instance *s, double limit)
         if (outcome || error > 1) {
             now->rejections += 1;
             if (outcome) cause = outcome;
-            head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -0.2)));
+            head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -1 / order(s))));
             rejected = 1;
             /* Nothing is left to shorten where a step of rounding length fails. */
             if (h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end))) return cause;
@@ -351,10 +404,11 @@ static Outcome step(Instance *s, double limit)
         }
 
         /* PI control; a step cut short says little about longer ones, so it never makes the proposal smaller. */
-        double factor = 0.9 * pow(fmax(error, 1e-10), -0.17) * pow(head->error, 0.04);
+        double factor = 0.9 * pow(fmax(error, 1e-10), 0.03 - 1 / order(s)) * pow(head->error, 0.04);
         double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
         head->h = cut && !rejected ? fmax(head->h, next) : next;
         head->error = fmax(error, 1e-4);
+        if (!cut) remember_entry(s, h, error);
         if (CONSTRAINED) head->regularity = fmax(head->regularity, regular);
         now->steps += 1;
         now->implicit_steps += head->implicit;
@@ -364,7 +418,8 @@ static Outcome step(Instance *s, double limit)
         head->begin = begin;
         head->length = h;
         COPY(s->inside, s->head_m, NM);
-        keep_dense(s, x);
+        outcome = keep_dense(s, end, x);
+        if (outcome) return outcome;
         choose_method(s, h);
         forget_flips(s);
 
@@ -378,7 +433,7 @@ static Outcome step(Instance *s, double limit)
         head->end = end;
         head->event = event;
         COPY(s->head_x, s->next_x, NX);
-        COPY(s->head_k, s->stage[6], NX);
+        COPY(s->head_k, s->next_k, NX);
         if (event) {
             outcome = finish_event(s);
             if (outcome) return outcome;

@@ -39,7 +39,7 @@ static double *take_vector(double **at, size_t n)
     return place;
 }
 
-static size_t head_size(const Instance *s) { return 5 * (size_t)NX + 3 * (size_t)NM + 2 * (size_t)NX; }
+static size_t head_size(const Instance *s) { return DENSE * (size_t)NX + 3 * (size_t)NM + 2 * (size_t)NX; }
 
 static size_t state_doubles(const Instance *s)
 {
@@ -57,7 +57,7 @@ static void place_state(Instance *s)
     s->latch_x = take_vector(&at, NX);
     s->latch_u = take_vector(&at, NU);
     s->latch_m = take_vector(&at, NM);
-    s->dense = take_vector(&at, 5 * (size_t)NX);
+    s->dense = take_vector(&at, DENSE * (size_t)NX);
     s->inside = take_vector(&at, NM);
     s->head_x = take_vector(&at, NX);
     s->head_m = take_vector(&at, NM);
@@ -84,7 +84,9 @@ static void lay_out(Instance *s, Area *area)
     s->block = take_doubles(area, s->model->largest_block);
     s->column_norms = take_doubles(area, system);
     s->pivots = take_ints(area, nw);
-    for (int i = 0; i < 7; ++i) s->stage[i] = take_doubles(area, nx);
+    for (int i = 0; i < STAGES; ++i) s->stage[i] = take_doubles(area, nx);
+    s->next_k = take_doubles(area, nx);
+    s->last_stage_x = take_doubles(area, nx);
     s->stage_x = take_doubles(area, nx);
     s->stage_w = take_doubles(area, nw);
     s->u_now = take_doubles(area, nu);

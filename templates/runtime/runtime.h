@@ -74,6 +74,12 @@ typedef struct {
     Host host;
 } Model;
 
+/* Sets of modes whose first step is remembered. */
+enum { ENTRIES = 8 };
+
+/* Vectors of a dense output, and derivatives of the longest step with what its dense output takes. */
+enum { DENSE = 8, STAGES = 16 };
+
 /* Where the integrator stands; it may be ahead of the latch. Its vectors are those of the instance: dense output and the
    modes `inside` hold for begin <= t <= begin + length, head_x, head_m, head_c, head_k at `end`. */
 typedef struct {
@@ -86,7 +92,11 @@ typedef struct {
     int event;                      /* there is an event at `end` */
     int chatter;                    /* events in a row that came at once */
     int implicit;                   /* by which method the next step is made */
+    int order8;                     /* dense output is that of the explicit method of order 8 */
     int doubts, relief;             /* steps in a row that speak against that method, and for it */
+    int entering;                   /* the next step is the first since modes changed */
+    unsigned long long entered[ENTRIES]; /* hashes of modes, and the length that the first step in them should have had */
+    double entry_h[ENTRIES];
 } Head;
 
 /* All that changes while a model runs, but for vectors, which follow it in one block of memory: a saved state is a copy
@@ -148,13 +158,16 @@ typedef struct {
     int *iw;
     double *work, *A, *factors, *block, *column_norms;
     int *pivots;
-    double *stage[7], *stage_x, *stage_w, *u_now, *step_x;
+    double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;
+    double *next_k;                 /* derivatives at the end of the step, next_x */
+    double *last_stage_x;           /* states at the last stage of a step of order 8 */
+    double dense_after;             /* dense output is wanted of steps that end after this time */
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
     int *flipped, *watched;
     Direction along, moved;
     double *dw, *dy, *moved_w;
-    double stiffness;               /* of the last explicit step: its length times the largest eigenvalue, about */
+    double stiffness;               /* of the last explicit step: its length as a part of that which is stable */
     int linearised;                 /* jacobian and drift belong to the present step */
     double *jacobian, *system, *drift, *increment[8];
     int *system_pivots;
