@@ -64,14 +64,19 @@ class Sweeps:
     """Expressions of one system, each worked out once: a function of topology, unknowns and inputs.
 
     With `placeholders`, motions of frames, and wrenches of edges at their child, are these symbols: everything then is
-    an expression in what the next nodes have.
+    an expression in what the next nodes have. `behaviours` replace those of the topology.
     """
 
     def __init__(
-        self, topology: Topology, unknowns: Unknowns, inputs: Inputs, placeholders: Placeholders | None = None
+        self,
+        topology: Topology,
+        unknowns: Unknowns,
+        inputs: Inputs,
+        placeholders: Placeholders | None = None,
+        behaviours: Mapping[str, Behaviour] | None = None,
     ) -> None:
         self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
-        self.flat, self.behaviours = topology.flat, topology.behaviours
+        self.flat, self.behaviours = topology.flat, topology.behaviours if behaviours is None else behaviours
         self._known: dict[Hashable, ca.SX] = {}
         self._pending: dict[Hashable, str] = {}
         self._touching: dict[ScalarNode, list[Relation]] = {}
