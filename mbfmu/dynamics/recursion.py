@@ -37,6 +37,8 @@ from mbfmu.frames import cross
 INLINE_GROUPS = 24
 
 
+#: How deep expressions are compared before numbers are tried.
+_DEPTH = 4
 #: Vectors of up to so many elements are handed to a leaf function whole.
 PASSED_WHOLE = 40
 #: Motions of a frame by what they depend on.
@@ -226,7 +228,7 @@ class _Recursion:
         self.unknown = {
             e.element_hash()
             for v in (*(self.alpha(n) for n in nodes), *self.places.wrench.values(), *self.unknowns.a.values())
-            for e in ca.vertsplit(v)
+            for e in elements(v)
         }
         self.keys_of, self.alone = self._owners()
         self.groups = self._grouped()
@@ -548,7 +550,7 @@ def _in_frame(matrix: ca.SX, turn: ca.SX) -> ca.SX:
 
     Mechanics does not know directions, so nearly always matrix(turn) turn' is matrix(identity): tried with numbers.
     """
-    if not matrix.size1():
+    if not matrix.nnz():
         return matrix
     turned = ca.horzcat(matrix[:, :3] @ turn.T, matrix[:, 3:])
     plain = ca.substitute(matrix, ca.vec(turn), ca.vec(ca.SX(np.eye(3))))
@@ -559,6 +561,8 @@ def _same(one: ca.SX, other: ca.SX, turn: ca.SX | None = None) -> bool:
     """Do two expressions have equal values at random points (with an orthonormal value of `turn`)?"""
     if one.shape != other.shape:
         return False
+    if one.sparsity() == other.sparsity() and ca.is_equal(one, other, _DEPTH):
+        return True
     both = ca.veccat(ca.densify(one), ca.densify(other))
     symbols = ca.symvar(both)
     function = ca.Function("same", [ca.vertcat(ca.SX(0, 1), *symbols)], [both])

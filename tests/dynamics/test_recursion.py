@@ -114,7 +114,10 @@ def some_body(random: np.random.Generator) -> Body:
     return Body(m=random.uniform(1, 3), r_CM=random.uniform(-0.3, 0.3, 3), **moments)
 
 
-def chain(links: int, axes: np.ndarray = np.eye(3)) -> Assembly:
+AXES = np.eye(3)
+
+
+def chain(links: int, axes: np.ndarray = AXES) -> Assembly:
     class Chain(Assembly):
         """Links with hinges about these axes in turn."""
 
