@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.scope import column
+from mbfmu.dynamics.scope import column, elements
 from mbfmu.dynamics.unknowns import which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
@@ -119,7 +119,7 @@ class Parameters:
 
     def owns(self, symbol: ca.SX, index: int) -> bool:
         """True where the entry `index` of P belongs to this parameter itself, not to one that it passes on."""
-        return any(self._place.get(e.element_hash()) == index for e in symbol.elements())
+        return any(self._place.get(e.element_hash()) == index for e in elements(symbol))
 
     def with_defaults(self, numbers: Mapping[int, float]) -> Parameters:
         """The same with other default numbers of some entries of p."""
@@ -153,7 +153,7 @@ class _Places:
             value = value.value
         if isinstance(value, Orientation):
             value = value.T
-        expressions, scalars = column(value).elements(), symbol.elements()
+        expressions, scalars = elements(column(value)), elements(symbol)
         if len(expressions) != len(scalars):
             raise ModelError(
                 f"{component.where}.{name}: its binding gives {len(expressions)} elements, expected {len(scalars)}"
@@ -215,7 +215,7 @@ def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX], labels: Mappi
     symbols, solved = _column(derived), _column(expressions)
     for _ in range(len(derived).bit_length() + 1):  # each time, chains of them become half as long
         if not which_depend(solved, symbols):
-            return solved.elements()
+            return elements(solved)
         solved = ca.substitute(solved, symbols, solved)
     number = {symbol.element_hash(): i for i, symbol in enumerate(derived)}
     needs = {

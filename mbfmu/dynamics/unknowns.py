@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 
 from mbfmu.dynamics.flatten import ConnectorKey
+from mbfmu.dynamics.scope import elements as elements
 from mbfmu.dynamics.topology import CoordinateNode, Edge, RelationKey, ScalarNode, Topology
 from mbfmu.modeling import leaves
 
@@ -123,11 +124,6 @@ class Unknowns:
 def stacked(columns: Iterable[ca.SX]) -> ca.SX:
     """Columns (or the columns of matrices) one under the other."""
     return ca.veccat(ca.SX(0, 1), *columns)
-
-
-def elements(column: ca.SX) -> list[ca.SX]:
-    """The scalars of a column (or of the columns of a matrix)."""
-    return column.elements()  # far quicker than vertsplit
 
 
 def which_depend(column: ca.SX, on: ca.SX) -> list[int]:
