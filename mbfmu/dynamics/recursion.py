@@ -177,10 +177,15 @@ class Linker:
         if gathered:
             symbols = [s for found, _ in gathered.values() for s in found]
             column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*replacements))
-        leaf = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
-        leaf = self._leaves.setdefault(leaf.serialize(), leaf)
-        result = leaf.call(values)[0]
+        result = self._leaf(arguments, column).call(values)[0]
         return result if gathered else self._symbolic(result)
+
+    def _leaf(self, arguments: list[ca.SX], column: ca.SX) -> ca.Function:
+        """The leaf function of an expression; equal ones are one function, in which common parts are computed once."""
+        key = ca.Function("leaf", arguments, [column]).serialize()
+        if key not in self._leaves:
+            self._leaves[key] = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
+        return self._leaves[key]
 
 
 def accelerations(
