@@ -1,7 +1,9 @@
-"""What it takes to build the FMU of an n-link chain: CPU time, archive and code size."""
+"""What it takes to build an FMU, with nothing kept of earlier builds: CPU time, archive and code size."""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import pathlib
 import tempfile
 import zipfile
@@ -12,12 +14,30 @@ from benchmarks.chain import Chain
 from mbfmu.dynamics import System
 from mbfmu.export import native
 
-#: Longer chains take too long for a run of a few minutes.
-SIZES = (5, 10, 20, 50, 100)
+SIZES = (5, 10, 20, 50, 100, 400)
 
 
 def measure(folder: pathlib.Path, sizes: Sequence[int] = SIZES) -> Iterator[dict[str, float]]:
     """Yield one row per size: CPU times of derivation and of all the rest, s, and sizes in bytes."""
+    with without_cache():
+        yield from _measure(folder, sizes)
+
+
+@contextlib.contextmanager
+def without_cache() -> Iterator[None]:
+    """Use no library of an earlier build."""
+    kept = os.environ.get("MBFMU_CACHE")
+    os.environ["MBFMU_CACHE"] = ""
+    try:
+        yield
+    finally:
+        if kept is None:
+            del os.environ["MBFMU_CACHE"]
+        else:
+            os.environ["MBFMU_CACHE"] = kept
+
+
+def _measure(folder: pathlib.Path, sizes: Sequence[int]) -> Iterator[dict[str, float]]:
     for n in sizes:
         begin = _cpu()
         system = System.of(Chain(n))

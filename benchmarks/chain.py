@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 from benchmarks.mechanisms import AXES
 from mbfmu.components import BodyBox, Revolute, World
-from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Start
 
 
@@ -26,18 +23,3 @@ class Chain(Assembly):
             at = link.frame_b
         for joint in self.joints:
             self.output(joint.phi)
-
-
-def state(system: System, n: int, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """The state x with these angles and speeds of the joints, wherever the system keeps them."""
-    x = np.zeros(system.equations.nx)
-    places = {variable.name: variable.index for variable in system.variables if variable.store == "x"}
-    for i in range(n):
-        x[places[f"joints[{i + 1}].phi"]], x[places[f"joints[{i + 1}].w"]] = q[i], v[i]
-    return x
-
-
-def accelerations_in_order(system: System, n: int) -> np.ndarray:
-    """Places in w of the joints' accelerations, from the first joint to the last."""
-    places = {variable.name: variable.index for variable in system.variables if variable.store == "w"}
-    return np.array([places[f"joints[{i + 1}].a"] for i in range(n)])

@@ -32,7 +32,8 @@ def draw(results: Mapping[str, Any], path: pathlib.Path) -> None:
         panel.remove()
     rows = results["forward_dynamics"]["sizes"]
     sizes = [row["n"] for row in rows]
-    for name, key in (("mbfmu", "c"), ("pinocchio", "pinocchio"), ("mujoco", "mujoco")):
+    cpp = "pinocchio_cpp" if all(row["pinocchio_cpp"] for row in rows) else "pinocchio"
+    for name, key in (("mbfmu", "c"), ("pinocchio", cpp), ("mujoco", "mujoco")):
         panels[0].loglog(sizes, [1e6 * row[key] for row in rows], label=NAMES[name], markersize=4, **STYLES[name])
     panels[0].set(title="Forward dynamics of an n-link chain", xlabel="n", ylabel="CPU time, µs")
     panels[0].set_xticks(sizes, [str(n) for n in sizes], minor=False)

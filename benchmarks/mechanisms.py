@@ -35,6 +35,8 @@ class Link:
     inertia: np.ndarray = dataclasses.field(default_factory=lambda: np.zeros((3, 3)))
     prismatic: bool = False
     damping: float = 0.0
+    #: The joint leaves all six freedoms: a floating base.
+    free: bool = False
 
     @property
     def position(self) -> str:
@@ -58,13 +60,47 @@ class Closure:
 
 @dataclasses.dataclass(frozen=True)
 class Mechanism:
-    """A tree of links, the closures of its loops, and how long to run it, s; `gallery` is mbfmu's name for it."""
+    """A tree of links, the closures of its loops, and how long to run it, s; `gallery` is mbfmu's name for it.
+
+    Only the first link may float.
+    """
 
     gallery: str
     title: str
     links: tuple[Link, ...]
     closures: tuple[Closure, ...] = ()
     stop_time: float = 0.0
+
+    @property
+    def joints(self) -> tuple[Link, ...]:
+        """The links on hinges and slides, which have one coordinate each."""
+        return tuple(link for link in self.links if not link.free)
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """Coordinates and speeds of hinges and slides, and the motion of a floating base."""
+
+    q: np.ndarray
+    v: np.ndarray
+    #: Position [m] and orientation (a unit quaternion, scalar last) in the world; velocity [m/s] resolved in the world,
+    #: angular velocity [rad/s] in the base; all empty where nothing floats.
+    position: np.ndarray
+    quaternion: np.ndarray
+    velocity: np.ndarray
+    rotation: np.ndarray
+
+
+def some_state(mechanism: Mechanism) -> State:
+    """A random state, always the same for mechanisms of one size."""
+    n = len(mechanism.joints)
+    random = np.random.default_rng(n)
+    q, v = random.uniform(-1, 1, n), random.uniform(-1, 1, n)
+    if n == len(mechanism.links):
+        return State(q, v, *(np.zeros(0) for _ in range(4)))
+    quaternion = random.normal(size=4)
+    position, velocity, rotation = random.uniform(-1, 1, (3, 3))
+    return State(q, v, position, quaternion / np.linalg.norm(quaternion), velocity, rotation)
 
 
 def solid(
@@ -94,6 +130,50 @@ def chain(n: int) -> Mechanism:
         title=f"chain of {n} links",
         links=tuple(Link(f"joint{i + 1}", i - 1, AXES[i % 3], (0.5 if i else 0.0, 0.0, 0.0), *box) for i in range(n)),
     )
+
+
+def _some_body(random: np.random.Generator) -> tuple[float, tuple[float, float, float], np.ndarray]:
+    """Mass, centre and inertia about it of a body of no particular form: no element of the inertia is zero."""
+    mass, (x, y, z) = random.uniform(0.5, 4.0), random.uniform(-0.2, 0.2, 3)
+    turn = np.linalg.qr(random.normal(size=(3, 3)))[0]
+    moments = mass * 0.02 * random.uniform(1.0, 1.9, 3)  # of which two are always more than the third
+    return float(mass), (float(x), float(y), float(z)), turn @ np.diag(moments) @ turn.T
+
+
+def _some_axis(random: np.random.Generator) -> tuple[float, float, float]:
+    axis = random.normal(size=3)
+    x, y, z = axis / np.linalg.norm(axis)
+    return float(x), float(y), float(z)
+
+
+def _some_place(random: np.random.Generator) -> tuple[float, float, float]:
+    x, y, z = random.uniform(-0.4, 0.4, 3)
+    return float(x), float(y), float(z)
+
+
+def skew_chain(n: int) -> Mechanism:
+    """n bodies of no particular form in a row, on hinges with random axes."""
+    random = np.random.default_rng(n)
+    links = [
+        Link(f"joint{i + 1}", i - 1, _some_axis(random), _some_place(random), *_some_body(random)) for i in range(n)
+    ]
+    return Mechanism(gallery="", title=f"{n} random axes in a row", links=tuple(links))
+
+
+#: Joints of the humanoid's limbs, and the link that each limb hangs on: waist, legs, arms, neck.
+LIMBS = ((3, 0), (6, 0), (6, 0), (7, 3), (7, 3), (2, 3))
+
+
+def humanoid() -> Mechanism:
+    """A floating base with limbs of 31 hinges with random axes, bodies of no particular form: 37 degrees of freedom."""
+    random = np.random.default_rng(37)
+    links = [Link("base", -1, AXES[0], (0.0, 0.0, 0.0), *_some_body(random), free=True)]
+    for joints, at in LIMBS:
+        for i in range(joints):
+            parent = at if i == 0 else len(links) - 1
+            name = f"joint{len(links)}"
+            links.append(Link(name, parent, _some_axis(random), _some_place(random), *_some_body(random)))
+    return Mechanism(gallery="", title="humanoid, 37 degrees of freedom, random axes", links=tuple(links))
 
 
 DOUBLE_PENDULUM = Mechanism(

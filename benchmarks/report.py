@@ -34,18 +34,22 @@ def _table(title: str, *columns: str) -> Table:
 
 def _forward_dynamics(results: Mapping[str, Any]) -> Table:
     table = _table(
-        "Forward dynamics of an n-link chain, µs",
-        "n",
+        "Forward dynamics of an n-link chain with aligned axes, and of trees with random ones, µs",
+        "",
         "mbfmu, C",
         "mbfmu, Python",
-        "Pinocchio aba",
+        "Pinocchio, C++",
+        "Pinocchio, Python",
         "MuJoCo",
-        "mbfmu : Pinocchio",
+        "mbfmu : Pinocchio, C++",
     )
-    for row in results["sizes"]:
-        times = [f"{1e6 * row[key]:.2f}" for key in ("c", "python", "pinocchio", "mujoco")]
-        table.add_row(str(row["n"]), *times, f"{row['c'] / row['pinocchio']:.2f}")
-    table.caption = f"Of Pinocchio's, {1e6 * results['call_overhead']:.2f} µs at most are the call from Python."
+    for row in (*results["sizes"], *results.get("trees", ())):
+        keys = ("c", "python", "pinocchio_cpp", "pinocchio", "mujoco")
+        times = [f"{1e6 * row[key]:.2f}" if row[key] else "not measured" for key in keys]
+        ratio = f"{row['c'] / row['pinocchio_cpp']:.2f}" if row["pinocchio_cpp"] else ""
+        table.add_row(row.get("title") or f"n = {row['n']}", *times, ratio)
+    call = f"{1e6 * results['call_overhead']:.2f} µs at most"
+    table.caption = f"Of Pinocchio's time from Python, {call} are the call."
     growth = _growth(results["sizes"], 20, 200)
     if growth:
         table.caption += f" mbfmu's time(200) : time(20) = {growth:.1f}."

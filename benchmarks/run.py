@@ -10,11 +10,14 @@ import os
 import pathlib
 import platform
 import tempfile
+from collections.abc import Iterable
 from typing import Any
 
 from rich.console import Console
+from rich.status import Status
 
 from benchmarks import building, do_step, figure, forward_dynamics, report, work_precision
+from benchmarks.peers import pinocchio
 
 SECTIONS = ("do_step", "work_precision", "forward_dynamics", "building")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -55,13 +58,24 @@ def measured(section: str, console: Console) -> Any:
             return do_step.measure(folder)
         if section == "work_precision":
             return [work_precision.measure(mechanism, folder) for mechanism in work_precision.MECHANISMS]
-        rows = []
-        for row in (forward_dynamics if section == "forward_dynamics" else building).measure(folder):
-            rows.append(row)
-            status.update(f"{section}: n = {row['n']} is done")
         if section == "building":
-            return rows
-        return {"sizes": rows, "call_overhead": forward_dynamics.python_call_overhead()}
+            return _shown(section, building.measure(folder), status)
+        status.update("compiling Pinocchio's aba: a minute, once")
+        program = pinocchio.program(folder)
+        return {
+            "sizes": _shown(section, forward_dynamics.measure(folder, program=program), status),
+            "trees": _shown(section, forward_dynamics.measure_trees(folder, program), status),
+            "call_overhead": forward_dynamics.python_call_overhead(),
+        }
+
+
+def _shown(section: str, rows: Iterable[dict[str, Any]], status: Status) -> list[dict[str, Any]]:
+    """Return the rows; the status says which are done."""
+    done = []
+    for row in rows:
+        done.append(row)
+        status.update(f"{section}: {row.get('title') or 'n = {}'.format(row['n'])} is done")
+    return done
 
 
 def machine() -> dict[str, Any]:

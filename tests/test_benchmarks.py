@@ -35,6 +35,17 @@ def test_the_peers_compute_the_same_accelerations(tmp_path: pathlib.Path) -> Non
     assert all(row[key] > 0 for key in ("c", "python", "pinocchio", "mujoco", "code_size"))
 
 
+def test_the_peers_agree_on_a_floating_tree_with_random_axes(tmp_path: pathlib.Path) -> None:
+    forward_dynamics = module("forward_dynamics")
+    humanoid = forward_dynamics.mechanisms.humanoid()
+    assert len(humanoid.joints) + 6 == 37
+    names = [link.name for link in humanoid.joints]
+    system = forward_dynamics.System.of(forward_dynamics.Tree(humanoid))
+    row = forward_dynamics.measure_tree(tmp_path, humanoid, system, names, None)
+    assert row["c"] > 0
+    assert row["pinocchio_cpp"] is None
+
+
 def test_accelerations_that_differ_are_reported(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     forward_dynamics = module("forward_dynamics")
     true = forward_dynamics.mechanisms.GRAVITY
@@ -107,10 +118,11 @@ def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
     points = [(1e-4, 1e-3, 1e-4), (1e-8, 4e-3, 1e-8)]
     tools = ("mbfmu", "pinocchio", "mujoco", "exudyn")
     times = {"mbfmu": 2e-3, "pinocchio": 9e-3, "mujoco": 8e-3, "exudyn": None}
-    row = {"c": 1e-6, "python": 1.2e-6, "pinocchio": 4e-6, "mujoco": 3e-6}
+    row = {"c": 1e-6, "python": 1.2e-6, "pinocchio_cpp": 4e-6, "pinocchio": 5e-6, "mujoco": 3e-6}
     results = {
         "forward_dynamics": {
-            "sizes": [{"n": 20, **row}, {"n": 200, **row, "c": 9e-6, "pinocchio": 36e-6}],
+            "sizes": [{"n": 20, **row}, {"n": 200, **row, "c": 9e-6, "pinocchio_cpp": 36e-6}],
+            "trees": [{"title": "humanoid", **row, "pinocchio_cpp": None}],
             "call_overhead": 1e-6,
         },
         "work_precision": [{"title": "Pendulum", "points": dict.fromkeys(tools, points), "time_at_target": times}],
@@ -120,7 +132,15 @@ def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
     console = Console(width=120, record=True, file=io.StringIO())
     module("report").show(results, console)
     text = " ".join(console.export_text().split())  # captions are wrapped
-    for expected in ("0.25", "time(200) : time(20) = 9.0", "not reached", "4.0", "python : native, swinging = 20"):
+    for expected in (
+        "0.25",
+        "humanoid",
+        "not measured",
+        "time(200) : time(20) = 9.0",
+        "not reached",
+        "4.0",
+        "python : native, swinging = 20",
+    ):
         assert expected in text
     module("figure").draw(results, tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 import mujoco
 import numpy as np
 
-from benchmarks.mechanisms import GRAVITY, Link, Mechanism
+from benchmarks.mechanisms import GRAVITY, Link, Mechanism, State
 
 #: Step sizes, s.
 SETTINGS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
@@ -53,11 +53,7 @@ def _bodies(links: tuple[Link, ...], parent: int, at: tuple[float, ...], sites: 
             last = next(i for i, follower in enumerate(links) if follower.parent == last)
             joints.append((links[last], links[last].origin))
         body = links[last]
-        elements = [
-            f'<joint name="{joint.name}" type="{"slide" if joint.prismatic else "hinge"}" axis={_vector(joint.axis)} '
-            f'pos={_vector(place)} damping="{joint.damping}"/>'
-            for joint, place in joints
-        ]
+        elements = [_joint(joint, place) for joint, place in joints]
         inertia = body.inertia[[0, 1, 2, 0, 0, 1], [0, 1, 2, 1, 2, 2]]
         elements.append(f'<inertial pos={_vector(body.center)} mass="{body.mass!r}" fullinertia={_vector(inertia)}/>')
         inner = "".join([*elements, *sites.get(last, []), _bodies(links, last, (0.0, 0.0, 0.0), sites)])
@@ -65,28 +61,40 @@ def _bodies(links: tuple[Link, ...], parent: int, at: tuple[float, ...], sites: 
     return text
 
 
+def _joint(link: Link, place: tuple[float, ...]) -> str:
+    if link.free:
+        return f'<freejoint name="{link.name}"/>'
+    kind = "slide" if link.prismatic else "hinge"
+    axis, at = _vector(link.axis), _vector(place)
+    return f'<joint name="{link.name}" type="{kind}" axis={axis} pos={at} damping="{link.damping}"/>'
+
+
 def _vector(values: Any) -> str:
     return quoteattr(" ".join(repr(float(value)) for value in values))
 
 
 def _addresses(compiled: Any, mechanism: Mechanism) -> np.ndarray:
-    """Places of the links' coordinates in MuJoCo's state."""
-    return np.array([compiled.joint(link.name).qposadr[0] for link in mechanism.links])
+    """Places of the joints' coordinates in MuJoCo's state."""
+    return np.array([compiled.joint(link.name).qposadr[0] for link in mechanism.joints])
 
 
-def forward_dynamics(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[], np.ndarray]:
-    """Return a call of mj_forward at (q, v), which leaves accelerations in the links' order."""
+def forward_dynamics(mechanism: Mechanism, state: State) -> tuple[Callable[[], np.ndarray], np.ndarray]:
+    """Return a call of mj_forward, which leaves accelerations, and the places of the joints' in them."""
     compiled = model(mechanism)
     data, forward = mujoco.MjData(compiled), mujoco.mj_forward
     order = _addresses(compiled, mechanism)
-    data.qpos[order], data.qvel[order] = q, v
+    speeds = np.array([compiled.joint(link.name).dofadr[0] for link in mechanism.joints])
+    data.qpos[order], data.qvel[speeds] = state.q, state.v
+    if state.position.size:  # the base comes first; MuJoCo has the scalar first
+        data.qpos[:7] = [*state.position, state.quaternion[3], *state.quaternion[:3]]
+        data.qvel[:6] = [*state.velocity, *state.rotation]
     result = data.qacc
 
     def call() -> np.ndarray:
         forward(compiled, data)
         return result
 
-    return call
+    return call, speeds
 
 
 def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float], Callable[[], np.ndarray]]:

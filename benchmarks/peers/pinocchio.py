@@ -1,15 +1,25 @@
-"""Pinocchio: forward dynamics by aba; runs by SciPy's DOP853, loops closed by constraints with Baumgarte's terms."""
+"""Pinocchio: forward dynamics by aba; runs by SciPy's DOP853, loops closed by constraints with Baumgarte's terms.
+
+From C++, aba is compiled from Pinocchio's headers, which its package brings; Eigen's are in that of CasADi.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+import pathlib
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
 from typing import Any
 
+import casadi
 import numpy as np
 import pinocchio as pin
 from scipy.integrate import DOP853
+from scipy.spatial.transform import Rotation
 
-from benchmarks.mechanisms import GRAVITY, Mechanism
+from benchmarks.mechanisms import GRAVITY, Link, Mechanism, State
+from mbfmu.runtime.cache import cached
 
 #: Tolerances of the integrator (relative and absolute).
 SETTINGS = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11)
@@ -27,22 +37,103 @@ _JOINTS = {
 }
 
 
+#: How aba is compiled: what Pinocchio's own build defines, and the fastest code for this processor.
+FLAGS = (
+    "-std=c++17",
+    "-O3",
+    "-march=native",
+    "-DNDEBUG",
+    "-w",
+    "-DBOOST_MPL_LIMIT_LIST_SIZE=30",
+    "-DBOOST_MPL_LIMIT_VECTOR_SIZE=30",
+    "-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS",
+    "-DBOOST_FUSION_INVOKE_MAX_ARITY=12",
+)
+
+
+def program(folder: pathlib.Path) -> pathlib.Path | None:
+    """Compile aba.cpp into a folder, unless that was done before; None where there is no C++ compiler."""
+    compiler = shutil.which(os.environ.get("CXX", "c++"))
+    if compiler is None:
+        return None
+    source, made = pathlib.Path(__file__).with_name("aba.cpp"), folder / "aba"
+    prefix = next(parent for parent in pathlib.Path(pin.__file__).parents if (parent / "include/pinocchio").is_dir())
+    headers = [prefix / "include", pathlib.Path(casadi.__file__).parent / "include" / "eigen3"]
+    libraries = ["-L", str(prefix / "lib"), f"-Wl,-rpath,{prefix / 'lib'}", "-lboost_filesystem"]
+
+    def make() -> bytes:
+        includes = [word for header in headers for word in ("-isystem", str(header))]
+        subprocess.run([compiler, *FLAGS, *includes, str(source), "-o", str(made), *libraries], check=True)
+        return made.read_bytes()
+
+    words = [*FLAGS, compiler, str(prefix), pin.__version__, casadi.__version__, _processor()]
+    made.write_bytes(cached([source.read_bytes(), *(word.encode() for word in words)], make))
+    made.chmod(0o755)
+    return made
+
+
+def _processor() -> str:
+    """What -march=native depends on."""
+    facts = pathlib.Path("/proc/cpuinfo")
+    return (
+        next((line for line in facts.read_text().splitlines() if line.startswith("flags")), "")
+        if facts.exists()
+        else ""
+    )
+
+
+def from_cpp(made: pathlib.Path, mechanism: Mechanism, state: State) -> tuple[float, np.ndarray]:
+    """Return the CPU time of a call of aba from C++, s, and the joints' accelerations."""
+    q, v = coordinates(state)
+    lines = [str(len(mechanism.links)), *(" ".join(_words(link)) for link in mechanism.links)]
+    lines += [" ".join(repr(float(number)) for number in vector) for vector in (GRAVITY, q, v)]
+    run = subprocess.run([made], input="\n".join(lines), capture_output=True, text=True, check=True)
+    spent, *found = map(float, run.stdout.split())
+    return spent, np.array(found[-len(mechanism.joints) :])
+
+
+def _words(link: Link) -> Iterator[str]:
+    yield str(link.parent)
+    yield "free" if link.free else "prismatic" if link.prismatic else "revolute"
+    lower = link.inertia[[0, 1, 1, 2, 2, 2], [0, 0, 1, 0, 1, 2]]
+    for number in (*link.axis, *link.origin, link.mass, *link.center, *lower):
+        yield repr(float(number))
+
+
+def coordinates(state: State) -> tuple[np.ndarray, np.ndarray]:
+    """Return q and v in Pinocchio's terms, in which the velocity of a floating base is resolved in the base."""
+    if not state.position.size:
+        return state.q, state.v
+    velocity = Rotation.from_quat(state.quaternion).inv().apply(state.velocity)
+    q = np.concatenate([state.position, state.quaternion, state.q])
+    return q, np.concatenate([velocity, state.rotation, state.v])
+
+
 def model(mechanism: Mechanism) -> Any:
-    """Return the tree as a Pinocchio model with its fastest joint models: those aligned with an axis."""
+    """Return the tree as a Pinocchio model, with its fastest joint models where an axis is aligned."""
     tree = pin.Model()
     tree.gravity.linear = np.array(GRAVITY)
     for link in mechanism.links:
-        joint = _JOINTS[link.prismatic, link.axis.index(1.0)]()
+        joint = _joint(link)
         index = tree.addJoint(link.parent + 1, joint, pin.SE3(np.eye(3), np.array(link.origin)), link.name)
         body = pin.Inertia(link.mass, np.array(link.center), link.inertia)
         tree.appendBodyToJoint(index, body, pin.SE3.Identity())
     return tree
 
 
-def forward_dynamics(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[], np.ndarray]:
-    """Return a call of aba at (q, v)."""
+def _joint(link: Link) -> Any:
+    if link.free:
+        return pin.JointModelFreeFlyer()
+    if sorted(link.axis) == [0.0, 0.0, 1.0]:
+        return _JOINTS[link.prismatic, link.axis.index(1.0)]()
+    kind = pin.JointModelPrismaticUnaligned if link.prismatic else pin.JointModelRevoluteUnaligned
+    return kind(np.array(link.axis))
+
+
+def forward_dynamics(mechanism: Mechanism, state: State) -> Callable[[], np.ndarray]:
+    """Return a call of aba; the joints' accelerations are the last of its result."""
     tree = model(mechanism)
-    data, tau, aba = tree.createData(), np.zeros(tree.nv), pin.aba
+    (q, v), data, tau, aba = coordinates(state), tree.createData(), np.zeros(tree.nv), pin.aba
     return lambda: aba(tree, data, q, v, tau)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from typing import Protocol
 
 import casadi as ca
@@ -132,11 +133,8 @@ class Recursive:
 
     def dependence(self, vectors: Vectors) -> list[set[int]]:
         """From the function's sparsity."""
-        found: list[set[int]] = [set() for _ in range(self.w.numel())]
-        for argument, offset in ((1, 0), (2, vectors.x.numel())):
-            for i, j in zip(*self.function.jac_sparsity(0, argument).get_triplet(), strict=True):
-                found[i].add(offset + j)
-        return found
+        by_x, by_u = (self.function.jac_sparsity(0, argument) for argument in (1, 2))
+        return rows_of(ca.horzcat(by_x, by_u))
 
 
 def accelerations(
@@ -152,10 +150,14 @@ def accelerations(
 
 def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
     """Per element of an expression, the symbols (by number) that it depends on."""
-    found: list[set[int]] = [set() for _ in range(expression.numel())]
-    for i, j in zip(*ca.jacobian_sparsity(expression, of).get_triplet(), strict=True):
-        found[i].add(j)
-    return found
+    return rows_of(ca.jacobian_sparsity(expression, of))
+
+
+def rows_of(sparsity: ca.Sparsity) -> list[set[int]]:
+    """Per row of a matrix, the columns in which it has an entry."""
+    turned = sparsity.T
+    columns, starts = turned.row(), turned.colind()
+    return [set(columns[i:j]) for i, j in itertools.pairwise(starts)]
 
 
 def independent_blocks(matrix: ca.Sparsity) -> tuple[tuple[int, ...], ...]:

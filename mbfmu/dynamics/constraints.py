@@ -10,7 +10,7 @@ import casadi as ca
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.topology import Edge
-from mbfmu.dynamics.unknowns import Own, stacked
+from mbfmu.dynamics.unknowns import Own, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
 from mbfmu.modeling import leaves
@@ -166,7 +166,7 @@ def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Mot
     """
     v, a = stacked(sweeps.unknowns.v.values()), stacked(sweeps.unknowns.a.values())
     unknown = ca.vertcat(a, *(r.multipliers for r in rows))
-    known = set(ca.jacobian_sparsity(motion.balances, unknown).get_triplet()[0]) if v.numel() else set()
+    known = set(which_depend(motion.balances, unknown))
     balances, found = ca.SX(motion.balances), []
     for i in (i for i in range(v.numel()) if i not in known):
         name = f"balance of forces along {sweeps.unknowns.speed_names[i]}"

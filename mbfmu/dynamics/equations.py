@@ -70,6 +70,11 @@ class Events:
         return dataclasses.replace(self, crossings=crossings, times=nothing, assertions=nothing, messages=())
 
 
+def _once(values: list[ca.SX]) -> list[ca.SX]:
+    """Results whose common parts are computed once."""
+    return list(ca.cse(values)) if any(value.numel() for value in values) else values
+
+
 def equations(
     assembly: Assembly,
     unknowns: Unknowns,
@@ -110,11 +115,11 @@ def equations(
         "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
         "next_times": ([t, P], [events.times]),
         "crossings": ([*standard, w], [events.crossings]),
-        "variables": ([*standard, w], [ca.cse(outputs) if outputs.numel() else outputs]),
+        "variables": ([*standard, w], [outputs]),
         "assertions": ([*standard, w], [events.assertions]),
     }
     functions = {
-        name: ca.Function(name, arguments, [ca.densify(value) for value in values])
+        name: ca.Function(name, arguments, _once([ca.densify(value) for value in values]))
         for name, (arguments, values) in results.items()
     }
     functions["derived"] = parameters.derive

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -18,7 +18,7 @@ from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, StartValue
 from mbfmu.dynamics.sweeps import Sweeps
-from mbfmu.dynamics.unknowns import elements, stacked
+from mbfmu.dynamics.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
@@ -118,7 +118,7 @@ class Places:
         column = stacked(outputs)
         running = ca.vertcat(vectors.t, vectors.x, vectors.u, vectors.m, accelerations.w)
         tunable = stacked(vectors.P[i] for i in sorted(parameters.tunable))
-        changing, moved = (frozenset(ca.jacobian_sparsity(column, of).get_triplet()[0]) for of in (running, tunable))
+        changing, moved = (frozenset(which_depend(column, of)) for of in (running, tunable))
         return cls(found, by_name, rates, column, changing, moved)
 
 
@@ -146,27 +146,33 @@ class Visible:
                 found[name] = terminal(own[connector], member)
         return found
 
-    def _dependence(self, found: Mapping[str, ScalarVariable]) -> Any:
-        """Function (store, index) -> inputs and states that a value depends on, with FMI's kind."""
+    def _dependence(self, found: Mapping[str, ScalarVariable], asked: Iterable[ScalarVariable]) -> Any:
+        """Function variable -> inputs and states that its value depends on, with FMI's kind; for those asked about."""
         vectors, places = self.vectors, self.places
         knowns, nx = ca.vertcat(vectors.x, vectors.u), vectors.x.numel()
         through_w = self.accelerations.dependence(vectors)
-        direct, indirect = pattern(places.outputs, knowns), pattern(places.outputs, self.accelerations.w)
-        by_place: dict[tuple[Store, int], str] = {}
+        rows = sorted({variable.index for variable in asked if variable.store == "y"})
+        outputs = ca.vertcat(ca.SX(0, 1), places.outputs[rows])
+        direct, indirect = (dict(zip(rows, pattern(outputs, of), strict=True)) for of in (knowns, self.accelerations.w))
+        by_place: dict[tuple[Store, int], tuple[str, str]] = {}
         for variable in found.values():
-            by_place.setdefault((variable.store, variable.index), variable.name)
+            by_place.setdefault((variable.store, variable.index), (variable.name, "dependent"))
+
+        @functools.cache
+        def listed(known: frozenset[int]) -> tuple[tuple[str, str], ...]:
+            keys: list[tuple[Store, int]] = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
+            return tuple(by_place[key] for key in keys if key in by_place)
 
         def names(variable: ScalarVariable) -> Any:
             store, index = variable.store, variable.index
-            known: set[int] = set()
+            known: Collection[int] = ()
             if store in ("x", "u"):
-                known = {index if store == "x" else nx + index}
+                known = (index if store == "x" else nx + index,)
             elif store == "w":
                 known = through_w[index]
             elif store == "y":
                 known = direct[index].union(*(through_w[k] for k in indirect[index]))
-            keys: list[tuple[Store, int]] = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
-            return tuple((by_place[key], "dependent") for key in keys if key in by_place)
+            return listed(frozenset(known))
 
         return names
 
@@ -220,7 +226,7 @@ class Visible:
             full, symbol, type = f"{full}.T", symbol.T, Dimensionless
         parameters = self.parameters
         shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
-        for suffix, scalar in zip(_suffixes(component.shape_of(name)), ca.vertsplit(ca.vec(symbol)), strict=True):
+        for suffix, scalar in zip(_suffixes(component.shape_of(name)), elements(symbol), strict=True):
             element = parameters.source(scalar)
             index = parameters.place(element)
             if index is None:
@@ -228,7 +234,7 @@ class Visible:
                 continue
             variability = "tunable" if index in parameters.tunable else "fixed"
             place: dict[str, Any] = {"store": "P", "index": index, "variability": variability}
-            if index >= len(parameters.defaults) or not parameters.owns(ca.vec(symbol), index):
+            if index >= len(parameters.defaults) or not parameters.owns(symbol, index):
                 yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", **_CALCULATED)
                 continue
             place |= {"start": parameters.defaults[index], "start_index": index}
@@ -327,7 +333,7 @@ class Visible:
             by_place.setdefault(place, []).append(found[name])
 
     def _add_outputs(self, found: dict[str, ScalarVariable]) -> None:
-        depends = self._dependence(found)
+        asked: list[str] = []
         for label, reference in self.assembly.outputs.items():
             path = reference.path
             names = [path] if path in found else [n for n in found if n.startswith(f"{path}[")]
@@ -350,12 +356,8 @@ class Visible:
                     variable = _with(variable, variability="continuous")
                 if shown != name and variable.variability != "constant":
                     variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
-                found[shown] = _with(
-                    variable,
-                    name=shown,
-                    causality="output",
-                    dependencies=depends(variable),
-                )
+                found[shown] = _with(variable, name=shown, causality="output")
+                asked.append(shown)
         for name, port in self.assembly.ports().items():
             if port.gives:
                 shown_names = [
@@ -365,10 +367,12 @@ class Visible:
                 ]
                 for n in shown_names:
                     if found[n].variability == "continuous":
-                        found[n] = _with(found[n], causality="output", dependencies=depends(found[n]))
-        for name, variable in list(found.items()):
-            if variable.derivative_of is not None and variable.dependencies is None:
-                found[name] = _with(variable, dependencies=depends(variable))
+                        found[n] = _with(found[n], causality="output")
+                        asked.append(n)
+        asked += [name for name, variable in found.items() if variable.derivative_of is not None]
+        depends = self._dependence(found, [found[name] for name in asked])
+        for name in dict.fromkeys(asked):
+            found[name] = _with(found[name], dependencies=depends(found[name]))
 
 
 def _related(rate: str, state: str) -> bool:

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.scope import column
+from mbfmu.dynamics.scope import column, elements
+from mbfmu.dynamics.unknowns import which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
@@ -60,12 +61,8 @@ class Parameters:
         aliases = places.direct_aliases()
         expressions = _resolve(aliases, places.expressions)
         solved = _in_terms_of_p(places.derived, expressions, places.labels)
-        changing = {places.symbols[i].element_hash() for i in places.tunable}
-        tunable = places.tunable | {
-            len(places.symbols) + i
-            for i, expression in enumerate(solved)
-            if any(symbol.element_hash() in changing for symbol in ca.symvar(expression))
-        }
+        changing = _column(places.symbols[i] for i in places.tunable)
+        tunable = places.tunable | {len(places.symbols) + i for i in which_depend(_column(solved), changing)}
         return cls(
             symbols=tuple(places.symbols),
             defaults=tuple(places.defaults),
@@ -79,11 +76,7 @@ class Parameters:
 
     def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with passed-on parameters replaced by what they pass on."""
-        return _resolve(self.aliases, expressions, self._replacement)
-
-    @functools.cached_property
-    def _replacement(self) -> tuple[ca.SX, ca.SX] | None:
-        return _columns(self.aliases)
+        return _resolve(self.aliases, expressions)
 
     def source(self, symbol: ca.SX) -> ca.SX:
         """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
@@ -126,7 +119,7 @@ class Parameters:
 
     def owns(self, symbol: ca.SX, index: int) -> bool:
         """True where the entry `index` of P belongs to this parameter itself, not to one that it passes on."""
-        return any(self._place.get(e.element_hash()) == index for e in ca.vertsplit(symbol))
+        return any(self._place.get(e.element_hash()) == index for e in elements(symbol))
 
     def with_defaults(self, numbers: Mapping[int, float]) -> Parameters:
         """The same with other default numbers of some entries of p."""
@@ -160,14 +153,13 @@ class _Places:
             value = value.value
         if isinstance(value, Orientation):
             value = value.T
-        expression = ca.vec(column(value))
-        scalars = ca.vertsplit(ca.vec(symbol))
-        if expression.numel() != len(scalars):
+        expressions, scalars = elements(column(value)), elements(symbol)
+        if len(expressions) != len(scalars):
             raise ModelError(
-                f"{component.where}.{name}: its binding gives {expression.numel()} elements, expected {len(scalars)}"
+                f"{component.where}.{name}: its binding gives {len(expressions)} elements, expected {len(scalars)}"
             )
         bound = not isinstance(value, int | float | np.ndarray)
-        for scalar, given in zip(scalars, ca.vertsplit(expression), strict=True):
+        for scalar, given in zip(scalars, expressions, strict=True):
             self.labels[scalar.element_hash()] = f"{component.where}.{name}"
             if declaration.tunable and given.is_constant() and not bound:
                 self.tunable.add(len(self.symbols))
@@ -202,22 +194,13 @@ class _Places:
         return found
 
 
-def _columns(aliases: Mapping[int, tuple[ca.SX, ca.SX]]) -> tuple[ca.SX, ca.SX] | None:
-    if not aliases:
-        return None
-    symbols, given = zip(*aliases.values(), strict=True)
-    return ca.vertcat(*symbols), ca.vertcat(*given)
-
-
-def _resolve(
-    aliases: Mapping[int, tuple[ca.SX, ca.SX]],
-    expressions: list[ca.SX],
-    replacement: tuple[ca.SX, ca.SX] | None = None,
-) -> list[ca.SX]:
-    replacement = replacement or _columns(aliases)
-    if replacement is None or not expressions:
+def _resolve(aliases: Mapping[int, tuple[ca.SX, ca.SX]], expressions: list[ca.SX]) -> list[ca.SX]:
+    present = (symbol.element_hash() for symbol in ca.symvar(ca.veccat(*expressions))) if expressions else ()
+    found = [aliases[key] for key in present if key in aliases]
+    if not found:
         return expressions
-    return list(ca.substitute(expressions, [replacement[0]], [replacement[1]]))
+    symbols, given = zip(*found, strict=True)
+    return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*given)]))
 
 
 def _circle(names: Iterable[str]) -> ModelError:
@@ -229,18 +212,22 @@ def _circle(names: Iterable[str]) -> ModelError:
 
 def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX], labels: Mapping[int, str]) -> list[ca.SX]:
     """Expressions of derived parameters, in which others of them are replaced by theirs."""
+    symbols, solved = _column(derived), _column(expressions)
+    for _ in range(len(derived).bit_length() + 1):  # each time, chains of them become half as long
+        if not which_depend(solved, symbols):
+            return elements(solved)
+        solved = ca.substitute(solved, symbols, solved)
     number = {symbol.element_hash(): i for i, symbol in enumerate(derived)}
     needs = {
         i: [number[s.element_hash()] for s in ca.symvar(expression) if s.element_hash() in number]
         for i, expression in enumerate(expressions)
     }
     try:
-        order = list(graphlib.TopologicalSorter(needs).static_order())
+        graphlib.TopologicalSorter(needs).prepare()
     except graphlib.CycleError as error:
         raise _circle(labels.get(derived[i].element_hash(), str(derived[i])) for i in error.args[1]) from None
-    solved = list(expressions)
-    for i in order:
-        if needs[i]:
-            others = ca.vertcat(*(derived[k] for k in needs[i])), ca.vertcat(*(solved[k] for k in needs[i]))
-            solved[i] = ca.substitute(solved[i], *others)
-    return solved
+    raise AssertionError("without a circle, every chain of derived parameters ends")
+
+
+def _column(scalars: Iterable[ca.SX]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *scalars)

@@ -11,8 +11,10 @@ placeholders; the sweeps, evaluated with them, are linear in them, and their Jac
 
 A *group* is a joint with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
 articulated inertias; out: accelerations) work on placeholders of its neighbours, so that equal groups share one leaf
-function: the code of a chain grows with the kinds of its links, not with their number. Where loads or rows know other
-accelerations than those above, the recursion does not apply and the dense form is used.
+function: the code of a chain grows with the kinds of its links, not with their number. Numbers that shape a relative
+motion, such as the direction of an axis, are arguments of the leaf functions, too, except 0 and 1: axes along x, y and
+z are three kinds with short code, all others are one. Where loads or rows know other accelerations than those above,
+the recursion does not apply and the dense form is used.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.scope import Behaviour
 from mbfmu.dynamics.sweeps import Placeholders, Sweeps, relative_acceleration
 from mbfmu.dynamics.topology import GROUND, Edge, FlangeNode
 from mbfmu.dynamics.unknowns import Coordinate, Own, elements
@@ -34,11 +37,16 @@ from mbfmu.frames import cross
 INLINE_GROUPS = 24
 
 
+#: How deep expressions are compared before numbers are tried.
+_DEPTH = 4
 #: Vectors of up to so many elements are handed to a leaf function whole.
 PASSED_WHOLE = 40
 #: Motions of a frame by what they depend on.
 _LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
 
+
+#: Numbers that stay in expressions, because they say of which kind these are.
+_KEPT = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0})
 
 #: What replaces passed-on parameters in expressions (`Parameters.resolve`).
 Resolve = Callable[[list[ca.SX]], list[ca.SX]]
@@ -84,6 +92,51 @@ class _Group:
         return ca.substitute(matrix, ca.vertcat(*symbols), ca.vertcat(*expressions))
 
 
+class _Numbers:
+    """Numbers of one component's expressions, and the symbols that stand for them."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self.symbols: list[ca.SX] = []
+        self.values: list[float] = []
+        self._known: dict[float, ca.SX] = {}
+
+    def lifted(self, matrices: list[ca.SX]) -> list[ca.SX]:
+        """Matrices with symbols in place of their numbers; 0, 1, 2 and 1/2, which forms of rotations share, stay."""
+        column = ca.veccat(*matrices)
+        symbols = ca.symvar(column)
+        function = ca.Function("numbers", symbols, [column])
+        kind, sources, targets = function.instruction_id, function.instruction_input, function.instruction_output
+        work: dict[int, ca.SX] = {}
+        results = [ca.SX(0)] * column.nnz()
+        for k in range(function.n_instructions()):
+            operation, target = kind(k), targets(k)
+            if operation == ca.OP_CONST:
+                work[target[0]] = self._symbol(function.instruction_constant(k))
+            elif operation == ca.OP_INPUT:
+                work[target[0]] = symbols[sources(k)[0]]
+            elif operation == ca.OP_OUTPUT:
+                results[target[1]] = work[sources(k)[0]]
+            else:
+                operands = [work[i] for i in sources(k)]
+                work[target[0]] = (ca.SX.unary if len(operands) == 1 else ca.SX.binary)(operation, *operands)
+        dense = ca.SX(column.sparsity(), ca.vertcat(ca.SX(0, 1), *results))
+        parts = ca.vertsplit(dense, [0, *np.cumsum([matrix.numel() for matrix in matrices]).tolist()])
+        return [ca.reshape(part, matrix.shape) for part, matrix in zip(parts, matrices, strict=True)]
+
+    def _symbol(self, number: float) -> ca.SX:
+        """What stands for a number; its negative is that of what stands for its opposite."""
+        if number in _KEPT or not np.isfinite(number):
+            return ca.SX(number)
+        if -number in self._known:
+            return -self._known[-number]
+        if number not in self._known:
+            self._known[number] = ca.SX.sym(f"{self._name} {number!r}")
+            self.symbols.append(self._known[number])
+            self.values.append(number)
+        return self._known[number]
+
+
 class Linker:
     """Turns local expressions into values: they become a leaf function, called with the values of its symbols."""
 
@@ -124,10 +177,15 @@ class Linker:
         if gathered:
             symbols = [s for found, _ in gathered.values() for s in found]
             column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*replacements))
-        leaf = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
-        leaf = self._leaves.setdefault(leaf.serialize(), leaf)
-        result = leaf.call(values)[0]
+        result = self._leaf(arguments, column).call(values)[0]
         return result if gathered else self._symbolic(result)
+
+    def _leaf(self, arguments: list[ca.SX], column: ca.SX) -> ca.Function:
+        """The leaf function of an expression; equal ones are one function, in which common parts are computed once."""
+        key = ca.Function("leaf", arguments, [column]).serialize()
+        if key not in self._leaves:
+            self._leaves[key] = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
+        return self._leaves[key]
 
 
 def accelerations(
@@ -149,6 +207,8 @@ def accelerations(
     linker = Linker(symbolic)
     for symbols, value in zip(arguments, inputs, strict=True):
         linker.define(elements(symbols), value)
+    for numbers in recursion.numbers:
+        linker.define(numbers.symbols, symbolic(ca.DM(numbers.values)))
     try:
         result = recursion.link(linker)
     except NotLocal:
@@ -164,17 +224,32 @@ class _Recursion:
     def __init__(self, base: Sweeps, resolve: Resolve) -> None:
         self.topology, self.unknowns, self.resolve = base.topology, base.unknowns, resolve
         self.places = _placeholders(self.topology.order)
-        self.sweeps = Sweeps(base.topology, base.unknowns, base.inputs, self.places)
+        self.numbers: list[_Numbers] = []
+        behaviours = dict(base.topology.behaviours)
+        for path in {edge.path: None for edge in self.topology.order}:
+            behaviours[path] = self._with_numbers_as_symbols(behaviours[path])
+        self.sweeps = Sweeps(base.topology, base.unknowns, base.inputs, self.places, behaviours)
         nodes = [edge.child for edge in self.topology.order]
         self.unknown = {
             e.element_hash()
             for v in (*(self.alpha(n) for n in nodes), *self.places.wrench.values(), *self.unknowns.a.values())
-            for e in ca.vertsplit(v)
+            for e in elements(v)
         }
         self.keys_of, self.alone = self._owners()
         self.groups = self._grouped()
         self.alone_expressions = {key: self._alone(key) for key in self.alone}
         self.loads = {n: self._load(n) for n in nodes}
+
+    def _with_numbers_as_symbols(self, behaviour: Behaviour) -> Behaviour:
+        """A behaviour whose relative motion has symbols in place of the numbers in it."""
+        if behaviour.motion is None:
+            return behaviour
+        numbers = _Numbers(behaviour.component.where)
+        motion = dict(zip(behaviour.motion, numbers.lifted(list(behaviour.motion.values())), strict=True))
+        if not numbers.symbols:
+            return behaviour
+        self.numbers.append(numbers)
+        return dataclasses.replace(behaviour, motion=motion)
 
     def alpha(self, node: int) -> ca.SX:
         """Placeholders of the accelerations of a node."""
@@ -480,7 +555,7 @@ def _in_frame(matrix: ca.SX, turn: ca.SX) -> ca.SX:
 
     Mechanics does not know directions, so nearly always matrix(turn) turn' is matrix(identity): tried with numbers.
     """
-    if not matrix.size1():
+    if not matrix.nnz():
         return matrix
     turned = ca.horzcat(matrix[:, :3] @ turn.T, matrix[:, 3:])
     plain = ca.substitute(matrix, ca.vec(turn), ca.vec(ca.SX(np.eye(3))))
@@ -491,6 +566,8 @@ def _same(one: ca.SX, other: ca.SX, turn: ca.SX | None = None) -> bool:
     """Do two expressions have equal values at random points (with an orthonormal value of `turn`)?"""
     if one.shape != other.shape:
         return False
+    if one.sparsity() == other.sparsity() and ca.is_equal(one, other, _DEPTH):
+        return True
     both = ca.veccat(ca.densify(one), ca.densify(other))
     symbols = ca.symvar(both)
     function = ca.Function("same", [ca.vertcat(ca.SX(0, 1), *symbols)], [both])

@@ -53,6 +53,12 @@ def column(value: Any) -> ca.SX:
     return ca.SX(np.asarray(value, dtype=float))
 
 
+def elements(column: ca.SX) -> list[ca.SX]:
+    """The scalars of a column (or of the columns of a matrix)."""
+    scalars: Any = column.elements()  # far quicker than vertsplit; its stub is wrong about the type
+    return list(scalars)
+
+
 @dataclasses.dataclass(frozen=True)
 class Constraint:
     """Rows that a set of multipliers enforces: of position (with its two derivatives) or of velocity."""
@@ -138,7 +144,7 @@ class Notes:
         if leaf not in self.leaves:
             symbol = ca.SX.sym(str(leaf), *leaf.shape)
             self.leaves[leaf] = symbol
-            for i, element in enumerate(ca.vertsplit(ca.vec(symbol))):
+            for i, element in enumerate(elements(symbol)):
                 self.leaf_of[element.element_hash()] = (leaf, i, element)
         return self.leaves[leaf]
 
@@ -160,7 +166,7 @@ class Notes:
             expression = column(value)
         except (TypeError, ValueError, NotImplementedError) as error:
             raise ModelError(f"{where} the value {value!r:.60}, which is no number{place(error)}") from error
-        for element in ca.vertsplit(ca.vec(expression)) if expression.numel() else ():
+        for element in elements(expression):
             if element.is_constant() and not math.isfinite(float(element)):
                 raise ModelError(f"{where} the value {float(element):g}, which is not finite")
         return expression
@@ -187,7 +193,7 @@ class Notes:
                     "no derivative here"
                 )
             symbols.append(symbol)
-            rates.append(ca.vec(rate)[index])
+            rates.append(elements(rate)[index])
         if not symbols:
             return ca.SX.zeros(*expression.shape)
         return ca.jtimes(expression, ca.vertcat(*symbols), ca.vertcat(*rates))

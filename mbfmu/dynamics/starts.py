@@ -72,7 +72,7 @@ class Starts:
         """
         unknowns = sweeps.unknowns
         groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers)
-        known = {e.element_hash() for group in groups for symbol in group.values() for e in ca.vertsplit(symbol)}
+        known = {e.element_hash() for group in groups for symbol in group.values() for e in elements(symbol)}
         found: list[StartValue] = []
         owner: dict[int, StartValue] = {}
         conditions: list[StartValue] = []
@@ -130,7 +130,7 @@ def _declared(sweeps: Sweeps) -> Iterable[StartValue]:
             value, fixed, select = component.start(name)
             if value is None and not np.any(fixed):
                 continue
-            values = ca.vertsplit(sweeps.variable(path, name))
+            values = elements(sweeps.variable(path, name))
             where = f"{component.where}.{name}"
             starts = _spread(column(0.0 if value is None else value), len(values), where)
             if np.size(fixed) not in (1, len(values)):

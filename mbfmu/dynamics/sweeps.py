@@ -26,7 +26,7 @@ from mbfmu.dynamics.topology import (
     ScalarNode,
     Topology,
 )
-from mbfmu.dynamics.unknowns import Coordinate, Own, Unknowns, stacked
+from mbfmu.dynamics.unknowns import Coordinate, Own, Unknowns, elements, stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross
 from mbfmu.modeling import leaves
@@ -64,14 +64,19 @@ class Sweeps:
     """Expressions of one system, each worked out once: a function of topology, unknowns and inputs.
 
     With `placeholders`, motions of frames, and wrenches of edges at their child, are these symbols: everything then is
-    an expression in what the next nodes have.
+    an expression in what the next nodes have. `behaviours` replace those of the topology.
     """
 
     def __init__(
-        self, topology: Topology, unknowns: Unknowns, inputs: Inputs, placeholders: Placeholders | None = None
+        self,
+        topology: Topology,
+        unknowns: Unknowns,
+        inputs: Inputs,
+        placeholders: Placeholders | None = None,
+        behaviours: Mapping[str, Behaviour] | None = None,
     ) -> None:
         self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
-        self.flat, self.behaviours = topology.flat, topology.behaviours
+        self.flat, self.behaviours = topology.flat, topology.behaviours if behaviours is None else behaviours
         self._known: dict[Hashable, ca.SX] = {}
         self._pending: dict[Hashable, str] = {}
         self._touching: dict[ScalarNode, list[Relation]] = {}
@@ -118,9 +123,12 @@ class Sweeps:
         behaviour = self.behaviours[path]
         expressions = list(expressions)
         symbols, values = [], []
+        known: dict[leaves.Leaf, list[ca.SX]] = {}
         for leaf, index, symbol in behaviour.leaves_in(ca.veccat(*expressions)):
+            if leaf not in known:
+                known[leaf] = elements(given[leaf] if leaf in given else leaf.value(self, path))
             symbols.append(symbol)
-            values.append(ca.vec(given[leaf] if leaf in given else leaf.value(self, path))[index])
+            values.append(known[leaf][index])
         if not symbols:
             return expressions
         return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*values)]))
@@ -228,7 +236,7 @@ class Sweeps:
                 return self.inputs.signals[(key, index)]
             behaviour, value = self.behaviours.get(key[0]), leaves.Value(key[1])
             if behaviour is not None and value in behaviour.targets:
-                return ca.vec(self.target(key[0], value, order))[index]
+                return elements(self.target(key[0], value, order))[index]
             if (key, index) not in self.flat.sources:
                 raise self._open(key)
             key, index = self.flat.sources[(key, index)]
@@ -533,12 +541,12 @@ class Sweeps:
         total = ca.SX.zeros(1)
         effort = leaves.Effort(speed.name)
         if effort in behaviour.targets:
-            total -= ca.vec(self.target(path, effort))[index]
+            total -= elements(self.target(path, effort))[index]
         for edge in self._edges_of.get(path, []):
             v, w = self.local_motion(edge, "v"), self.local_motion(edge, "w")
             if speed not in behaviour.leaves:
                 continue
-            element = ca.vec(behaviour.leaves[speed])[index]
+            element = elements(behaviour.leaves[speed])[index]
             along, about = self.substitute(path, [ca.jacobian(v, element), ca.jacobian(w, element)])
             f, t = self.wrench(edge, True, "f"), self.wrench(edge, True, "t")
             total -= ca.dot(about, t) + ca.dot(self.motion(edge, "T") @ along, f)

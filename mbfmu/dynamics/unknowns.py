@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 
 from mbfmu.dynamics.flatten import ConnectorKey
+from mbfmu.dynamics.scope import elements as elements
 from mbfmu.dynamics.topology import CoordinateNode, Edge, RelationKey, ScalarNode, Topology
 from mbfmu.modeling import leaves
 
@@ -122,12 +123,14 @@ class Unknowns:
 
 def stacked(columns: Iterable[ca.SX]) -> ca.SX:
     """Columns (or the columns of matrices) one under the other."""
-    return ca.vertcat(ca.SX(0, 1), *(ca.vec(column) for column in columns))
+    return ca.veccat(ca.SX(0, 1), *columns)
 
 
-def elements(column: ca.SX) -> list[ca.SX]:
-    """The scalars of a column (or of the columns of a matrix)."""
-    return list(ca.vertsplit(ca.vec(column))) if column.numel() else []
+def which_depend(column: ca.SX, on: ca.SX) -> list[int]:
+    """Indices of the elements of a column that depend on any of some symbols."""
+    if not column.numel() or not on.numel():
+        return []
+    return [i for i, does in enumerate(ca.which_depends(column, on, 1, True)) if does]
 
 
 def _node_name(topology: Topology, node: ScalarNode) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import pathlib
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -213,10 +214,10 @@ def fill(
     if arrangement is not None:
         description = model_description_3(equations, arrangement, token=guid, **common)
     else:
-        files = native.SOURCE_FILES if sources else ()
+        named = native.SOURCE_FILES if sources else ()
         offered = CAPABILITIES[target]
         description = model_description(
-            equations, variables, references, guid=guid, capabilities=offered, source_files=files, **common
+            equations, variables, references, guid=guid, capabilities=offered, source_files=named, **common
         )
     (folder / "modelDescription.xml").write_bytes(description)
     facts = {
@@ -236,23 +237,28 @@ def fill(
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)
-    if sources:
-        (folder / "sources").mkdir()
-        native.write_sources(equations, scalars, guid, folder / "sources", lengths)
-        if fmi == 3:
-            text = build_description(identifier, native.SOURCE_FILES)
-            (folder / "sources" / "buildDescription.xml").write_bytes(text)
     if target == "python":
         return
     if kind == "interpreted":
         report("Writing the equations as tapes")
         native.write_descriptor(equations, scalars, guid, folder / "resources", lengths)
-    for platform in platforms:
-        if kind == "interpreted":
+        for platform in platforms:
             native.copy_library(identifier, folder, platform, fmi)
-        else:
+    if not sources and kind == "interpreted":
+        return
+    with temporary_folder() as place:
+        report("Writing the equations in C")
+        files = native.write_sources(equations, scalars, guid, place, lengths)
+        if sources:
+            (folder / "sources").mkdir()
+            for file in files:
+                shutil.copyfile(file, folder / "sources" / file.name)
+            if fmi == 3:
+                text = build_description(identifier, native.SOURCE_FILES)
+                (folder / "sources" / "buildDescription.xml").write_bytes(text)
+        for platform in platforms if kind == "compiled" else ():
             report(f"Compiling for {platform}")
-            native.build_library(equations, scalars, identifier, guid, folder, platform=platform, lengths=lengths)
+            native.compile_library(place, identifier, folder, platform, fmi=fmi)
 
 
 def _integration(equations: Equations) -> str:

@@ -44,8 +44,6 @@ def descriptor(
     equations: Equations,
     variables: Sequence[ScalarVariable],
     guid: str = "",
-    functions: Mapping[str, ca.Function] | None = None,
-    compiled: Collection[str] = (),
     lengths: Sequence[int] | None = None,
 ) -> bytes:
     """Return the descriptor of a model.
@@ -56,17 +54,22 @@ def descriptor(
         The model, and its variables in the order of modelDescription.xml, whose value references they share.
     guid
         Fingerprint that an importer has to know.
-    functions
-        What `functions_of` gives, where it is known already.
-    compiled
-        Names of the functions that are compiled beside the descriptor; the others are tapes in it.
     lengths
         Parallel to `variables`, where an importer knows arrays: the number of elements of the one that begins there, 0
         within one; each variable has a reference of its own then. None: all are scalars, and aliases share references.
     """
-    functions = functions_of(equations, variables) if functions is None else functions
-    tables = _tables(equations, variables, guid, lengths)
-    sizes = sizes_of(equations, variables, functions, tables)
+    functions = functions_of(equations, variables)
+    tables = tables_of(equations, variables, guid, lengths)
+    return packed(sizes_of(equations, functions, tables), tables, functions)
+
+
+def packed(
+    sizes: Mapping[str, int],
+    tables: Mapping[str, Sequence[Any]],
+    functions: Mapping[str, ca.Function],
+    compiled: Collection[str] = (),
+) -> bytes:
+    """Sizes, tables and functions as a descriptor; functions that are compiled beside it are no tapes in it."""
     parts = [_integers(sizes[name] for name in contract.SIZES)]
     for name, table in contract.TABLES.items():
         parts.append({"int": _integers, "double": _doubles, "text": _texts}[table.kind](tables[name]))
@@ -78,14 +81,9 @@ def descriptor(
 
 
 def sizes_of(
-    equations: Equations,
-    variables: Sequence[ScalarVariable],
-    functions: Mapping[str, ca.Function],
-    tables: Mapping[str, Sequence[Any]] | None = None,
-    lengths: Sequence[int] | None = None,
+    equations: Equations, functions: Mapping[str, ca.Function], tables: Mapping[str, Sequence[Any]]
 ) -> dict[str, int]:
     """All sizes of the contract, by name."""
-    tables = _tables(equations, variables, "", lengths) if tables is None else tables
     return {
         **equations.sizes,
         "nfree": len(equations.free),
@@ -132,9 +130,10 @@ def _texts(values: Sequence[str]) -> bytes:
     return struct.pack("<II", len(content), 0) + _padded(content)
 
 
-def _tables(
-    equations: Equations, variables: Sequence[ScalarVariable], guid: str, lengths: Sequence[int] | None
+def tables_of(
+    equations: Equations, variables: Sequence[ScalarVariable], guid: str, lengths: Sequence[int] | None = None
 ) -> dict[str, Sequence[Any]]:
+    """All tables of the contract, by name."""
     e = equations
     blocks = [block for block in e.blocks if block]
     nominals = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
