@@ -15,7 +15,7 @@ import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from mbfmu.dynamics.accelerations import Dense
+from mbfmu.dynamics.accelerations import Recursive
 from mbfmu.dynamics.constraints import Constraints, Rows
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.motion import Motion
@@ -77,7 +77,7 @@ class Assembled:
             motion,
             constraints,
             initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time),
-            Dense.at_rest(ca.vertcat(vectors.a, constraints.multipliers)),
+            Recursive.at_rest(ca.vertcat(vectors.a, constraints.multipliers), vectors),
             Events.of(sweeps, parameters, constraints).of_the_clock(),
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
