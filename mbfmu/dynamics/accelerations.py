@@ -21,7 +21,7 @@ from mbfmu.errors import ModelError
 RECURSIVE_FROM = 5
 
 #: Number of unknowns w from which on a sparse system is quicker than a dense one (measured on chains of four-bars).
-SPARSE_FROM = 24
+SPARSE_FROM = 20
 
 
 class Accelerations(Protocol):

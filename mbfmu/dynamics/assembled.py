@@ -30,6 +30,9 @@ from mbfmu.runtime.run import Run
 
 #: Pull towards the declared start of a coordinate that hints may move, relative to the hints.
 HINT = 1e-3
+#: Number of coordinates from which on the search for them solves its equations iteratively: that is quicker, and near
+#: enough for guesses.
+ITERATIVE_FROM = 40
 #: A row counts as dependent where its part orthogonal to the others is smaller than this, relative to its size.
 TOLERANCE = 1e-7
 #: Perturbed positions that are looked at besides the start, and the size of the perturbation.
@@ -142,7 +145,8 @@ def _follow_hints(
     first, random = origin, np.random.default_rng(0)
     for _ in range(10):
         if np.isfinite(weighed(first)).all():
-            found = scipy.optimize.least_squares(weighed, first, jac=slope).x
+            solver = "lsmr" if origin.size >= ITERATIVE_FROM else "exact"
+            found = scipy.optimize.least_squares(weighed, first, jac=slope, tr_solver=solver).x
             return [(positions[i], float(value)) for i, value in zip(movable, found, strict=True)]
         first = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector
     return []
