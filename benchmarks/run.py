@@ -14,9 +14,9 @@ from typing import Any
 
 from rich.console import Console
 
-from benchmarks import building, do_step, figure, forward_dynamics, report, work_precision
+from benchmarks import building, do_step, figure, forward_dynamics, loops, report, work_precision
 
-SECTIONS = ("do_step", "work_precision", "forward_dynamics", "building")
+SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "building")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "scipy", "numpy")
 
@@ -55,11 +55,12 @@ def measured(section: str, console: Console) -> Any:
             return do_step.measure(folder)
         if section == "work_precision":
             return [work_precision.measure(mechanism, folder) for mechanism in work_precision.MECHANISMS]
-        rows = []
-        for row in (forward_dynamics if section == "forward_dynamics" else building).measure(folder):
+        rows: list[Any] = []
+        module: Any = {"forward_dynamics": forward_dynamics, "loops": loops, "building": building}[section]
+        for row in module.measure(folder):
             rows.append(row)
-            status.update(f"{section}: n = {row['n']} is done")
-        if section == "building":
+            status.update(f"{section}: {row.get('family', 'n')} {row['n']} is done")
+        if section != "forward_dynamics":
             return rows
         return {"sizes": rows, "call_overhead": forward_dynamics.python_call_overhead()}
 

@@ -69,7 +69,7 @@ def _vector(values: Any) -> str:
     return quoteattr(" ".join(repr(float(value)) for value in values))
 
 
-def _addresses(compiled: Any, mechanism: Mechanism) -> np.ndarray:
+def addresses(compiled: Any, mechanism: Mechanism) -> np.ndarray:
     """Places of the links' coordinates in MuJoCo's state."""
     return np.array([compiled.joint(link.name).qposadr[0] for link in mechanism.links])
 
@@ -78,7 +78,7 @@ def forward_dynamics(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Call
     """Return a call of mj_forward at (q, v), which leaves accelerations in the links' order."""
     compiled = model(mechanism)
     data, forward = mujoco.MjData(compiled), mujoco.mj_forward
-    order = _addresses(compiled, mechanism)
+    order = addresses(compiled, mechanism)
     data.qpos[order], data.qvel[order] = q, v
     result = data.qacc
 
@@ -95,7 +95,7 @@ def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float]
     def run(step: float) -> Callable[[], np.ndarray]:
         compiled = model(mechanism, step)
         data = mujoco.MjData(compiled)
-        order = _addresses(compiled, mechanism)
+        order = addresses(compiled, mechanism)
         data.qpos[order], data.qvel[order] = q, v
 
         def integrate() -> np.ndarray:

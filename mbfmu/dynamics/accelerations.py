@@ -1,4 +1,4 @@
-"""Accelerations and multipliers w of a system: from A w = b, dense or sparse, or directly by the recursion for trees."""
+"""Accelerations and multipliers w of a system: from A w = b, dense or sparse, or by the recursion for trees."""
 
 from __future__ import annotations
 

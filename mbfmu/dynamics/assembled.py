@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -145,7 +145,7 @@ def _follow_hints(
     first, random = origin, np.random.default_rng(0)
     for _ in range(10):
         if np.isfinite(weighed(first)).all():
-            solver = "lsmr" if origin.size >= ITERATIVE_FROM else "exact"
+            solver: Literal["lsmr", "exact"] = "lsmr" if origin.size >= ITERATIVE_FROM else "exact"
             found = scipy.optimize.least_squares(weighed, first, jac=slope, tr_solver=solver).x
             return [(positions[i], float(value)) for i, value in zip(movable, found, strict=True)]
         first = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector

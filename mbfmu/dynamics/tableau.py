@@ -4,9 +4,9 @@ In A w = b of the dense form each row knows all joints between its bodies and th
 and wrenches of edges stay unknowns of their own beside w, as placeholders of the sweeps, so that every row knows its
 neighbours only: motion of an edge, balance of a node, balance along a speed, constraint. What is gained by that is lost
 again where there is little to share, so unknowns with an entry of 1 or -1 are eliminated symbolically as long as this
-makes the system smaller or little fuller (`reduced`). In the limit that is the dense form; in a chain of loops a
-few unknowns for each loop are left, and code and factors grow with the number of loops. An order of pivots is found once
-(`pivots.py`), along which runtimes factorise.
+makes the system smaller or little fuller (`reduced`). In the limit that is the dense form; in a chain of loops
+a few unknowns for each loop are left, and code and factors grow with the number of loops. An order of pivots is found
+once (`pivots.py`), along which runtimes factorise.
 """
 
 from __future__ import annotations
@@ -52,7 +52,12 @@ class Reduced:
 
 
 def linear_system(
-    base: Sweeps, vectors: Vectors, motion: Motion, constraints: Constraints, rows: Sequence[Rows], parameters: Parameters
+    base: Sweeps,
+    vectors: Vectors,
+    motion: Motion,
+    constraints: Constraints,
+    rows: Sequence[Rows],
+    parameters: Parameters,
 ) -> tuple[ca.SX, ca.SX]:
     """Residuals and unknowns [w; motions and wrenches between neighbours] of the whole system.
 
@@ -98,9 +103,8 @@ def reduced(A: ca.SX, b: ca.SX, speeds: int, kept: int) -> Reduced:
     system.run()
     entries = [(i, j, value) for i in system.open_rows for j, value in system.rows[i].items()]
     size = A.size1()
-    touching = scipy.sparse.coo_matrix(
-        (np.ones(len(entries)), ([i for i, _, _ in entries], [size + j for _, j, _ in entries])), (2 * size, 2 * size)
-    )
+    places = np.array([(i, size + j) for i, j, _ in entries], dtype=int).reshape(-1, 2)
+    touching = scipy.sparse.coo_matrix((np.ones(len(entries)), (places[:, 0], places[:, 1])), (2 * size, 2 * size))
     part = scipy.sparse.csgraph.connected_components(touching, directed=False)[1]
     needed = {part[size + j] for j in range(kept)}
     columns = [j for j in sorted(system.open_columns) if part[size + j] in needed]
@@ -122,7 +126,7 @@ class _Elimination:
         self.held, self.kept = range(speeds, kept), kept
         self.rows: list[dict[int, ca.SX]] = [{} for _ in range(A.size1())]
         self.columns: list[set[int]] = [set() for _ in range(A.size1())]
-        for i, j, value in zip(*A.sparsity().get_triplet(), A.nonzeros(), strict=True):
+        for i, j, value in zip(*A.sparsity().get_triplet(), elements(A.nz[:]), strict=True):
             if not value.is_zero():
                 self.rows[i][j] = value
                 self.columns[j].add(i)

@@ -92,7 +92,7 @@ VECTORS = {
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
     "m": Vector("nm", "modes of the switches, 0 or 1"),
     "w": Vector("nw", "accelerations a = dv/dt and multipliers lambda: solution of `A w = b`; nw = nv + nl"),
-    "W": Vector("nW", "unknowns of `A W = b`: w, and where A is sparse motions and wrenches between neighbours behind it"),
+    "W": Vector("nW", "unknowns of `A W = b`: w; where A is sparse, motions and wrenches between neighbours follow"),
     "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
     "dv": Vector("nv", "a displacement along the speeds"),
