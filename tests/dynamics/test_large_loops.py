@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable
 
 import numpy as np
@@ -102,6 +103,20 @@ def test_both_run_alike(make: Callable[[], Assembly], monkeypatch: pytest.Monkey
     runs = [mbfmu.simulate(system, stop, tolerance=1e-10, step=stop / 4, outputs=names) for system in (sparse, dense)]
     for name in names:
         np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-6, atol=1e-6, err_msg=name)
+
+
+def test_a_stiff_run_and_a_linear_model_are_those_of_the_dense_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Derivatives of accelerations: in the runtime for the implicit method, in Python for linear models."""
+    sparse, dense = both(PlanarFourBar, monkeypatch)
+    states = [v.name for v in dense.variables if v.store == "x"]
+    ends = []
+    for system in (sparse, dense):
+        stiff = dataclasses.replace(system, equations=dataclasses.replace(system.equations, solver="implicit"))
+        ends.append(mbfmu.simulate(stiff, 0.5, tolerance=1e-8, step=0.5, outputs=states))
+    for name in states:
+        assert ends[0][name][-1] == pytest.approx(ends[1][name][-1], abs=1e-6)
+    models = [mbfmu.linearize(system, at=0.3, tolerance=1e-10) for system in (sparse, dense)]
+    np.testing.assert_allclose(models[0].A, models[1].A, rtol=1e-5, atol=1e-5)
 
 
 def test_a_long_chain_of_loops_keeps_its_energy() -> None:
