@@ -166,16 +166,18 @@ def accelerations(
     parameters: Parameters,
     start: ca.SX,
     start_time: float,
+    is_singular: bool,
 ) -> Accelerations:
     """The recursion where it applies and pays, a sparse system where there are many unknowns, the dense form elsewhere.
 
-    `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters.
+    `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters. Where branches of
+    motion cross there, the dense form has the mass matrix, which says along which of them the loads drive most.
     """
     if vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)
-    if vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM:
+    if vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM and not is_singular:
         found = Sparse.of(sweeps, vectors, motion, constraints, rows, parameters, start, start_time)
         if found is not None:
             return found

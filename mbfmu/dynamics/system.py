@@ -88,7 +88,10 @@ class System:
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
         start = guessed(sweeps, starts, parameters, vectors.x)
-        w = accelerations(sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time)
+        is_singular = assembled.is_singular
+        w = accelerations(
+            sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular
+        )
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
         entries = shown(sweeps, energy)
         drawing = drawn(sweeps) if scene else None

@@ -42,7 +42,7 @@ static int factorise_densely(Instance *s)
 static Outcome solve_sparse(Instance *s)
 {
     const Elimination *plan = &s->model->elimination;
-    const double met = 1e-13, refined = 1e-12;
+    const double met = 4e-15, refined = 1e-14;
     s->repivoted = 0;
     if (sparse_factorise(plan, s->entries, &s->sparse)) {
         const int *rows = s->tables->pivot_rows;
