@@ -176,6 +176,61 @@ def humanoid() -> Mechanism:
     return Mechanism(gallery="", title="humanoid, 37 degrees of freedom, random axes", links=tuple(links))
 
 
+def four_bar_chain(k: int) -> Mechanism:
+    """k four-bars, each hanging from the coupler of the one before: a deep tree with k short loops."""
+    crank, coupler = (0.1, -0.5, 0.0), (0.8, 0.05, 0.0)
+    links: list[Link] = []
+    closures: list[Closure] = []
+    for i in range(k):
+        first, before = len(links), len(links) - 2  # the coupler is the second of three
+        rocker = (0.1, -0.5, 0.0) if i else (0.1, -0.45, 0.0)
+        right = coupler if i else (0.8, 0.0, 0.0)
+        links += [
+            Link(f"crank{i + 1}", before if i else -1, AXES[2], (0.0, 0.0, 0.0), *solid(crank, 0.04)),
+            Link(f"coupler{i + 1}", first, AXES[2], crank, *solid(coupler, 0.04)),
+            Link(f"rocker{i + 1}", before if i else -1, AXES[2], right, *solid(rocker, 0.04)),
+        ]
+        closures.append(Closure((first + 1, first + 2), (coupler, rocker), (True, True, False)))
+    return Mechanism("", f"chain of {k} four-bars", tuple(links), tuple(closures), stop_time=1.0)
+
+
+def scissor_lift(k: int) -> Mechanism:
+    """k pairs of crossed bars on top of each other, the lowest on a hinge and on a slide, falling."""
+    up, down, half = (0.8, 0.3, 0.0), (-0.8, 0.3, 0.0), (0.4, 0.15, 0.0)
+    slider = Link("slider", -1, AXES[0], (0.8, 0.0, 0.0), 2.0, inertia=0.01 * np.eye(3), prismatic=True)
+    mass, _, inertia = solid(down, 0.04)  # hinged in its middle
+    links, closures = [slider], []
+    for i in range(k):
+        bar, below = len(links), len(links) - 2
+        corner = (-0.4, 0.15, 0.0) if i else (0.0, 0.0, 0.0)
+        links += [
+            Link(f"rising{i + 1}", bar - 1 if i else -1, AXES[2], corner, *solid(up, 0.04)),
+            Link(f"falling{i + 1}", bar, AXES[2], half, mass, (0.0, 0.0, 0.0), inertia),
+        ]
+        end = (below, up) if i else (0, (0.0, 0.0, 0.0))
+        closures.append(Closure((bar + 1, end[0]), ((0.4, -0.15, 0.0), end[1]), (True, True, False)))
+    return Mechanism("", f"scissor lift of {k} stages", tuple(links), tuple(closures), stop_time=1.0)
+
+
+def truss(n: int) -> Mechanism:
+    """n x n cells of hinged bars, hanging: n + 1 columns that n rows connect."""
+    down, along = (0.1, -0.5, 0.0), (0.6, 0.0, 0.0)
+    links: list[Link] = []
+    closures: list[Closure] = []
+    above = [-1] * (n + 1)
+    for j in range(n):
+        columns = []
+        for i in range(n + 1):
+            columns.append(len(links))
+            origin = down if j else (0.6 * i, 0.0, 0.0)
+            links.append(Link(f"column{i + 1}_{j + 1}", above[i], AXES[2], origin, *solid(down, 0.04)))
+        for i in range(n):
+            closures.append(Closure((len(links), columns[i + 1]), (along, down), (True, True, False)))
+            links.append(Link(f"row{i + 1}_{j + 1}", columns[i], AXES[2], down, *solid(along, 0.04)))
+        above = columns
+    return Mechanism("", f"truss of {n} x {n} cells", tuple(links), tuple(closures), stop_time=1.0)
+
+
 DOUBLE_PENDULUM = Mechanism(
     gallery="double_pendulum",
     title="Double pendulum, 3 s",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 #: The error at which the tools are compared, rad.
 TARGET = 2e-6
@@ -30,6 +30,12 @@ def time_at(points: Sequence[Point], target: float) -> float | None:
             share = math.log(coarse.error / target) / math.log(coarse.error / fine.error)
             times.append(coarse.time * (fine.time / coarse.time) ** share)
     return min(times, default=None)
+
+
+def growth(rows: Sequence[Mapping[str, Any]], key: str = "mbfmu") -> float:
+    """Return the power of the unknowns with which times grow, from the first row to the last."""
+    first, last = rows[0], rows[-1]
+    return math.log(last[key] / first[key]) / math.log(last["unknowns"] / first["unknowns"])
 
 
 def best_ratio(times: Mapping[str, float | None]) -> float | None:

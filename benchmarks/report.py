@@ -8,7 +8,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.precision import TARGET, best_ratio
+from benchmarks.precision import TARGET, best_ratio, growth
 
 NAMES = {"mbfmu": "mbfmu", "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "exudyn": "Exudyn"}
 
@@ -17,6 +17,7 @@ def show(results: Mapping[str, Any], console: Console) -> None:
     """Print every section that the results have."""
     for section, table in (
         ("forward_dynamics", _forward_dynamics),
+        ("loops", _loops),
         ("work_precision", _work_precision),
         ("do_step", _do_step),
         ("building", _building),
@@ -53,6 +54,24 @@ def _forward_dynamics(results: Mapping[str, Any]) -> Table:
     growth = _growth(results["sizes"], 20, 200)
     if growth:
         table.caption += f" mbfmu's time(200) : time(20) = {growth:.1f}."
+    return table
+
+
+def _loops(results: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table(
+        "Right-hand side of mechanisms with many loops, µs", "", "unknowns", "mbfmu", "MuJoCo", "mbfmu : MuJoCo"
+    )
+    powers = []
+    for family in dict.fromkeys(row["family"] for row in results):
+        rows = [row for row in results if row["family"] == family]
+        for row in rows:
+            times = [f"{1e6 * row[key]:.1f}" for key in ("mbfmu", "mujoco")]
+            ratio = f"{row['mbfmu'] / row['mujoco']:.2f}"
+            table.add_row(f"{family} {row['n']}", str(row["unknowns"]), *times, ratio)
+        if len(rows) > 1:
+            powers.append(f"{family} {growth(rows):.2f} (MuJoCo {growth(rows, 'mujoco'):.2f})")
+    if powers:
+        table.caption = "Powers of the unknowns with which times grow: " + ", ".join(powers) + "."
     return table
 
 

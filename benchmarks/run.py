@@ -16,10 +16,10 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
-from benchmarks import building, do_step, figure, forward_dynamics, report, work_precision
+from benchmarks import building, do_step, figure, forward_dynamics, loops, report, work_precision
 from benchmarks.peers import pinocchio
 
-SECTIONS = ("do_step", "work_precision", "forward_dynamics", "building")
+SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "building")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "scipy", "numpy")
 
@@ -58,8 +58,8 @@ def measured(section: str, console: Console) -> Any:
             return do_step.measure(folder)
         if section == "work_precision":
             return [work_precision.measure(mechanism, folder) for mechanism in work_precision.MECHANISMS]
-        if section == "building":
-            return _shown(section, building.measure(folder), status)
+        if section in ("building", "loops"):
+            return _shown(section, {"building": building, "loops": loops}[section].measure(folder), status)
         status.update("compiling Pinocchio's aba: a minute, once")
         program = pinocchio.program(folder)
         return {
@@ -74,7 +74,8 @@ def _shown(section: str, rows: Iterable[dict[str, Any]], status: Status) -> list
     done = []
     for row in rows:
         done.append(row)
-        status.update(f"{section}: {row.get('title') or 'n = {}'.format(row['n'])} is done")
+        name = row.get("title") or row.get("family", "n =")
+        status.update(f"{section}: {name} {'' if row.get('title') else row['n']} is done")
     return done
 
 

@@ -73,7 +73,7 @@ def _vector(values: Any) -> str:
     return quoteattr(" ".join(repr(float(value)) for value in values))
 
 
-def _addresses(compiled: Any, mechanism: Mechanism) -> np.ndarray:
+def addresses(compiled: Any, mechanism: Mechanism) -> np.ndarray:
     """Places of the joints' coordinates in MuJoCo's state."""
     return np.array([compiled.joint(link.name).qposadr[0] for link in mechanism.joints])
 
@@ -82,7 +82,7 @@ def forward_dynamics(mechanism: Mechanism, state: State) -> tuple[Callable[[], n
     """Return a call of mj_forward, which leaves accelerations, and the places of the joints' in them."""
     compiled = model(mechanism)
     data, forward = mujoco.MjData(compiled), mujoco.mj_forward
-    order = _addresses(compiled, mechanism)
+    order = addresses(compiled, mechanism)
     speeds = np.array([compiled.joint(link.name).dofadr[0] for link in mechanism.joints])
     data.qpos[order], data.qvel[speeds] = state.q, state.v
     if state.position.size:  # the base comes first; MuJoCo has the scalar first
@@ -103,7 +103,7 @@ def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float]
     def run(step: float) -> Callable[[], np.ndarray]:
         compiled = model(mechanism, step)
         data = mujoco.MjData(compiled)
-        order = _addresses(compiled, mechanism)
+        order = addresses(compiled, mechanism)
         data.qpos[order], data.qvel[order] = q, v
 
         def integrate() -> np.ndarray:

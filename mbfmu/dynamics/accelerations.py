@@ -1,23 +1,28 @@
-"""Accelerations and multipliers w of a system: from A w = b, or directly by the recursion for trees."""
+"""Accelerations and multipliers w of a system: from A w = b, dense or sparse, or by the recursion for trees."""
 
 from __future__ import annotations
 
 import dataclasses
 import itertools
+from collections.abc import Sequence
 from typing import Protocol
 
 import casadi as ca
 
 from mbfmu.dynamics import recursion
-from mbfmu.dynamics.constraints import Constraints, chosen
+from mbfmu.dynamics.constraints import Constraints, Rows, chosen
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.tableau import Sparse
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
 RECURSIVE_FROM = 5
+
+#: Number of unknowns w from which on a sparse system is quicker than a dense one (measured on chains of four-bars).
+SPARSE_FROM = 20
 
 
 class Accelerations(Protocol):
@@ -38,12 +43,22 @@ class Accelerations(Protocol):
         """Index sets of w whose equations are independent of each other."""
         ...
 
+    @property
+    def sparsity(self) -> tuple[tuple[int, int], ...]:
+        """Row and column of each value of A where it is sparse: then w are the first of its unknowns."""
+        ...
+
+    @property
+    def pivots(self) -> tuple[tuple[int, int], ...]:
+        """Rows and columns of a sparse A in the order of elimination."""
+        ...
+
     def residual(self, vectors: Vectors) -> ca.SX:
         """What is zero for the right w."""
         ...
 
     def dynamics(self, vectors: Vectors) -> ca.Function:
-        """`dynamics(t, x, u, P, m)`: A and b, or nothing and w."""
+        """`dynamics(t, x, u, P, m)`: A (its values, where it is sparse) and b, or nothing and w."""
         ...
 
     def dependence(self, vectors: Vectors) -> list[set[int]]:
@@ -60,6 +75,8 @@ class Dense:
     b: ca.SX
     blocks: tuple[tuple[int, ...], ...]
     is_recursive = False
+    sparsity: tuple[tuple[int, int], ...] = ()
+    pivots: tuple[tuple[int, int], ...] = ()
 
     @classmethod
     def of(cls, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters) -> Dense:
@@ -80,12 +97,6 @@ class Dense:
         if w.numel():
             A, b = ca.cse([ca.densify(A), ca.densify(b)])
         return cls(w, A, b, blocks)
-
-    @classmethod
-    def at_rest(cls, w: ca.SX) -> Dense:
-        """No accelerations, no forces: as long as only positions and speeds are sought."""
-        size = w.numel()
-        return cls(w, ca.densify(ca.SX.eye(size)), ca.SX.zeros(size), (tuple(range(size)),))
 
     def residual(self, vectors: Vectors) -> ca.SX:
         """A w - b."""
@@ -109,11 +120,18 @@ class Dense:
 
 @dataclasses.dataclass(frozen=True)
 class Recursive:
-    """w itself as a function: of a tree without constraints."""
+    """w itself as a function: of a tree without constraints, or where nothing moves."""
 
     w: ca.SX
     function: ca.Function
     is_recursive = True
+    sparsity: tuple[tuple[int, int], ...] = ()
+    pivots: tuple[tuple[int, int], ...] = ()
+
+    @classmethod
+    def at_rest(cls, w: ca.SX, vectors: Vectors) -> Recursive:
+        """No accelerations, no forces: as long as only positions and speeds are sought."""
+        return cls(w, ca.Function("accelerations", vectors.arguments, [ca.SX.zeros(w.numel())]))
 
     @property
     def blocks(self) -> tuple[tuple[int, ...], ...]:
@@ -138,13 +156,29 @@ class Recursive:
 
 
 def accelerations(
-    sweeps: Sweeps, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters
+    sweeps: Sweeps,
+    vectors: Vectors,
+    motion: Motion,
+    constraints: Constraints,
+    rows: Sequence[Rows],
+    parameters: Parameters,
+    start: ca.SX,
+    start_time: float,
+    is_singular: bool,
 ) -> Accelerations:
-    """The recursion where it applies and pays, the dense form elsewhere."""
+    """The recursion where it applies and pays, a sparse system where there are many unknowns, the dense form elsewhere.
+
+    `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters. Where branches of
+    motion cross there, the dense form has the mass matrix, which says along which of them the loads drive most.
+    """
     if vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)
+    if vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM and not is_singular:
+        found = Sparse.of(sweeps, vectors, motion, constraints, rows, parameters, start, start_time)
+        if found is not None:
+            return found
     return Dense.of(vectors, motion, constraints, parameters)
 
 

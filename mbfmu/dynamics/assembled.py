@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
 import scipy.linalg
 import scipy.optimize
 
-from mbfmu.dynamics.accelerations import Dense
+from mbfmu.dynamics.accelerations import Recursive
 from mbfmu.dynamics.constraints import Constraints, Rows
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.motion import Motion
@@ -30,6 +30,9 @@ from mbfmu.runtime.run import Run
 
 #: Pull towards the declared start of a coordinate that hints may move, relative to the hints.
 HINT = 1e-3
+#: Number of coordinates from which on the search for them solves its equations iteratively: that is quicker, and near
+#: enough for guesses.
+ITERATIVE_FROM = 40
 #: A row counts as dependent where its part orthogonal to the others is smaller than this, relative to its size.
 TOLERANCE = 1e-7
 #: Perturbed positions that are looked at besides the start, and the size of the perturbation.
@@ -77,7 +80,7 @@ class Assembled:
             motion,
             constraints,
             initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time),
-            Dense.at_rest(ca.vertcat(vectors.a, constraints.multipliers)),
+            Recursive.at_rest(ca.vertcat(vectors.a, constraints.multipliers), vectors),
             Events.of(sweeps, parameters, constraints).of_the_clock(),
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
@@ -142,7 +145,8 @@ def _follow_hints(
     first, random = origin, np.random.default_rng(0)
     for _ in range(10):
         if np.isfinite(weighed(first)).all():
-            found = scipy.optimize.least_squares(weighed, first, jac=slope).x
+            solver: Literal["lsmr", "exact"] = "lsmr" if origin.size >= ITERATIVE_FROM else "exact"
+            found = scipy.optimize.least_squares(weighed, first, jac=slope, tr_solver=solver).x
             return [(positions[i], float(value)) for i, value in zip(movable, found, strict=True)]
         first = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector
     return []

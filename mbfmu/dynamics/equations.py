@@ -109,7 +109,7 @@ def equations(
             [
                 chosen(constraints.position, constraints.kept_positions),
                 velocity,
-                ca.jacobian(velocity, vectors.v),
+                ca.SX(0, vectors.v.numel()) if accelerations.sparsity else ca.jacobian(velocity, vectors.v),
             ],
         ),
         "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
@@ -141,6 +141,8 @@ def equations(
         redundant_names=tuple(constraints.names[i] for i in constraints.dropped_positions),
         explicit=accelerations.is_recursive,
         blocks=accelerations.blocks,
+        sparsity=accelerations.sparsity,
+        pivots=accelerations.pivots,
         time_switches=events.time_switches,
         switch_names=events.names,
         assertion_messages=events.messages,

@@ -213,7 +213,7 @@ def initial_problem(
         motion = accelerations.residual(vectors)
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
-    guess = parameters.resolve([_guesses(sweeps, starts, parameters, X)])[0]
+    guess = guessed(sweeps, starts, parameters, X)
     fixed, weights = _costs(starts, parameters, X, _impulses(sweeps))
     labels = tuple(str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(X))
     if free.numel():  # derived parameters follow the free ones while these are being found
@@ -238,7 +238,7 @@ def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
             yield from ((value, f"{name} of {path}") for value in elements(values))
 
 
-def _guesses(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:
+def guessed(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:
     """Where the search for the unknowns X begins."""
     free = {parameters.symbols[i].element_hash() for i in parameters.open}
     ones = {Q[3].element_hash() for Q in sweeps.unknowns.quaternions.values()}  # the null rotation
@@ -251,7 +251,7 @@ def _guesses(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -
             guesses.append(ca.SX(starts.moved[key]))
         else:
             guesses.append(ca.SX(float(key in ones)) if owner is None else owner.start)
-    return stacked(guesses)
+    return parameters.resolve([stacked(guesses)])[0]
 
 
 def _impulses(sweeps: Sweeps) -> frozenset[int]:

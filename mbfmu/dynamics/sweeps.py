@@ -464,6 +464,10 @@ class Sweeps:
                 total += self.wrench(edge, True, name)
         return total
 
+    def load_on(self, edge: Edge) -> ca.SX:
+        """Cut force and torque of all at an edge's child but the edge itself, in one column."""
+        return ca.vertcat(*(self._node_load(edge.child, edge, name) for name in ("f", "t")))
+
     def reaction(self, path: str, connector: str) -> ca.SX:
         """Flow with which the relations and prescribed positions of a component hold one of its flanges."""
         node = self.topology.flange_node(path, connector)

@@ -17,7 +17,7 @@ from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown
 from mbfmu.dynamics.motion import moved
 from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.starts import Starts, initial_problem
+from mbfmu.dynamics.starts import Starts, guessed, initial_problem
 from mbfmu.dynamics.topology import Topology, analyse
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -87,7 +87,11 @@ class System:
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
-        w = accelerations(sweeps, vectors, motion, constraints, parameters)
+        start = guessed(sweeps, starts, parameters, vectors.x)
+        is_singular = assembled.is_singular
+        w = accelerations(
+            sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular
+        )
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
         entries = shown(sweeps, energy)
         drawing = drawn(sweeps) if scene else None

@@ -72,6 +72,8 @@ class StartPatterns:
         if e.explicit:
             return self._through("dynamics", 1, arguments)
         matrix, vector = (self._through("dynamics", output, arguments) for output in (0, 1))
+        if e.sparsity:
+            return [_union([*matrix, *vector])] * e.nw
         rows: list[Pattern | None] = [None] * e.nw
         for block in e.blocks:
             entries = [matrix[i + j * e.nw] for i in block for j in block]  # column-major

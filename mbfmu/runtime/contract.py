@@ -32,6 +32,8 @@ SIZES = {
     "nfree": "NFREE",
     "nquaternions": "NQUATERNIONS",
     "nblocks": "NBLOCKS",
+    "nW": "NSYSTEM",
+    "nentries": "NENTRIES",
     "nindicators": "NINDICATORS",
     "nexposed": "NEXPOSED",
     "nconstants": "NCONSTANTS",
@@ -55,7 +57,9 @@ DERIVED_SIZES = {
     "NX": "(NQ + NV + NZ)",
     "NW": "(NV + NL)",
     "NP": "(NPAR + ND)",
-    "NA": "(EXPLICIT ? 0 : NW * NW)",
+    "SPARSE": "(NENTRIES > 0)",
+    "NA": "(EXPLICIT ? 0 : SPARSE ? NENTRIES : NW * NW)",
+    "NJACOBIAN": "(SPARSE ? 0 : NL * NV)",
     "CONSTRAINED": "(NL > 0 && NV > 0)",
     "NIMPLICIT": "(SOLVER == SOLVER_EXPLICIT ? 0 : NX)",
     "START_TIME": "(s->tables->experiment[0])",
@@ -88,6 +92,7 @@ VECTORS = {
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
     "m": Vector("nm", "modes of the switches, 0 or 1"),
     "w": Vector("nw", "accelerations a = dv/dt and multipliers lambda: solution of `A w = b`; nw = nv + nl"),
+    "W": Vector("nW", "unknowns of `A W = b`: w; where A is sparse, motions and wrenches between neighbours follow"),
     "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
     "dv": Vector("nv", "a displacement along the speeds"),
@@ -131,16 +136,17 @@ FUNCTIONS = {
     ),
     "dynamics": Signature(
         _AT,
-        (Result("A", "nA", "nw"), Result("b", "nw")),
-        "neither symmetric nor definite in general: LU with partial pivoting, block by block along `blocks`. Where "
-        "`explicit`: A empty (nA = 0, else nw), and w itself in place of b",
+        (Result("A", "nA"), Result("b", "nW")),
+        "A [nW x nW] is neither symmetric nor definite in general: LU with partial pivoting, block by block along "
+        "`blocks`. Where it is sparse, A are its values along `sparsity`, row nv + i belongs to velocity constraint i, "
+        "and LU goes along `pivots`. Where `explicit`: A empty, and w itself in place of b",
     ),
     "derivatives": Signature((*_AT, "w"), (Result("dx", "nx"),), "dx/dt"),
     "displacement": Signature(("t", "x", "P", "dv"), (Result("dq", "nq"),), "N(q) dv, where dq/dt = N(q) v"),
     "constraints": Signature(
         _AT,
-        (Result("g", "ng"), Result("c", "nl"), Result("G", "nl", "nv")),
-        "position residuals g; velocity residuals c (the first ng are dg/dt); G = dc/dv",
+        (Result("g", "ng"), Result("c", "nl"), Result("G", "nG", "nv")),
+        "position residuals g; velocity residuals c (the first ng are dg/dt); G = dc/dv, but nothing where A is sparse",
     ),
     "redundant": Signature(
         _AT,
@@ -160,9 +166,9 @@ FUNCTIONS = {
     "variables": Signature((*_AT, "w"), (Result("y", "ny"),), "all that is seen beside t, x, u, P and w"),
     "assertions": Signature((*_AT, "w"), (Result("h", "nh"),), "each must be >= 0; `assertion_messages` names it"),
     "dynamics_tangent": Signature(
-        (*_AT, "w", "dt", "dx", "du"),
-        (Result("dw", "nw"),),
-        "d(b - A w) along a direction with w held; where `explicit`, dw itself. Left out where dynamics call shared "
+        (*_AT, "W", "dt", "dx", "du"),
+        (Result("dW", "nW"),),
+        "d(b - A W) along a direction with W held; where `explicit`, dw itself. Left out where dynamics call shared "
         "functions: then the runtime takes differences",
         optional=True,
     ),
@@ -218,6 +224,10 @@ TABLES = {
     "time_switches": Table("int", "NM", ("0", "1")),
     "block_starts": Table("int", "NBLOCKS + 1", ("0", "NW")),
     "block_rows": Table("int", "NW", ("0", "NW - 1")),
+    "entry_rows": Table("int", "NENTRIES", ("0", "NSYSTEM - 1")),
+    "entry_columns": Table("int", "NENTRIES", ("0", "NSYSTEM - 1")),
+    "pivot_rows": Table("int", "SPARSE ? NSYSTEM : 0", ("0", "NSYSTEM - 1")),
+    "pivot_columns": Table("int", "SPARSE ? NSYSTEM : 0", ("0", "NSYSTEM - 1")),
     "indicators": Table("int", "NINDICATORS", ("0", "NM - 1")),
     "exposed_variables": Table("int", "NEXPOSED", ("0", "NY - 1")),
     "weights": Table("double", "NUNKNOWNS"),
@@ -257,7 +267,8 @@ def length(size: str, sizes: dict[str, int]) -> int:
     """Evaluate a length of the tables above, such as `nw`, with the sizes of a model."""
     q, v, z, wl = (sizes[name] for name in ("nq", "nv", "nz", "nl"))
     derived = {"1": 1, "nx": q + v + z, "nP": sizes["npar"] + sizes["nd"], "nw": v + wl}
-    derived["nA"] = 0 if sizes["explicit"] else derived["nw"]
+    derived["nA"] = 0 if sizes["explicit"] else sizes["nentries"] or derived["nw"] ** 2
+    derived["nG"] = 0 if sizes["nentries"] else wl
     return derived[size] if size in derived else sizes[size]
 
 
@@ -368,8 +379,8 @@ def _macro(size: str) -> str:
 
 
 def _product(result: Result) -> str:
-    if result.name == "A":
-        return "(size_t)NA"
+    if result.name == "G":
+        return "(size_t)NJACOBIAN"
     return f"(size_t){_macro(result.rows)}" + ("" if result.columns == "1" else f" * {_macro(result.columns)}")
 
 

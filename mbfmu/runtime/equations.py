@@ -54,6 +54,9 @@ class Equations:
     start_time: float
     stop_time: float
     tolerance: float
+    #: Row and column of each value of A where it is sparse, and its pivots, rows and columns, in their order.
+    sparsity: tuple[tuple[int, int], ...] = ()
+    pivots: tuple[tuple[int, int], ...] = ()
     #: True where `dynamics` gives w itself in place of b, and A is empty: the recursion for trees.
     explicit: bool = False
     #: How runtimes integrate: one of `contract.SOLVERS`.
@@ -74,6 +77,8 @@ class Equations:
                     f"{len(signature.arguments)} and {len(signature.results)}"
                 )
         sizes = self.sizes
+        if sizes["nW"] < self.nw or (sizes["nW"] != self.nw and not self.sparsity):
+            raise ValueError(f"{self.name}: dynamics has {sizes['nW']} equations for {self.nw} unknowns")
         for name in contract.REQUIRED:
             arguments, results = contract.shape(name, sizes)
             function = self.functions[name]
@@ -111,11 +116,13 @@ class Equations:
             "nh": f["assertions"].numel_out(0),
             "nX": f["guess"].numel_out(0),
             "nr": f["initial"].numel_out(0),
+            "nW": f["dynamics"].numel_out(1),
+            "nentries": len(self.sparsity),
             "explicit": int(self.explicit),
         }
 
     def __getattr__(self, name: str) -> int:
-        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nt, ny, ne, nh, nX, nr."""
+        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nt, ny, ne, nh, nX, nr, nW."""
         if name in contract.SIZES and not name.startswith("_"):
             sizes = self.sizes
             if name in sizes:

@@ -30,16 +30,17 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
     Returns
     -------
     dict
-        `dynamics_tangent(t, x, u, P, m, w, dt, dx, du)` -> d(b - A w) with w held [nw]; where the dynamics are
+        `dynamics_tangent(t, x, u, P, m, W, dt, dx, du)` -> d(b - A W) with W held [nW]; where the dynamics are
         explicit, dw itself; where they call shared functions, this function is left out.
         `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx].
         `exposed_tangent` of the same arguments -> dy [len(exposed)].
     """
     e, functions = equations, equations.functions
-    sizes = {key: length(VECTORS[key].size, e.sizes) for key in FUNCTIONS["derivatives"].arguments}
 
     def tangent(name: str, of: str, moving: str, make: Callable[..., Any]) -> ca.Function:
         symbol: Any = ca.SX if functions[of].is_a("SXFunction") else ca.MX
+        point = [key for key in FUNCTIONS[name].arguments if not key.startswith("d")]
+        sizes = {key: length(VECTORS[key].size, e.sizes) for key in point}
         at = {key: symbol.sym(key, size) for key, size in sizes.items()}
         seeds = {key: symbol.sym(f"d{key}", sizes[key]) for key in moving}
         expression = make(functions[of], *at.values())
@@ -50,7 +51,12 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
 
     def motion(function: ca.Function, *point: Any) -> Any:
         A, b = function(*point[:5])
-        return b if e.explicit else b - ca.mtimes(A, point[5])
+        if e.explicit:
+            return b
+        if e.sparsity:  # as A is triplets, which CasADi sorts
+            matrix = ca.Sparsity.triplet(e.nW, e.nW, *map(list, zip(*e.sparsity, strict=True)))
+            return b - ca.mtimes(type(b)(matrix, A), point[5])
+        return b - ca.mtimes(A, point[5])
 
     def rates(function: ca.Function, *point: Any) -> Any:
         return function(*point)

@@ -45,9 +45,25 @@ class Mechanics:
         self._tangents: dict[str, ca.Function] = {}
 
     def __call__(self, name: str, *arguments: Array | float) -> list[Array]:
-        """Evaluate a function of the contract."""
-        found = self.equations.functions[name].call([ca.DM(np.atleast_1d(a)) for a in arguments])
-        return [np.array(value) for value in found]
+        """Evaluate a function of the contract. A and G are dense, also where runtimes know A as sparse."""
+        found = [np.array(v) for v in self.equations.functions[name].call([ca.DM(np.atleast_1d(a)) for a in arguments])]
+        if not self.equations.sparsity:
+            return found
+        if name == "dynamics":
+            entries, found[0] = found[0].ravel(), np.zeros((self.equations.nW, self.equations.nW))
+            found[0][tuple(np.array(self.equations.sparsity).T)] = entries
+        elif name == "constraints":
+            directions = np.zeros((self.nx, self.nv))
+            directions[self.nq : self.nq + self.nv] = np.eye(self.nv)
+            found[2] = self.along(name, arguments, {1: directions})[1]
+        return found
+
+    def product(self, A: Array, W: Array) -> Array:
+        """A W, with A [nW, nW] as its function gives it, in one column."""
+        if not self.equations.sparsity:
+            return A.reshape(W.size, -1, order="F") @ W
+        rows, columns = np.array(self.equations.sparsity).T
+        return np.bincount(rows, A * W[columns], minlength=W.size)
 
     def along(self, name: str, arguments: Sequence[Any], seeds: Mapping[int, Array]) -> list[Array]:
         """Exact change of a function's results (each as a column) along directions, the columns of the seeds.
@@ -71,8 +87,8 @@ class Mechanics:
 
     # -- motion at a point
 
-    def accelerations(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Any]:
-        """W [nw] and the factors of A (None where the equations are explicit).
+    def solved(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Any]:
+        """W [nW], which begins with w, and the factors of A (None where the equations are explicit).
 
         Raises
         ------
@@ -95,12 +111,16 @@ class Mechanics:
             )
         return w, factors
 
+    def accelerations(self, t: float, x: Array, u: Array, m: Array) -> Array:
+        """w [nw]; raises as `solved`."""
+        return self.solved(t, x, u, m)[0][: self.nw]
+
     def modes(self, t: float, x: Array, u: Array, m: Array) -> Array:
         """Modes [nm] of the switches at a point, from a guess of them."""
         for _ in range(20):
             if not m.size:
                 break
-            w, _ = self.accelerations(t, x, u, m)
+            w = self.accelerations(t, x, u, m)
             found = (self("crossings", t, x, u, self.P, m, w)[0].ravel() >= 0).astype(float)
             if (found == m).all():
                 break
@@ -240,15 +260,16 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
     dx = np.hstack([reduced.embedding, reduced.driven])
     du = np.hstack([np.zeros((nu, n)), np.eye(nu)])
     seeds = {1: dx, 2: du}
-    w, factors = mechanics.accelerations(t, x, u, m)
+    W, factors = mechanics.solved(t, x, u, m)
+    w = W[: mechanics.nw]
     dw = np.zeros((mechanics.nw, n + nu))
     if mechanics.nw and n + nu:
         dA, db = mechanics.along("dynamics", (t, x, u, P, m), seeds)
         if mechanics.equations.explicit:
             dw = db
         else:
-            products = [dA[:, k].reshape(mechanics.nw, -1, order="F") @ w for k in range(n + nu)]
-            dw = scipy.linalg.lu_solve(factors, db - np.array(products).T)
+            products = [mechanics.product(dA[:, k], W) for k in range(n + nu)]
+            dw = scipy.linalg.lu_solve(factors, db - np.array(products).T)[: mechanics.nw]
     change = mechanics.along("derivatives", (t, x, u, P, m, w), {**seeds, 5: dw})[0]
     rates = mechanics("derivatives", t, x, u, P, m, w)[0].ravel()
     result = np.empty((n, n + nu))

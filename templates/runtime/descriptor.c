@@ -96,7 +96,7 @@ static int read_sizes(Reader *s)
     memcpy(s->model->sizes, sizes, sizeof s->model->sizes);
     if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
         || (NUNKNOWNS != NX + NFREE && NUNKNOWNS != NX + NFREE + NW) || (NW > 0) != (NBLOCKS > 0)
-        || (double)NW * NW > 1e8 || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
+        || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (double)NSYSTEM * NSYSTEM > 1e8 || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
         return refuse_to_read(s, "the sizes contradict each other");
     return 1;
 }
@@ -127,6 +127,11 @@ static int check_tables(Reader *s)
     }
     if (tables->block_starts[0] != 0 || tables->block_starts[NBLOCKS] != NW)
         return refuse_to_read(s, "the blocks are damaged");
+    if (SPARSE) {
+        const char *wrong = plan_elimination(s->model, tables->entry_rows, tables->entry_columns, NENTRIES,
+                                             tables->pivot_rows, tables->pivot_columns, NSYSTEM);
+        if (wrong) return refuse_to_read(s, wrong);
+    }
     if (!(STEP_LENGTH >= 0) || !(TOLERANCE > 0)) return refuse_to_read(s, "the experiment is damaged");
     return check_places(s, NREALS, tables->real_places, NREAL_SETTABLES, tables->real_settings, tables->real_indices,
                         NCONSTANTS)

@@ -14,11 +14,66 @@ static const double *inputs_at(Instance *s, double t)
     return s->u_now;
 }
 
+/* Solve A s = b with the sparse factors, or with the dense ones where the pivots of the order failed. */
+static void substitute_sparse(Instance *s, const double *b, double *unknowns)
+{
+    if (s->repivoted) {
+        COPY(unknowns, b, NSYSTEM);
+        lu_substitute(NSYSTEM, s->A, s->pivots, unknowns);
+    } else {
+        sparse_substitute(&s->model->elimination, s->tables->pivot_rows, s->tables->pivot_columns, &s->sparse, b, unknowns);
+    }
+}
+
+/* Factorise the sparse A by partial pivoting, as a dense matrix; 0 where it is singular. */
+static int factorise_densely(Instance *s)
+{
+    for (size_t i = 0; i < (size_t)NSYSTEM * NSYSTEM; ++i) s->A[i] = 0;
+    for (int e = 0; e < NENTRIES; ++e) s->A[s->tables->entry_rows[e] + (size_t)s->tables->entry_columns[e] * NSYSTEM] = s->entries[e];
+    s->repivoted = 1;
+    s->open_column = lu_factorise(NSYSTEM, s->A, s->pivots, s->column_norms);
+    if (s->open_column == NSYSTEM) return 1;
+    if (s->open_column >= NW) s->open_column = -1;
+    return 0;
+}
+
+/* Solve the sparse A s = b for `load`, along the pivots of the model. What they are worth here the backward error says:
+   where it is more than rounding leaves, and refining the solution once does not help, partial pivoting takes over. */
+static Outcome solve_sparse(Instance *s)
+{
+    const Elimination *plan = &s->model->elimination;
+    const double met = 4e-15, refined = 1e-14;
+    s->repivoted = 0;
+    if (sparse_factorise(plan, s->entries, &s->sparse)) {
+        const int *rows = s->tables->pivot_rows;
+        substitute_sparse(s, s->load, s->unknowns);
+        double error = sparse_residual(plan, rows, &s->sparse, s->entries, s->load, s->residual);
+        if (error <= met) return DONE;
+        if (error < 1e-3) {
+            substitute_sparse(s, s->residual, s->residual);
+            for (int i = 0; i < NSYSTEM; ++i) s->unknowns[i] += s->residual[i];
+            for (int k = 0; k < NSYSTEM; ++k) s->sparse.solution[k] = s->unknowns[s->tables->pivot_columns[k]];
+            if (sparse_residual(plan, rows, &s->sparse, s->entries, s->load, s->residual) <= refined) return DONE;
+        }
+    }
+    if (!finite_all(s->entries, NENTRIES)) return NOT_FINITE;
+    if (!factorise_densely(s)) return SINGULAR;
+    substitute_sparse(s, s->load, s->unknowns);
+    return DONE;
+}
+
 /* Solve for w with the factors of A, block by block: w holds the right side before. Where equations are explicit, the
    recursion for trees has solved them already. */
 static void substitute_blocks(Instance *s, double *w)
 {
     if (EXPLICIT) return;
+    if (SPARSE) {
+        COPY(s->load, w, NW);
+        for (int i = NW; i < NSYSTEM; ++i) s->load[i] = 0;
+        substitute_sparse(s, s->load, s->residual);
+        COPY(w, s->residual, NW);
+        return;
+    }
     if (NBLOCKS == 1) {
         lu_substitute(NW, s->A, s->pivots, w);
         return;
@@ -63,6 +118,15 @@ static int factorise_blocks(Instance *s)
 static Outcome accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
 {
     if (NW == 0) return DONE;
+    if (SPARSE) {
+        s->factors_time = NAN;
+        if (eval_dynamics(s, t, x, u, m, s->entries, s->load)) return NOT_FINITE;
+        Outcome outcome = solve_sparse(s);
+        if (outcome) return outcome;
+        s->factors_time = t;
+        COPY(w, s->unknowns, NW);
+        return finite_all(w, NW) ? DONE : NOT_FINITE;
+    }
     if (eval_dynamics(s, t, x, u, m, s->A, w)) return NOT_FINITE;
     if (!EXPLICIT) {
         if (!factorise_blocks(s)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
@@ -104,6 +168,10 @@ static int direction(Instance *s, double t, const double *x, const double *u, co
 {
     if (DIFFERENCES) {
         if (difference(s, t, x, u, m, along, dw)) return 1;
+    } else if (SPARSE) {
+        if (eval_dynamics_tangent(s, t, x, u, m, s->unknowns, along->t, along->x, along->u, s->load)) return 1;
+        substitute_sparse(s, s->load, s->residual);
+        COPY(dw, s->residual, NW);
     } else if (NW > 0) {
         if (eval_dynamics_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw)) return 1;
         substitute_blocks(s, dw);

@@ -56,6 +56,7 @@ static void set_defaults(Instance *s)
     COPY(s->u, s->tables->default_inputs, NU);
     COPY(s->P, s->tables->default_parameters, NPAR);
     s->w_fresh = s->y_fresh = 0;
+    s->factors_time = NAN;
 }
 
 /* An instance of a model, in one block of memory; NULL, and a log line, where there is none. */

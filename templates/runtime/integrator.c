@@ -385,7 +385,7 @@ static Outcome step(Instance *s, double limit)
         Outcome outcome = try_step(s, h, end, &error);
         /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
         int weakest = 0;
-        double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(&s->projection, &weakest) : INFINITY;
+        double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(s, &weakest) : INFINITY;
         if (regular < (branchings ? 1e-5 : 1e-6) * head->regularity) {
             outcome = BRANCHING;
             because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "

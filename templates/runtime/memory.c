@@ -69,7 +69,7 @@ static void lay_out(Instance *s, Area *area)
 {
     size_t nx = NX, nu = NU, nm = NM, nv = NV, nq = NQ, nw = NW, nl = NL, implicit = NIMPLICIT, unknowns = NUNKNOWNS,
            equations = NEQUATIONS, constrained = CONSTRAINED, branches = constrained ? unknowns : 0;
-    size_t system = nw > nx ? nw : nx;
+    size_t ns = NSYSTEM, system = ns > nx ? ns : nx;
     if (equations > system) system = equations;
     s->state_size = sizeof(State) + sizeof(double) * state_doubles(s);
     s->now = take(area, 1, s->state_size);
@@ -79,11 +79,24 @@ static void lay_out(Instance *s, Area *area)
     s->y = take_doubles(area, NY);
     s->work = take_doubles(area, s->model->work > COMPILED_WORK ? s->model->work : COMPILED_WORK);
     s->iw = take_ints(area, COMPILED_INTEGERS);
-    s->A = take_doubles(area, EXPLICIT ? 0 : nw * nw);
-    s->factors = take_doubles(area, NBLOCKS == 1 || EXPLICIT ? 0 : nw * nw);
+    s->A = take_doubles(area, EXPLICIT ? 0 : ns * ns);
+    s->factors = take_doubles(area, NBLOCKS == 1 || EXPLICIT || SPARSE ? 0 : nw * nw);
     s->block = take_doubles(area, s->model->largest_block);
     s->column_norms = take_doubles(area, system);
-    s->pivots = take_ints(area, nw);
+    s->pivots = take_ints(area, ns);
+    if (SPARSE) {
+        const Elimination *plan = &s->model->elimination;
+        s->entries = take_doubles(area, NENTRIES);
+        s->load = take_doubles(area, ns);
+        s->unknowns = take_doubles(area, ns);
+        s->residual = take_doubles(area, ns);
+        s->projection_w = take_doubles(area, nw);
+        s->sparse.lower = take_doubles(area, (size_t)plan->lower_starts[ns]);
+        s->sparse.upper = take_doubles(area, (size_t)plan->upper_starts[ns]);
+        s->sparse.reciprocals = take_doubles(area, ns);
+        s->sparse.row = take_doubles(area, ns);
+        s->sparse.solution = take_doubles(area, ns);
+    }
     for (int i = 0; i < STAGES; ++i) s->stage[i] = take_doubles(area, nx);
     s->next_k = take_doubles(area, nx);
     s->last_stage_x = take_doubles(area, nx);
@@ -101,7 +114,7 @@ static void lay_out(Instance *s, Area *area)
     s->times = take_doubles(area, NT);
     s->g = take_doubles(area, NG);
     s->c = take_doubles(area, nl);
-    s->G = take_doubles(area, nl * nv);
+    s->G = take_doubles(area, NJACOBIAN);
     s->dv = take_doubles(area, nv);
     s->dq = take_doubles(area, nq);
     s->e = take_doubles(area, NE);
@@ -112,7 +125,7 @@ static void lay_out(Instance *s, Area *area)
     s->along.u = take_doubles(area, nu);
     s->moved.x = take_doubles(area, nx);
     s->moved.u = take_doubles(area, nu);
-    s->dw = take_doubles(area, nw);
+    s->dw = take_doubles(area, ns);
     s->dy = take_doubles(area, NEXPOSED);
     s->moved_w = take_doubles(area, nw);
     s->jacobian = take_doubles(area, implicit * implicit);
@@ -120,7 +133,7 @@ static void lay_out(Instance *s, Area *area)
     s->drift = take_doubles(area, implicit);
     for (int i = 0; i < 8; ++i) s->increment[i] = take_doubles(area, implicit);
     s->system_pivots = take_ints(area, implicit);
-    take_least_norm(area, &s->projection, nl, nv);
+    take_least_norm(area, &s->projection, SPARSE ? 0 : nl, nv);
     s->X = take_doubles(area, unknowns);
     s->X_trial = take_doubles(area, unknowns);
     s->dX = take_doubles(area, unknowns);

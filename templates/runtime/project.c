@@ -1,4 +1,6 @@
-/* Projection of states onto the constraints: positions in the least norm of displacements, then speeds. */
+/* Projection of states onto the constraints: positions in the least norm of displacements, then speeds. Where A is sparse,
+   the least norm is that of kinetic energy: displacements are along the forces of the constraints, for which the factors of
+   A serve, so that no other matrix is needed. */
 
 static void normalise_quaternions(const Instance *s, double *q)
 {
@@ -18,15 +20,35 @@ static void explain_unmet(Instance *s, const double *residuals, int n)
             "locks or comes apart", s->tables->velocity_names[worst], residuals[worst]);
 }
 
+/* Factorise for `constraint_step` at (t, x), where the constraints were evaluated last: the first `rows` of them. */
+static Outcome factorise_constraints(Instance *s, double t, const double *x, const double *m, int rows)
+{
+    if (SPARSE) return accelerations(s, t, x, inputs_at(s, t), m, s->projection_w);
+    least_norm_factorise(&s->projection, rows, s->G, NL);
+    return DONE;
+}
+
+/* The displacement dv along which the first `rows` constraints lose these residuals. */
+static void constraint_step(Instance *s, const double *residuals, int rows, double *dv)
+{
+    if (!SPARSE) {
+        least_norm_step(&s->projection, residuals, dv);
+        return;
+    }
+    double *w = s->projection_w;
+    for (int i = 0; i < NW; ++i) w[i] = i < NV || i >= NV + rows ? 0 : -residuals[i - NV];
+    substitute_blocks(s, w);
+    COPY(dv, w, NV);
+}
+
 static Outcome project(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 10, PATIENCE = 4 };
     normalise_quaternions(s, x);
     if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
     const double *u = inputs_at(s, t);
-    LeastNorm *f = &s->projection;
     double *v = x + NQ, last = INFINITY;
-    int factorised = 0;
+    int factorised = SPARSE && s->factors_time == t; /* at a point close by: it does as a first one */
     for (int iteration = 0;; ++iteration) {
         if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return NOT_FINITE;
         double scale = 1 + largest(x, NQ), worst = largest(s->g, NG);
@@ -37,17 +59,17 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
         }
         /* The matrix changes little: factorise again only where the first one does not do, or not soon enough. */
         if (!factorised || worst > 0.1 * last || iteration >= PATIENCE) {
-            least_norm_factorise(f, NG, s->G, NL);
+            if (factorise_constraints(s, t, x, m, NG)) return NOT_PROJECTED;
             factorised = 1;
         }
         last = worst;
-        least_norm_step(f, s->g, s->dv);
+        constraint_step(s, s->g, NG, s->dv);
         eval_displacement(s, t, x, s->dv, s->dq);
         for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
         normalise_quaternions(s, x);
     }
     /* Velocity residuals are linear in v: a factorisation of slightly different positions converges quickly too. */
-    if (NG < NL || !factorised) least_norm_factorise(f, NL, s->G, NL);
+    if (((NG < NL && !SPARSE) || !factorised) && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;
     last = INFINITY;
     for (int iteration = 0;; ++iteration) {
         double scale = 1 + largest(v, NV), worst = largest(s->c, NL);
@@ -56,13 +78,16 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
             explain_unmet(s, s->c, NL);
             return NOT_PROJECTED;
         }
-        if (worst > 0.1 * last || iteration >= PATIENCE) least_norm_factorise(f, NL, s->G, NL);
+        if ((worst > 0.1 * last || iteration >= PATIENCE) && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;
         last = worst;
-        least_norm_step(f, s->c, s->dv);
-        for (int j = 0; j < NV; ++j) {
-            v[j] += s->dv[j];
-            for (int i = 0; i < NL; ++i) s->c[i] += s->G[i + j * NL] * s->dv[j];
+        constraint_step(s, s->c, NL, s->dv);
+        for (int j = 0; j < NV; ++j) v[j] += s->dv[j];
+        if (SPARSE) {
+            if (eval_constraints(s, t, x, u, m, s->g, s->c, NULL)) return NOT_FINITE;
+            continue;
         }
+        for (int j = 0; j < NV; ++j)
+            for (int i = 0; i < NL; ++i) s->c[i] += s->G[i + j * NL] * s->dv[j];
     }
     return finite_all(x, NX) ? DONE : NOT_FINITE;
 }
@@ -97,10 +122,25 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
     return DONE;
 }
 
+/* The same where A is sparse, from its factors: speeds that take away residuals of about 1, of all constraints, are the
+   larger the less one of them adds to the others. `weakest` becomes the one on which the greatest impulse acts. */
+static double regularity_along_forces(Instance *s, int *weakest)
+{
+    double *w = s->projection_w;
+    *weakest = 0;
+    for (int i = 0; i < NW; ++i) w[i] = i < NV ? 0 : (i % 2 ? 1 : -1) * (1 + 0.1 * (i % 7));
+    substitute_blocks(s, w);
+    for (int i = 1; i < NL; ++i) if (fabs(w[NV + i]) > fabs(w[NV + *weakest])) *weakest = i;
+    double most = largest(w, NV);
+    return most > 0 && most <= 1e300 ? 1 / most : 0;
+}
+
 /* How far the factorised rows are from being dependent: the least of what each adds to the others, as a fraction of the
    most. `weakest` becomes the row that adds least. */
-static double regularity(const LeastNorm *f, int *weakest)
+static double regularity(Instance *s, int *weakest)
 {
+    if (SPARSE) return regularity_along_forces(s, weakest);
+    const LeastNorm *f = &s->projection;
     double least = INFINITY, most = 0;
     if (f->rank < f->rows) {
         *weakest = f->pivot[f->rank];
@@ -122,6 +162,6 @@ static double regularity_at(Instance *s, double t, const double *x, const double
 {
     *weakest = 0;
     if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return INFINITY;
-    least_norm_factorise(&s->projection, NL, s->G, NL);
-    return regularity(&s->projection, weakest);
+    if (factorise_constraints(s, t, x, m, NL)) return 0;
+    return regularity(s, weakest);
 }

@@ -38,6 +38,7 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 
 #include "memory.c"
 #include "tape.c"
+#include "sparse.c"
 #include "descriptor.c"
 #include "log.c"
 #include "linear.c"

@@ -62,6 +62,20 @@ typedef struct {
     const unsigned *code;
 } Tape;
 
+/* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots: row k
+   has entries from row_starts[k] on, at `columns`, with their places among the values; its factors are at `lower` and
+   `upper`. */
+typedef struct {
+    int n;
+    int *row_starts, *columns, *values;
+    int *lower_starts, *lower, *upper_starts, *upper;
+} Elimination;
+
+/* Its factors; `row` is scratch, zero between calls. */
+typedef struct {
+    double *lower, *upper, *reciprocals, *row, *solution;
+} Factors;
+
 /* A model: what its descriptor says, never changed, shared by any number of instances. */
 typedef struct {
     int sizes[SIZES];
@@ -69,6 +83,7 @@ typedef struct {
     Tape tapes[FUNCTIONS];
     size_t work;                    /* doubles of scratch of the longest tape */
     int largest_block;              /* unknowns of the largest block of A */
+    Elimination elimination;        /* of A, where it is sparse */
     void *chunks;                   /* memory of all this, a list */
     void *descriptor;               /* what the host keeps of it */
     Host host;
@@ -158,6 +173,11 @@ typedef struct {
     int *iw;
     double *work, *A, *factors, *block, *column_norms;
     int *pivots;
+    double *entries, *load, *unknowns, *residual; /* of A s = b where A is sparse; `unknowns` are s of the last accelerations */
+    double *projection_w;
+    Factors sparse;
+    int repivoted;                  /* its factors are dense, in A and pivots: the order of pivots failed */
+    double factors_time;            /* of the point that the factors belong to, or NAN */
     double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;
     double *next_k;                 /* derivatives at the end of the step, next_x */
     double *last_stage_x;           /* states at the last stage of a step of order 8 */

@@ -37,6 +37,7 @@ static Status set_state(Instance *s, const char *function, const void *state)
                    "states of their own", function);
     memcpy(s->now, state, s->state_size);
     s->w_fresh = s->y_fresh = 0;
+    s->factors_time = NAN;
     return STATUS_OK;
 }
 

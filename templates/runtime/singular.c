@@ -46,8 +46,8 @@ static int sharpen(Instance *s)
     double t = s->now->latch_t;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
         if (eval_constraints(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->g, s->c, s->G)) return 0;
-        least_norm_factorise(&s->projection, NG, s->G, NL);
-        least_norm_step(&s->projection, s->g, s->dv);
+        if (factorise_constraints(s, t, s->latch_x, s->latch_m, NG)) return 0;
+        constraint_step(s, s->g, NG, s->dv);
         eval_displacement(s, t, s->latch_x, s->dv, s->dq);
         for (int i = 0; i < NQ; ++i) s->latch_x[i] += s->dq[i];
         normalise_quaternions(s, s->latch_x);
@@ -108,6 +108,8 @@ static int find_branch(Instance *s, const double *start, const double *direction
     for (int i = 0; i < NUNKNOWNS; ++i)
         found[i] = (i < NQ ? start[i] + part * part * (ends[0][i] - start[i]) : ends[0][i]) + part * ends[1][i];
     normalise_quaternions(s, found);
+    *growth = product(a, a, NV);
+    if (SPARSE) return 1; /* the mass matrix is spread over A: the size of accelerations has to do */
     /* The mass matrix is a part of A, which the factors have replaced. */
     if (eval_dynamics(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->A, s->stage_w)) return 0;
     *growth = 0;

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 from hand_made_models import Draft
 
+from mbfmu.errors import InitializationError
 from mbfmu.runtime import build
 from mbfmu.runtime.compilers import find_compiler, host_platform, library_name
+from mbfmu.runtime.run import Run
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -119,3 +121,43 @@ def test_rows_of_rounding_errors_beside_others_are_left_out(linear):
 def test_least_norm_of_nothing(linear):
     assert least_norm(linear, np.zeros((0, 3)), np.zeros(0))[0].tolist() == [0.0, 0.0, 0.0]
     assert least_norm(linear, np.zeros((2, 3)), np.ones(2))[0].tolist() == [0.0, 0.0, 0.0]
+
+
+def swinging(order, start=0.0):
+    """Two oscillators q'' = -q, with A = [[q1, 1], [1, 0]], in which q1 passes through 0, and pivots in some order."""
+    d = Draft("swinging", q=2, v=2, parameters=[start])
+    q1, q2 = d.q[0], d.q[1]
+    values = ca.vertcat(q1, 1, 1)
+    return d.equations(
+        A=values,
+        b=ca.vertcat(-q1 * q1 - q2, -q1),
+        guess=ca.vertcat(d.P[0], 1, 1, 0),
+        sparsity=((0, 0), (1, 0), (0, 1)),
+        pivots=order,
+        stop_time=10.0,
+    )
+
+
+@pytest.mark.parametrize("order", [((0, 0), (1, 1)), ((0, 1), (1, 0))], ids=["vanishing", "safe"])
+@pytest.mark.parametrize("start", [0.0, 1e-14, 1e-7, -0.3])
+def test_a_pivot_that_vanishes_is_noticed(order, start):
+    """A run starts and passes where the first pivot of the order is nothing: accelerations stay exact."""
+    run = Run(swinging(order, start))
+    accelerations = run.values("w")
+    np.testing.assert_allclose(accelerations, [-start, -1], rtol=1e-11, atol=1e-15)
+    run.finish_initialisation()
+    run.advance(10.0)
+    np.testing.assert_allclose(run.values("x")[:2], [start * np.cos(10) + np.sin(10), np.cos(10)], atol=1e-6)
+
+
+def test_a_sparse_matrix_that_is_singular_is_refused():
+    d = Draft("singular", q=2, v=2, parameters=[0.0])
+    equations = d.equations(
+        A=ca.vertcat(d.q[0], 1, 1),
+        b=ca.SX([1.0, 1.0]),
+        guess=ca.vertcat(d.P[0], 1, 0, 0),
+        sparsity=((0, 0), (1, 1), (0, 1)),
+        pivots=((0, 0), (1, 1)),
+    )
+    with pytest.raises(InitializationError):
+        Run(equations).values("w")
