@@ -14,9 +14,9 @@ from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import InitialProblem
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import Unknowns, elements
+from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
-from mbfmu.modeling import leaves
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
@@ -54,8 +54,7 @@ class Events:
         for path, behaviour in sweeps.behaviours.items():
             count = sum(expression.numel() for expression in behaviour.switches)
             names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
-            for expression in behaviour.switches:
-                is_of_time = all(leaf == leaves.Time() for leaf, *_ in behaviour.leaves_in(expression))
+            for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
                 of_time += [is_of_time] * expression.numel()
             for expression, message in behaviour.checks:
                 messages += [f"{path}: {message}"] * expression.numel()
@@ -80,6 +79,7 @@ def equations(
     initial: InitialProblem,
     accelerations: Accelerations,
     events: Events,
+    updates: Updates,
     rates: ca.SX,
     outputs: ca.SX,
 ) -> Equations:
@@ -88,7 +88,7 @@ def equations(
     Args:
         rates: dx/dt.
         outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
-        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations, events: the stages.
+        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations, events, updates: stages.
     """
     vectors = Vectors.of(unknowns, inputs, parameters)
     t, x, P, w = vectors.t, vectors.x, vectors.P, accelerations.w
@@ -108,8 +108,10 @@ def equations(
             ],
         ),
         "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
-        "next_times": ([t, P], [events.times]),
+        "next_times": ([t, P, vectors.m], [events.times]),
         "crossings": ([*standard, w], [events.crossings]),
+        "held": ([P], [updates.start]),
+        "update": ([*standard, w, updates.m_before, updates.w_before], [updates.held, updates.states]),
         "variables": ([*standard, w], [ca.cse(outputs) if outputs.numel() else outputs]),
         "assertions": ([*standard, w], [events.assertions]),
     }
@@ -138,6 +140,7 @@ def equations(
         blocks=accelerations.blocks,
         time_switches=events.time_switches,
         switch_names=events.names,
+        held_names=updates.names,
         assertion_messages=events.messages,
         parameters=parameters.defaults,
         inputs=inputs.starts,

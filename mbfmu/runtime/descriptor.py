@@ -140,6 +140,7 @@ def _tables(
     nominals = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
     kinds, constants, strings = _variables(variables, lengths)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
+    held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
     return {
         "identity": (e.name, guid),
         "experiment": (e.start_time, e.stop_time, e.tolerance, e.fixed_step),
@@ -162,6 +163,7 @@ def _tables(
         "redundant_names": e.redundant_names,
         "assertion_messages": e.assertion_messages,
         "switch_names": switches,
+        "held_names": held,
         "strings": strings,
         **kinds,
     }

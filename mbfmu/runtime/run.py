@@ -139,15 +139,16 @@ class Run:
         return not self.instance.library.project(self.instance.handle, self.equations.start_time, x.ctypes.data)
 
     def values(self, store: str) -> np.ndarray:
-        """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the modes, `m`.
+        """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the discrete states, `m`.
 
         Raises
         ------
         SimulationError
             The values need an initialisation, and that fails.
         """
-        sizes = {**self.equations.sizes, "nx": self.equations.nx, "nw": self.equations.nw}
-        size = sizes["npar"] + sizes["nd"] if store == "P" else sizes[f"n{store}"]
+        e = self.equations
+        sizes = {**e.sizes, "nx": e.nx, "nw": e.nw, "nP": e.npar + e.nd, "nm": e.nm + e.nheld}
+        size = sizes[f"n{store}"]
         if store == "m":
             modes = np.zeros(size)
             self.instance.library.modes(self.instance.handle, modes.ctypes.data)

@@ -164,7 +164,7 @@ HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
 }
 
 /* The modes of the switches at the latch. */
-HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch_m, NM); }
+HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch_m, NDISCRETE); }
 
 /* The values at n places (store << 28 | index), at the latch. */
 static int read_places(Instance *s, const int *places, size_t n, double *values)
