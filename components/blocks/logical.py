@@ -385,24 +385,31 @@ class AssertCondition(Component):
 
 
 class TerminateSimulation(Component):
-    """Terminate simulation if condition is fulfilled: here a note, for the importer of an FMU decides when a run ends.
+    """Terminate simulation if condition is fulfilled.
 
-    Models that have one can be read and run; `stop_time` says when they end.
+    `condition` is a signal, true from 0.5 on; or it is given as true, false, or a function of time such as
+    `lambda time: time >= 2`. A condition given as text is a note: it has no effect.
     """
 
     modelica_name = "Blocks.Logical.TerminateSimulation"
 
-    condition = Parameter(t.String, "false", "Condition, as text")
-    terminationText = Parameter(t.String, "... End condition reached", "Text that belongs to the condition")
+    terminationText = Parameter(t.String, "... End condition reached", "Text displayed when simulation is terminated")
+    condition = RealInput(
+        "Terminate simulation when condition becomes true", when=lambda self: "_condition" not in vars(self)
+    )
 
     def modify(self, **modifiers: Any) -> None:
-        """Take values; a condition that is true or false is text, too."""
-        if isinstance(modifiers.get("condition"), bool):
-            modifiers["condition"] = str(modifiers["condition"]).lower()
+        """Take values, of the condition, too."""
+        if "condition" in modifiers:
+            self.__dict__["_condition"] = modifiers.pop("condition")
         super().modify(**modifiers)
 
     def equations(self) -> None:
-        pass
+        given = vars(self._component).get("_condition", self)
+        if given is self:
+            self.terminate(true(self.condition), message=self.terminationText)
+        elif callable(given):
+            self.terminate(given(self.time), message=self.terminationText)
 
 
 __all__ = [

@@ -36,6 +36,8 @@ class Events:
     #: Values that must not be negative, and what they say otherwise.
     assertions: ca.SX
     messages: tuple[str, ...]
+    #: Which of them end the run as it should.
+    endings: tuple[bool, ...]
 
     @classmethod
     def of(cls, sweeps: Sweeps, parameters: Parameters, constraints: Constraints) -> Events:
@@ -44,21 +46,26 @@ class Events:
             [
                 sweeps.of_all(lambda behaviour: behaviour.switches),
                 sweeps.of_all(lambda behaviour: behaviour.times),
-                sweeps.of_all(lambda behaviour: (expression for expression, _ in behaviour.checks)),
+                sweeps.of_all(
+                    lambda behaviour: (expression for expression, _ in (*behaviour.checks, *behaviour.endings))
+                ),
             ]
         )
         crossings, checks = constraints.without_dropped([crossings, checks])
         of_time: list[bool] = []
         names: list[str] = []
         messages: list[str] = []
+        endings: list[bool] = []
         for path, behaviour in sweeps.behaviours.items():
             count = sum(expression.numel() for expression in behaviour.switches)
             names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
             for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
                 of_time += [is_of_time] * expression.numel()
-            for expression, message in behaviour.checks:
+            for expression, message in (*behaviour.checks, *behaviour.endings):
                 messages += [f"{path}: {message}"] * expression.numel()
-        return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages))
+            endings += [False] * sum(expression.numel() for expression, _ in behaviour.checks)
+            endings += [True] * len(behaviour.endings)
+        return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages), tuple(endings))
 
     def of_the_clock(self) -> Events:
         """Only switches of time, as long as nothing but positions and speeds are sought; all others have mode 1."""
@@ -66,7 +73,9 @@ class Events:
             ca.SX(0, 1), *(c if k else 0 for c, k in zip(elements(self.crossings), self.time_switches, strict=True))
         )
         nothing = ca.SX(0, 1)
-        return dataclasses.replace(self, crossings=crossings, times=nothing, assertions=nothing, messages=())
+        return dataclasses.replace(
+            self, crossings=crossings, times=nothing, assertions=nothing, messages=(), endings=()
+        )
 
 
 def equations(
@@ -142,6 +151,7 @@ def equations(
         switch_names=events.names,
         held_names=updates.names,
         assertion_messages=events.messages,
+        endings=events.endings,
         parameters=parameters.defaults,
         inputs=inputs.starts,
         start_time=assembly.start_time,

@@ -83,6 +83,8 @@ class Behaviour:
     initial: tuple[tuple[ca.SX, str], ...]
     #: (expression >= 0, message) of assertions.
     checks: tuple[tuple[ca.SX, str], ...]
+    #: (expression < 0, message) of ends of the run.
+    endings: tuple[tuple[ca.SX, str], ...]
     #: Instants, functions of time, parameters and held values, where something jumps or kinks.
     times: tuple[ca.SX, ...]
     #: Expressions whose signs set the modes of switches.
@@ -133,6 +135,7 @@ class Notes:
         self.constraints: list[Constraint] = []
         self.initial: list[tuple[ca.SX, str]] = []
         self.checks: list[tuple[ca.SX, str]] = []
+        self.endings: list[tuple[ca.SX, str]] = []
         self.times: list[ca.SX] = []
         self.switches: list[ca.SX] = []
         self.of_time: list[bool] = []
@@ -217,6 +220,7 @@ class Notes:
             constraints=tuple(self.constraints),
             initial=tuple(self.initial),
             checks=tuple(self.checks),
+            endings=tuple(self.endings),
             times=tuple(self.times),
             switches=tuple(self.switches),
             of_time=tuple(self.of_time),

@@ -247,6 +247,10 @@ class Events:
                 raise ModelError(f"{self._component.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
             self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
 
+    def terminate(self, *events: Any, message: str) -> None:
+        """End the run, as it should, at any of some events."""
+        self._notes.endings.append((0.5 - self.hold(*events, value=1.0), message))
+
     def hold(self, *events: Any, value: Any, start: Any = 0.0) -> ca.SX:
         """A value that changes at any of some events only: a discrete state without a name.
 

@@ -241,6 +241,7 @@ TABLES = {
     "velocity_names": Table("text", "NL"),
     "redundant_names": Table("text", "NE"),
     "assertion_messages": Table("text", "NH"),
+    "endings": Table("int", "NH", ("0", "1")),
     "switch_names": Table("text", "NM"),
     "held_names": Table("text", "NHELD"),
     "strings": Table("text", "NSTRINGS"),

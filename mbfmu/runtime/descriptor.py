@@ -162,6 +162,7 @@ def _tables(
         "velocity_names": e.velocity_names,
         "redundant_names": e.redundant_names,
         "assertion_messages": e.assertion_messages,
+        "endings": [int(ends) for ends in e.endings or (False,) * e.nh],
         "switch_names": switches,
         "held_names": held,
         "strings": strings,

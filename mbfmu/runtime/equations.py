@@ -62,6 +62,8 @@ class Equations:
     fixed_step: float = 0.0
     #: Per switch: a name for messages; without them they are numbered.
     switch_names: tuple[str, ...] = ()
+    #: Per assertion: True where its violation ends the run as it should; none do where it is empty.
+    endings: tuple[bool, ...] = ()
     #: Per held value: a name for messages; without them they are numbered.
     held_names: tuple[str, ...] = ()
 

@@ -105,7 +105,7 @@ static Outcome advance(Instance *s, double target)
         keep_head(s);
         Outcome outcome = fixed_steps(s, target);
         if (outcome) {
-            recall_head(s);
+            if (outcome != ENDED) recall_head(s);
             latch_at(s, head->end);
             return outcome;
         }
@@ -118,6 +118,10 @@ static Outcome advance(Instance *s, double target)
         if (!outcome) {
             if (!event_ends_step(s, target)) target = call_master(s, target);
             continue;
+        }
+        if (outcome == ENDED && head->end <= target) {
+            latch_at(s, head->end);
+            return outcome;
         }
         recall_head(s);
         if (!ahead) {

@@ -95,6 +95,11 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
             say_flip(s, i, s->latch_m[i], s->now->latch_t);
         }
     announce_next(s, info);
+    if (NH && !accelerations(s, s->now->latch_t, s->next_x, inputs_at(s, s->now->latch_t), s->latch_m, s->stage_w)
+        && check_assertions(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w) == ENDED) {
+        info->terminate = 1;
+        say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    }
     s->now->events += 1;
     s->now->touched = 0;
     s->w_fresh = s->y_fresh = 0;
@@ -140,8 +145,10 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     *enter_event = drift_from_constraints(s) > TOLERATED_DRIFT;
     *stop = 0;
     Status status = NH ? evaluate(s, name) : STATUS_OK;
-    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w) && violated_beyond_drift(s)) {
+    Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w);
+    if (outcome && violated_beyond_drift(s)) {
         *stop = 1;
+        if (outcome == ENDED) return say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
         return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
     return status;

@@ -36,6 +36,7 @@ typedef enum {
     BRANCHING,
     CHATTERING,
     ASSERTION,
+    ENDED,                          /* the model ends the run: not a failure */
     EXHAUSTED
 } Outcome;
 
@@ -98,6 +99,7 @@ typedef struct {
     Phase phase;
     int start_stale;                /* initialisation must be solved (again) before values are read */
     int touched;                    /* inputs or parameters changed since the latch */
+    int ended;                      /* the model has ended the run */
     int ramps;                      /* some input has a derivative */
     double start_time, stop_time, tolerance;
     double longest_step;
