@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.blocks.interfaces import SISO, common_shape
+from mbfmu.components.blocks.logical import true
 from mbfmu.components.blocks.math import Add, Add3, Gain
 from mbfmu.components.blocks.nonlinear import HOMOTOPY, LIMITER_HOMOTOPY, Limiter
 from mbfmu.components.blocks.sources import Constant
@@ -64,8 +65,26 @@ class _Rate(_OutputIsState):
         raise NotImplementedError(f"{type(self).__name__} must define rate()")
 
 
-class Integrator(_Rate):
-    """Output the integral of the input signal."""
+class _Resettable(_Rate):
+    """Integrator that a Boolean signal may set anew."""
+
+    use_reset = Parameter(t.Boolean, False, "= true, if reset port enabled")
+    use_set = Parameter(t.Boolean, False, "= true, if set port enabled and used as reinitialization value when reset")
+    reset = RealInput("Sets the output anew where it becomes true (from 0.5 on)", when=lambda self: self.use_reset)
+    set = RealInput("Output after a reset", shape=common_shape, when=lambda self: self.use_reset and self.use_set)
+
+    def equations(self) -> None:
+        super().equations()
+        if self.use_reset:
+            self.reinit(true(self.reset), x=self.after_reset(self.set if self.use_set else self.y_start))
+
+    def after_reset(self, value: Any) -> Any:
+        """What a reset with this value sets the output to."""
+        return value
+
+
+class Integrator(_Resettable):
+    """Output the integral of the input signal with optional reset."""
 
     modelica_name = "Blocks.Continuous.Integrator"
 
@@ -76,8 +95,8 @@ class Integrator(_Rate):
         return self.k * self.u
 
 
-class LimIntegrator(_Rate):
-    """Integrator with limited value of the output."""
+class LimIntegrator(_Resettable):
+    """Integrator with limited value of the output and optional reset."""
 
     modelica_name = "Blocks.Continuous.LimIntegrator"
 
@@ -93,6 +112,9 @@ class LimIntegrator(_Rate):
         self.require(self.outMax - self.outMin, "outMax is smaller than outMin; exchange them")
         upper = self.switch(ca.fmin(self.x - self.outMax, rate), 0.0, rate)
         return self.switch(ca.fmin(self.outMin - self.x, -rate), 0.0, upper)
+
+    def after_reset(self, value: Any) -> Any:
+        return ca.fmin(ca.fmax(value, self.outMin), self.outMax)
 
 
 class Derivative(_Dynamic):

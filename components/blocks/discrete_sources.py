@@ -115,6 +115,19 @@ class BooleanTable(_Stepwise):
         return np.array([[instants[0], float(self.startValue)], *np.column_stack([instants, values])])
 
 
+class SampleTrigger(Component):
+    """Generate sample trigger signal: true at each instant of sampling only."""
+
+    modelica_name = "Blocks.Sources.SampleTrigger"
+
+    period = Parameter(t.Time, required, "Sample period", min=100 * 2.220446049250313e-16)
+    startTime = Parameter(t.Time, 0.0, "Time instant of first sample trigger")
+    y = RealOutput("1 at an instant of sampling, else 0")
+
+    def equations(self) -> None:
+        self.y = self.active(self.sample(self.startTime, self.period))
+
+
 class IntegerConstant(Component):
     """Generate constant signal of type Integer."""
 
@@ -171,4 +184,5 @@ __all__ = [
     "IntegerExpression",
     "IntegerStep",
     "IntegerTable",
+    "SampleTrigger",
 ]

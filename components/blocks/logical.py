@@ -280,6 +280,98 @@ class TriggeredTrapezoid(Component):
         self.initially(self.level - up, "level at the start")
 
 
+class _Instant(Component):
+    """Signal that is true for the instant of an event only, by which it becomes an event of other blocks."""
+
+    pre_u_start = Parameter(t.Boolean, False, "Start value of pre(u) at initial time")
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("1 at the instant, else 0")
+
+    def equations(self) -> None:
+        self.y = self.active(self.instant())
+
+    def instant(self) -> Any:
+        """The event: a subclass defines it."""
+        raise NotImplementedError(f"{type(self).__name__} must define instant()")
+
+
+class Edge(_Instant):
+    """Output y is true, if the input u has a rising edge (y = edge(u))."""
+
+    modelica_name = "Blocks.Logical.Edge"
+
+    def instant(self) -> Any:
+        return self.edge(true(self.u))
+
+
+class FallingEdge(_Instant):
+    """Output y is true, if the input u has a falling edge (y = edge(not u))."""
+
+    modelica_name = "Blocks.Logical.FallingEdge"
+
+    def instant(self) -> Any:
+        return self.edge(ca.logic_not(true(self.u)))
+
+
+class Change(_Instant):
+    """Output y is true, if the input u has a rising or falling edge (y = change(u))."""
+
+    modelica_name = "Blocks.Logical.Change"
+
+    def instant(self) -> Any:
+        return self.change(true(self.u))
+
+
+class ZeroCrossing(Component):
+    """Trigger zero crossing of input u."""
+
+    modelica_name = "Blocks.Logical.ZeroCrossing"
+
+    u = RealInput("Connector of Real input signal")
+    enable = RealInput("Zero input crossing is triggered if the enable input signal is true (from 0.5 on)")
+    y = RealOutput("1 at the instant of a crossing, else 0")
+
+    def equations(self) -> None:
+        enabled = self.switch(self.enable - TRUE_FROM, 1.0, 0.0)
+        positive = ca.logic_and(enabled, self.switch(self.u, 1.0, 0.0))
+        self.y = self.active(self.change(positive) & ~self.change(enabled))
+
+
+class Timer(Component):
+    """Timer measuring the time from the time instant where the Boolean input became true."""
+
+    modelica_name = "Blocks.Logical.Timer"
+
+    u = RealInput("Connector of Boolean input signal (true from 0.5 on)")
+    y = RealOutput("Time since u became true, 0 while it is false", type=t.Time)
+
+    def equations(self) -> None:
+        entered = self.hold(true(self.u), value=self.time)
+        self.y = ca.if_else(true(self.u), self.time - entered, 0)
+
+
+class LogicalDelay(Component):
+    """Delay boolean signal: y1 falls, and y2 rises, after u does."""
+
+    modelica_name = "Blocks.Logical.LogicalDelay"
+
+    delayTime = Parameter(t.Time, 0.0, "Time delay", min=0)
+    u = RealInput("Signal (true from 0.5 on)")
+    y1 = RealOutput("1 while u is true and for delayTime after")
+    y2 = RealOutput("1 while u is true, but not for delayTime at first")
+
+    def equations(self) -> None:
+        switched = self.hold(
+            self.initial,
+            true(self.u),
+            ca.logic_not(true(self.u)),
+            value=ca.if_else(self.initial.active, self.time - 2 * self.delayTime, self.time),
+        )
+        late = self.switch(self.time - (switched + self.delayTime), 1.0, 0.0)
+        self.y1 = ca.logic_or(true(self.u), ca.logic_not(late))
+        self.y2 = ca.logic_and(true(self.u), late)
+
+
 class AssertCondition(Component):
     """Stop with a message where the condition is not true."""
 
@@ -293,29 +385,39 @@ class AssertCondition(Component):
 
 
 class TerminateSimulation(Component):
-    """Terminate simulation if condition is fulfilled: here a note, for the importer of an FMU decides when a run ends.
+    """Terminate simulation if condition is fulfilled.
 
-    Models that have one can be read and run; `stop_time` says when they end.
+    `condition` is a signal, true from 0.5 on; or it is given as true, false, or a function of time such as
+    `lambda time: time >= 2`. A condition given as text is a note: it has no effect.
     """
 
     modelica_name = "Blocks.Logical.TerminateSimulation"
 
-    condition = Parameter(t.String, "false", "Condition, as text")
-    terminationText = Parameter(t.String, "... End condition reached", "Text that belongs to the condition")
+    terminationText = Parameter(t.String, "... End condition reached", "Text displayed when simulation is terminated")
+    condition = RealInput(
+        "Terminate simulation when condition becomes true", when=lambda self: "_condition" not in vars(self)
+    )
 
     def modify(self, **modifiers: Any) -> None:
-        """Take values; a condition that is true or false is text, too."""
-        if isinstance(modifiers.get("condition"), bool):
-            modifiers["condition"] = str(modifiers["condition"]).lower()
+        """Take values, of the condition, too."""
+        if "condition" in modifiers:
+            self.__dict__["_condition"] = modifiers.pop("condition")
         super().modify(**modifiers)
 
     def equations(self) -> None:
-        pass
+        given = vars(self._component).get("_condition", self)
+        if given is self:
+            self.terminate(true(self.condition), message=self.terminationText)
+        elif callable(given):
+            self.terminate(given(self.time), message=self.terminationText)
 
 
 __all__ = [
     "And",
     "AssertCondition",
+    "Change",
+    "Edge",
+    "FallingEdge",
     "Greater",
     "GreaterEqual",
     "GreaterEqualThreshold",
@@ -325,6 +427,7 @@ __all__ = [
     "LessEqual",
     "LessEqualThreshold",
     "LessThreshold",
+    "LogicalDelay",
     "LogicalSwitch",
     "Nand",
     "Nor",
@@ -335,6 +438,8 @@ __all__ = [
     "RSFlipFlop",
     "Switch",
     "TerminateSimulation",
+    "Timer",
     "TriggeredTrapezoid",
     "Xor",
+    "ZeroCrossing",
 ]

@@ -10,7 +10,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -403,68 +403,6 @@ class MinMax(Component):
         self.yMax, self.yMin = largest, smallest
 
 
-class ContinuousMean(Component):
-    """Calculates the empirical expectation (mean) value of its input signal."""
-
-    modelica_name = "Blocks.Math.ContinuousMean"
-
-    t_eps = Parameter(t.Time, 1e-7, "Mean value calculation starts at startTime + t_eps", min=0)
-    startTime = Parameter(t.Time, -1e60, "Starting point for mean if after simulation start-point")
-    u = RealInput("Noisy input signal")
-    y = RealOutput("Expectation (mean) value of the input signal")
-    mu = State(t.Real, "Time integral of the signal", start=0.0, fixed=True)
-    elapsed = State(t.Time, "Time since the begin", start=0.0, fixed=True)
-
-    def equations(self) -> None:
-        self.time_event(self.startTime)
-        runs = self.switch(self.time - self.startTime, 1.0, 0.0)
-        self.der.mu, self.der.elapsed = runs * self.u, runs
-        begun = self.elapsed > self.t_eps
-        self.y = ca.if_else(begun, self.mu / ca.if_else(begun, self.elapsed, 1), self.u)
-
-
-class _Spread(Component):
-    """Block that follows the variance of its input."""
-
-    t_eps = Parameter(t.Time, 1e-7, "Calculation starts at start time + t_eps", min=1e-14)
-    u = RealInput("Noisy input signal")
-    mu = State(t.Real, "Mean value", start=0.0)
-    var = State(t.Real, "Variance", start=0.0, fixed=True)
-    elapsed = State(t.Time, "Time since the start", start=0.0, fixed=True)
-
-    def variance(self) -> Any:
-        """Equations of mean and variance; the variance."""
-        begun = self.switch(self.elapsed - self.t_eps, 1.0, 0.0) > 0.5
-        time = ca.if_else(begun, self.elapsed, 1)
-        self.der.elapsed = 1.0
-        self.der.mu = ca.if_else(begun, (self.u - self.mu) / time, 0)
-        self.der.var = ca.if_else(begun, ((self.u - self.mu) ** 2 - self.var) / time, 0)
-        self.initially(self.mu - self.u, "mean value at the start")
-        return ca.if_else(begun, ca.fmax(self.var, 0), 0)
-
-
-class Variance(_Spread):
-    """Calculates the empirical variance of its input signal."""
-
-    modelica_name = "Blocks.Math.Variance"
-
-    y = RealOutput("Variance of the input signal")
-
-    def equations(self) -> None:
-        self.y = self.variance()
-
-
-class StandardDeviation(_Spread):
-    """Calculates the empirical standard deviation of its input signal."""
-
-    modelica_name = "Blocks.Math.StandardDeviation"
-
-    y = RealOutput("Standard deviation of the input signal")
-
-    def equations(self) -> None:
-        self.y = ca.sqrt(self.variance())
-
-
 class MultiSwitch(Component):
     """Set y to the expression of the first input that is true, else to y_default."""
 
@@ -575,7 +513,6 @@ __all__ = [
     "Atan2",
     "BooleanToInteger",
     "BooleanToReal",
-    "ContinuousMean",
     "Cos",
     "Cosh",
     "Division",
@@ -619,7 +556,6 @@ __all__ = [
     "Sin",
     "Sinh",
     "Sqrt",
-    "StandardDeviation",
     "Sum",
     "Tan",
     "Tanh",
@@ -636,6 +572,5 @@ __all__ = [
     "To_litre",
     "To_minute",
     "To_rpm",
-    "Variance",
     "WrapAngle",
 ]

@@ -73,10 +73,116 @@ class Xor(_Gate):
         return sum(inputs) == 1
 
 
+class RisingEdge(logical.Edge):
+    """Output y is true, if the input u has a rising edge, otherwise it is false (y = edge(u))."""
+
+    modelica_name = "Blocks.MathBoolean.RisingEdge"
+
+
+class FallingEdge(logical.FallingEdge):
+    """Output y is true, if the input u has a falling edge, otherwise it is false (y = edge(not u))."""
+
+    modelica_name = "Blocks.MathBoolean.FallingEdge"
+
+
+class ChangingEdge(logical.Change):
+    """Output y is true, if the input u has a rising or a falling edge, otherwise false (y = change(u))."""
+
+    modelica_name = "Blocks.MathBoolean.ChangingEdge"
+
+
+class MathEdge(logical.Edge):
+    """Indicates rising edge of Boolean signal."""
+
+    modelica_name = "Blocks.Math.Edge"
+
+
+class BooleanChange(logical.Change):
+    """Indicates Boolean signal changing."""
+
+    modelica_name = "Blocks.Math.BooleanChange"
+
+
+class IntegerChange(Component):
+    """Indicates integer signal changing."""
+
+    modelica_name = "Blocks.Math.IntegerChange"
+
+    u = RealInput("A whole number, which changes at events only")
+    y = RealOutput("1 at the instant of a change, else 0")
+
+    def equations(self) -> None:
+        self.y = self.active(self.change(self.u))
+
+
+class OnDelay(Component):
+    """Delay a rising edge of the input, but do not delay a falling edge."""
+
+    modelica_name = "Blocks.MathBoolean.OnDelay"
+
+    delayTime = Parameter(t.Time, required, "Delay time", min=0)
+    u = RealInput("Signal (true from 0.5 on)")
+    y = RealOutput("1 from delayTime after u became true until it becomes false")
+
+    def equations(self) -> None:
+        up = true(self.u)
+        due = self.hold(self.initial, up, value=self.time + ca.if_else(self.initial.active, -1, self.delayTime))
+        self.y = ca.logic_and(up, self.switch(self.time - due, 1.0, 0.0))
+
+
+class MultiSwitch(Component):
+    """Set Boolean expression that is associated with the first active input signal."""
+
+    modelica_name = "Blocks.MathBoolean.MultiSwitch"
+
+    expr = Parameter(t.Real, lambda self: [0.0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None)
+    use_pre_as_default = Parameter(t.Boolean, True, "Set true to hold last value as default (y_default = pre(y))")
+    y_default = Parameter(t.Boolean, False, "Default value of output y if all u[i] = false")
+    nu = Parameter(t.Integer, 0, "Number of input connections", min=0)
+    u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
+    y = RealOutput("1 where the expression is true, else 0")
+
+    def equations(self) -> None:
+        self.y = first_true(self, float(self.y_default))
+
+
+def first_true(block: Any, default: Any) -> Any:
+    """The expression of the first input that is true, else what was held, or the default."""
+    inputs = [true(u) for u in ca.vertsplit(block.u)] if block.nu else []
+    expressions = ca.vertsplit(ca.vec(block.expr)) if block.nu else []
+
+    def chosen(value: Any) -> Any:
+        for is_true, expression in reversed(list(zip(inputs, expressions, strict=True))):
+            value = ca.if_else(is_true, expression, value)
+        return value
+
+    if not block.use_pre_as_default:
+        return chosen(default)
+    held = block.hold(
+        block.initial, *(truth for u in inputs for truth in (u, ca.logic_not(u))), value=chosen, start=default
+    )
+    return chosen(held)
+
+
 class Not(logical.Not):
     """Logical 'not': y = not u."""
 
     modelica_name = "Blocks.MathBoolean.Not"
 
 
-__all__ = ["And", "Nand", "Nor", "Not", "Or", "Xor"]
+__all__ = [
+    "And",
+    "BooleanChange",
+    "ChangingEdge",
+    "FallingEdge",
+    "IntegerChange",
+    "MathEdge",
+    "MultiSwitch",
+    "Nand",
+    "Nor",
+    "Not",
+    "OnDelay",
+    "Or",
+    "RisingEdge",
+    "Xor",
+]

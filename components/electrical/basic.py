@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
+
 from mbfmu.components.electrical.interfaces import (
     ConditionalHeatPort,
+    NegativePin,
     OnePort,
     Pin,
+    PositivePin,
     TwoPort,
     VoltagePort,
 )
@@ -116,6 +120,76 @@ class Capacitor(VoltagePort):
         self.p.i, self.n.i = self.i, -self.i
         self.der.v = self.i / self.C
         self.energy(potential=self.C * self.v**2 / 2)
+
+
+class VariableCapacitor(VoltagePort):
+    """Ideal linear electrical capacitor with variable capacitance."""
+
+    modelica_name = "Electrical.Analog.Basic.VariableCapacitor"
+
+    C = RealInput("Capacitance", type=t.Capacitance)
+    Cmin = Parameter(t.Capacitance, 2.220446049250313e-16, "Lower bound for variable capacitance", min=1e-60)
+    IC = Parameter(t.Voltage, 0.0, "Initial Value")
+    UIC = Parameter(t.Boolean, False, "Decision if initial value IC shall be used")
+    Q = State(t.ElectricCharge, "Charge")
+
+    def voltage(self) -> Any:
+        self.require(self.C, "the capacitance C is negative")
+        self.der.Q = self.i
+        voltage = self.Q / ca.fmax(self.C, self.Cmin)
+        if self.UIC:
+            self.initially(voltage - self.IC, "initial voltage IC")
+        return voltage
+
+
+class VariableInductor(OnePort):
+    """Ideal linear electrical inductor with variable inductance."""
+
+    modelica_name = "Electrical.Analog.Basic.VariableInductor"
+
+    L = RealInput("Inductance", type=t.Inductance)
+    Lmin = Parameter(t.Inductance, 2.220446049250313e-16, "Lower bound for variable inductance", min=1e-60)
+    IC = Parameter(t.Current, 0.0, "Initial Value")
+    UIC = Parameter(t.Boolean, False, "Decision if initial value IC shall be used")
+    Psi = State(t.MagneticFlux, "Magnetic flux")
+
+    def current(self) -> Any:
+        self.require(self.L, "the inductance L is negative")
+        self.der.Psi = self.v
+        current = self.Psi / ca.fmax(self.L, self.Lmin)
+        if self.UIC:
+            self.initially(current - self.IC, "initial current IC")
+        return current
+
+
+class Potentiometer(ConditionalHeatPort):
+    """Adjustable resistor."""
+
+    modelica_name = "Electrical.Analog.Basic.Potentiometer"
+
+    R = Parameter(t.Resistance, required, "Resistance at temperature T_ref")
+    T_ref = Parameter(t.Temperature, 293.15, "Reference temperature")
+    alpha = Parameter(t.LinearTemperatureCoefficient, 0.0, "Temperature coefficient of resistance")
+    T = Parameter(t.Temperature, lambda self: self.T_ref, "Fixed device temperature if useHeatPort = false")
+    useRinput = Parameter(t.Boolean, False, "Use input for 0<r<1 (else constant)")
+    rConstant = Parameter(t.Real, 0.5, "Contact between n (r=0) and p (r=1)", min=0, max=1)
+    pin_p = PositivePin("Positive electrical pin")
+    contact = PositivePin("Contact")
+    pin_n = NegativePin("Negative electrical pin")
+    r = RealInput("Place of the contact", when=lambda self: self.useRinput)
+    Rp = Variable(t.Resistance, "Actual resistance between pin_p and contact")
+    Rn = Variable(t.Resistance, "Actual resistance between contact and pin_n")
+    i_p = NetworkVariable(t.Current, "Current into pin_p", start=0.0)
+    i_n = NetworkVariable(t.Current, "Current into pin_n", start=0.0)
+
+    def equations(self) -> None:
+        place = ca.fmin(1, ca.fmax(0, self.r if self.useRinput else self.rConstant))
+        whole = self.R * (1 + self.alpha * (self.temperature - self.T_ref))
+        self.Rp, self.Rn = whole * (1 - place), whole * place
+        self.relation(self.pin_p.v - self.contact.v - self.Rp * self.i_p)
+        self.relation(self.pin_n.v - self.contact.v - self.Rn * self.i_n)
+        self.pin_p.i, self.pin_n.i, self.contact.i = self.i_p, self.i_n, -self.i_p - self.i_n
+        self.lose(self.Rp * self.i_p**2 + self.Rn * self.i_n**2)
 
 
 class Inductor(OnePort):
@@ -268,10 +342,13 @@ __all__ = [
     "Ground",
     "Gyrator",
     "Inductor",
+    "Potentiometer",
     "Resistor",
     "RotationalEMF",
     "Transformer",
     "TranslationalEMF",
+    "VariableCapacitor",
     "VariableConductor",
+    "VariableInductor",
     "VariableResistor",
 ]

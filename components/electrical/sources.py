@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
+import casadi as ca
+
 from mbfmu.components.blocks import sources as signals
 from mbfmu.components.electrical.interfaces import NegativePin, OnePort, PositivePin, VoltagePort
-from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, Variable, required
+from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -67,6 +70,93 @@ class ConstantCurrent(OnePort):
 
     def current(self) -> Any:
         return self.I
+
+
+class _VariableSine(Component):
+    """Wave whose amplitude and frequency may be signals."""
+
+    useConstantAmplitude = Parameter(t.Boolean, False, "Enable constant amplitude")
+    useConstantFrequency = Parameter(t.Boolean, False, "Enable constant frequency")
+    constantFrequency = Parameter(t.Frequency, 1.0, "Constant frequency")
+    f = RealInput("Frequency", type=t.Frequency, when=lambda self: not self.useConstantFrequency)
+    phi = State(t.Angle, "Phase of the wave", start=0.0)
+
+    #: What becomes of the phase.
+    shape: ClassVar[Any]
+
+    def wave(self, amplitude: Any) -> Any:
+        """The wave of an amplitude."""
+        self.der.phi = 2 * math.pi * (self.constantFrequency if self.useConstantFrequency else self.f)
+        return self.offset + amplitude * type(self).shape(self.phi)
+
+
+class _VariableVoltage(_VariableSine, VoltagePort):
+    """Voltage source with variable frequency and amplitude."""
+
+    constantAmplitude = Parameter(t.Voltage, 1.0, "Constant amplitude")
+    offset = Parameter(t.Voltage, 0.0, "Offset of the wave")
+    V = RealInput("Amplitude", type=t.Voltage, when=lambda self: not self.useConstantAmplitude)
+
+    def voltage(self) -> Any:
+        return self.wave(self.constantAmplitude if self.useConstantAmplitude else self.V)
+
+
+class _VariableCurrent(_VariableSine, OnePort):
+    """Current source with variable frequency and amplitude."""
+
+    constantAmplitude = Parameter(t.Current, 1.0, "Constant amplitude")
+    offset = Parameter(t.Current, 0.0, "Offset of the wave")
+    I = RealInput("Amplitude", type=t.Current, when=lambda self: not self.useConstantAmplitude)  # noqa: E741
+
+    def current(self) -> Any:
+        return self.wave(self.constantAmplitude if self.useConstantAmplitude else self.I)
+
+
+class SineVoltageVariableFrequencyAndAmplitude(_VariableVoltage):
+    """Sine voltage source with variable frequency and amplitude."""
+
+    modelica_name = "Electrical.Analog.Sources.SineVoltageVariableFrequencyAndAmplitude"
+    shape = staticmethod(ca.sin)
+
+
+class CosineVoltageVariableFrequencyAndAmplitude(_VariableVoltage):
+    """Cosine voltage source with variable frequency and amplitude."""
+
+    modelica_name = "Electrical.Analog.Sources.CosineVoltageVariableFrequencyAndAmplitude"
+    shape = staticmethod(ca.cos)
+
+
+class SineCurrentVariableFrequencyAndAmplitude(_VariableCurrent):
+    """Sine current source with variable frequency and amplitude."""
+
+    modelica_name = "Electrical.Analog.Sources.SineCurrentVariableFrequencyAndAmplitude"
+    shape = staticmethod(ca.sin)
+
+
+class CosineCurrentVariableFrequencyAndAmplitude(_VariableCurrent):
+    """Cosine current source with variable frequency and amplitude."""
+
+    modelica_name = "Electrical.Analog.Sources.CosineCurrentVariableFrequencyAndAmplitude"
+    shape = staticmethod(ca.cos)
+
+
+class SupplyVoltage(Component):
+    """Supply voltage (positive and negative)."""
+
+    modelica_name = "Electrical.Analog.Sources.SupplyVoltage"
+
+    Vps = Parameter(t.Voltage, 15.0, "Positive supply")
+    Vns = Parameter(t.Voltage, -15.0, "Negative supply")
+    pin_p = PositivePin("Positive supply")
+    pin_n = NegativePin("Negative supply")
+    ground = NegativePin("Middle")
+
+    def build(self) -> None:
+        self.positiveSupply, self.negativeSupply = ConstantVoltage(V=self.Vps), ConstantVoltage(V=-self.Vns)
+        self.connect(self.pin_p, self.positiveSupply.p)
+        self.connect(self.negativeSupply.n, self.pin_n)
+        self.connect(self.positiveSupply.n, self.ground)
+        self.connect(self.ground, self.negativeSupply.p)
 
 
 class _SignalSource:
@@ -334,7 +424,9 @@ __all__ = [
     "ConstantCurrent",
     "ConstantVoltage",
     "CosineCurrent",
+    "CosineCurrentVariableFrequencyAndAmplitude",
     "CosineVoltage",
+    "CosineVoltageVariableFrequencyAndAmplitude",
     "ExpSineCurrent",
     "ExpSineVoltage",
     "ExponentialsCurrent",
@@ -348,9 +440,12 @@ __all__ = [
     "SignalCurrent",
     "SignalVoltage",
     "SineCurrent",
+    "SineCurrentVariableFrequencyAndAmplitude",
     "SineVoltage",
+    "SineVoltageVariableFrequencyAndAmplitude",
     "StepCurrent",
     "StepVoltage",
+    "SupplyVoltage",
     "TrapezoidCurrent",
     "TrapezoidVoltage",
 ]

@@ -23,6 +23,7 @@ from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, initial_problem
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import elements, stacked
+from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.runtime.equations import Equations
@@ -72,6 +73,7 @@ class Assembled:
             starts, parameters = starts.move(parameters, guesses)
         if not rows:
             return cls(starts, parameters, constraints, False)
+        at_rest = Recursive.at_rest(ca.vertcat(vectors.a, constraints.multipliers), vectors)
         record = equations(
             assembly,
             sweeps.unknowns,
@@ -80,8 +82,9 @@ class Assembled:
             motion,
             constraints,
             initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time),
-            Recursive.at_rest(ca.vertcat(vectors.a, constraints.multipliers), vectors),
+            at_rest,
             Events.of(sweeps, parameters, constraints).of_the_clock(),
+            Updates.of(sweeps, starts, parameters, constraints, vectors, at_rest.w).unchanged(vectors),
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )

@@ -14,9 +14,9 @@ from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import InitialProblem
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import Unknowns, elements
+from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
-from mbfmu.modeling import leaves
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
@@ -36,6 +36,8 @@ class Events:
     #: Values that must not be negative, and what they say otherwise.
     assertions: ca.SX
     messages: tuple[str, ...]
+    #: Which of them end the run as it should.
+    endings: tuple[bool, ...]
 
     @classmethod
     def of(cls, sweeps: Sweeps, parameters: Parameters, constraints: Constraints) -> Events:
@@ -44,22 +46,26 @@ class Events:
             [
                 sweeps.of_all(lambda behaviour: behaviour.switches),
                 sweeps.of_all(lambda behaviour: behaviour.times),
-                sweeps.of_all(lambda behaviour: (expression for expression, _ in behaviour.checks)),
+                sweeps.of_all(
+                    lambda behaviour: (expression for expression, _ in (*behaviour.checks, *behaviour.endings))
+                ),
             ]
         )
         crossings, checks = constraints.without_dropped([crossings, checks])
         of_time: list[bool] = []
         names: list[str] = []
         messages: list[str] = []
+        endings: list[bool] = []
         for path, behaviour in sweeps.behaviours.items():
             count = sum(expression.numel() for expression in behaviour.switches)
             names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
-            for expression in behaviour.switches:
-                is_of_time = all(leaf == leaves.Time() for leaf, *_ in behaviour.leaves_in(expression))
+            for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
                 of_time += [is_of_time] * expression.numel()
-            for expression, message in behaviour.checks:
+            for expression, message in (*behaviour.checks, *behaviour.endings):
                 messages += [f"{path}: {message}"] * expression.numel()
-        return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages))
+            endings += [False] * sum(expression.numel() for expression, _ in behaviour.checks)
+            endings += [True] * len(behaviour.endings)
+        return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages), tuple(endings))
 
     def of_the_clock(self) -> Events:
         """Only switches of time, as long as nothing but positions and speeds are sought; all others have mode 1."""
@@ -67,7 +73,9 @@ class Events:
             ca.SX(0, 1), *(c if k else 0 for c, k in zip(elements(self.crossings), self.time_switches, strict=True))
         )
         nothing = ca.SX(0, 1)
-        return dataclasses.replace(self, crossings=crossings, times=nothing, assertions=nothing, messages=())
+        return dataclasses.replace(
+            self, crossings=crossings, times=nothing, assertions=nothing, messages=(), endings=()
+        )
 
 
 def _once(values: list[ca.SX]) -> list[ca.SX]:
@@ -85,6 +93,7 @@ def equations(
     initial: InitialProblem,
     accelerations: Accelerations,
     events: Events,
+    updates: Updates,
     rates: ca.SX,
     outputs: ca.SX,
 ) -> Equations:
@@ -93,7 +102,7 @@ def equations(
     Args:
         rates: dx/dt.
         outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
-        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations, events: the stages.
+        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations, events, updates: stages.
     """
     vectors = Vectors.of(unknowns, inputs, parameters)
     t, x, P, w = vectors.t, vectors.x, vectors.P, accelerations.w
@@ -113,8 +122,10 @@ def equations(
             ],
         ),
         "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
-        "next_times": ([t, P], [events.times]),
+        "next_times": ([t, P, vectors.m], [events.times]),
         "crossings": ([*standard, w], [events.crossings]),
+        "held": ([P], [updates.start]),
+        "update": ([*standard, w, updates.m_before, updates.w_before], [updates.held, updates.states]),
         "variables": ([*standard, w], [outputs]),
         "assertions": ([*standard, w], [events.assertions]),
     }
@@ -145,7 +156,9 @@ def equations(
         pivots=accelerations.pivots,
         time_switches=events.time_switches,
         switch_names=events.names,
+        held_names=updates.names,
         assertion_messages=events.messages,
+        endings=events.endings,
         parameters=parameters.defaults,
         inputs=inputs.starts,
         start_time=assembly.start_time,

@@ -79,6 +79,8 @@ class Places:
     outputs: ca.SX
     #: Indices of y that change while the model runs, and of those that tunable parameters move.
     changing: frozenset[int]
+    #: Those among them that change at events only.
+    discrete: frozenset[int]
     tunable: frozenset[int]
 
     @classmethod
@@ -116,10 +118,10 @@ class Places:
                 found[key] = ("y", len(outputs))
                 outputs.append(scalar)
         column = stacked(outputs)
-        running = ca.vertcat(vectors.t, vectors.x, vectors.u, vectors.m, accelerations.w)
+        running = ca.vertcat(vectors.t, vectors.x, vectors.u, accelerations.w)
         tunable = stacked(vectors.P[i] for i in sorted(parameters.tunable))
-        changing, moved = (frozenset(which_depend(column, of)) for of in (running, tunable))
-        return cls(found, by_name, rates, column, changing, moved)
+        continuous, held, moved = (frozenset(which_depend(column, of)) for of in (running, vectors.m, tunable))
+        return cls(found, by_name, rates, column, continuous | held, held - continuous, moved)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -274,10 +276,12 @@ class Visible:
             variability = "tunable" if is_tunable else "fixed"
             return local(variability=variability, store=store, index=index, **_CALCULATED)
         number = None if start is None else self.parameters.number_of(start.start)
+        is_discrete = store == "y" and index in self.places.discrete
+        variability = "discrete" if is_discrete else "continuous"
         if start is None or number is None:
-            return local(variability="continuous", store=store, index=index, **_CALCULATED)
+            return local(variability=variability, store=store, index=index, **_CALCULATED)
         return local(
-            variability="continuous",
+            variability=variability,
             initial="exact" if start.fixed else "approx",
             start=self.parameters.defaults[number],
             store=store,

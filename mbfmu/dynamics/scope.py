@@ -16,6 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.when import Clauses, Events, HeldValue, Reset
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
@@ -24,7 +25,9 @@ from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
+    DiscreteState,
     Effort,
+    Held,
     Input,
     Leaf,
     Load,
@@ -86,10 +89,19 @@ class Behaviour:
     initial: tuple[tuple[ca.SX, str], ...]
     #: (expression >= 0, message) of assertions.
     checks: tuple[tuple[ca.SX, str], ...]
-    #: Instants, functions of parameters, where something jumps or kinks.
+    #: (expression < 0, message) of ends of the run.
+    endings: tuple[tuple[ca.SX, str], ...]
+    #: Instants, functions of time, parameters and held values, where something jumps or kinks.
     times: tuple[ca.SX, ...]
     #: Expressions whose signs set the modes of switches.
     switches: tuple[ca.SX, ...]
+    #: Which of them depend on time, parameters and held values only, with instants among `times`.
+    of_time: tuple[bool, ...]
+    #: Values that are held between events, and states that events set anew.
+    held: tuple[HeldValue, ...]
+    resets: tuple[Reset, ...]
+    #: Expressions whose values before an event are read, by the number of their leaf `Pre`.
+    before: tuple[ca.SX, ...]
     #: Relative motion r, T, w of frame_b in frame_a with the derivatives v, a, z; None where there is none.
     motion: Mapping[str, ca.SX] | None
     #: Kinetic and potential energy, power dissipated and supplied; empty where the component does not say.
@@ -129,8 +141,11 @@ class Notes:
         self.constraints: list[Constraint] = []
         self.initial: list[tuple[ca.SX, str]] = []
         self.checks: list[tuple[ca.SX, str]] = []
+        self.endings: list[tuple[ca.SX, str]] = []
         self.times: list[ca.SX] = []
         self.switches: list[ca.SX] = []
+        self.of_time: list[bool] = []
+        self.clauses = Clauses(self)
         self.motion: dict[str, ca.SX] | None = None
         self.energies: dict[str, ca.SX] = {}
 
@@ -201,6 +216,7 @@ class Notes:
     def behaviour(self) -> Behaviour:
         """All of it, finished."""
         network = self._network()
+        held = self.clauses.finished(self._continuous())
         return Behaviour(
             component=self.component,
             leaves=self.leaves,
@@ -210,13 +226,25 @@ class Notes:
             constraints=tuple(self.constraints),
             initial=tuple(self.initial),
             checks=tuple(self.checks),
+            endings=tuple(self.endings),
             times=tuple(self.times),
             switches=tuple(self.switches),
+            of_time=tuple(self.of_time),
+            held=held,
+            resets=tuple(self.clauses.resets),
+            before=tuple(self.clauses.before),
             motion=self.motion,
             energies=self.energies,
             leaf_of=self.leaf_of,
             derivative=self.rate_of,
         )
+
+    def _continuous(self) -> ca.SX:
+        """All that the equations say but for what happens at events, in one column."""
+        rows = [*self.targets.values(), *self.relations, *self.times, *self.switches, *(self.motion or {}).values()]
+        rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
+        rows += [expression for expression, _ in (*self.initial, *self.checks)]
+        return ca.veccat(ca.SX(0, 1), *rows, *self.energies.values())
 
     def _network(self) -> dict[int, NetworkVariable]:
         """Relations of networks with their variables: those that are declared, or flows that keep them, as loads."""
@@ -306,7 +334,7 @@ class Facts:
     holds_orientation: bool = False
 
 
-class Scope:
+class Scope(Events):
     """Mixed into a component's class (see `evaluate`): declared names as symbols, and the vocabulary of equations."""
 
     _component: Component
@@ -451,14 +479,28 @@ class Scope:
         mode = self._notes.leaf(Mode(index))
         if callable(expression) and not hasattr(expression, "is_symbolic"):
             expression = expression(mode)
-        self._notes.switches.append(self._notes.column(expression, "the condition of a switch"))
+        expression = self._notes.column(expression, "the condition of a switch")
+        self._notes.switches.append(expression)
+        self._notes.of_time.append(self._waits_for_instant(expression))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
+
+    def _waits_for_instant(self, expression: ca.SX) -> bool:
+        """True where an expression depends on time and held values only; where these decide, the instant is told."""
+        found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
+        if not all(isinstance(leaf, Time | DiscreteState | Held) for leaf in found) or Time() not in found:
+            return not found
+        if found != {Time()}:
+            slope = ca.jacobian(expression, self.time)
+            if ca.depends_on(slope, self.time):
+                return False
+            self.time_event(-ca.substitute(expression, self.time, 0) / slope)
+        return True
 
     def time_event(self, instant: Any) -> None:
         """Something jumps or kinks at this instant: the integrator stops there.
 
-        An instant is a function of parameters, and of time where it is the next of a series: those that lie after
-        `self.time` count.
+        An instant is a function of parameters and held values, and of time where it is the next of a series: those that
+        lie after `self.time` count.
         """
         self._notes.times.append(self._notes.column(instant, "an instant"))
 

@@ -71,7 +71,7 @@ class Starts:
         An unknown takes the start value of its strongest variable; other fixed ones become conditions.
         """
         unknowns = sweeps.unknowns
-        groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers)
+        groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers, unknowns.held)
         known = {e.element_hash() for group in groups for symbol in group.values() for e in elements(symbol)}
         found: list[StartValue] = []
         owner: dict[int, StartValue] = {}

@@ -19,6 +19,7 @@ from mbfmu.dynamics.motion import moved
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, guessed, initial_problem
 from mbfmu.dynamics.topology import Topology, analyse
+from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
@@ -114,6 +115,7 @@ class System:
                 initial,
                 w,
                 Events.of(sweeps, parameters, constraints),
+                Updates.of(sweeps, starts, parameters, constraints, vectors, w.w),
                 places.rates,
                 places.outputs,
             ),

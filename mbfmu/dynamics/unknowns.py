@@ -31,7 +31,7 @@ Coordinate = ScalarNode | Own
 
 @dataclasses.dataclass(frozen=True)
 class Unknowns:
-    """Positions q, speeds v, accelerations a = dv/dt, states z, multipliers and modes, by what they belong to."""
+    """Positions q, speeds v, accelerations a = dv/dt, states z, multipliers, modes and held values, by their owners."""
 
     time: ca.SX
     q: Mapping[Coordinate, ca.SX]
@@ -39,6 +39,8 @@ class Unknowns:
     a: Mapping[Coordinate, ca.SX]
     z: Mapping[Own, ca.SX]
     modes: Mapping[Own, ca.SX]
+    #: Values that are held between events.
+    held: Mapping[Own, ca.SX]
     #: Multipliers of components, cut joints, relations that close loops, and positions that are prescribed twice.
     multipliers: Mapping[Own | Edge | RelationKey | ConnectorKey, ca.SX]
     #: Per element of v, what messages call it: its coordinate's name, or its own.
@@ -52,6 +54,7 @@ class Unknowns:
         a: dict[Coordinate, ca.SX] = {}
         z: dict[Own, ca.SX] = {}
         modes: dict[Own, ca.SX] = {}
+        held: dict[Own, ca.SX] = {}
         multipliers: dict[Own | Edge | RelationKey | ConnectorKey, ca.SX] = {}
         names: list[str] = []
         for node in topology.independent:
@@ -77,6 +80,9 @@ class Unknowns:
             for i in range(len(behaviour.switches)):
                 own = Own(path, leaves.Mode(i))
                 modes[own] = ca.SX.sym(str(own))
+            for value in behaviour.held:
+                own = Own(path, value.leaf)
+                held[own] = ca.SX.sym(str(own), *value.leaf.shape)
         for edge in topology.edges:
             if edge.role == "cut":
                 multipliers[edge] = ca.SX.sym(f"cut.{edge.path}.{edge.connectors[1]}", 6)
@@ -85,13 +91,13 @@ class Unknowns:
                 multipliers[relation.key] = ca.SX.sym(f"relation.{relation.path}.{relation.index}")
         for path, connector in topology.repeated:
             multipliers[(path, connector)] = ca.SX.sym(f"root.{path}.{connector}")
-        return cls(ca.SX.sym("time"), q, v, a, z, modes, multipliers, tuple(names))
+        return cls(ca.SX.sym("time"), q, v, a, z, modes, held, multipliers, tuple(names))
 
     @functools.cached_property
     def own(self) -> Mapping[Own, ca.SX]:
         """Symbols of unknown leaves."""
         found: dict[Own, ca.SX] = {}
-        for group in (self.q, self.v, self.z, self.modes, self.multipliers):
+        for group in (self.q, self.v, self.z, self.modes, self.held, self.multipliers):
             found |= {key: symbol for key, symbol in group.items() if isinstance(key, Own)}
         for key, symbol in self.a.items():
             if isinstance(key, Own):

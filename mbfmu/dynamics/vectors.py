@@ -13,7 +13,7 @@ from mbfmu.dynamics.unknowns import Unknowns, stacked
 
 @dataclasses.dataclass(frozen=True)
 class Vectors:
-    """Time, positions, speeds, accelerations, states, inputs, parameters and modes, each as one column."""
+    """Time, positions, speeds, accelerations, states, inputs, parameters and discrete states, each as one column."""
 
     t: ca.SX
     q: ca.SX
@@ -27,7 +27,8 @@ class Vectors:
     @classmethod
     def of(cls, unknowns: Unknowns, inputs: Inputs, parameters: Parameters) -> Vectors:
         """Stack what there is."""
-        q, v, a, z, m = (stacked(d.values()) for d in (unknowns.q, unknowns.v, unknowns.a, unknowns.z, unknowns.modes))
+        q, v, a, z = (stacked(d.values()) for d in (unknowns.q, unknowns.v, unknowns.a, unknowns.z))
+        m = stacked([*unknowns.modes.values(), *unknowns.held.values()])
         return cls(unknowns.time, q, v, a, z, inputs.u, parameters.all, m)
 
     @property

@@ -58,7 +58,7 @@ class StartPatterns:
         return self.rows("p") + self._through("derived", 0, {0: "p"})
 
     def _m(self) -> list[Pattern | None]:
-        return [None] * self._equations.nm
+        return [None] * (self._equations.nm + self._equations.nheld)
 
     def _x(self) -> list[Pattern | None]:
         e = self._equations

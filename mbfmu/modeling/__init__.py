@@ -20,6 +20,7 @@ from mbfmu.modeling.connectors import (
 )
 from mbfmu.modeling.declarations import (
     Coordinate,
+    DiscreteState,
     Final,
     Multiplier,
     NetworkVariable,
@@ -37,6 +38,7 @@ __all__ = [
     "Component",
     "Connector",
     "Coordinate",
+    "DiscreteState",
     "Final",
     "Flange",
     "Frame",

@@ -326,6 +326,16 @@ class State(Variable):
         return leaves.State(self.name, size)
 
 
+class DiscreteState(Variable):
+    """A variable that keeps its value between events (Modelica's `discrete`): `self.when(event, NAME=...)` gives it.
+
+    It begins at its start value, 0 where there is none.
+    """
+
+    def _leaf(self, size: int) -> leaves.Leaf:
+        return leaves.DiscreteState(self.name, size)
+
+
 class Multiplier(Variable):
     """A constraint force or torque: unknown of the equations of motion, tied to a constraint by `self.constrain`."""
 

@@ -500,3 +500,48 @@ class Mode(Leaf):
 
     def value(self, system: Quantities, path: str) -> ca.SX:
         return system.unknown(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class DiscreteState(_Unknown):
+    """A variable that keeps its value between events."""
+
+    is_discrete = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Held(Leaf):
+    """A value without a name that is kept between events."""
+
+    index: int
+    size: int = dataclasses.field(default=1, compare=False)
+    is_discrete = True
+
+    def __str__(self) -> str:
+        return f"held[{self.index + 1}]"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.unknown(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Pre(Leaf):
+    """An expression as it was before the event that is being handled; between events its value is held."""
+
+    index: int
+    size: int = dataclasses.field(default=1, compare=False)
+    is_discrete = True
+
+    def __str__(self) -> str:
+        return f"pre[{self.index + 1}]"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.unknown(path, self)

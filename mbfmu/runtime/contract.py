@@ -23,6 +23,7 @@ SIZES = {
     "nl": "NL",
     "ng": "NG",
     "nm": "NM",
+    "nheld": "NHELD",
     "nt": "NT",
     "ny": "NY",
     "ne": "NE",
@@ -55,6 +56,7 @@ SIZES = {
 #: What follows from them, in C.
 DERIVED_SIZES = {
     "NX": "(NQ + NV + NZ)",
+    "NDISCRETE": "(NM + NHELD)",
     "NW": "(NV + NL)",
     "NP": "(NPAR + ND)",
     "SPARSE": "(NENTRIES > 0)",
@@ -90,11 +92,13 @@ VECTORS = {
     "p": Vector("npar", "independent parameters, *start values included*; settable before initialisation"),
     "d": Vector("nd", "derived parameters, `d = derived(p)`; evaluated when p changed"),
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
-    "m": Vector("nm", "modes of the switches, 0 or 1"),
+    "m": Vector("nM", "discrete states: modes of the switches, 0 or 1, then held values; nM = nm + nheld"),
     "w": Vector("nw", "accelerations a = dv/dt and multipliers lambda: solution of `A w = b`; nw = nv + nl"),
     "W": Vector("nW", "unknowns of `A W = b`: w; where A is sparse, motions and wrenches between neighbours follow"),
     "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
+    "m_before": Vector("nM", "discrete states before an event"),
+    "w_before": Vector("nw", "accelerations and multipliers with these"),
     "dv": Vector("nv", "a displacement along the speeds"),
     "dt": Vector("1", "change of t in a direction"),
     "dx": Vector("nx", "change of x in a direction"),
@@ -154,7 +158,7 @@ FUNCTIONS = {
         "residuals of dropped, dependent position rows: all 0 while the dropping holds",
     ),
     "next_times": Signature(
-        ("t", "P"),
+        ("t", "P", "m"),
         (Result("te", "nt"),),
         "instants where something jumps or kinks in time: the first that lies after t is the least of those that do",
     ),
@@ -162,6 +166,13 @@ FUNCTIONS = {
         (*_AT, "w"),
         (Result("c", "nm"),),
         "a switch has mode 1 while c >= 0; c may depend on its own mode (hysteresis)",
+    ),
+    "held": Signature(("P",), (Result("k", "nheld"),), "held values before the start"),
+    "update": Signature(
+        (*_AT, "w", "m_before", "w_before"),
+        (Result("k", "nheld"), Result("xe", "nx")),
+        "what held values k and states xe become at an event: k = update(..., m = [modes; k], ...) is solved, "
+        "again and again with m_before = m, until nothing changes",
     ),
     "variables": Signature((*_AT, "w"), (Result("y", "ny"),), "all that is seen beside t, x, u, P and w"),
     "assertions": Signature((*_AT, "w"), (Result("h", "nh"),), "each must be >= 0; `assertion_messages` names it"),
@@ -240,7 +251,9 @@ TABLES = {
     "velocity_names": Table("text", "NL"),
     "redundant_names": Table("text", "NE"),
     "assertion_messages": Table("text", "NH"),
+    "endings": Table("int", "NH", ("0", "1")),
     "switch_names": Table("text", "NM"),
+    "held_names": Table("text", "NHELD"),
     "strings": Table("text", "NSTRINGS"),
     **_settables("real"),
     **_settables("integer"),
@@ -267,6 +280,7 @@ def length(size: str, sizes: dict[str, int]) -> int:
     """Evaluate a length of the tables above, such as `nw`, with the sizes of a model."""
     q, v, z, wl = (sizes[name] for name in ("nq", "nv", "nz", "nl"))
     derived = {"1": 1, "nx": q + v + z, "nP": sizes["npar"] + sizes["nd"], "nw": v + wl}
+    derived["nM"] = sizes["nm"] + sizes["nheld"]
     derived["nA"] = 0 if sizes["explicit"] else sizes["nentries"] or derived["nw"] ** 2
     derived["nG"] = 0 if sizes["nentries"] else wl
     return derived[size] if size in derived else sizes[size]
@@ -374,7 +388,7 @@ def _result(signature: Signature, result: Result) -> str:
 
 def _macro(size: str) -> str:
     """A length in C."""
-    names = {**SIZES, "nx": "NX", "nP": "NP", "nw": "NW", "nA": "NA"}
+    names = {**SIZES, "nx": "NX", "nP": "NP", "nw": "NW", "nA": "NA", "nM": "NDISCRETE"}
     return names.get(size, size)
 
 

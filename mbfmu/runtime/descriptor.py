@@ -139,6 +139,7 @@ def tables_of(
     nominals = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
     kinds, constants, strings = _variables(variables, lengths)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
+    held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
     return {
         "identity": (e.name, guid),
         "experiment": (e.start_time, e.stop_time, e.tolerance, e.fixed_step),
@@ -164,7 +165,9 @@ def tables_of(
         "velocity_names": e.velocity_names,
         "redundant_names": e.redundant_names,
         "assertion_messages": e.assertion_messages,
+        "endings": [int(ends) for ends in e.endings or (False,) * e.nh],
         "switch_names": switches,
+        "held_names": held,
         "strings": strings,
         **kinds,
     }

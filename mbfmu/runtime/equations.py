@@ -65,6 +65,10 @@ class Equations:
     fixed_step: float = 0.0
     #: Per switch: a name for messages; without them they are numbered.
     switch_names: tuple[str, ...] = ()
+    #: Per assertion: True where its violation ends the run as it should; none do where it is empty.
+    endings: tuple[bool, ...] = ()
+    #: Per held value: a name for messages; without them they are numbered.
+    held_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for name in contract.REQUIRED:
@@ -109,7 +113,8 @@ class Equations:
             "nd": f["derived"].numel_out(0),
             "nl": f["constraints"].numel_out(1),
             "ng": f["constraints"].numel_out(0),
-            "nm": f["derivatives"].numel_in(4),
+            "nm": f["crossings"].numel_out(0),
+            "nheld": f["held"].numel_out(0),
             "nt": f["next_times"].numel_out(0),
             "ny": f["variables"].numel_out(0),
             "ne": f["redundant"].numel_out(0),
@@ -122,7 +127,7 @@ class Equations:
         }
 
     def __getattr__(self, name: str) -> int:
-        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nt, ny, ne, nh, nX, nr, nW."""
+        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nheld, nt, ny, ne, nh, nX, nr, nW."""
         if name in contract.SIZES and not name.startswith("_"):
             sizes = self.sizes
             if name in sizes:

@@ -49,6 +49,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "start_drive": (None, [_POINTER, _POINTER]),
     "batch": (None, [_POINTER, _POINTER]),
     "assemble": (_INT, [_POINTER, _TEXT]),
+    "ended": (_INT, [_POINTER]),
     "modes": (None, [_POINTER, _POINTER]),
     "project": (_INT, [_POINTER, _DOUBLE, _POINTER]),
     "statistics": (None, [_POINTER, _POINTER]),

@@ -139,15 +139,16 @@ class Run:
         return not self.instance.library.project(self.instance.handle, self.equations.start_time, x.ctypes.data)
 
     def values(self, store: str) -> np.ndarray:
-        """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the modes, `m`.
+        """Values of a whole store, `x`, `u`, `P`, `w` or `y`, or of the discrete states, `m`.
 
         Raises
         ------
         SimulationError
             The values need an initialisation, and that fails.
         """
-        sizes = {**self.equations.sizes, "nx": self.equations.nx, "nw": self.equations.nw}
-        size = sizes["npar"] + sizes["nd"] if store == "P" else sizes[f"n{store}"]
+        e = self.equations
+        sizes = {**e.sizes, "nx": e.nx, "nw": e.nw, "nP": e.npar + e.nd, "nm": e.nm + e.nheld}
+        size = sizes[f"n{store}"]
         if store == "m":
             modes = np.zeros(size)
             self.instance.library.modes(self.instance.handle, modes.ctypes.data)
@@ -179,7 +180,7 @@ class Run:
     def rows(self, times: np.ndarray, places: np.ndarray, drive: DriveRecord | None = None) -> np.ndarray:
         """Step to each of the times [n] and read the places [k] (store << 28 | index) there: [n, k].
 
-        Inputs follow `drive`, or stay.
+        Inputs follow `drive`, or stay. Where the model ends the run there are fewer rows: one for each time before.
 
         Raises
         ------
@@ -192,9 +193,13 @@ class Run:
             self.instance.handle, b"doStep", times.ctypes.data, times.size, places.ctypes.data, places.size,
             rows.ctypes.data, None if drive is None else ctypes.byref(drive),
         )  # fmt: skip
-        if done < times.size:
+        if done < times.size and not self.instance.library.ended(self.instance.handle):
             raise self._ended()
-        return rows
+        return rows[:done]
+
+    def row(self, places: np.ndarray) -> np.ndarray:
+        """Values of the places at the present time."""
+        return np.array(self.instance.values([int(place) for place in places]))
 
 
 @functools.lru_cache(maxsize=16)
@@ -302,7 +307,12 @@ def run(
     series = np.empty((grid.size, places.size))
     chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
     for part in np.array_split(np.arange(grid.size), chunks):
-        series[part] = one.rows(grid[part], places, driven)
+        rows = one.rows(grid[part], places, driven)
+        series[part[: len(rows)]] = rows
+        if len(rows) < part.size:  # the model has ended the run
+            before = part[len(rows)]
+            grid, series = np.append(grid[:before], one.time), np.vstack([series[:before], one.row(places)])
+            break
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
     _check_finite(equations.name, grid, series, moving, columns)

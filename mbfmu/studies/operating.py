@@ -116,12 +116,13 @@ class Mechanics:
         return self.solved(t, x, u, m)[0][: self.nw]
 
     def modes(self, t: float, x: Array, u: Array, m: Array) -> Array:
-        """Modes [nm] of the switches at a point, from a guess of them."""
+        """Discrete states at a point: modes of the switches, from a guess of them; held values stay."""
         for _ in range(20):
-            if not m.size:
+            if not self.equations.nm:
                 break
             w = self.accelerations(t, x, u, m)
-            found = (self("crossings", t, x, u, self.P, m, w)[0].ravel() >= 0).astype(float)
+            modes = self("crossings", t, x, u, self.P, m, w)[0].ravel() >= 0
+            found = np.concatenate([modes.astype(float), m[modes.size :]])
             if (found == m).all():
                 break
             m = found

@@ -12,7 +12,7 @@ static void place_head(Instance *s)
     head->begin = head->end = now->latch_t;
     head->length = 1;
     COPY(s->head_x, s->latch_x, NX);
-    COPY(s->head_m, s->latch_m, NM);
+    COPY(s->head_m, s->latch_m, NDISCRETE);
     head->k_known = head->event = 0;
 }
 
@@ -35,7 +35,7 @@ static Outcome restart(Instance *s)
     Head *head = &s->now->head;
     place_head(s);
     forget_flips(s);
-    Outcome outcome = update_modes(s, head->end, s->head_x, s->head_m, s->head_c);
+    Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->head_m);
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) head->h = 0;
     return outcome ? outcome : check_redundant(s, head->end, s->head_x, s->head_m);
@@ -48,11 +48,11 @@ static Outcome latch_at(Instance *s, double t)
     Outcome outcome = DONE;
     if (t == head->end) {
         COPY(s->latch_x, s->head_x, NX);
-        COPY(s->latch_m, s->head_m, NM);
+        COPY(s->latch_m, s->head_m, NDISCRETE);
     } else {
         interpolate(s, t, s->latch_x);
         outcome = project(s, t, s->latch_x, s->inside);
-        COPY(s->latch_m, s->inside, NM);
+        COPY(s->latch_m, s->inside, NDISCRETE);
     }
     COPY(s->latch_u, inputs_at(s, t), NU);
     if (now->ramps) COPY(s->u, s->latch_u, NU);
@@ -105,7 +105,7 @@ static Outcome advance(Instance *s, double target)
         keep_head(s);
         Outcome outcome = fixed_steps(s, target);
         if (outcome) {
-            recall_head(s);
+            if (outcome != ENDED) recall_head(s);
             latch_at(s, head->end);
             return outcome;
         }
@@ -119,6 +119,10 @@ static Outcome advance(Instance *s, double target)
         if (!outcome) {
             if (!event_ends_step(s, target)) target = call_master(s, target);
             continue;
+        }
+        if (outcome == ENDED && head->end <= target) {
+            latch_at(s, head->end);
+            return outcome;
         }
         recall_head(s);
         if (!ahead) {

@@ -94,7 +94,15 @@ static Status do_step(Instance *s, const char *name, double point, double h)
             return say(s, STATUS_ERROR, "%s: a step to %.9g, beyond the stop time %.9g", name, target, s->now->stop_time);
         s->now->stop_time = target;
     }
+    if (s->now->ended) {
+        s->now->phase = STEP_FAILED;
+        return say(s, STATUS_DISCARD, "%s from %.9g to %.9g: the model has ended the simulation", name, t, target);
+    }
     Outcome outcome = advance(s, target);
+    s->now->ended = outcome == ENDED;
+    /* Where the end is that of the step, the step is complete. */
+    if (outcome == ENDED && target - s->now->latch_t <= 1e-9 * fmax(fabs(target), h))
+        return say(s, STATUS_OK, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
     if (outcome) {
         explain(s, outcome);
         s->now->phase = STEP_FAILED;

@@ -201,16 +201,25 @@ static Outcome right_hand_side(Instance *s, double t, const double *x, const dou
 /* Assertions hold to what constraints are met to: a piston at its dead centre may be there, and not beyond by rounding. */
 #define ASSERTION_MARGIN 1e-11
 
-/* The first assertion that does not hold is kept as the cause. */
+/* The first assertion that does not hold is kept as the cause; where only such do not that end the run, it has ended. */
 static Outcome check_assertions(Instance *s, double t, const double *x, const double *m, const double *w)
 {
     if (NH) {
         eval_assertions(s, t, x, inputs_at(s, t), m, w, s->h);
-        for (int i = 0; i < NH; ++i)
-            if (!(s->h[i] >= -ASSERTION_MARGIN)) {
-                because(s, "assertion violated: %s", s->tables->assertion_messages[i]);
-                return ASSERTION;
+        int end = -1;
+        for (int i = 0; i < NH; ++i) {
+            if (s->h[i] >= -ASSERTION_MARGIN) continue;
+            if (s->tables->endings[i]) {
+                end = i;
+                continue;
             }
+            because(s, "assertion violated: %s", s->tables->assertion_messages[i]);
+            return ASSERTION;
+        }
+        if (end >= 0) {
+            because(s, "the model ends the simulation: %s", s->tables->assertion_messages[end]);
+            return ENDED;
+        }
     }
     return DONE;
 }

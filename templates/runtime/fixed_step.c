@@ -33,7 +33,7 @@ static Outcome fixed_step(Instance *s, double h, double end)
     s->now->steps += 1;
     s->now->implicit_steps += SOLVER == SOLVER_IMPLICIT;
     forget_flips(s);
-    outcome = update_modes(s, end, s->head_x, s->head_m, s->head_c);
+    outcome = settle_events(s, end, s->head_x, s->head_m, s->head_c, s->head_m);
     if (outcome) return outcome;
     for (int i = 0; i < NM; ++i) s->now->events += s->flipped[i] != 0;
     if (NH) outcome = accelerations(s, end, s->head_x, inputs_at(s, end), s->head_m, s->stage_w);

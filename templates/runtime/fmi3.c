@@ -615,7 +615,8 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference val
     return fmi3_statuses[get_output_derivatives(s, name, at, nValues, all, values)];
 }
 
-/* A step that fails ends the simulation: shorter ones would end at the same time. */
+/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, and
+   steps may end early, the step does. */
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi3Float64 communicationStepSize,
                       fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean *eventHandlingNeeded,
                       fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn, fmi3Float64 *lastSuccessfulTime)
@@ -628,8 +629,10 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     fmi3Status status = fmi3_statuses[do_step(s, "fmi3DoStep", currentCommunicationPoint, communicationStepSize)];
     const Head *head = &s->now->head;
     double reached = s->now->latch_t;
+    int ended = status == fmi3Discard && s->now->ended && s->master.early_return;
+    if (ended) status = fmi3OK;
     *eventHandlingNeeded = status == fmi3OK && s->master.event_mode && head->event && head->end == reached;
-    *terminateSimulation = status != fmi3OK;
+    *terminateSimulation = status != fmi3OK || s->now->ended;
     *earlyReturn = status == fmi3OK && reached < currentCommunicationPoint + communicationStepSize;
     *lastSuccessfulTime = reached;
     return status;

@@ -163,8 +163,11 @@ HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
     return STATUS_OK;
 }
 
-/* The modes of the switches at the latch. */
-HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch_m, NM); }
+/* Has the model ended the run, as it should? */
+HOST_EXPORT int mbfmu_ended(const Instance *s) { return s->now->ended; }
+
+/* The discrete states at the latch. */
+HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch_m, NDISCRETE); }
 
 /* The values at n places (store << 28 | index), at the latch. */
 static int read_places(Instance *s, const int *places, size_t n, double *values)

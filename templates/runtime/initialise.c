@@ -248,6 +248,8 @@ static int find_start(Instance *s, int leaving)
     derive(s);
     now->u_time = t;
     for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
+    if (NHELD && eval_held(s, s->latch_m + NM)) return 0;
+    COPY(s->m_before, s->latch_m, NDISCRETE);
     /* Modes at the guess. Accelerations may not exist there: then the first round does with modes 0. */
     if (NM && !eval_guess(s, s->X)) {
         take_start(s);
@@ -264,25 +266,32 @@ static int find_start(Instance *s, int leaving)
         if (!solve_from_guess(s)) return 0;
         take_start(s);
         if (leaving) leave_singular_position(s);
-        COPY(s->m_before, s->latch_m, NM);
+        COPY(s->m_last, s->latch_m, NDISCRETE);
+        if (NHELD) {
+            if (eval_held(s, s->m_before + NM)) return 0;
+            for (int i = 0; i < NW; ++i) s->w_before[i] = 0;
+        }
         forget_flips(s);
         /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
         for (int i = 0; i < NM; ++i)
             if (s->mode_changes[i] > 1) s->flipped[i] = 2;
-        Outcome outcome = update_modes(s, t, s->latch_x, s->latch_m, s->head_c);
-        for (int i = 0; i < NM; ++i) s->mode_changes[i] += s->m_before[i] != s->latch_m[i];
+        Outcome outcome = agree(s, t, s->latch_x, s->latch_m, s->head_c);
+        for (int i = 0; i < NM; ++i) s->mode_changes[i] += s->m_last[i] != s->latch_m[i];
         if (outcome) {
             explain_start(s, outcome);
             return 0;
         }
-        settled = !memcmp(s->m_before, s->latch_m, (size_t)NM * sizeof(double));
+        settled = !memcmp(s->m_last, s->latch_m, (size_t)NDISCRETE * sizeof(double));
     }
     if (!settled) {
         because(s, "the switches of the model do not settle: with either mode the other one applies; start away from the point "
                 "where they change");
         return 0;
     }
-    Outcome outcome = accelerations(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->w);
+    /* Events of the start follow its initialisation. */
+    forget_flips(s);
+    Outcome outcome = NHELD ? settle_events(s, t, s->latch_x, s->latch_m, s->head_c, s->latch_m) : DONE;
+    if (!outcome) outcome = accelerations(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->w);
     if (outcome || !finite_all(s->latch_x, NX)) {
         explain_start(s, outcome ? outcome : NOT_FINITE);
         return 0;

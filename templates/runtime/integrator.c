@@ -192,7 +192,7 @@ static Outcome finish_event(Instance *s)
     int last = 0;
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i] == 2) s->head_m[i] = 1 - s->head_m[i];
-    Outcome outcome = update_modes(s, head->end, s->head_x, s->head_m, s->head_c);
+    Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->inside);
     if (outcome) return outcome;
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) {
@@ -200,8 +200,8 @@ static Outcome finish_event(Instance *s)
             last = i;
         }
     s->now->events += 1;
-    /* Where there are modes, their update leaves the accelerations at the end. */
-    head->k_known = NM > 0 && NX > 0
+    /* Where there are discrete states, settling them leaves the accelerations at the end. */
+    head->k_known = NDISCRETE > 0 && NX > 0
         && !eval_derivatives(s, head->end, s->head_x, inputs_at(s, head->end), s->head_m, s->stage_w, s->head_k)
         && finite_all(s->head_k, NX);
     head->chatter = head->end - head->begin < 1e-10 * s->now->longest_step ? head->chatter + 1 : 0;
@@ -313,7 +313,7 @@ static void propose_step(Instance *s)
 {
     Head *head = &s->now->head;
     int changed = 0;
-    for (int i = 0; i < NM; ++i) changed |= s->inside[i] != s->head_m[i];
+    for (int i = 0; i < NDISCRETE; ++i) changed |= s->inside[i] != s->head_m[i];
     if (head->h > 0 && !changed) return;
     head->entering = NM > 0;
     unsigned long long hash = mode_hash(s);
@@ -358,7 +358,7 @@ static Outcome step(Instance *s, double limit)
 {
     State *now = s->now;
     Head *head = &now->head;
-    double begin = head->end, instant = next_instant(s, begin);
+    double begin = head->end, instant = next_instant(s, begin, s->head_m);
     int rejected = 0;
     enum { BRANCHINGS = 8 };
     int branchings = 0;
@@ -417,7 +417,7 @@ static Outcome step(Instance *s, double limit)
         COPY(x, s->head_x, NX);
         head->begin = begin;
         head->length = h;
-        COPY(s->inside, s->head_m, NM);
+        COPY(s->inside, s->head_m, NDISCRETE);
         outcome = keep_dense(s, end, x);
         if (outcome) return outcome;
         choose_method(s, h);

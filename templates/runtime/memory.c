@@ -39,11 +39,14 @@ static double *take_vector(double **at, size_t n)
     return place;
 }
 
-static size_t head_size(const Instance *s) { return DENSE * (size_t)NX + 3 * (size_t)NM + 2 * (size_t)NX; }
+static size_t head_size(const Instance *s)
+{
+    return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM;
+}
 
 static size_t state_doubles(const Instance *s)
 {
-    return NPAR + (size_t)NP + 2 * (size_t)NU + NX + (size_t)NU + NM + head_size(s);
+    return NPAR + (size_t)NP + 2 * (size_t)NU + NX + (size_t)NU + NDISCRETE + head_size(s);
 }
 
 /* The vectors of the state, behind it. */
@@ -56,11 +59,11 @@ static void place_state(Instance *s)
     s->du = take_vector(&at, NU);
     s->latch_x = take_vector(&at, NX);
     s->latch_u = take_vector(&at, NU);
-    s->latch_m = take_vector(&at, NM);
+    s->latch_m = take_vector(&at, NDISCRETE);
     s->dense = take_vector(&at, DENSE * (size_t)NX);
-    s->inside = take_vector(&at, NM);
+    s->inside = take_vector(&at, NDISCRETE);
     s->head_x = take_vector(&at, NX);
-    s->head_m = take_vector(&at, NM);
+    s->head_m = take_vector(&at, NDISCRETE);
     s->head_c = take_vector(&at, NM);
     s->head_k = take_vector(&at, NX);
 }
@@ -121,6 +124,11 @@ static void lay_out(Instance *s, Area *area)
     s->h = take_doubles(area, NH);
     s->flipped = take_ints(area, nm);
     s->watched = take_ints(area, nm);
+    s->m_event = take_doubles(area, NDISCRETE);
+    s->m_before = take_doubles(area, NDISCRETE);
+    s->w_before = take_doubles(area, nw);
+    s->held = take_doubles(area, NHELD);
+    s->x_event = take_doubles(area, nx);
     s->along.x = take_doubles(area, nx);
     s->along.u = take_doubles(area, nu);
     s->moved.x = take_doubles(area, nx);
@@ -146,7 +154,7 @@ static void lay_out(Instance *s, Area *area)
     s->JJ_pivots = take_ints(area, equations);
     s->start_kept = take_doubles(area, NPAR);
     s->u_kept = take_doubles(area, nu);
-    s->m_before = take_doubles(area, nm);
+    s->m_last = take_doubles(area, NDISCRETE);
     s->mode_changes = take_ints(area, nm);
     take_least_norm(area, &s->least_norm, equations, unknowns);
     s->X_start = take_doubles(area, branches);

@@ -56,14 +56,20 @@ static Status enter_event_mode(Instance *s, const char *name)
     return STATUS_OK;
 }
 
+/* Tell the importer when the next event in time is due. */
+static void announce_next(Instance *s, EventInfo *info)
+{
+    double next = next_instant(s, s->now->latch_t, s->latch_m);
+    info->has_next_time = next < INFINITY;
+    info->next_time = next < INFINITY ? next : 0;
+}
+
 static Status new_discrete_states(Instance *s, const char *name, EventInfo *info)
 {
     if (check_phase(s, name, EVENT_MODE)) return STATUS_ERROR;
     if (!info) return say(s, STATUS_ERROR, "%s: no place for the result", name);
     memset(info, 0, sizeof *info);
-    double next = next_instant(s, s->now->latch_t);
-    info->has_next_time = next < INFINITY;
-    info->next_time = next < INFINITY ? next : 0;
+    announce_next(s, info);
     /* In co-simulation the integrator has handled its events; inputs and parameters that changed are left. */
     int integrated = s->now->interface == CO_SIMULATION;
     if (integrated && !s->now->touched) return STATUS_OK;
@@ -71,7 +77,8 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     forget_flips(s);
     s->cause[0] = 0;
     Outcome outcome = project(s, s->now->latch_t, s->next_x, s->latch_m);
-    if (!outcome) outcome = update_modes(s, s->now->latch_t, s->next_x, s->latch_m, s->c_next);
+    COPY(s->m_last, s->latch_m, NDISCRETE);
+    if (!outcome) outcome = settle_events(s, s->now->latch_t, s->next_x, s->latch_m, s->c_next, s->m_last);
     if (!outcome && s->now->touched) outcome = check_redundant(s, s->now->latch_t, s->next_x, s->latch_m);
     if (outcome) {
         explain(s, outcome);
@@ -80,11 +87,19 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     }
     /* An event that changes the equations counts as one that changes states: importers restart their integrator on it. */
     info->states_changed = NX && memcmp(s->latch_x, s->next_x, (size_t)NX * sizeof *s->latch_x) != 0;
+    int held = NHELD && memcmp(s->m_last + NM, s->latch_m + NM, (size_t)NHELD * sizeof *s->latch_m) != 0;
+    if (held) info->states_changed = NX > 0;
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) {
             info->states_changed = NX > 0;
             say_flip(s, i, s->latch_m[i], s->now->latch_t);
         }
+    announce_next(s, info);
+    if (NH && !accelerations(s, s->now->latch_t, s->next_x, inputs_at(s, s->now->latch_t), s->latch_m, s->stage_w)
+        && check_assertions(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w) == ENDED) {
+        info->terminate = 1;
+        say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    }
     s->now->events += 1;
     s->now->touched = 0;
     s->w_fresh = s->y_fresh = 0;
@@ -93,6 +108,7 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
         place_head(s);
         for (int i = 0; i < NM; ++i)
             if (s->flipped[i]) s->now->head.h = 0;
+        if (held) s->now->head.h = 0;
     }
     return STATUS_OK;
 }
@@ -129,8 +145,10 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     *enter_event = drift_from_constraints(s) > TOLERATED_DRIFT;
     *stop = 0;
     Status status = NH ? evaluate(s, name) : STATUS_OK;
-    if (!status && check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w) && violated_beyond_drift(s)) {
+    Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w);
+    if (outcome && violated_beyond_drift(s)) {
         *stop = 1;
+        if (outcome == ENDED) return say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
         return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
     return status;

@@ -1,5 +1,6 @@
 /* Data of a model and of an instance. The vectors and functions are those of mbfmu's architecture document: states x =
-   [q; v; z], inputs u, parameters P = [p; d], modes m, accelerations and multipliers w, variables y. */
+   [q; v; z], inputs u, parameters P = [p; d], discrete states m = [modes; held values],
+   accelerations and multipliers w, variables y. */
 
 #ifndef RUNTIME_H
 #define RUNTIME_H
@@ -35,6 +36,7 @@ typedef enum {
     BRANCHING,
     CHATTERING,
     ASSERTION,
+    ENDED,                          /* the model ends the run: not a failure */
     EXHAUSTED
 } Outcome;
 
@@ -122,6 +124,7 @@ typedef struct {
     Phase phase;
     int start_stale;                /* initialisation must be solved (again) before values are read */
     int touched;                    /* inputs or parameters changed since the latch */
+    int ended;                      /* the model has ended the run */
     int ramps;                      /* some input has a derivative */
     double start_time, stop_time, tolerance;
     double longest_step;
@@ -185,6 +188,7 @@ typedef struct {
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
     int *flipped, *watched;
+    double *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
     Direction along, moved;
     double *dw, *dy, *moved_w;
     double stiffness;               /* of the last explicit step: its length as a part of that which is stable */
@@ -196,7 +200,7 @@ typedef struct {
     /* Scratch of initialisation. */
     double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
     int *JJ_pivots;
-    double *start_kept, *u_kept, *m_before;
+    double *start_kept, *u_kept, *m_last;
     int *mode_changes;
     LeastNorm least_norm;
     double *X_start, *X_best, *X_branch, *ends[2], *end_w[2], *direction, *way; /* of singular.c */

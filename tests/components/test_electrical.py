@@ -565,3 +565,250 @@ def test_units_of_an_fmu(tmp_path):
     found = {n: units[n] for n in ("r.R", "c.C", "l.L", "c.v", "l.i", "r.p.v", "r.p.i", "r.LossPower")}
     assert list(found.values()) == ["Ohm", "F", "H", "V", "A", "V", "A", "W"]
     assert {"Ohm", "F", "H", "V", "A"} <= {unit.name for unit in description.unitDefinitions}
+
+
+# -- switches, thyristors, limited amplifiers, transformers
+
+
+@pytest.mark.parametrize(("name", "end"), [("IdealThyristor", 0.5), ("IdealGTOThyristor", 0.25)])
+def test_a_thyristor_conducts_from_its_firing_on(name, end):
+    """10 sin(2 pi t) V on 2 Ohm, fired for 0.05 s at 0.2 s of each period: until its current ends, or its firing."""
+    result = run(
+        *loop("source", "r", "valve"),
+        "fire.y - valve.fire",
+        source=electrical.SineVoltage(V=10.0, f=1.0),
+        r=resistor(2.0),
+        fire=blocks.BooleanPulse(period=1.0, width=5.0, startTime=0.2),
+        valve=getattr(electrical, name)(Goff=0.0),
+        ground=electrical.Ground(),
+        stop=2.0,
+        step=0.013,
+    )
+    phase = np.asarray(result.time) % 1.0
+    expected = np.where((phase > 0.2) & (phase < end), 5 * np.sin(2 * np.pi * phase), 0.0)
+    np.testing.assert_allclose(result["r.i"], expected, atol=1e-4)
+
+
+def test_a_triac_passes_both_directions():
+    """Fired all the time, it takes its knee off the voltage of either sign; its filter is next to nothing here."""
+    result = run(
+        *loop("source", "r", "triac"),
+        "on.y - triac.fire1",
+        source=electrical.SineVoltage(V=10.0, f=1.0),
+        r=resistor(2.0),
+        on=blocks.BooleanConstant(k=True),
+        triac=electrical.IdealTriac(Vknee=0.8, Goff=0.0, Rdis=1e9, Cdis=1e-6),
+        ground=electrical.Ground(),
+        stop=2.0,
+        step=0.017,
+    )
+    v = 10 * np.sin(2 * np.pi * np.asarray(result.time))
+    expected = np.sign(v) * np.maximum(np.abs(v) - 0.8, 0) / 2
+    np.testing.assert_allclose(result["r.i"], expected, atol=1e-4)
+
+
+@pytest.mark.parametrize("by_pin", [False, True])
+def test_controlled_switches(by_pin):
+    """A ramp passes the level 0.5 at 0.5 s: what is closed then opens, and the reverse."""
+    names = ["IdealOpeningSwitch", "IdealClosingSwitch", "IdealCommutingSwitch"]
+    switches = [getattr(electrical, f"Controlled{name}" if by_pin else name)(Goff=0.0) for name in names]
+    control = ["ramp.p - {0}.control"] if by_pin else ["level.y - {0}.control"]
+    result = run(
+        "source.n - ground.p",
+        "source.p - a.p",
+        "source.p - b.p",
+        "source.p - c.p",
+        "a.n - ra.p",
+        "b.n - rb.p",
+        "c.n1 - r1.p",
+        "c.n2 - r2.p",
+        *(f"{r}.n - ground.p" for r in ("ra", "rb", "r1", "r2")),
+        *(wire.format(name) for name in "abc" for wire in control),
+        *(["ramp.n - ground.p"] if by_pin else []),
+        source=electrical.ConstantVoltage(V=6.0),
+        **({"ramp": electrical.RampVoltage(V=1.0, duration=1.0)} if by_pin else {}),
+        **({} if by_pin else {"level": blocks.Ramp(duration=1.0)}),
+        a=switches[0],
+        b=switches[1],
+        c=switches[2],
+        **{r: resistor(2.0) for r in ("ra", "rb", "r1", "r2")},
+        ground=electrical.Ground(),
+        step=0.03,
+    )
+    late = np.asarray(result.time) > 0.5
+    for name, closed in (("ra", ~late), ("rb", late), ("r1", ~late), ("r2", late)):
+        np.testing.assert_allclose(result[f"{name}.i"], 3.0 * closed, atol=1e-4)
+
+
+@pytest.mark.parametrize("by_pin", [False, True])
+def test_an_intermediate_switch_crosses_two_lines(by_pin):
+    switch = electrical.ControlledIdealIntermediateSwitch if by_pin else electrical.IdealIntermediateSwitch
+    control = ["ramp.p - s.control", "ramp.n - ground.p"] if by_pin else ["level.y - s.control"]
+    extra = {"ramp": electrical.RampVoltage(V=1.0, duration=1.0)} if by_pin else {"level": blocks.Ramp(duration=1.0)}
+    result = run(
+        "one.p - s.p1",
+        "two.p - s.p2",
+        "s.n1 - a.p",
+        "s.n2 - b.p",
+        *(f"{name}.n - ground.p" for name in ("one", "two", "a", "b")),
+        *control,
+        one=electrical.ConstantVoltage(V=4.0),
+        two=electrical.ConstantVoltage(V=10.0),
+        a=resistor(2.0),
+        b=resistor(2.0),
+        s=switch(Goff=0.0),
+        ground=electrical.Ground(),
+        **extra,
+        step=0.03,
+    )
+    late = np.asarray(result.time) > 0.5
+    np.testing.assert_allclose(result["a.i"], np.where(late, 5.0, 2.0), atol=1e-4)
+    np.testing.assert_allclose(result["b.i"], np.where(late, 2.0, 5.0), atol=1e-4)
+
+
+@pytest.mark.parametrize("magnetized", [False, True])
+def test_an_ideal_transformer(magnetized):
+    """n = 4: v2 = v1 / 4, i1 = -i2 / 4; magnetized, i1 has the integral of v1 over Lm1 beside."""
+    result = run(
+        "source.p - t.p1",
+        "source.n - ground.p",
+        "t.n1 - ground.p",
+        "t.p2 - r.p",
+        "t.n2 - ground.p",
+        "r.n - ground.p",
+        source=electrical.CosineVoltage(V=8.0, f=1.0),
+        t=electrical.IdealTransformer(n=4.0, considerMagnetization=magnetized, Lm1=0.5),
+        r=resistor(0.1),
+        ground=electrical.Ground(),
+    )
+    time = np.asarray(result.time)
+    current = 20 * np.cos(2 * np.pi * time)
+    np.testing.assert_allclose(result["r.i"], current, atol=1e-9)
+    extra = 8 * np.sin(2 * np.pi * time) / (2 * np.pi) / 0.5 if magnetized else 0.0
+    np.testing.assert_allclose(result["t.i1"], current / 4 + extra, atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["ideal", "idealized", "with supply"])
+def test_an_inverting_amplifier_saturates(kind):
+    """-R2/R1 times the input, between the supply voltages."""
+    supply = ["up.p - a.{}", "down.p - a.{}", "up.n - ground.p", "down.n - ground.p"]
+    if kind == "ideal":
+        amplifier, pins = electrical.IdealOpAmpLimited(), ("VMax", "VMin")
+    else:
+        amplifier = electrical.IdealizedOpAmpLimited(V0=1e9, useSupply=kind == "with supply", Vps=5.0, Vns=-5.0)
+        pins = ("s_p", "s_n")
+    wires = [] if kind == "idealized" else [wire.format(pin) for wire, pin in zip(supply, (*pins, "", ""), strict=True)]
+    sources = {"up": electrical.ConstantVoltage(V=5.0), "down": electrical.ConstantVoltage(V=-5.0)} if wires else {}
+    result = run(
+        "source.p - r1.p",
+        "r1.n - a.in_n",
+        "r2.p - a.in_n",
+        "r2.n - a.out",
+        "source.n - ground.p",
+        "a.in_p - ground.p",
+        *wires,
+        source=electrical.SineVoltage(V=2.0, f=1.0),
+        r1=resistor(1e3),
+        r2=resistor(4e3),
+        a=amplifier,
+        ground=electrical.Ground(),
+        **sources,
+        step=0.017,
+    )
+    wanted = np.clip(-8 * np.sin(2 * np.pi * np.asarray(result.time)), -5, 5)
+    np.testing.assert_allclose(result["a.out.v"], wanted, atol=1e-6)
+    if kind == "with supply":  # what it takes from its supply, it gives to the circuit
+        np.testing.assert_allclose(result["a.i_s"] * 10.0, -result["a.out.v"] * result["a.out.i"], atol=1e-12)
+
+
+def test_a_variable_capacitor_keeps_its_charge():
+    """Charged through R by 1 V while its capacitance grows: R Q' = 1 - Q / C, with the integrating factor C^(1/RC')."""
+    R, C0, rate = 2.0, 0.5, 0.25
+    result = run(
+        *loop("source", "r", "c"),
+        "ramp.y - c.C",
+        source=electrical.ConstantVoltage(V=1.0),
+        r=resistor(R),
+        ramp=blocks.Ramp(height=rate, duration=1.0, offset=C0),
+        c=electrical.VariableCapacitor(UIC=True, IC=3.0),
+        ground=electrical.Ground(),
+    )
+    C = C0 + rate * np.asarray(result.time)
+    power = 1 / (R * rate)
+    Q = (C ** (power + 1) - C0 ** (power + 1)) / (R * rate * (power + 1)) / C**power + 3.0 * C0 * (C0 / C) ** power
+    np.testing.assert_allclose(result["c.v"], Q / C, atol=1e-8)
+
+
+def test_a_variable_inductor_keeps_its_flux():
+    """Shorted by R, with an inductance that grows: Psi' = -R Psi / L."""
+    R, L0, rate = 2.0, 0.5, 1.0
+    result = run(
+        "r.p - l.p",
+        "r.n - l.n",
+        "r.n - ground.p",
+        "ramp.y - l.L",
+        r=resistor(R),
+        ramp=blocks.Ramp(height=rate, duration=1.0, offset=L0),
+        l=electrical.VariableInductor(UIC=True, IC=3.0),
+        ground=electrical.Ground(),
+    )
+    L = L0 + rate * np.asarray(result.time)
+    np.testing.assert_allclose(result["l.i"], 3.0 * L0 * (L0 / L) ** (R / rate) / L, atol=1e-8)
+
+
+def test_a_potentiometer_divides():
+    result = run(
+        "source.p - pot.pin_p",
+        "source.n - pot.pin_n",
+        "source.n - ground.p",
+        "ramp.y - pot.r",
+        "pot.contact - s.p",
+        source=electrical.ConstantVoltage(V=12.0),
+        pot=electrical.Potentiometer(R=100.0, useRinput=True),
+        ramp=blocks.Ramp(height=1.5, duration=1.0, offset=-0.25),
+        s=electrical.PotentialSensor(),
+        ground=electrical.Ground(),
+    )
+    place = np.clip(-0.25 + 1.5 * np.asarray(result.time), 0, 1)
+    np.testing.assert_allclose(result["s.phi"], 12 * place, atol=1e-9)
+    np.testing.assert_allclose(result["pot.LossPower"], 1.44, atol=1e-9)
+
+
+@pytest.mark.parametrize(("name", "wave"), [("Sine", np.sin), ("Cosine", np.cos)])
+def test_sources_of_variable_frequency(name, wave):
+    """A frequency that rises from 1 Hz by 2 Hz/s: the phase is 2 pi (t + t^2); the amplitude is 3 t."""
+    end = "VariableFrequencyAndAmplitude"
+    result = run(
+        "ramp.y - v.f",
+        "high.y - v.V",
+        "high.y - i.I",
+        "v.p - rv.p",
+        "i.p - ri.p",
+        *(f"{part}.n - ground.p" for part in ("v", "i", "rv", "ri")),
+        ramp=blocks.Ramp(height=2.0, duration=1.0, offset=1.0),
+        high=blocks.Ramp(height=3.0, duration=1.0),
+        v=getattr(electrical, f"{name}Voltage{end}")(offset=0.5, phi=FIXED),
+        i=getattr(electrical, f"{name}Current{end}")(useConstantFrequency=True, constantFrequency=2.0, phi=FIXED),
+        rv=resistor(1.0),
+        ri=resistor(1.0),
+        ground=electrical.Ground(),
+    )
+    t = np.asarray(result.time)
+    np.testing.assert_allclose(result["rv.v"], 0.5 + 3 * t * wave(2 * np.pi * (t + t**2)), atol=1e-7)
+    np.testing.assert_allclose(result["ri.i"], -3 * t * wave(4 * np.pi * t), atol=1e-7)
+
+
+def test_a_supply_has_two_voltages():
+    result = run(
+        "supply.ground - ground.p",
+        "supply.pin_p - a.p",
+        "supply.pin_n - b.p",
+        "a.n - ground.p",
+        "b.n - ground.p",
+        supply=electrical.SupplyVoltage(Vps=9.0, Vns=-6.0),
+        a=resistor(3.0),
+        b=resistor(3.0),
+        ground=electrical.Ground(),
+    )
+    np.testing.assert_allclose(result["a.i"], 3.0)
+    np.testing.assert_allclose(result["b.i"], -2.0)

@@ -147,6 +147,38 @@ def test_the_relay_swings_with_the_period_of_the_page(run):
     np.testing.assert_allclose(result["level.y"], band * (np.abs(phase) - 1), atol=1e-6)
 
 
+@pytest.mark.usefixtures("workshop")
+def test_the_digital_controller_follows_its_recurrence(run):
+    from workshop import DigitalPI
+
+    k, T, period, reference = 3.0, 0.5, 0.1, 2.0
+
+    class Loop(Assembly):
+        def __init__(self):
+            self.control, self.plant = DigitalPI(k=k, T=T, period=period), blocks.Integrator()
+            self.set_point, self.error = blocks.Constant(k=reference), blocks.Feedback()
+            self.connect(self.set_point.y, self.error.u1)
+            self.connect(self.plant.y, self.error.u2)
+            self.connect(self.error.y, self.control.u)
+            self.connect(self.control.y, self.plant.u)
+            self.output(self.plant.y)
+            self.output(self.control.y)
+
+    result = run(Loop(), 2.0, points=40)
+    x, integral, xs, ys = 0.0, 0.0, [], []
+    for _ in range(21):
+        error = reference - x
+        integral += k * period / T * error
+        xs.append(x)
+        ys.append(k * error + integral)
+        x += period * ys[-1]
+    n = np.floor(result["time"] / period + 1e-9).astype(int)
+    np.testing.assert_allclose(result["control.y"], np.array(ys)[n], atol=1e-9)
+    np.testing.assert_allclose(
+        result["plant.y"], np.array(xs)[n] + np.array(ys)[n] * (result["time"] - n * period), atol=1e-9
+    )
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_assembly_file_finds_the_package_by_its_entry_point(workshop: pathlib.Path, tmp_path: pathlib.Path, target):
     installed = next(path for path in sys.path if pathlib.Path(path, "workshop").is_dir())

@@ -19,6 +19,7 @@ def make_equations() -> Equations:
     """m a = F - c s - d v with x = [s, v], u = [F], p = [m, c, d, s0, v0], d = [sqrt(c/m)], y = [E]; s <= 10 m."""
     t, x, u, m_, w = ca.SX.sym("t"), ca.SX.sym("x", 2), ca.SX.sym("u"), ca.SX.sym("m", 0), ca.SX.sym("w")
     p, total, unknowns, dv = ca.SX.sym("p", 5), ca.SX.sym("P", 6), ca.SX.sym("X", 2), ca.SX.sym("dv")
+    m_before, w_before = ca.SX.sym("m_before", 0), ca.SX.sym("w_before")
     none = ca.SX(0, 1)
     energy = total[0] * x[1] ** 2 / 2 + total[1] * x[0] ** 2 / 2
     outputs: dict[str, tuple[list[Any], list[Any]]] = {
@@ -30,8 +31,10 @@ def make_equations() -> Equations:
         "displacement": ([t, x, total, dv], [dv]),
         "constraints": ([t, x, u, total, m_], [none, none, ca.SX(0, 1)]),
         "redundant": ([t, x, u, total, m_], [none]),
-        "next_times": ([t, total], [none]),
+        "next_times": ([t, total, m_], [none]),
         "crossings": ([t, x, u, total, m_, w], [none]),
+        "held": ([total], [none]),
+        "update": ([t, x, u, total, m_, w, m_before, w_before], [none, x]),
         "variables": ([t, x, u, total, m_, w], [energy]),
         "assertions": ([t, x, u, total, m_, w], [10 - x[0]]),
     }

@@ -27,6 +27,7 @@ class Draft:
         parameters: Sequence[float] = (),
         multipliers: int = 0,
         switches: int = 0,
+        held: int = 0,
         unknowns: int | None = None,
         derived: int = 0,
     ) -> None:
@@ -38,8 +39,11 @@ class Draft:
         self.u = ca.SX.sym("u", len(self.inputs))
         self.p = ca.SX.sym("p", len(self.parameters))
         self.P = ca.SX.sym("P", len(self.parameters) + derived)
-        self.m = ca.SX.sym("m", switches)
+        self.m = ca.SX.sym("m", switches + held)
+        self.m_before = ca.SX.sym("m_before", switches + held)
+        self.switches = switches
         self.w = ca.SX.sym("w", v + multipliers)
+        self.w_before = ca.SX.sym("w_before", v + multipliers)
         self.X = ca.SX.sym("X", q + v + z if unknowns is None else unknowns)
         self.dv = ca.SX.sym("dv", v)
 
@@ -57,8 +61,13 @@ class Draft:
             "displacement": ([self.t, self.x, self.P, self.dv], [others.pop("displacement", self.dv)]),
             "constraints": (at, [g, c, ca.jacobian(c, self.v)]),
             "redundant": (at, [e]),
-            "next_times": ([self.t, self.P], [others.pop("next_times", NONE)]),
+            "next_times": ([self.t, self.P, self.m], [others.pop("next_times", NONE)]),
             "crossings": ([*at, self.w], [others.pop("crossings", NONE)]),
+            "held": ([self.P], [others.pop("held", NONE)]),
+            "update": (
+                [*at, self.w, self.m_before, self.w_before],
+                [others.pop("update", NONE), others.pop("reset", self.x)],
+            ),
             "variables": ([*at, self.w], [others.pop("y", NONE)]),
             "assertions": ([*at, self.w], [others.pop("assertions", NONE)]),
         }
@@ -82,7 +91,7 @@ class Draft:
             "velocity_names": named("velocity", c),
             "redundant_names": named("dropped", e),
             "blocks": (tuple(range(nw)),) if nw else (),
-            "time_switches": (False,) * self.m.numel(),
+            "time_switches": (False,) * self.switches,
             "assertion_messages": (),
             "stop_time": 1.0,
         }

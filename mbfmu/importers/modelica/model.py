@@ -818,9 +818,9 @@ class Model(Instance):
                     raise fault(argument.at, f"{model.title} has no {name!r}; {near(name, model.names(), 'its class')}")
 
     def _expression(self, name: str, cls: type[Component], layers: Layers) -> Component | None:
-        """RealExpression and its like: a part that passes on what the model's equations give it, or a note."""
+        """RealExpression and its like: a part that passes on what the model's equations give it."""
         if cls.modelica_name == "Blocks.Logical.TerminateSimulation":
-            return self._note(name, cls, layers)
+            return self._ending(name, cls, layers)
         if cls.modelica_name not in (
             "Blocks.Sources.RealExpression",
             "Blocks.Sources.BooleanExpression",
@@ -834,8 +834,8 @@ class Model(Instance):
         self.drives.append((Plug(part, part.ports()["u"]), found[0], found[1].env, found[1]))
         return part
 
-    def _note(self, name: str, cls: type[Component], layers: Layers) -> Component:
-        """TerminateSimulation, whose condition is kept as text."""
+    def _ending(self, name: str, cls: type[Component], layers: Layers) -> Component:
+        """TerminateSimulation, whose condition the model's equations give."""
         found = bound(inner(layers, "condition"))
         others = tuple(
             dataclasses.replace(
@@ -848,8 +848,10 @@ class Model(Instance):
             for layer in layers
         )
         part: Component = make_component(self.session, cls, others, name, self)
-        if found is not None:
-            part.modify(condition=s.text(found[0]))
+        if found is None:
+            part.modify(condition=False)
+        else:
+            self.drives.append((Plug(part, part.ports()["condition"]), found[0], found[1].env, found[1]))
         return part
 
     # -- connections

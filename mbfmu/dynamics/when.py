@@ -1,0 +1,324 @@
+"""Events in equations: values that are held between events, and what gives them new ones.
+
+The vocabulary is Modelica's (`when`, `pre`, `sample`, `edge`, `change`, `initial`, `reinit`). An event is an
+expression that is true while it is being handled: a condition that is true and was not before. All that the runtime
+knows of it are held values and how they follow from those before (`update` in mbfmu/runtime/contract.py); a condition
+as it was before, and the number of samples taken, are held values, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import casadi as ca
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
+from mbfmu.modeling.declarations import DiscreteState, Variable
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something that happens at instants; `active` is true while it is being handled."""
+
+    active: ca.SX
+
+    def __and__(self, other: Event) -> Event:
+        """Both at once."""
+        return Event(ca.logic_and(self.active, other.active))
+
+    def __or__(self, other: Event) -> Event:
+        """One of them, or both."""
+        return Event(ca.logic_or(self.active, other.active))
+
+    def __invert__(self) -> Event:
+        """Other events."""
+        return Event(ca.logic_not(self.active))
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldValue:
+    """A value that is held between events: what it is before the start (None: its declared start value), and what it
+    becomes at an event."""
+
+    leaf: leaves.DiscreteState | leaves.Held | leaves.Pre
+    start: ca.SX | None
+    rule: ca.SX
+
+
+@dataclasses.dataclass(frozen=True)
+class Reset:
+    """States that an event sets anew, by the name of their variable."""
+
+    active: ca.SX
+    name: str
+    value: ca.SX
+
+
+class Noted(Protocol):
+    """What is taken down of a component's equations, as far as events ask for it (mbfmu.dynamics.scope)."""
+
+    component: Any
+
+    @property
+    def where(self) -> str:
+        """How messages call the component."""
+        ...
+
+    def leaf(self, leaf: leaves.Leaf) -> ca.SX:
+        """The local symbol of a leaf."""
+        ...
+
+    def column(self, value: Any, what: str) -> ca.SX:
+        """A value that the equations give, as SX."""
+        ...
+
+    def leaves_in(self, expression: ca.SX) -> list[tuple[leaves.Leaf, int, ca.SX]]:
+        """Leaves of an expression."""
+        ...
+
+
+class Clauses:
+    """What the equations of a component say about events, as it is taken down."""
+
+    def __init__(self, notes: Noted) -> None:
+        self._notes = notes
+        #: Expressions whose values before the event are read, by the number of their `Pre`.
+        self.before: list[ca.SX] = []
+        self.resets: list[Reset] = []
+        self._given: dict[leaves.DiscreteState, list[tuple[ca.SX, ca.SX]]] = {}
+        self._held: list[tuple[leaves.Held, ca.SX, ca.SX]] = []
+        self._started: Event | None = None
+        self._start_time: ca.SX | None = None
+
+    def pre(self, expression: Any) -> ca.SX:
+        """The expression as it was before the event."""
+        expression = self._notes.column(expression, "what pre() is asked of")
+        if any(isinstance(leaf, leaves.Pre) for leaf, *_ in self._notes.leaves_in(expression)):
+            raise ModelError(f"{self._notes.where}: pre() of what pre() gives; there is one value before an event")
+        self.before.append(expression)
+        return self._notes.leaf(leaves.Pre(len(self.before) - 1, expression.numel()))
+
+    def held(self, start: Any, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A value that is held; `rule` gives what it becomes at an event, from what it was before."""
+        begin = self._notes.column(start, "the start of a held value")
+        leaf = leaves.Held(len(self._held), begin.numel())
+        symbol = self._notes.leaf(leaf)
+        self._held.append((leaf, begin, symbol))  # keeps the number, while the rule may make further ones
+        value = self._notes.column(rule(self.pre(symbol)), "a held value")
+        if value.numel() != begin.numel():
+            raise ModelError(
+                f"{self._notes.where}: a held value starts with {begin.numel()} elements and is given {value.numel()}"
+            )
+        self._held[leaf.index] = (leaf, begin, value)
+        return symbol
+
+    def initial(self) -> Event:
+        """The event of the start."""
+        if self._started is None:
+            started = self.held(0.0, lambda before: 1.0)
+            self._started = Event(ca.logic_not(self.pre(started)))
+        return self._started
+
+    def start_time(self, time: ca.SX) -> ca.SX:
+        """Time at which the run started, given the time."""
+        if self._start_time is None:
+            started = self.initial().active
+            self._start_time = self.held(0.0, lambda before: ca.if_else(started, time, before))
+        return self._start_time
+
+    def give(self, leaf: leaves.DiscreteState, active: ca.SX, value: ca.SX) -> None:
+        """A discrete state gets a value at an event; of several events at one instant the first one counts."""
+        self._given.setdefault(leaf, []).append((active, value))
+
+    def finished(self, elsewhere: ca.SX) -> tuple[HeldValue, ...]:
+        """All that is held. `elsewhere` is all that the equations say beside events: what is read there of the values
+        before is held, too, so that it changes after what it is read of."""
+        found = []
+        for declaration in self._notes.component.variables().values():
+            leaf = declaration.leaf(self._notes.component) if isinstance(declaration, DiscreteState) else None
+            if isinstance(leaf, leaves.DiscreteState):
+                value = self.pre(self._notes.leaf(leaf))
+                for active, given in reversed(self._given.get(leaf, [])):
+                    value = ca.if_else(active, given, value)
+                found.append(HeldValue(leaf, None, value))
+        found += [HeldValue(*entry) for entry in self._held]
+        read = {leaf for leaf, *_ in self._notes.leaves_in(elsewhere) if isinstance(leaf, leaves.Pre)}
+        for leaf in sorted(read, key=lambda leaf: leaf.index):
+            found.append(HeldValue(leaf, ca.SX.zeros(leaf.size), self._notes.leaf(leaf)))
+        return tuple(found)
+
+
+class Events:
+    """Mixed into the scope of equations: the vocabulary of events."""
+
+    _notes: Any
+    _component: Any
+
+    @property
+    def time(self) -> ca.SX:
+        """Time [s]."""
+        raise NotImplementedError
+
+    def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
+        """`then` while expression >= 0, else `otherwise`."""
+        raise NotImplementedError
+
+    def time_event(self, instant: Any) -> None:
+        """Something happens at this instant."""
+        raise NotImplementedError
+
+    # -- events
+
+    @property
+    def initial(self) -> Event:
+        """The start: what is given at this event holds while the equations of initialisation are solved."""
+        return self._clauses.initial()
+
+    @property
+    def start_time(self) -> ca.SX:
+        """Time at which the run started [s]."""
+        return self._clauses.start_time(self.time)
+
+    def edge(self, condition: Any) -> Event:
+        """The condition becomes true; what is true from the start on does not."""
+        now = self._condition(condition)
+        known = self._clauses.held(1.0, lambda before: now)
+        return Event(ca.logic_and(now, ca.logic_not(self.pre(known))))
+
+    def change(self, value: Any) -> Event:
+        """A discrete value (a condition or whole number) becomes another one."""
+        value = self._notes.column(value, "a value that changes")
+        if value.op() in (ca.OP_LT, ca.OP_LE, ca.OP_NOT, ca.OP_AND, ca.OP_OR):
+            value = self._condition(value)
+        known = self._clauses.held(ca.SX.zeros(value.numel()), lambda before: value)
+        differs = ca.sum1(self.pre(known) != value) > 0
+        return Event(ca.logic_and(differs, ca.logic_not(self.initial.active)))
+
+    def sample(self, start: Any, interval: Any) -> Event:
+        """The instants start + i interval (i = 0, 1, ...), from the start of a run on.
+
+        Where several have passed at once, with steps of a fixed length, the last one counts.
+        """
+        start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
+        passed = ca.floor((self.time - start) / interval + 1e-9)  # i of the last instant; rounding must not lose it
+        waiting = ca.fmax(passed + 1 - (self.time <= start + passed * interval + 1e-9 * interval), 0)
+        due = self._clauses.held(  # the number of instants that were; -1: not started yet
+            -1.0, lambda before: ca.if_else(before < 0, waiting, ca.fmax(passed + 1, before))
+        )
+        self.time_event(start + interval * ca.fmax(passed + 1, 0))
+        before = self.pre(due)
+        return Event(ca.logic_and(before >= 0, passed + 1 > before))
+
+    def active(self, event: Event) -> ca.SX:
+        """1 while the event is being handled, else 0: a signal by which it becomes one of others."""
+        return self._clauses.held(0.0, lambda before: event.active)
+
+    # -- what they do
+
+    def when(self, *events: Any, **values: Any) -> None:
+        """Give discrete states, by name, new values at any of some events; a condition stands for its becoming true.
+
+        In the values, a discrete state is what it becomes at this event, and `self.pre(...)` what was before.
+        """
+        active = self._any(events)
+        for name, value in values.items():
+            declaration = self._component.declarations.get(name)
+            leaf = declaration.leaf(self._component) if isinstance(declaration, DiscreteState) else None
+            if not isinstance(leaf, leaves.DiscreteState):
+                raise ModelError(
+                    f"{self._component.where}: when(..., {name}=...) needs a declared DiscreteState {name!r}; "
+                    "continuous states are set by reinit"
+                )
+            given = self._notes.column(value, name)
+            if given.numel() not in (1, leaf.size):
+                raise ModelError(
+                    f"{self._component.where}: when gives {name} {given.numel()} elements, declared are {leaf.size}"
+                )
+            self._clauses.give(leaf, active, given)
+
+    def reinit(self, *events: Any, **values: Any) -> None:
+        """Set continuous states anew at any of some events, by the names of their variables."""
+        active = self._any(events)
+        for name, value in values.items():
+            if not isinstance(self._component.declarations.get(name), Variable):
+                raise ModelError(f"{self._component.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
+            self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
+
+    def terminate(self, *events: Any, message: str) -> None:
+        """End the run, as it should, at any of some events."""
+        self._notes.endings.append((0.5 - self.hold(*events, value=1.0), message))
+
+    def hold(self, *events: Any, value: Any, start: Any = 0.0) -> ca.SX:
+        """A value that changes at any of some events only: a discrete state without a name.
+
+        `value` may be a function of what was held before.
+        """
+        active = self._any(events)
+
+        def rule(before: ca.SX) -> ca.SX:
+            new = self._notes.column(value(before) if _is_function(value) else value, "a held value")
+            return ca.if_else(active, new, before)
+
+        return self._clauses.held(start, rule)
+
+    def pre(self, expression: Any) -> ca.SX:
+        """The expression as it was before the event; between events, and for what events alone change, the same."""
+        return self._clauses.pre(expression)
+
+    # -- helpers
+
+    @property
+    def _clauses(self) -> Clauses:
+        found: Clauses = self._notes.clauses
+        return found
+
+    def _any(self, events: Any) -> ca.SX:
+        if not events:
+            raise ModelError(f"{self._component.where}: no event is given; name one, as self.sample(start, interval)")
+        found = [event.active if isinstance(event, Event) else self.edge(event).active for event in events]
+        active = found[0]
+        for other in found[1:]:
+            active = ca.logic_or(active, other)
+        return active
+
+    def _condition(self, condition: Any) -> ca.SX:
+        """A condition as 1 or 0 that changes at events only: comparisons become switches, signals are true from 0.5."""
+        if isinstance(condition, Event):
+            raise ModelError(f"{self._component.where}: an event is given where a condition is needed")
+        condition = self._notes.column(condition, "a condition")
+        if condition.numel() != 1:
+            raise ModelError(f"{self._component.where}: a condition has {condition.numel()} elements; it is one truth")
+        if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
+            return condition >= 0.5
+        operation = condition.op()
+        parts = [condition.dep(i) for i in range(condition.n_dep())]
+        if operation == ca.OP_LT:
+            return 1 - self._located(parts[0] - parts[1])
+        if operation == ca.OP_LE:
+            return self._located(parts[1] - parts[0])
+        if operation == ca.OP_NOT:
+            return ca.logic_not(self._condition(parts[0]))
+        if operation in (ca.OP_AND, ca.OP_OR):
+            join = ca.logic_and if operation == ca.OP_AND else ca.logic_or
+            return join(self._condition(parts[0]), self._condition(parts[1]))
+        return self._located(condition - 0.5)
+
+    def _located(self, expression: ca.SX) -> ca.SX:
+        """1 while the expression is not negative; its crossing is found in time."""
+        found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
+        if found == {leaves.Time()}:
+            slope = ca.jacobian(expression, self.time)
+            if ca.depends_on(slope, self.time):
+                raise ModelError(
+                    f"{self._component.where}: a condition on time is no comparison with an instant; use sample, or "
+                    "time_event and switch"
+                )
+            self.time_event(-ca.substitute(expression, self.time, 0) / slope)
+        return self.switch(expression, 1.0, 0.0)
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and not hasattr(value, "is_symbolic")

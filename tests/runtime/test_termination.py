@@ -1,0 +1,106 @@
+"""Models that end their run: in this process, in co-simulation and model exchange, of both versions of FMI."""
+
+from __future__ import annotations
+
+import fmpy
+import numpy as np
+import pytest
+
+from mbfmu import sources
+from mbfmu.components import blocks
+from mbfmu.errors import SimulationError
+from mbfmu.export.build import build
+from mbfmu.modeling import Assembly
+from mbfmu.simulation import simulate
+
+
+class Filling(Assembly):
+    """A level that rises by 2 m/s; the run ends where it passes 3 m."""
+
+    stop_time = 5.0
+
+    def __init__(self, limit: float = 3.0) -> None:
+        self.level, self.flow = blocks.Integrator(), blocks.Constant(k=2.0)
+        self.full = blocks.GreaterThreshold(threshold=limit)
+        self.end = blocks.TerminateSimulation(terminationText="the tank is full")
+        self.connect(self.flow.y, self.level.u)
+        self.connect(self.level.y, self.full.u)
+        self.connect(self.full.y, self.end.condition)
+        self.output(self.level.y)
+
+
+def test_a_result_ends_where_the_model_ends_it():
+    result = simulate(Filling(), 5.0, step=0.4)
+    np.testing.assert_allclose(result.time, [0, 0.4, 0.8, 1.2, 1.5], atol=1e-9)
+    np.testing.assert_allclose(result["level.y"], 2 * result.time, atol=1e-9)
+
+
+def test_an_end_at_the_last_point_cuts_nothing_off():
+    result = simulate(Filling(), 1.5, step=0.3)
+    np.testing.assert_allclose(result.time, [0, 0.3, 0.6, 0.9, 1.2, 1.5], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("condition", "end"),
+    [(lambda time: time >= 0.7, 0.7), (False, 1.0), ("time >= 0.7", 1.0)],
+    ids=["function", "false", "note"],
+)
+def test_conditions_of_time_and_notes(condition, end):
+    assembly = Assembly()
+    assembly.clock, assembly.end = blocks.ContinuousClock(), blocks.TerminateSimulation(condition=condition)
+    assert simulate(assembly, 1.0, step=0.25).time[-1] == pytest.approx(end)
+
+
+def test_a_condition_of_a_modelica_model(tmp_path):
+    (tmp_path / "Filling.mo").write_text(
+        """model Filling
+  Modelica.Blocks.Sources.Constant inflow(k = 2);
+  Modelica.Blocks.Continuous.Integrator level;
+  Modelica.Blocks.Logical.TerminateSimulation end1(condition = level.y > 3, terminationText = "full");
+equation
+  connect(inflow.y, level.u);
+end Filling;
+"""
+    )
+    assert simulate(sources.load(str(tmp_path / "Filling.mo")), 5.0).time[-1] == pytest.approx(1.5)
+
+
+def test_assertions_still_fail():
+    assembly = Filling()
+    assembly.limit, assembly.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
+    assembly.connect(assembly.level.y, assembly.limit.u)
+    assembly.connect(assembly.limit.y, assembly.right.u)
+    with pytest.raises(SimulationError, match="assertion violated: right: too high"):
+        simulate(assembly, 5.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ({"equations": "compiled"}, "CoSimulation"),
+        ({"equations": "interpreted"}, "CoSimulation"),
+        ({"target": "python"}, "CoSimulation"),
+        ({"equations": "interpreted"}, "ModelExchange"),
+        ({"equations": "interpreted", "fmi": 3}, "ModelExchange"),
+    ],
+    ids=str,
+)
+def test_importers_end_their_run(options, kind, tmp_path):
+    path = build(Filling(), tmp_path, **options)
+    result = fmpy.simulate_fmu(str(path), fmi_type=kind, stop_time=5.0, output_interval=0.4)
+    assert result["time"][-1] == pytest.approx(1.5, abs=1e-6)
+    assert result["level.y"][-1] == pytest.approx(3.0, abs=1e-6)
+
+
+def test_steps_of_fmi_3_end_early_where_they_may(tmp_path):
+    path = build(Filling(), tmp_path, equations="interpreted", fmi=3)
+    result = fmpy.simulate_fmu(
+        str(path), fmi_type="CoSimulation", stop_time=5.0, output_interval=0.4, early_return_allowed=True
+    )
+    assert result["time"][-1] == pytest.approx(1.5, abs=1e-6)
+
+
+def test_steps_of_a_fixed_length_end_with_the_one_in_which_it_happens(tmp_path):
+    path = build(Filling(limit=3.0001), tmp_path, fixed_step=0.001)
+    result = fmpy.simulate_fmu(str(path), stop_time=5.0, output_interval=0.4)
+    assert result["time"][-1] == pytest.approx(1.501, abs=1e-9)
