@@ -62,6 +62,8 @@ class Equations:
     fixed_step: float = 0.0
     #: Per switch: a name for messages; without them they are numbered.
     switch_names: tuple[str, ...] = ()
+    #: Per unknown of X: did the model give its start value? Of others that nothing determines the runtime warns.
+    given: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         for name in contract.REQUIRED:

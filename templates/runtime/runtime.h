@@ -162,7 +162,7 @@ typedef struct {
 
     /* Scratch of initialisation. */
     double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
-    int *JJ_pivots;
+    int *JJ_pivots, *choices;
     double *start_kept, *u_kept, *m_before;
     int *mode_changes;
     LeastNorm least_norm;
