@@ -140,10 +140,19 @@ class Recursive:
 
 
 def accelerations(
-    sweeps: Sweeps, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters
+    sweeps: Sweeps,
+    vectors: Vectors,
+    motion: Motion,
+    constraints: Constraints,
+    parameters: Parameters,
+    all_heavy: bool = True,
 ) -> Accelerations:
-    """The recursion where it applies and pays, the dense form elsewhere."""
-    if vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
+    """The recursion where it applies and pays, the dense form elsewhere.
+
+    That is so where a freedom moves no mass, too (not `all_heavy`): the factorisation of A notices it and says which,
+    while the recursion would go on with what rounding errors leave.
+    """
+    if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)

@@ -15,6 +15,7 @@ from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown
+from mbfmu.dynamics.massless import moves_no_mass
 from mbfmu.dynamics.motion import moved
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, initial_problem
@@ -87,7 +88,8 @@ class System:
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
-        w = accelerations(sweeps, vectors, motion, constraints, parameters)
+        all_heavy = bool(constraints.names) or not moves_no_mass(sweeps, vectors, motion, starts, parameters)
+        w = accelerations(sweeps, vectors, motion, constraints, parameters, all_heavy)
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
         entries = shown(sweeps, energy)
         drawing = drawn(sweeps) if scene else None

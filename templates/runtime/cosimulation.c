@@ -97,6 +97,9 @@ static Status do_step(Instance *s, const char *name, double point, double h)
     Outcome outcome = advance(s, target);
     if (outcome) {
         explain(s, outcome);
+        if (STEP_LENGTH > 0 && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED))
+            append(s, "; or fixed steps of %.3g s are too long for this model: build it with shorter ones%s", STEP_LENGTH,
+                   SOLVER == SOLVER_IMPLICIT ? "" : ", or with --solver implicit");
         s->now->phase = STEP_FAILED;
         return say(s, STATUS_DISCARD, "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t, s->cause);
     }

@@ -63,12 +63,15 @@ static int factorise_blocks(Instance *s)
 static Outcome accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
 {
     if (NW == 0) return DONE;
+    s->open_column = -1;
     if (eval_dynamics(s, t, x, u, m, s->A, w)) return NOT_FINITE;
     if (!EXPLICIT) {
         if (!factorise_blocks(s)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
         substitute_blocks(s, w);
     }
-    return finite_all(w, NW) ? DONE : NOT_FINITE;
+    if (finite_all(w, NW)) return DONE;
+    for (s->open_column = 0; fabs(w[s->open_column]) <= 1.7976931348623157e308;) ++s->open_column;
+    return NOT_FINITE;
 }
 
 static void clear_direction(const Instance *s, Direction *along)

@@ -127,7 +127,7 @@ typedef struct {
     const char *name;
     unsigned categories;
     char cause[1500];               /* of the last failure, for the log */
-    int open_column;                /* of the last singular A: the unknown that it leaves open */
+    int open_column;                /* of the last singular A, or of w that is not finite: the unknown in question */
 
     State *now;
     size_t state_size;              /* of `now` and the vectors behind it, in bytes */
