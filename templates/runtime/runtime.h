@@ -82,6 +82,7 @@ typedef struct {
     double h;                       /* proposal for the next step, 0: none yet */
     double error;                   /* of the last accepted step, for the PI control */
     double regularity;              /* of the constraints: the largest so far */
+    double regular, before;         /* the same at `end`, and where the last step began; 0: not known */
     int k_known;
     int event;                      /* there is an event at `end` */
     int chatter;                    /* events in a row that came at once */
