@@ -65,12 +65,12 @@ def _open(
     size, random = vectors.v.numel(), np.random.default_rng(0)
     p = ca.DM(defaults)
     P = ca.vertcat(p, parameters.derive(p))
-    x = random.uniform(-0.5, 0.5, vectors.x.numel())
+    x = ca.DM(random.uniform(-0.5, 0.5, vectors.x.numel()))
     named: set[int] = set()
     for mode in (0.0, 1.0) if vectors.m.numel() else (0.0,):
-        others = [0.0, x, np.zeros(vectors.u.numel()), P, np.full(vectors.m.numel(), mode)]
-        at_rest = np.array(function(np.zeros(size), *others))
-        A = np.hstack([np.array(function(column, *others)) - at_rest for column in np.eye(size)])
+        u, m = ca.DM.zeros(vectors.u.numel()), mode * ca.DM.ones(vectors.m.numel())
+        at_rest = np.array(function(ca.DM.zeros(size), 0.0, x, u, P, m))
+        A = np.hstack([np.array(function(ca.DM(column), 0.0, x, u, P, m)) - at_rest for column in np.eye(size)])
         if not np.isfinite(A).all():
             return []
         columns = np.ones(size)

@@ -231,8 +231,8 @@ def initial_problem(
         kinematic, motion, X = ca.substitute([*columns, X], [free], [place])
     if with_w:
         motion = motion / _sizes(vectors, parameters, sweeps.inputs.starts, start_time, X, guess, motion)
-    rows = stacked([kinematic, motion])
-    return InitialProblem(X, labels, guess, rows, tuple(names), fixed, given, weights, with_w)
+    equations = stacked([kinematic, motion])
+    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_w)
 
 
 def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
