@@ -120,10 +120,12 @@ class ResolvesVectors(Component):
         """An enabled frame_resolve must be connected."""
         super().check_connections(connected)
         if self.needs_frame_resolve and "frame_resolve" not in connected:
-            asking = next(name for name in self.frame_parameters if getattr(self, name) == "frame_resolve")
+            asking = [name for name in self.frame_parameters if getattr(self, name) == "frame_resolve"]
+            because = f", but {asking[0]} = 'frame_resolve'" if asking else ""
+            remedy = ", or resolve them in another frame" if asking else ""
             raise ModelError(
-                f"{self.where}.frame_resolve: is not connected, but {asking} = 'frame_resolve'; connect it "
-                "with the frame to resolve vectors in, or resolve them in another frame"
+                f"{self.where}.frame_resolve: is not connected{because}; connect it with the frame to resolve vectors "
+                f"in{remedy}"
             )
 
     def orientation_of(self, frame: str) -> Orientation:

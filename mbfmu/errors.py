@@ -29,3 +29,7 @@ class BuildError(MbfmuError):
 
 class ValidationError(MbfmuError):
     """A file is not an FMU, or cannot be examined."""
+
+
+class InitialConditionsWarning(UserWarning):
+    """Start values that nobody gave, and that nothing determines, decide how a run begins."""

@@ -75,6 +75,11 @@ def simulate(
         No consistent start was found; the message names equations and start values.
     SimulationError
         The run stopped; the message says at which time and why.
+
+    Warns
+    -----
+    InitialConditionsWarning
+        Initialisation has chosen start values that nobody gave; the message has names and values.
     """
     system = system_of(assembly)
     equations = system.equations

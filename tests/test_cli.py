@@ -144,6 +144,16 @@ def test_info_tells_the_structure_of_an_assembly(folder: pathlib.Path, capsys: p
     assert "degree" in shown
 
 
+def test_start_values_that_nobody_gave_are_shown(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (folder / "pendulum.py").read_text()
+    assert "phi=Start(angle, fixed=True), " in text
+    (folder / "open.py").write_text(text.replace("phi=Start(angle, fixed=True), ", ""))
+    assert cli.main(["info", "open.py"]) == 0
+    assert "nobody gave: hinge.phi = 0 rad\n" in capsys.readouterr().out
+    assert cli.main(["simulate", "open.py", "--stop", "0.1"]) == 0
+    assert "hinge.phi = 0; fix what is meant to hold" in " ".join(capsys.readouterr().err.split())
+
+
 def test_simulate_writes_csv_and_picture(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     command = "simulate pendulum.py --stop 0.4 --step 0.1 --tolerance 1e-9 --csv out.csv --plot out.png --table"
     assert cli.main(command.split()) == 0

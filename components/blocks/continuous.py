@@ -298,7 +298,7 @@ class TransferFunction(Component):
     @property
     def order(self) -> int:
         """Number of states."""
-        return np.size(self.a) - 1
+        return max(np.size(self.a) - 1, 0)
 
     @property
     def scale(self) -> float:
@@ -308,10 +308,10 @@ class TransferFunction(Component):
 
     def equations(self) -> None:
         a, b = np.atleast_1d(self.a).astype(float), np.atleast_1d(self.b).astype(float)
-        if a[0] == 0 or b.size > a.size:
+        if not a.size or not b.size or a[0] == 0 or b.size > a.size:
             raise ModelError(
-                f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: the first coefficient of a "
-                "must not be 0, and b must not be longer than a"
+                f"{self._component.where}: a = {a.tolist()}, b = {b.tolist()}: both need coefficients, the "
+                "first one of a must not be 0, and b must not be longer than a"
             )
         b = np.concatenate([np.zeros(a.size - b.size), b])
         direct = b[0] / a[0]

@@ -7,6 +7,7 @@ import itertools
 import pathlib
 import re
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
@@ -25,6 +26,8 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 from rich.table import Table
+
+from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
@@ -49,9 +52,14 @@ def working(what: str) -> Iterator[Callable[[str], None]]:
 @contextlib.contextmanager
 def running(what: str) -> Iterator[Callable[[float], None]]:
     """Show a bar of a run; the value takes the fraction that is done."""
-    with _progress(TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn()) as shown:
-        task = shown.add_task(escape(what), total=1.0)
-        yield lambda fraction: shown.update(task, completed=fraction)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
+        with _progress(*columns) as shown:
+            task = shown.add_task(escape(what), total=1.0)
+            yield lambda fraction: shown.update(task, completed=fraction)
+    for warning in caught:
+        warned(str(warning.message))
 
 
 @contextlib.contextmanager
@@ -112,8 +120,15 @@ def notes(shown: Any) -> None:
     """Print on stderr what the reader of a file has to say; `shown` is an Assembly."""
     for note in shown.notes:
         kind, colon, text = note.partition("warning: ")
-        mark = "[yellow]![/yellow] " if colon and not kind else "- "
-        _progress_console.print(mark + escape(text if mark[0] != "-" else note))
+        if colon and not kind:
+            warned(text)
+        else:
+            _progress_console.print("- " + escape(note))
+
+
+def warned(text: str) -> None:
+    """Print a warning on stderr."""
+    _progress_console.print("[yellow]![/yellow] " + escape(text))
 
 
 def connections(found: Iterable[Any]) -> None:
@@ -186,8 +201,26 @@ def system(shown: System) -> None:
     console.print(
         "model exchange: " + (f"left out, for {escape(hindrance)}" if hindrance else "offered by native FMUs")
     )
+    for line in initial_conditions(shown):
+        console.print(escape(line))
     console.print()
     variables(shown.variables, states(shown), "Interface")
+
+
+def initial_conditions(shown: System) -> Iterator[str]:
+    """Say what initialisation chooses, or why it fails."""
+    from mbfmu.runtime.run import Run
+
+    try:
+        run = Run(shown.equations, shown.variables)
+        run.finish_initialisation()
+    except MbfmuError as error:
+        yield f"no start: {error}"
+        return
+    units = {variable.name: f" {variable.unit}" for variable in shown.variables if variable.unit}
+    found = [f"{name} = {value:.6g}{units.get(name, '')}" for name, value in run.choices().items()]
+    if found:
+        yield f"start values that nothing determines, and nobody gave: {', '.join(found)}"
 
 
 def states(shown: System) -> list[str]:

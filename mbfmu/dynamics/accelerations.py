@@ -165,13 +165,16 @@ def accelerations(
     start: ca.SX,
     start_time: float,
     is_singular: bool,
+    all_heavy: bool = True,
 ) -> Accelerations:
     """The recursion where it applies and pays, a sparse system where there are many unknowns, the dense form elsewhere.
 
     `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters. Where branches of
-    motion cross there, the dense form has the mass matrix, which says along which of them the loads drive most.
+    motion cross there, the dense form has the mass matrix, which says along which of them the loads drive most. Where a
+    freedom moves no mass (not `all_heavy`) the dense form has it, too: the factorisation of A notices it and says which,
+    while the recursion would go on with what rounding errors leave.
     """
-    if vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
+    if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)

@@ -144,6 +144,7 @@ def equations(
         free=parameters.open,
         initial_with_w=initial.with_w,
         fixed=initial.fixed,
+        given=initial.given,
         weights=initial.weights,
         unknown_names=initial.unknown_names,
         equation_names=initial.names,

@@ -26,6 +26,9 @@ GIVEN = 3.0
 #: The same for forces of friction, which are rates of impulses: where friction could hold a mechanism at rest as well
 #: as its motors, it is the motors, whose controllers' states are sought.
 HOLDING = 1e4
+#: And for rates, speeds and those of filters, that nobody gave, where accelerations are prescribed: what is sought is a
+#: position of rest.
+RESTING = 1e4
 
 
 @dataclasses.dataclass(frozen=True)
@@ -164,6 +167,7 @@ class InitialProblem:
     rows: ca.SX
     names: tuple[str, ...]
     fixed: tuple[bool, ...]
+    given: tuple[bool, ...]
     weights: tuple[float, ...]
     with_w: bool
 
@@ -214,8 +218,10 @@ def initial_problem(
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
     guess = guessed(sweeps, starts, parameters, X)
-    fixed, weights = _costs(starts, parameters, X, _impulses(sweeps))
-    labels = tuple(str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(X))
+    owners = [starts.owner_of(symbol) for symbol in elements(X)]
+    weights = _costs(owners, parameters, X, _impulses(sweeps), _rates(sweeps, vectors) if with_w else frozenset())
+    labels = tuple(str(s) if o is None else o.label for s, o in zip(elements(X), owners, strict=True))
+    fixed, given = (tuple(o is not None and getattr(o, flag) for o in owners) for flag in ("fixed", "given"))
     if free.numel():  # derived parameters follow the free ones while these are being found
         place = ca.SX.sym("free", free.numel())
         derived, expressions = stacked(parameters.derived), stacked(parameters.expressions)
@@ -225,7 +231,8 @@ def initial_problem(
         kinematic, motion, X = ca.substitute([*columns, X], [free], [place])
     if with_w:
         motion = motion / _sizes(vectors, parameters, sweeps.inputs.starts, start_time, X, guess, motion)
-    return InitialProblem(X, labels, guess, stacked([kinematic, motion]), tuple(names), fixed, weights, with_w)
+    equations = stacked([kinematic, motion])
+    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_w)
 
 
 def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
@@ -264,25 +271,35 @@ def _impulses(sweeps: Sweeps) -> frozenset[int]:
     )
 
 
+def _rates(sweeps: Sweeps, vectors: Vectors) -> frozenset[int]:
+    """Speeds, and states that are the rate of another state."""
+    states = {symbol.element_hash() for symbol in elements(vectors.z)}
+    rates = {rate.element_hash() for rate in elements(sweeps.state_rates) if rate.is_symbolic()}
+    return frozenset(rates & states) | {symbol.element_hash() for symbol in elements(vectors.v)}
+
+
 def _costs(
-    starts: Starts, parameters: Parameters, X: ca.SX, impulses: frozenset[int]
-) -> tuple[tuple[bool, ...], tuple[float, ...]]:
-    """Per unknown: is it held at its start value, and what does it cost to move it away from its guess."""
+    owners: Iterable[StartValue | None],
+    parameters: Parameters,
+    X: ca.SX,
+    impulses: frozenset[int],
+    resting: frozenset[int],
+) -> tuple[float, ...]:
+    """Per unknown: what does it cost to move it away from its guess."""
     free = zip((parameters.symbols[i].element_hash() for i in parameters.open), parameters.open_weights, strict=True)
     resistance = dict(free)
-    fixed, weights = [], []
-    for symbol in elements(X):
-        key, owner = symbol.element_hash(), starts.owner_of(symbol)
+    weights = []
+    for symbol, owner in zip(elements(X), owners, strict=True):
+        key = symbol.element_hash()
         if key in impulses:
-            fixed.append(False)
             weights.append(HOLDING)
+        elif key in resting and not (owner is not None and owner.given):
+            weights.append(RESTING)
         elif key in resistance or owner is None:
-            fixed.append(False)
             weights.append(resistance.get(key, WEIGHTS[1]))
         else:
-            fixed.append(owner.fixed)
             weights.append(WEIGHTS[owner.strength] * (GIVEN if owner.given else 1.0))
-    return tuple(fixed), tuple(weights)
+    return tuple(weights)
 
 
 def _sizes(

@@ -15,6 +15,7 @@ from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown
+from mbfmu.dynamics.massless import moves_no_mass
 from mbfmu.dynamics.motion import moved
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, guessed, initial_problem
@@ -90,8 +91,9 @@ class System:
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
         start = guessed(sweeps, starts, parameters, vectors.x)
         is_singular = assembled.is_singular
+        all_heavy = bool(constraints.names) or not moves_no_mass(sweeps, vectors, motion, starts, parameters)
         w = accelerations(
-            sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular
+            sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
         )
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
         entries = shown(sweeps, energy)

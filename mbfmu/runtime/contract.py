@@ -221,7 +221,7 @@ def _settables(kind: str) -> dict[str, Table]:
         f"{kind}_indices": Table("int", length, ("0", "INT_MAX")),
         f"{kind}_least": Table("double", length),
         f"{kind}_most": Table("double", length),
-        f"{kind}_names": Table("text", length),
+        f"{kind}_names": Table("text", f"N{kind.upper()}S"),
     }
 
 
@@ -232,6 +232,7 @@ TABLES = {
     "quaternions": Table("int", "NQUATERNIONS", ("0", "NQ - 4")),
     "free_parameters": Table("int", "NFREE", ("0", "NPAR - 1")),
     "fixed": Table("int", "NUNKNOWNS", ("0", "1")),
+    "given": Table("int", "NUNKNOWNS", ("0", "1")),
     "time_switches": Table("int", "NM", ("0", "1")),
     "block_starts": Table("int", "NBLOCKS + 1", ("0", "NW")),
     "block_rows": Table("int", "NW", ("0", "NW - 1")),

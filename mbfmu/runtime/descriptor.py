@@ -146,6 +146,7 @@ def tables_of(
         "quaternions": e.quaternions,
         "free_parameters": e.free,
         "fixed": [int(fixed) for fixed in e.fixed],
+        "given": [int(given) for given in e.given or (False,) * len(e.fixed)],
         "time_switches": [int(switch) for switch in e.time_switches],
         "block_starts": [sum(len(block) for block in blocks[:i]) for i in range(len(blocks) + 1)],
         "block_rows": [row for block in blocks for row in block],
@@ -182,6 +183,7 @@ def _variables(
     strings: list[str] = []
     places: dict[str, list[int]] = {kind: [] for kind in _KINDS}
     sizes: dict[str, list[int]] = {kind: [] for kind in _KINDS}
+    names: dict[str, list[str]] = {kind: [] for kind in _KINDS}
     settables: dict[str, dict[int, tuple[int, int, ScalarVariable]]] = {kind: {} for kind in _KINDS}
     for variable, reference, length in zip(variables, references, lengths or [1] * len(variables), strict=True):
         kind = variable.type.lower()
@@ -194,11 +196,13 @@ def _variables(
                 index = len(constants)
                 constants.append(float(variable.start or 0))
             sizes[kind].append(length)
+            names[kind].append(variable.name)
             places[kind].append(_STORES[variable.store] << 28 | index)
         entry = _settable(variable)
         known = settables[kind].get(reference)
         if entry and (known is None or entry[0] < known[0]):  # of aliases, the one that allows most
             settables[kind][reference] = entry
+            names[kind][reference] = variable.name
     tables: dict[str, list[Any]] = {}
     for kind in _KINDS:
         entries = sorted(settables[kind].items())
@@ -209,7 +213,7 @@ def _variables(
         tables[f"{kind}_indices"] = [index for _, (_, index, _) in entries]
         tables[f"{kind}_least"] = [-math.inf if v.min is None else v.min for _, (_, _, v) in entries]
         tables[f"{kind}_most"] = [math.inf if v.max is None else v.max for _, (_, _, v) in entries]
-        tables[f"{kind}_names"] = [v.name for _, (_, _, v) in entries]
+        tables[f"{kind}_names"] = names[kind]
     return tables, constants, strings
 
 

@@ -69,6 +69,8 @@ class Equations:
     endings: tuple[bool, ...] = ()
     #: Per held value: a name for messages; without them they are numbered.
     held_names: tuple[str, ...] = ()
+    #: Per unknown of X: did the model give its start value? Of others that nothing determines the runtime warns.
+    given: tuple[bool, ...] = ()
 
     def __post_init__(self) -> None:
         for name in contract.REQUIRED:

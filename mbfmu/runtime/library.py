@@ -48,6 +48,7 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "run": (_SIZE, [_POINTER, _TEXT, _POINTER, _SIZE, _POINTER, _SIZE, _POINTER, _POINTER]),
     "start_drive": (None, [_POINTER, _POINTER]),
     "batch": (None, [_POINTER, _POINTER]),
+    "choices": (_INT, [_POINTER, _POINTER, _POINTER]),
     "assemble": (_INT, [_POINTER, _TEXT]),
     "ended": (_INT, [_POINTER]),
     "modes": (None, [_POINTER, _POINTER]),
@@ -178,6 +179,12 @@ class Instance:
     def exit_initialization(self) -> int:
         """Initialise with all that was set."""
         return int(self.library.exit_initialization(self.handle, b"exitInitializationMode"))
+
+    def choices(self, count: int) -> list[tuple[int, float]]:
+        """What initialisation has chosen of its `count` unknowns: indices and values. Asked right after it."""
+        marks, values = (ctypes.c_int * count)(), (ctypes.c_double * count)()
+        self.library.choices(self.handle, marks, values)
+        return [(i, values[i]) for i in range(count) if marks[i]]
 
     def assemble(self) -> int:
         """Solve for the start, and stay there even where it is singular."""

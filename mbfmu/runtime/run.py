@@ -5,11 +5,12 @@ from __future__ import annotations
 import ctypes
 import functools
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from mbfmu.errors import InitializationError, ModelError, SimulationError
+from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.drive import Drive, DriveRecord
@@ -75,7 +76,7 @@ class Run:
         self.instance.enter_initialization()
 
     def _note(self, status: int, category: str, text: str) -> None:
-        self.log.append((status, text.split(": ", 1)[-1] if status > WARNING else text))
+        self.log.append((status, text.split(": ", 1)[-1] if status >= WARNING else text))
 
     @property
     def last_message(self) -> str:
@@ -121,6 +122,14 @@ class Run:
         """
         if self.instance.exit_initialization() > WARNING:
             raise InitializationError(f"{self.equations.name}: {self.last_message}")
+
+    def choices(self) -> dict[str, float]:
+        """Start values that initialisation has chosen, by name: nothing determines them, and nobody gave them.
+
+        Asked right after initialisation, `finish_initialisation`.
+        """
+        names = self.equations.unknown_names
+        return {names[i]: value for i, value in self.instance.choices(len(names))}
 
     def assemble(self) -> np.ndarray:
         """States [nx] of a start that satisfies constraints and start values, even where that is singular.
@@ -276,6 +285,11 @@ def run(
         No consistent start was found.
     SimulationError
         A step fails; the message says at which time and why.
+
+    Warns
+    -----
+    InitialConditionsWarning
+        Initialisation has chosen start values that nobody gave.
     """
     start, stop, interval = _span(equations, start_time, stop_time, interval)
     by_name = {variable.name: variable for variable in variables}
@@ -301,6 +315,9 @@ def run(
     if driven is not None:
         one.start_drive(driven)
     one.finish_initialisation()
+    for status, text in one.log:
+        if status == WARNING:
+            warnings.warn(f"{equations.name}: {text}", InitialConditionsWarning, stacklevel=3)
 
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)

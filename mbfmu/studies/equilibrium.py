@@ -78,7 +78,9 @@ class Equilibrium:
             elif variable.causality == "input":
                 variable = dataclasses.replace(variable, start=inputs[variable.index])
             variables.append(variable)
-        equations = dataclasses.replace(e, parameters=tuple(parameters), inputs=tuple(inputs))
+        equations = dataclasses.replace(
+            e, parameters=tuple(parameters), inputs=tuple(inputs), given=(True,) * len(e.unknown_names)
+        )
         made = dataclasses.replace(system, equations=equations, variables=tuple(variables))
         x = point_of_run(made, e.start_time, None)[1]
         off = np.abs(x - self.x) > 1e-6 * np.maximum(1.0, np.abs(self.x))

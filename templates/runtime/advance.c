@@ -14,6 +14,7 @@ static void place_head(Instance *s)
     COPY(s->head_x, s->latch_x, NX);
     COPY(s->head_m, s->latch_m, NDISCRETE);
     head->k_known = head->event = 0;
+    head->regular = head->before = 0;
 }
 
 /* Keep the head before a step that may fail, and take it back. */

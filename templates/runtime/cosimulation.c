@@ -13,12 +13,12 @@ static Status set_input_derivatives(Instance *s, const char *name, const unsigne
     for (size_t i = 0; i < nvr; ++i) {
         int which = find_settable(&table, vr[i]);
         if (which < 0 || table.settings[which] != SET_INPUT)
-            return say(s, STATUS_ERROR, "%s: value reference %u is not an input", name, vr[i]);
+            return say(s, STATUS_ERROR, "%s: %s is not an input", name, table.names[vr[i]]);
         if (order[i] != 1)
-            return say(s, STATUS_ERROR, "%s: order %d of %s, order 1 is provided", name, order[i], table.names[which]);
+            return say(s, STATUS_ERROR, "%s: order %d of %s, order 1 is provided", name, order[i], table.names[vr[i]]);
         if (!(fabs(value[i]) <= 1.7976931348623157e308))
             return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", name,
-                       table.names[which], value[i]);
+                       table.names[vr[i]], value[i]);
     }
     for (size_t i = 0; i < nvr; ++i) {
         double *to = s->du + table.indices[find_settable(&table, vr[i])];
@@ -105,6 +105,9 @@ static Status do_step(Instance *s, const char *name, double point, double h)
         return say(s, STATUS_OK, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
     if (outcome) {
         explain(s, outcome);
+        if (STEP_LENGTH > 0 && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED))
+            append(s, "; or fixed steps of %.3g s are too long for this model: build it with shorter ones%s", STEP_LENGTH,
+                   SOLVER == SOLVER_IMPLICIT ? "" : ", or with --solver implicit");
         s->now->phase = STEP_FAILED;
         return say(s, STATUS_DISCARD, "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t, s->cause);
     }

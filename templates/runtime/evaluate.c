@@ -118,6 +118,7 @@ static int factorise_blocks(Instance *s)
 static Outcome accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
 {
     if (NW == 0) return DONE;
+    s->open_column = -1;
     if (SPARSE) {
         s->factors_time = NAN;
         if (eval_dynamics(s, t, x, u, m, s->entries, s->load)) return NOT_FINITE;
@@ -132,7 +133,9 @@ static Outcome accelerations(Instance *s, double t, const double *x, const doubl
         if (!factorise_blocks(s)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
         substitute_blocks(s, w);
     }
-    return finite_all(w, NW) ? DONE : NOT_FINITE;
+    if (finite_all(w, NW)) return DONE;
+    for (s->open_column = 0; fabs(w[s->open_column]) <= 1.7976931348623157e308;) ++s->open_column;
+    return NOT_FINITE;
 }
 
 static void clear_direction(const Instance *s, Direction *along)

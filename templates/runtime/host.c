@@ -266,6 +266,7 @@ typedef struct {
 /* Make the runs of a batch with an instance that nobody else uses. */
 HOST_EXPORT void mbfmu_batch(Instance *s, const Batch *batch)
 {
+    s->categories &= ~(unsigned)LOG_WARNING; /* of what is chosen: once would do, each time is too much */
     for (size_t run = 0; run < batch->nruns; ++run) {
         const double *values = batch->values + run * batch->nsettings;
         char *message = batch->messages + run * batch->message_size;
@@ -295,6 +296,17 @@ HOST_EXPORT void mbfmu_batch(Instance *s, const Batch *batch)
         if (batch->complete[run] < batch->ntimes)
             snprintf(message, batch->message_size, "the run ends at %.9g s: %s", s->now->latch_t, s->cause);
     }
+}
+
+/* What initialisation has chosen: a mark and a value for each of its unknowns. Asked right after it. Returns how many. */
+HOST_EXPORT int mbfmu_choices(Instance *s, int *marks, double *values)
+{
+    int count = find_choices(s);
+    for (int i = 0; i < NUNKNOWNS; ++i) {
+        marks[i] = s->choices[i];
+        values[i] = s->X[i];
+    }
+    return count;
 }
 
 /* Solve for the start, and stay there even where it is singular. */

@@ -146,6 +146,7 @@ static Status exit_initialization(Instance *s, const char *function)
 {
     if (check_phase(s, function, INITIALIZATION)) return STATUS_ERROR;
     if (s->now->start_stale && !initialise(s)) return say(s, STATUS_ERROR, "%s: %s", function, s->cause);
+    warn_of_choices(s, function);
     place_head(s);
     s->now->head.h = 0;
     s->now->touched = 0;

@@ -8,13 +8,13 @@
 #define EVALUATIONS_OF_A_STEP 1000000u
 #endif
 
-/* Methods by which a step can be made. */
+/* Methods by which a step can be made; a leap goes between the stages of the one of order 5. */
 typedef enum { ORDER5, ORDER8, IMPLICIT } Method;
 
 static Method next_method(const Instance *s)
 {
     if (SOLVER != SOLVER_EXPLICIT && s->now->head.implicit) return IMPLICIT;
-    return s->now->tolerance <= ORDER8_TOLERANCE ? ORDER8 : ORDER5;
+    return s->now->tolerance <= ORDER8_TOLERANCE && !s->leaps ? ORDER8 : ORDER5;
 }
 
 /* The power of a step's length with which its error grows. */
@@ -353,6 +353,28 @@ static Outcome explain_exhaustion(Instance *s, double t)
     return EXHAUSTED;
 }
 
+/* A step over a position ahead in which branches of the motion cross; `length` 0: there is none to make. The nearer to the
+   position, the less accurate are accelerations: steps of a strict tolerance would shrink with the distance and end in it.
+   A step that has it in the widest gap between its stages (those of Dormand and Prince, between 0.3 and 0.8) meets none of
+   that. Rounding errors grow towards the position, too, so that an error as of `tolerance` has to do. Regularity falls to
+   zero in a straight line or, where two constraints become dependent at once, as a square: both are tried in turn. */
+typedef struct {
+    double length, tolerance;
+} Leap;
+
+static Leap leap(const Instance *s)
+{
+    const double within = 0.55;
+    const Head *head = &s->now->head;
+    double now = head->regular, before = head->before;
+    Leap none = {0, 0};
+    if (!CONSTRAINED || head->implicit || !(before > now) || !(now < 0.05 * head->regularity)) return none;
+    int square = s->now->steps & 1;
+    double distance = head->length * (square ? sqrt(now) / (sqrt(before) - sqrt(now)) : now / (before - now));
+    Leap found = {distance / within, square ? 1e-7 : 1e-8};
+    return head->h < 2 * distance && head->h > 0.01 * distance ? found : none;
+}
+
 /* Advance the head by one accepted step, to `limit` at most. */
 static Outcome step(Instance *s, double limit)
 {
@@ -367,10 +389,12 @@ static Outcome step(Instance *s, double limit)
     Outcome begun = begin_step(s);
     if (begun) return begun;
     propose_step(s);
+    Leap over = leap(s);
     for (;;) {
         double remaining = limit - begin, h = fmin(head->h, now->longest_step), end, error = 0;
-        int cut = 0;
-        if (h >= remaining * (1 - 1e-6)) {
+        int cut = 0, leaps = over.length > 0 && over.length < 0.9 * remaining;
+        if (leaps) h = over.length;
+        else if (h >= remaining * (1 - 1e-6)) {
             h = remaining;
             cut = 1;
         } else if (2 * h > remaining) {
@@ -382,14 +406,26 @@ static Outcome step(Instance *s, double limit)
         if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return cause;
 
         if (now->evaluations >= s->budget) return explain_exhaustion(s, begin);
+        s->leaps = leaps;
         Outcome outcome = try_step(s, h, end, &error);
         /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
         int weakest = 0;
+        over.length = 0;
         double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(s, &weakest) : INFINITY;
+        if (leaps && !outcome && error > 1 && error <= over.tolerance / now->tolerance) {
+            outcome = project(s, end, s->next_x, s->head_m);
+            if (!outcome) outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
+            if (!outcome) regular = regularity(s, &weakest);
+            error = 1;
+        }
+        if (leaps && (outcome || error > 1 || regular < 0.1 * head->regular)) {
+            now->rejections += 1;
+            continue;
+        }
         if (regular < (branchings ? 1e-5 : 1e-6) * head->regularity) {
             outcome = BRANCHING;
             because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
-                    "depends on the other constraints there): try another tolerance or other start values",
+                    "depends on the other constraints there): try a greater tolerance or other start values",
                     s->tables->velocity_names[weakest]);
             if (++branchings > BRANCHINGS) return outcome;
         }
@@ -409,7 +445,11 @@ static Outcome step(Instance *s, double limit)
         head->h = cut && !rejected ? fmax(head->h, next) : next;
         head->error = fmax(error, 1e-4);
         if (!cut) remember_entry(s, h, error);
-        if (CONSTRAINED) head->regularity = fmax(head->regularity, regular);
+        if (CONSTRAINED) {
+            head->before = head->regular;
+            head->regular = regular;
+            head->regularity = fmax(head->regularity, regular);
+        }
         now->steps += 1;
         now->implicit_steps += head->implicit;
 

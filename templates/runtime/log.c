@@ -72,14 +72,20 @@ static void append(Instance *s, const char *format, ...)
     va_end(arguments);
 }
 
+/* Name the acceleration or constraint force in question, where there is one. */
+static void name_open_column(Instance *s, const char *before)
+{
+    int column = s->open_column;
+    if (column >= 0 && column < NV) append(s, "%s der(%s)", before, s->tables->unknown_names[NQ + column]);
+    else if (column >= NV && column < NW) append(s, "%s the force of '%s'", before, s->tables->velocity_names[column - NV]);
+}
+
 /* Name the accelerations or constraint forces that the equations leave open. */
 static void explain_singular(Instance *s)
 {
-    int column = s->open_column;
     because(s, "the equations for accelerations and constraint forces are singular: something moves that has no mass, or is "
             "held twice");
-    if (column >= 0 && column < NV) append(s, "; they leave open der(%s)", s->tables->unknown_names[NQ + column]);
-    else if (column >= NV && column < NW) append(s, "; they leave open the force of '%s'", s->tables->velocity_names[column - NV]);
+    name_open_column(s, "; they leave open");
 }
 
 /* Keep what an outcome means as the cause; the other outcomes have said it already. */
@@ -87,7 +93,9 @@ static void explain(Instance *s, Outcome outcome)
 {
     switch (outcome) {
     case NOT_FINITE:
-        because(s, "the equations give values that are not finite: check start values and parameters");
+        because(s, "the equations give values that are not finite");
+        name_open_column(s, ", such as");
+        append(s, ": check start values and parameters");
         break;
     case SINGULAR: explain_singular(s); break;
     case INACCURATE:

@@ -152,6 +152,7 @@ static void lay_out(Instance *s, Area *area)
     s->J = take_doubles(area, equations * unknowns);
     s->JJ = take_doubles(area, equations * equations);
     s->JJ_pivots = take_ints(area, equations);
+    s->choices = take_ints(area, unknowns);
     s->start_kept = take_doubles(area, NPAR);
     s->u_kept = take_doubles(area, nu);
     s->m_last = take_doubles(area, NDISCRETE);

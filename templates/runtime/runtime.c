@@ -49,6 +49,7 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #include "switches.c"
 #include "initialise.c"
 #include "singular.c"
+#include "choices.c"
 #include "dense.c"
 #include "explicit.c"
 #include "order8.c"

@@ -105,6 +105,7 @@ typedef struct {
     double h;                       /* proposal for the next step, 0: none yet */
     double error;                   /* of the last accepted step, for the PI control */
     double regularity;              /* of the constraints: the largest so far */
+    double regular, before;         /* the same at `end`, and where the last step began; 0: not known */
     int k_known;
     int event;                      /* there is an event at `end` */
     int chatter;                    /* events in a row that came at once */
@@ -155,7 +156,7 @@ typedef struct {
     const char *name;
     unsigned categories;
     char cause[1500];               /* of the last failure, for the log */
-    int open_column;                /* of the last singular A: the unknown that it leaves open */
+    int open_column;                /* of the last singular A, or of w that is not finite: the unknown in question */
 
     State *now;
     size_t state_size;              /* of `now` and the vectors behind it, in bytes */
@@ -184,6 +185,7 @@ typedef struct {
     double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;
     double *next_k;                 /* derivatives at the end of the step, next_x */
     double *last_stage_x;           /* states at the last stage of a step of order 8 */
+    int leaps;                      /* the step goes over a position where branches of motion cross */
     double dense_after;             /* dense output is wanted of steps that end after this time */
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
@@ -199,7 +201,7 @@ typedef struct {
 
     /* Scratch of initialisation. */
     double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
-    int *JJ_pivots;
+    int *JJ_pivots, *choices;
     double *start_kept, *u_kept, *m_last;
     int *mode_changes;
     LeastNorm least_norm;

@@ -82,7 +82,7 @@ typedef struct {
     int n;
     const int *references, *settings, *indices;
     const double *least, *most;
-    const char **names;
+    const char **names; /* by value reference */
 } Settables;
 
 #define SETTABLES(s, type, number) \
@@ -111,10 +111,10 @@ static Status check_settable(const Instance *s, const char *function, const Sett
 {
     int which = find_settable(table, reference);
     if (which < 0)
-        return say(s, STATUS_ERROR, "%s: value reference %u is calculated by the model and cannot be set", function,
-                   reference);
+        return say(s, STATUS_ERROR, "%s: %s is calculated by the model and cannot be set", function,
+                   table->names[reference]);
     int setting = table->settings[which];
-    const char *name = table->names[which];
+    const char *name = table->names[reference];
     if (setting == SET_STRUCTURE)
         return say(s, STATUS_ERROR, "%s: %s is part of the model's structure: rebuild the FMU with the value wanted",
                    function, name);
@@ -136,13 +136,13 @@ static Status check_value(const Instance *s, const char *function, const Settabl
     int which = find_settable(table, reference);
     if (!(fabs(value) <= 1.7976931348623157e308))
         return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", function,
-                   table->names[which], value);
+                   table->names[reference], value);
     if (value < table->least[which])
         return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its least is %.9g; the values before are kept",
-                   function, table->names[which], value, table->least[which]);
+                   function, table->names[reference], value, table->least[which]);
     if (value > table->most[which])
         return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its greatest is %.9g; the values before are kept",
-                   function, table->names[which], value, table->most[which]);
+                   function, table->names[reference], value, table->most[which]);
     return STATUS_OK;
 }
 

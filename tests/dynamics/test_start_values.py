@@ -17,10 +17,11 @@ from mbfmu.components import (
     Revolute,
     SphericalSpherical,
     World,
+    blocks,
     rotational,
     translational,
 )
-from mbfmu.errors import InitializationError, ModelError
+from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError
 from mbfmu.modeling import Assembly, Start
 
 G = 9.80665
@@ -223,3 +224,47 @@ def test_a_given_guess_moves_less_than_a_free_parameter() -> None:
     s, length = start_of(Reach(), "slide.s", "rod.rodLength")
     assert length == pytest.approx(s, rel=1e-9)
     assert 0.95 < s < 1.0
+
+
+class Hanging(Assembly):
+    """A mass on a spring and damper below a filtered position, in equilibrium."""
+
+    def __init__(self, **filtered: Any) -> None:
+        self.above = translational.Position(**filtered)
+        self.spring = translational.SpringDamper(c=1000.0, d=50.0)
+        self.m = translational.Mass(m=1.0, v=Start(0.0, fixed=True), a=Start(0.0, fixed=True))
+        self.weight = translational.ConstantForce(f_constant=-G)
+        self.held = blocks.Constant(k=0.0)
+        self.connect(self.held.y, self.above.s_ref)
+        self.connect(self.above.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.m.flange_a)
+        self.connect(self.m.flange_b, self.weight.flange)
+
+
+def test_a_steady_state_is_at_rest_where_a_filter_could_move() -> None:
+    """The filter's speed is open as well as the mass's position: moving it would give equilibrium for an instant."""
+    with pytest.warns(InitialConditionsWarning, match=r"chosen: above\.v = 0;"):
+        result = mbfmu.simulate(Hanging(), 0.1)
+    assert result["m.s"][0] == pytest.approx(-G / 1000.0, abs=1e-10)
+    assert result["above.v"][0] == pytest.approx(0.0, abs=1e-10)
+    assert np.ptp(result["m.s"]) < 1e-8
+
+
+def test_a_steady_state_whose_start_is_given_is_silent(recwarn: pytest.WarningsRecorder) -> None:
+    mbfmu.simulate(Hanging(v=Start(0.0, fixed=True)), 0.1)
+    assert not [w for w in recwarn if w.category is InitialConditionsWarning]
+
+
+def test_a_rotor_whose_speed_nobody_gave_is_named() -> None:
+    class Coupled(Assembly):
+        def __init__(self) -> None:
+            self.shaft = rotational.Inertia(J=1.0, phi=Start(0.0, fixed=True), w=Start(10.0, fixed=True))
+            self.damper = rotational.Damper(d=1.0)
+            self.rotor = rotational.Inertia(J=2.0)
+            self.connect(self.shaft.flange_b, self.damper.flange_a)
+            self.connect(self.damper.flange_b, self.rotor.flange_a)
+
+    with pytest.warns(InitialConditionsWarning, match=r"rotor\.w = 0") as caught:
+        mbfmu.simulate(Coupled(), 0.1)
+    assert "shaft" not in str(caught[0].message)
+    assert caught[0].filename == __file__

@@ -44,6 +44,7 @@ def make_equations() -> Equations:
         free=(),
         initial_with_w=False,
         fixed=(True, False),
+        given=(True, True),
         weights=(1.0, 1.0),
         unknown_names=("mass.s", "mass.v"),
         equation_names=(),

@@ -28,7 +28,10 @@ class Swing(Assembly):
         self.gain = blocks.Gain(k=2.0)
         self.connect(self.world.frame_b, self.hinge.frame_a)
         self.connect(self.hinge.frame_b, self.bob.frame_a)
+        self.root = blocks.Sqrt()
         self.input(self.gain.u, "command")
+        self.input(self.root.u, "under")
+        self.output(self.root.y)
         self.output(self.gain.y)
 
 
@@ -88,6 +91,11 @@ class Slave:
         assert self.call("ExitInitializationMode") == OK
         return self
 
+    def reading_after(self, name: str, value: float, read: str) -> int:
+        """Initialise with a value, and read a variable."""
+        assert self.reals("SetReal", name, value) == OK
+        return self.initialise().reals("GetReal", read, 0.0)
+
 
 Call = Callable[[Slave], int]
 
@@ -110,6 +118,7 @@ CALLS: dict[str, tuple[Call, int, list[str]]] = {
     "an axis": (lambda s: s.reals("SetReal", "hinge.n[1]", 1), ERROR, ["hinge.n", "rebuild"]),
     "a mass while it runs": (started(lambda s: s.reals("SetReal", "bob.m", 2)), ERROR, ["bob.m", "initialisation"]),
     "a start value later": (started(lambda s: s.reals("SetReal", "hinge.phi", 2)), ERROR, ["hinge.phi"]),
+    "the root of -1": (lambda s: s.reading_after("under", -1, "root.y"), DISCARD, ["root.y is", "nan", "range"]),
     "reading too early": (lambda s: s.reals("GetReal", "hinge.phi", 0), ERROR, ["GetReal"]),
     "a step too early": (lambda s: s.step(0, 0.1), ERROR, ["DoStep"]),
     "a step of no length": (started(lambda s: s.step(0, 0)), ERROR, ["step"]),

@@ -204,6 +204,10 @@ LINES: dict[str, list[str]] = {
     "self.t = blocks.CombiTimeTable(table=[[0, 1], [0, 2], [1, 3]], smoothness='ContinuousDerivative')": ["jumps"],
     "self.t = blocks.CombiTimeTable(table=[[0, float('nan')], [1, 2]])": ["table = [[0, nan], [1, 2]]", "finite"],
     "self.t = blocks.CombiTimeTable(tableOnFile=True, fileName='none.txt', tableName='a')": ["none.txt"],
+    "self.l = blocks.TransferFunction(b=[1], a=[])": ["a = []", "coefficients"],
+    "self.l = blocks.TransferFunction(b=[], a=[1, 1])": ["b = []", "coefficients"],
+    "self.l = forces.BasicTorque(); self.connect(self.l.frame_a, self.world.frame_b); "
+    "self.connect(self.l.frame_b, self.world.frame_b); self.input(self.l.torque)": ["l.frame_resolve", "not connected"],
     "self.l = blocks.TransferFunction(b=[1, 1, 1], a=[1, 1])": ["b = [1.0, 1.0, 1.0]", "longer than a"],
 }
 

@@ -139,6 +139,18 @@ def held_rod():
     )
 
 
+def runaway():
+    """A mass on a spring of 1e6 N/m: each step of 0.1 s makes its motion greater by powers of ten."""
+    d = Draft("runaway", q=1, v=1)
+    return d.equations(A=ca.SX(1.0), b=-1e6 * d.q, guess=ca.SX([1.0, 0.0]), fixed=(True, True))
+
+
+def test_fixed_steps_that_are_too_long_say_so(library):
+    slave = library(runaway, fixed_step=0.1, solver="explicit").slave().start()
+    with pytest.raises(Failed, match=r"fixed steps of 0\.1 s are too long for this model: build it with shorter ones"):
+        slave.advance(20.0, 1.0)
+
+
 def test_fixed_steps_check_assertions_after_projecting(library):
     slave = library(held_rod, fixed_step=0.02).slave().start()
     for i in range(1, 51):

@@ -1,0 +1,89 @@
+"""Freedoms of a tree that move no mass: nothing says how they accelerate."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.motion import Motion
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.starts import Starts
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.unknowns import elements
+from mbfmu.dynamics.vectors import Vectors
+from mbfmu.errors import ModelError
+
+#: Singular value of the equilibrated mass matrix, relative to the largest, at which a freedom counts as massless.
+TOLERANCE = 1e-12
+#: Part of a speed in a motion without mass from which on it is named, relative to the largest.
+NAMED = 0.1
+#: Units of parameters that are masses and moments of inertia.
+MASSES = ("kg", "kg.m2")
+
+
+def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Starts, parameters: Parameters) -> bool:
+    """True where some freedom of a tree without constraints moves no mass with the default parameters.
+
+    The mass matrix is looked at in a random position: one that is singular there is singular nearly everywhere.
+
+    Raises:
+        ModelError: a freedom moves no mass whatever the masses are; the message names its speeds.
+    """
+    if not vectors.v.numel():
+        return False
+    (balances,) = parameters.resolve([motion.balances])
+    function = ca.Function("balances", [vectors.a, *vectors.arguments], [balances])
+    if not _open(function, vectors, parameters, parameters.defaults):
+        return False
+    places = [
+        parameters.number_of(parameters.source(scalar))
+        for component in sweeps.topology.all_components
+        for name, declaration in component.parameters().items()
+        if declaration.type.unit in MASSES and not declaration.structural and not declaration.animation
+        for scalar in ca.vertsplit(ca.vec(component.symbol(name)))
+    ]
+    heavy = list(parameters.defaults)
+    for place in places:
+        if place is not None and heavy[place] == 0.0:
+            heavy[place] = 1.0
+    found = _open(function, vectors, parameters, heavy)
+    if found:
+        speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
+        names = [speeds[i] for i in found]
+        raise ModelError(
+            f"{', '.join(names)}: {'this speed moves' if len(names) == 1 else 'together these speeds move'} no mass, "
+            "whatever the masses are, so that nothing says how they accelerate; give what is between these joints a "
+            "mass, or take one of them away"
+        )
+    return True
+
+
+def _open(
+    function: ca.Function, vectors: Vectors, parameters: Parameters, defaults: list[float] | tuple[float, ...]
+) -> list[int]:
+    """Indices of the speeds in motions that meet no inertia, with some numbers of p; none where A cannot be told."""
+    size, random = vectors.v.numel(), np.random.default_rng(0)
+    p = ca.DM(defaults)
+    P = ca.vertcat(p, parameters.derive(p))
+    x = ca.DM(random.uniform(-0.5, 0.5, vectors.x.numel()))
+    named: set[int] = set()
+    for mode in (0.0, 1.0) if vectors.m.numel() else (0.0,):
+        u, m = ca.DM.zeros(vectors.u.numel()), mode * ca.DM.ones(vectors.m.numel())
+        at_rest = np.array(function(ca.DM.zeros(size), 0.0, x, u, P, m))
+        A = np.hstack([np.array(function(ca.DM(column), 0.0, x, u, P, m)) - at_rest for column in np.eye(size)])
+        if not np.isfinite(A).all():
+            return []
+        columns = np.ones(size)
+        for _ in range(5):  # equilibrated: heavy and light parts alike
+            rows = np.sqrt(np.abs(A).max(axis=1))
+            A = A / np.where(rows > 0.0, rows, 1.0)[:, None]
+            scale = np.sqrt(np.abs(A).max(axis=0))
+            scale = np.where(scale > 0.0, scale, 1.0)
+            A, columns = A / scale, columns / scale
+        _, values, directions = np.linalg.svd(A)
+        slack = directions[values <= TOLERANCE * values.max(initial=0.0)] if values.any() else np.eye(size)
+        if not len(slack):
+            return []
+        part = np.abs(slack * columns).max(axis=0)
+        named.update(np.flatnonzero(part > NAMED * part.max()).tolist())
+    return sorted(named)

@@ -1,0 +1,86 @@
+/* What initialisation has chosen: start values that neither fixed ones nor equations determine. */
+
+/* Mark, in s->choices, as many unfixed unknowns as the equations of initialisation leave open at s->X; the others follow
+   from them. Those that give way first count as following, and of equals the later ones: an elimination that takes the
+   columns of the Jacobian in this order (modified Gram-Schmidt, in place) finds which depend on those before. */
+static int find_open_unknowns(Instance *s)
+{
+    const double dependent = 1e-8, rounding = 1e-12;
+    double norm;
+    int *open = s->choices, rank = 0;
+    for (int j = 0; j < NUNKNOWNS; ++j) open[j] = !s->tables->fixed[j];
+    if (!NEQUATIONS) return 1;
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        double sum = 0;
+        for (int j = 0; j < NUNKNOWNS; ++j)
+            if (open[j]) sum += s->J[i + (size_t)j * NEQUATIONS] * s->J[i + (size_t)j * NEQUATIONS];
+        for (int j = 0; j < NUNKNOWNS; ++j) s->J[i + (size_t)j * NEQUATIONS] *= sum > 0 ? 1 / sqrt(sum) : 0;
+    }
+    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = open[j] ? s->tables->weights[j] : INFINITY;
+    for (int step = 0; step < NUNKNOWNS && rank < NEQUATIONS; ++step) {
+        int next = -1;
+        for (int j = NUNKNOWNS - 1; j >= 0; --j)
+            if (s->dX[j] < INFINITY && (next < 0 || s->dX[j] < s->dX[next])) next = j;
+        if (next < 0) break;
+        s->dX[next] = INFINITY;
+        double *column = s->J + (size_t)next * NEQUATIONS, before = 0, after = 0;
+        for (int i = 0; i < NEQUATIONS; ++i) before += column[i] * column[i];
+        for (int k = 0; k < 2 * rank; ++k) { /* twice is enough for orthogonality */
+            const double *known = s->JJ + (size_t)(k % rank) * NEQUATIONS;
+            double along = 0;
+            for (int i = 0; i < NEQUATIONS; ++i) along += known[i] * column[i];
+            for (int i = 0; i < NEQUATIONS; ++i) column[i] -= along * known[i];
+        }
+        for (int i = 0; i < NEQUATIONS; ++i) after += column[i] * column[i];
+        before = sqrt(before);
+        after = sqrt(after);
+        if (!(after > dependent * before && after > rounding)) continue;
+        for (int i = 0; i < NEQUATIONS; ++i) s->JJ[i + (size_t)rank * NEQUATIONS] = column[i] / after;
+        ++rank;
+        open[next] = 0;
+    }
+    return 1;
+}
+
+/* Leave marked in s->choices what is open and of which nobody has said the value: neither the model nor the importer gave
+   a start value, or it had to be moved. Values are in s->X. Returns how many there are. */
+static int find_choices(Instance *s)
+{
+    int count = 0, known;
+    COPY(s->X, s->latch_x, NX);
+    for (int i = 0; i < NFREE; ++i) s->X[NX + i] = s->P[s->tables->free_parameters[i]];
+    if (NUNKNOWNS > NX + NFREE) COPY(s->X + NX + NFREE, s->w, NW);
+    if (!find_open_unknowns(s)) return 0;
+    COPY(s->P, s->tables->default_parameters, NPAR);
+    derive(s);
+    known = !eval_guess(s, s->X_trial);
+    COPY(s->P, s->start, NPAR);
+    derive(s);
+    known = known && !eval_guess(s, s->dX);
+    take_start(s);
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        int given = s->tables->given[j] || s->X_trial[j] != s->dX[j];
+        int moved = !(fabs(s->X[j] - s->dX[j]) <= 1e-6 * (1 + fabs(s->X[j])));
+        if (known && !moved) s->X[j] = s->dX[j];
+        s->choices[j] = known && s->choices[j] && (!given || moved);
+        count += s->choices[j];
+    }
+    return count;
+}
+
+/* Warn of what initialisation has chosen, in one line of the log. */
+static void warn_of_choices(Instance *s, const char *function)
+{
+    enum { SHOWN = 6 };
+    int count, shown = 0;
+    if (!s->host.log || !(s->categories & LOG_WARNING)) return;
+    if (!(count = find_choices(s))) return;
+    because(s, "the initial conditions are not fully specified; these start values are chosen:");
+    for (int j = 0; j < NUNKNOWNS && shown < SHOWN; ++j)
+        if (s->choices[j]) append(s, "%s %s = %.6g", shown++ ? "," : "", s->tables->unknown_names[j], s->X[j]);
+    if (count > shown) append(s, " and %d more", count - shown);
+    append(s, "; fix what is meant to hold");
+    say(s, STATUS_WARNING, "%s: %s", function, s->cause);
+    s->cause[0] = 0;
+}
