@@ -14,7 +14,7 @@ FILES := .venv/.files
 
 
 # What npm bundles the animation page from, where npm is: set-up does.
-VIEWER := templates/scene/package.json templates/scene/viewer.js
+VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 
 .PHONY: demo test lint fmus bench page wheel clean always
 

@@ -54,7 +54,7 @@ class _Writer:
         numbers = []
         for i, frame in enumerate(motion.frames):
             still = not any(np.any(track.values != _NEUTRAL[name]) for name, track in frame.tracks.items())
-            numbers.append(0 if still else self._node(f"frame {i}", frame.tracks, 0))
+            numbers.append(0 if still and not frame.kept else self._node(f"frame {i}", frame.tracks, 0))
         for part in motion.parts:
             node = self._node(part.shape.ident, part.place.tracks, numbers[part.frame])
             self.nodes[node].mesh = self._mesh(part)

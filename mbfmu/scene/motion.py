@@ -35,6 +35,8 @@ class Placed:
     translation: Track
     rotation: Track
     scale: Track | None = None
+    #: True where a node of its own is needed, wherever it stands.
+    kept: bool = False
 
     @property
     def tracks(self) -> dict[str, Track]:
@@ -64,16 +66,27 @@ class Motion:
     frames: tuple[Placed, ...]
     parts: tuple[Part, ...]
 
+    @property
+    def start(self) -> Motion:
+        """Where everything is at first: nothing moves."""
 
-def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> Motion:
+        def still(placed: Placed) -> Placed:
+            return dataclasses.replace(placed, **{name: Track(t.values[:1]) for name, t in placed.tracks.items()})
+
+        parts = (dataclasses.replace(part, place=still(part.place)) for part in self.parts)
+        return Motion(self.time[:1], tuple(map(still, self.frames)), tuple(parts))
+
+
+def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray], by_name: bool = False) -> Motion:
     """Work out where everything is.
 
     Args:
         scene: the shapes.
         time: instants of the run [s], [n].
         series: values of the scene's variables there, [n] each.
+        by_name: frames are one where they follow the same variables, not where they move alike in this run.
     """
-    frames: dict[bytes, int] = {}
+    frames: dict[object, int] = {}
     placed: list[Placed] = []
     parts: list[Part] = []
 
@@ -87,11 +100,11 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> 
             warnings.warn(f"{shape.ident}: files such as {shape.type} are not read; it is left out", stacklevel=2)
             continue
         r, T = read(shape.r), read(shape.T)
-        key = _still(r).tobytes() + b"/" + _still(T).tobytes()
+        key = (shape.r, shape.T) if by_name else (_still(r).tobytes(), _still(T).tobytes())
         if key not in frames:
             frames[key] = len(placed)
             # T column by column is its transpose row by row: the rotation from the frame to the world
-            placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3))))
+            placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3)), kept=by_name))
         place, size = _place(*(read(getattr(shape, name)) for name in _LOCAL))
         parts.append(
             Part(

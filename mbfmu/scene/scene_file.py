@@ -1,0 +1,88 @@
+"""The scene in an FMU, `resources/scene.json`: what `mbfmu animate model.fmu` draws, without the model's source.
+
+Its shapes are those of mbfmu.dynamics.drawing, attribute by attribute: a number, or the name of the variable that has
+it. Shapes of equal frames, and what most shapes share, are not written twice: JSON packs well in the archive.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Collection, Sequence
+from typing import Any
+
+from mbfmu.dynamics.drawing import Scene, Shape
+from mbfmu.errors import MbfmuError
+
+#: Where it stands in an FMU, and the version of its form.
+SCENE_FILE, VERSION = "resources/scene.json", 1
+
+_FIELDS = tuple(field.name for field in dataclasses.fields(Shape))
+
+
+@dataclasses.dataclass(frozen=True)
+class SceneFile:
+    """The file, and the names of shapes that are not in it."""
+
+    text: bytes
+    left_out: tuple[str, ...]
+
+
+def scene_file(scene: Scene, components: Sequence[tuple[str, str, str]], known: Collection[str]) -> SceneFile:
+    """Write the shapes of a scene whose variables are all among those `known` in the FMU, and its components."""
+    known = set(known)
+    there = [shape for shape in scene.shapes if names_of(shape) <= known]
+    left_out = tuple(shape.ident for shape in scene.shapes if not names_of(shape) <= known)
+    content = {
+        "mbfmu-scene": VERSION,
+        "up": scene.up,
+        "components": components,
+        "left_out": left_out,
+        "shapes": [shape_entry(shape) for shape in there],
+    }
+    return SceneFile(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode(), left_out)
+
+
+def shape_entry(shape: Shape) -> dict[str, Any]:
+    """A shape as JSON has it."""
+    return {name: getattr(shape, name) for name in _FIELDS}
+
+
+def names_of(shape: Shape) -> set[str]:
+    """Names of the variables that a shape follows."""
+    return {q for values in shape.quantities.values() for q in values if isinstance(q, str)}
+
+
+def read_scene(text: bytes, where: str) -> tuple[Scene, tuple[tuple[str, str, str], ...], tuple[str, ...]]:
+    """Return the scene, the components (path, class, description), and the names of shapes that are left out.
+
+    Raises
+    ------
+    MbfmuError
+        The file is damaged, or of a later version; the message begins with `where`.
+    """
+    try:
+        content = json.loads(text)
+        if content["mbfmu-scene"] != VERSION:
+            raise MbfmuError(
+                f"{where}: its scene is of version {content['mbfmu-scene']}, this mbfmu reads version {VERSION}; "
+                "use the mbfmu that built it"
+            )
+        shapes = tuple(_shape(entry) for entry in content["shapes"])
+        up = tuple(float(e) for e in content["up"])
+        components = tuple((str(path), str(kind), str(text)) for path, kind, text in content["components"])
+        scene = Scene(shapes, (up[0], up[1], up[2]))
+        return scene, components, tuple(map(str, content["left_out"]))
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise MbfmuError(f"{where}: its scene, {SCENE_FILE}, is damaged ({error!r}); build it anew") from None
+
+
+def _shape(entry: dict[str, Any]) -> Shape:
+    texts = ("component", "kind", "name", "type")
+    values = {
+        name: str(entry[name])
+        if name in texts
+        else tuple(q if isinstance(q, str) else float(q) for q in entry[name])
+        for name in _FIELDS
+    }
+    return Shape(**values)  # type: ignore[arg-type]
