@@ -77,7 +77,6 @@ def animate(
         raise MbfmuError(f"{target}: a live animation is a page; choose {target.stem}.html")
     if live and start_values:
         raise MbfmuError(f"{target}: a live page takes no start values; set them in the model")
-    span = {"stop_time": stop_time, "start_time": start_time, "tolerance": tolerance}
     if isinstance(model, str | os.PathLike):
         fmu = Foreign(pathlib.Path(model))
         subject: Subject = read_subject(fmu)
@@ -93,7 +92,14 @@ def animate(
 
     def run_here(names: Sequence[str], interval: float | None) -> Result:
         return simulate(
-            system, **span, step=interval, start_values=start_values, outputs=list(names), progress=progress
+            system,
+            stop_time,
+            start_time=start_time,
+            step=interval,
+            tolerance=tolerance,
+            start_values=start_values,
+            outputs=list(names),
+            progress=progress,
         )
 
     if not live:
@@ -119,7 +125,7 @@ def read_subject(fmu: Foreign) -> Described:
             f"{fmu.path}: has no {SCENE_FILE}; FMUs that `mbfmu build` makes of what is drawn have one, "
             "build it anew with this version"
         )
-    scene, components, _ = read_scene(file.read_bytes(), str(fmu.path))
+    scene, components, _ = read_scene(file.read_bytes(), str(fmu.path), file.parent)
     known = {variable.name for variable in fmu.variables}
     missing = [name for name in scene.variables if name not in known]
     if missing:

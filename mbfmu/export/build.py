@@ -6,6 +6,7 @@ import dataclasses
 import math
 import pathlib
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -238,8 +239,12 @@ def fill(
         (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
         picture = scene_file(system.scene, system.components, known)
         (folder / SCENE_FILE).write_bytes(picture.text)
+        for name, mesh in picture.meshes.items():
+            target_file = (folder / SCENE_FILE).parent / name
+            target_file.parent.mkdir(exist_ok=True)
+            shutil.copyfile(mesh, target_file)
         if picture.left_out:
-            report(f"Leaving out {len(picture.left_out)} shapes, whose variables are left out, of its looks")
+            report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)

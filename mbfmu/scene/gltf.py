@@ -8,6 +8,7 @@ import numpy as np
 
 import mbfmu
 from mbfmu.errors import MbfmuError
+from mbfmu.scene.mesh_files import read_mesh
 from mbfmu.scene.meshes import Mesh, mesh_of
 from mbfmu.scene.motion import Keyframes, Motion, Part, Track, keyframes
 
@@ -112,7 +113,8 @@ class _Writer:
 
     def _mesh(self, part: Part) -> int:
         g = self.gltf
-        form = mesh_of(part.shape.type, part.extra, part.size)
+        shape = part.shape
+        form = read_mesh(part.file, shape.ident) if part.file else mesh_of(shape.type, part.extra, part.size)
         transparency = part.extra[3] if part.shape.type == "rectangle" else 0.0
         key = (id(form), self._material(part.color, part.specular, transparency))
         if key not in self._known:
@@ -121,7 +123,7 @@ class _Writer:
                 attributes=g.Attributes(POSITION=positions, NORMAL=normals), indices=triangles, material=key[1]
             )
             self._known[key] = len(self.meshes)
-            self.meshes.append(g.Mesh(name=part.shape.type, primitives=[primitive]))
+            self.meshes.append(g.Mesh(name=part.file.name if part.file else shape.type, primitives=[primitive]))
         return int(self._known[key])
 
     def _geometry(self, form: Mesh) -> tuple[int, int, int]:

@@ -117,4 +117,4 @@ def _kind(v: Any) -> str | None:
 
 def _value(kind: str, start: str) -> float | int | bool | str:
     readers: Mapping[str, Any] = {"Real": float, "Integer": int, "Boolean": lambda text: text in ("true", "1", True)}
-    return readers.get(kind, str)(start)  # type: ignore[no-any-return]
+    return readers.get(kind, str)(start)

@@ -177,6 +177,18 @@ def _beam(extra: Sequence[float], size: Sequence[float]) -> Mesh:
     return _prism(np.vstack([round_end + np.array([1.0, 0.0]), -round_end]), 2, (-0.5, 0.5))
 
 
+def _capsule(extra: Sequence[float], size: Sequence[float]) -> Mesh:
+    """A cylinder with ends that are half spheres, over its whole length."""
+    share = min(abs(size[1]) / 2 / (abs(size[0]) or 1.0), 0.5)
+    t = np.linspace(0, math.pi / 2, AROUND // 4 + 1)
+    c, s = np.cos(t), np.sin(t)
+    first, second = np.column_stack([share - share * c, s / 2]), np.column_stack([1 - share + share * s, c / 2])
+    out = np.vstack([np.column_stack([-c / (2 * share), s]), np.column_stack([s / (2 * share), c])])
+    profile = np.vstack([first, second])
+    profile[[0, -1], 1] = 0.0
+    return _turned(profile, out / np.linalg.norm(out, axis=1, keepdims=True))
+
+
 def _gearwheel(extra: Sequence[float], size: Sequence[float]) -> Mesh:
     """A gearwheel of `extra` teeth; fewer than none are those of an internal gear in a ring."""
     teeth = max(3, round(abs(extra[0])) or 20)
@@ -280,6 +292,7 @@ _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
     "pipe": _pipe,
     "cone": _cone,
     "beam": _beam,
+    "capsule": _capsule,
     "gearwheel": _gearwheel,
     "spring": _spring,
     "rectangle": _rectangle,
@@ -287,4 +300,4 @@ _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
     "tire": _tire,
 }
 #: Shapes whose proportions do not just scale.
-_SIZED = ("beam", "spring")
+_SIZED = ("beam", "capsule", "spring")

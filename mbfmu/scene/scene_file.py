@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import pathlib
 from collections.abc import Collection, Sequence
 from typing import Any
 
 from mbfmu.dynamics.drawing import Scene, Shape
 from mbfmu.errors import MbfmuError
+from mbfmu.scene.mesh_files import find_file
 
 #: Where it stands in an FMU, and the version of its form.
 SCENE_FILE, VERSION = "resources/scene.json", 1
+#: Files of meshes that go into an FMU have so many bytes at most.
+_MOST = 30_000_000
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Shape))
 
@@ -26,13 +30,27 @@ class SceneFile:
 
     text: bytes
     left_out: tuple[str, ...]
+    #: Meshes that it names: name beside it -> file.
+    meshes: dict[str, pathlib.Path]
 
 
 def scene_file(scene: Scene, components: Sequence[tuple[str, str, str]], known: Collection[str]) -> SceneFile:
     """Write the shapes of a scene whose variables are all among those `known` in the FMU, and its components."""
     known = set(known)
-    there = [shape for shape in scene.shapes if names_of(shape) <= known]
-    left_out = tuple(shape.ident for shape in scene.shapes if not names_of(shape) <= known)
+    meshes: dict[pathlib.Path, str] = {}
+    there, left_out, size = [], [], 0
+    for shape in scene.shapes:
+        file = find_file(shape.type, scene.folders) if shape.is_file else None
+        if not names_of(shape) <= known or (shape.is_file and file is None):
+            left_out.append(shape.ident)
+            continue
+        if file is not None and file not in meshes:
+            if size + file.stat().st_size > _MOST:
+                left_out.append(shape.ident)
+                continue
+            size += file.stat().st_size
+            meshes[file] = f"meshes/{len(meshes)}_{file.name}"
+        there.append(dataclasses.replace(shape, type=meshes[file]) if file else shape)
     content = {
         "mbfmu-scene": VERSION,
         "up": scene.up,
@@ -40,7 +58,8 @@ def scene_file(scene: Scene, components: Sequence[tuple[str, str, str]], known: 
         "left_out": left_out,
         "shapes": [shape_entry(shape) for shape in there],
     }
-    return SceneFile(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode(), left_out)
+    text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
+    return SceneFile(text, tuple(left_out), {name: file for file, name in meshes.items()})
 
 
 def shape_entry(shape: Shape) -> dict[str, Any]:
@@ -53,13 +72,17 @@ def names_of(shape: Shape) -> set[str]:
     return {q for values in shape.quantities.values() for q in values if isinstance(q, str)}
 
 
-def read_scene(text: bytes, where: str) -> tuple[Scene, tuple[tuple[str, str, str], ...], tuple[str, ...]]:
+def read_scene(
+    text: bytes, where: str, folder: pathlib.Path
+) -> tuple[Scene, tuple[tuple[str, str, str], ...], tuple[str, ...]]:
     """Return the scene, the components (path, class, description), and the names of shapes that are left out.
+
+    `folder` is that of the FMU's resources, `where` begins messages.
 
     Raises
     ------
     MbfmuError
-        The file is damaged, or of a later version; the message begins with `where`.
+        The file is damaged, or of a later version.
     """
     try:
         content = json.loads(text)
@@ -71,7 +94,7 @@ def read_scene(text: bytes, where: str) -> tuple[Scene, tuple[tuple[str, str, st
         shapes = tuple(_shape(entry) for entry in content["shapes"])
         up = tuple(float(e) for e in content["up"])
         components = tuple((str(path), str(kind), str(text)) for path, kind, text in content["components"])
-        scene = Scene(shapes, (up[0], up[1], up[2]))
+        scene = Scene(shapes, (up[0], up[1], up[2]), (str(folder),))
         return scene, components, tuple(map(str, content["left_out"]))
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise MbfmuError(f"{where}: its scene, {SCENE_FILE}, is damaged ({error!r}); build it anew") from None
