@@ -104,7 +104,7 @@ def _dxf(path: pathlib.Path) -> np.ndarray:
     from ezdxf.render import MeshBuilder
 
     found: list[Any] = []
-    for entity in ezdxf.readfile(str(path)).modelspace():  # type: ignore[attr-defined]
+    for entity in ezdxf.readfile(str(path)).modelspace():
         kind = entity.dxftype()
         if kind == "3DFACE":
             a, b, c, d = (tuple(v) for v in (entity.dxf.vtx0, entity.dxf.vtx1, entity.dxf.vtx2, entity.dxf.vtx3))
