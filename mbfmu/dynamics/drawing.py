@@ -41,6 +41,7 @@ SURFACES: Mapping[str, tuple[str, ...]] = {
     "rectangle": ("nu", "nv", "wireframe", "transparency"),
     "torus": ("ri", "ro", "opening", "startAngle", "stopAngle"),
     "tire": ("rTire", "rRim", "width", "rCurvature"),
+    "tube": ("n", "transparency"),
 }
 
 

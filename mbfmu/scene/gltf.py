@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import mbfmu
+from mbfmu.dynamics.drawing import SURFACES
 from mbfmu.errors import MbfmuError
 from mbfmu.scene.mesh_files import read_mesh
 from mbfmu.scene.meshes import Mesh, mesh_of
@@ -115,7 +116,8 @@ class _Writer:
         g = self.gltf
         shape = part.shape
         form = read_mesh(part.file, shape.ident) if part.file else mesh_of(shape.type, part.extra, part.size)
-        transparency = part.extra[3] if part.shape.type == "rectangle" else 0.0
+        names = SURFACES.get(shape.type, ())
+        transparency = part.extra[names.index("transparency")] if "transparency" in names else 0.0
         key = (id(form), self._material(part.color, part.specular, transparency))
         if key not in self._known:
             positions, normals, triangles = self._geometry(form)

@@ -205,6 +205,14 @@ def test_meshes_are_closed_and_face_outwards(type: str, extra: tuple[float, ...]
     assert sorted(edges) == sorted((b, a) for a, b in edges), "an edge has one triangle only"
 
 
+def test_a_wire_frame_has_its_lines() -> None:
+    mesh = mesh_of("rectangle", (5, 3, 1, 0), (2.0, 1.0, 0.0))
+    middles = mesh.positions.reshape(-1, 4, 3).mean(axis=1)
+    np.testing.assert_allclose(np.unique(middles[:, 0].round(9)), [-0.5, -0.25, 0, 0.25, 0.5])
+    np.testing.assert_allclose(np.unique(middles[:, 1].round(9)), [-0.5, 0, 0.5])
+    assert len(mesh_of("rectangle", (5, 3, 0, 0), (2.0, 1.0, 0.0)).triangles) == 4
+
+
 def test_the_khronos_validator_finds_nothing(tmp_path: pathlib.Path) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:

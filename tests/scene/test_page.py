@@ -12,9 +12,11 @@ import numpy as np
 import pytest
 
 import mbfmu
+from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
 from mbfmu.dynamics.drawing import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
+from mbfmu.modeling import Assembly, Start
 from mbfmu.scene import bundle
 from mbfmu.simulation import simulate
 
@@ -110,6 +112,35 @@ def test_kinds_can_be_hidden_and_time_plays(browser: Any) -> None:
     while browser.execute_script("return viewer.now") == 0 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert browser.execute_script("viewer.play(false); return viewer.now") > 0
+
+
+class HotPipe(Assembly):
+    """A pipe whose first end warms while a pendulum swings."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.hinge, self.rod = Revolute(phi=Start(0.5, fixed=True)), BodyBox(r=(0.4, 0, 0))
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.rod.frame_a)
+        self.warm, self.cold = blocks.Ramp(duration=1.0), blocks.Constant(k=0.0)
+        self.pipe = visualizers.PipeWithScalarField(
+            rOuter=0.1, length=0.5, xsi=(0.0, 1.0), T_min=0.0, T_max=1.0, n_length=2, colorMap="gray"
+        )
+        self.connect(self.rod.frame_b, self.pipe.frame_a)
+        self.connect(self.warm.y, self.pipe.T[0])
+        self.connect(self.cold.y, self.pipe.T[1])
+
+
+def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    opened(mbfmu.animate(HotPipe(), tmp_path / "pipe.html"))
+    found = browser.execute_script(
+        """
+        const [mesh] = viewer.meshesOf("pipe");
+        return [0, 0.5, 1].map((time) => (viewer.show(time), mesh.material.color.clone().convertLinearToSRGB().r));
+        """
+    )
+    np.testing.assert_allclose(found, [0, 0.25, 0.5], atol=2e-3)
+    assert browser.get_log("browser") == []
 
 
 def test_without_its_program_a_page_is_refused_in_one_line(

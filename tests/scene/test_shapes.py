@@ -108,6 +108,10 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "Visualizers.FixedArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
     "Visualizers.SignalArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Visualizers.PipeWithScalarField": (
+        {"rOuter": 0.1, "length": 1.0, "T_min": 0.0, "T_max": 1.0, "xsi": (0.0, 0.4, 1.0), "n_length": 5},
+        "ring1:tube ring2:tube ring3:tube ring4:tube",
+    ),
     "Visualizers.Rectangle": ({}, "surface:rectangle"),
     "Visualizers.Torus": ({}, "surface:torus"),
     "Visualizers.VoluminousWheel": ({}, "tire:tire rim:pipe"),
@@ -147,10 +151,10 @@ class Shown(Assembly):
             else:
                 self.end = Fixed(r=(0.8, 0.3, 0.5), animation=False)
                 self.connect(self.shown.frame_b, self.end.frame_b)
-        for signal in ("force", "torque", "r_head"):
+        for signal in ("force", "torque", "r_head", "T"):
             if signal in ports and not name.startswith("Sensors"):
                 for i in range(3):
-                    k = (i + 1) * (0.1 if signal == "r_head" else 100.0)
+                    k = (i + 1) * (100.0 if signal in ("force", "torque") else 0.1)
                     self.connect(self.add(f"{signal}{i}", blocks.Constant(k=k)).y, getattr(self.shown, signal)[i])
 
 
@@ -203,7 +207,9 @@ def _changes(system: System, cls: type[Component], name: str) -> list[tuple[str,
         if base == "Boolean":
             found.append((parameter, not shown.value(parameter)))
         elif base == "String":
-            found.append((parameter, "cone"))
+            found.append((parameter, declaration.type.values[-1] if declaration.type.values else "cone"))
+        elif shape is None:
+            found.append((parameter, (0.0, 0.3, 1.0)))
         elif declaration.type.max == 255:
             found.append((parameter, (1, 2, 3)))
         elif shape == (3,):
@@ -328,3 +334,16 @@ def test_a_shape_of_the_wrong_size_is_refused() -> None:
 
     with pytest.raises(ModelError, match="bad: the shape box has 2 elements of length"):
         System.of(Own(), scene=True)
+
+
+def test_a_pipe_shows_values_by_colours() -> None:
+    middles = np.array([0.125, 0.375, 0.625, 0.875])
+    for name, n_colors, expected in (
+        ("gray", 64, lambda x: [255 * x] * 3),
+        ("jet", 9, lambda x: [255 * np.clip(1.5 - abs(4 * x - k), 0, 1) for k in (3, 2, 1)]),
+    ):
+        found = values_of(scene_of("Visualizers.PipeWithScalarField", colorMap=name, n_colors=n_colors))
+        for i, at in enumerate(middles):
+            value = np.interp(at, (0.0, 0.4, 1.0), (0.1, 0.2, 0.3))  # nodes of jet lie among 9 colours
+            np.testing.assert_allclose(found[f"shown.ring{i + 1}"]["color"], expected(value), atol=1e-9)
+            assert found[f"shown.ring{i + 1}"]["r_shape"][0] == pytest.approx(i * 0.25)
