@@ -27,7 +27,7 @@ from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.scene.scene_file import SCENE_FILE, scene_file
+from mbfmu.scene.scene_file import SCENE_FILE, by_known_names, scene_file
 from mbfmu.scene.visual_xml import visual_xml
 
 #: The targets, the preferred one first.
@@ -235,9 +235,10 @@ def fill(
     if system.scene is not None and system.scene.shapes:
         (folder / "resources").mkdir(exist_ok=True)
         known = {variable.name for variable in scalars}
-        scene = visual_xml(system.scene, known)
+        looks = by_known_names(system.scene, system.variables, known)
+        scene = visual_xml(looks, known)
         (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
-        picture = scene_file(system.scene, system.components, known)
+        picture = scene_file(looks, system.components, known)
         (folder / SCENE_FILE).write_bytes(picture.text)
         for name, mesh in picture.meshes.items():
             target_file = (folder / SCENE_FILE).parent / name

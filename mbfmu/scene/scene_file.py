@@ -9,11 +9,12 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from mbfmu.dynamics.drawing import Scene, Shape
 from mbfmu.errors import MbfmuError
+from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene.mesh_files import find_file
 
 #: Where it stands in an FMU, and the version of its form.
@@ -60,6 +61,24 @@ def scene_file(scene: Scene, components: Sequence[tuple[str, str, str]], known: 
     }
     text = json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()
     return SceneFile(text, tuple(left_out), {name: file for file, name in meshes.items()})
+
+
+def by_known_names(scene: Scene, variables: Iterable[ScalarVariable], known: Collection[str]) -> Scene:
+    """The scene with aliases that are `known` in place of names that are not, where there are any."""
+    known = set(known)
+    variables = list(variables)
+    place = {v.name: (v.store, v.index) for v in variables if v.store != "constant"}
+    alias = {place[v.name]: v.name for v in reversed(variables) if v.name in known and v.name in place}
+    other = {name: alias.get(place[name], name) for name in scene.variables if name not in known and name in place}
+
+    def renamed(shape: Shape) -> Shape:
+        quantities = {
+            key: tuple(other.get(q, q) if isinstance(q, str) else q for q in values)
+            for key, values in shape.quantities.items()
+        }
+        return dataclasses.replace(shape, **quantities)  # type: ignore[arg-type]
+
+    return dataclasses.replace(scene, shapes=tuple(map(renamed, scene.shapes))) if other else scene
 
 
 def shape_entry(shape: Shape) -> dict[str, Any]:
