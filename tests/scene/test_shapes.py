@@ -56,6 +56,22 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     "Joints.Spherical": ({}, "sphere:sphere"),
     "Joints.FreeMotion": ({"r_rel_a": Start((0.3, 0, 0))}, "arrowLine:cylinder arrowHead:cone"),
     "Joints.Constraints.Spherical": ({}, "sphere:sphere"),
+    "Joints.FreeMotionScalarInit": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Joints.Constraints.Prismatic": ({}, "sphere:sphere"),
+    "Joints.Constraints.Revolute": ({}, "sphere:sphere"),
+    "Joints.Constraints.Universal": ({}, "sphere:sphere"),
+    "Joints.Assemblies.JointUPS": (
+        {},
+        "axisShape:cylinder sphericalShape_b:sphere universalShape1:cylinder universalShape2:cylinder",
+    ),
+    "Joints.Assemblies.JointRRR": (
+        {},
+        "shape_rev1:cylinder shape_rod1:cylinder shape_rev2:cylinder shape_rod2:cylinder shape_rev3:cylinder",
+    ),
+    "Joints.Assemblies.JointRRP": (
+        {},
+        "shape_rev1:cylinder shape_rod1:cylinder shape_rev2:cylinder shape_rod2:cylinder shape_prism:box",
+    ),
     "Joints.SphericalSpherical": (
         {"rodLength": 0.5, "m": 0.2},
         "shape_rod:cylinder shape_a:sphere shape_b:sphere shape_mass:sphere",
@@ -73,6 +89,11 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "Forces.Force": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead:cone"),
     "Forces.Torque": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead1:cone arrowHead2:cone"),
+    "Forces.ForceAndTorque": (
+        {},
+        "connectionLine:cylinder forceArrowLine:cylinder forceArrowHead:cone torqueArrowLine:cylinder "
+        "torqueArrowHead1:cone torqueArrowHead2:cone",
+    ),
     "Forces.Spring": ({"c": 100.0, "m": 0.1}, "lineForce.shape:spring lineForce.sphere:sphere"),
     "Forces.Damper": ({"d": 3.0}, "shape_a:cylinder shape_b:cylinder"),
     "Forces.SpringDamperParallel": (
@@ -115,6 +136,11 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     "Visualizers.Rectangle": ({}, "surface:rectangle"),
     "Visualizers.Torus": ({}, "surface:torus"),
     "Visualizers.VoluminousWheel": ({}, "tire:tire rim:pipe"),
+    "Parts.Rotor1D": ({"J": 0.1}, "cylinder:cylinder"),
+    "Parts.RollingWheelSet": (
+        {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12, "wheelDistance": 0.5},
+        "shape1:pipe shape2:pipe",
+    ),
     "Parts.RollingWheel": (
         {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12},
         "fixedShape:pipe",
