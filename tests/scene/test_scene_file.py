@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import mbfmu
+from mbfmu import cli
 from mbfmu.animation import read_subject
 from mbfmu.dynamics.drawing import Scene
 from mbfmu.dynamics.system import System
@@ -82,3 +83,14 @@ def test_fmus_without_what_is_needed_are_refused(tmp_path: pathlib.Path) -> None
         with pytest.raises(MbfmuError, match=message):
             mbfmu.animate(fmu, tmp_path / "motion.html", 0.1, live=live)
     assert not (tmp_path / "motion.html").exists()
+
+
+def test_the_command_takes_fmus(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    file = mbfmu.build(mbfmu.load("pendulum"), tmp_path / "pendulum.fmu", equations="interpreted")
+    glb = tmp_path / "motion.glb"
+    assert cli.main(["animate", str(file), "-o", str(glb), "--stop", "0.2", "-p", "rev.phi=0.7"]) == 0
+    assert glb.read_bytes()[:4] == b"glTF"
+    before = mbfmu.animate(file, tmp_path / "before.glb", 0.2).read_bytes()
+    assert glb.read_bytes() != before  # -p sets start values of the run
+    assert cli.main(["animate", str(file), "--live", "-o", str(glb)]) == 2
+    assert "a live animation is a page; choose motion.html" in capsys.readouterr().err
