@@ -494,6 +494,7 @@ class Viewer {
 
   listen() {
     const view = byId("view"), step = () => (this.end - this.start) / 100;
+    const seek = (time) => this.isLive || this.show(time); // a live run knows no other instant
     const actions = {
       fit: () => this.look(this.camera.position.clone().sub(this.controls.target)),
       viewX: () => this.lookAlong([1, 0, 0]),
@@ -510,8 +511,8 @@ class Viewer {
       " ": actions.play, f: actions.fit, 1: actions.viewX, 2: actions.viewY, 3: actions.viewZ, p: actions.picture,
       d: actions.theme, c: actions.parts, l: actions.loop, Escape: () => this.select(null),
       r: () => this.isLive && this.restart(),
-      ArrowRight: () => this.show(this.now + step()), ArrowLeft: () => this.show(this.now - step()),
-      Home: () => (this.isLive ? this.restart() : this.show(this.start)), End: () => this.show(this.end),
+      ArrowRight: () => seek(this.now + step()), ArrowLeft: () => seek(this.now - step()),
+      Home: () => (this.isLive ? this.restart() : this.show(this.start)), End: () => seek(this.end),
     };
     window.addEventListener("keydown", (event) => {
       const tag = event.target.tagName, isPressing = tag === "BUTTON" && (event.key === " " || event.key === "Enter");

@@ -198,6 +198,26 @@ def test_start_values_act_with_the_next_start(script: Callable[..., Any]) -> Non
     assert second == pytest.approx(1.1)
 
 
+def test_what_is_for_recorded_runs_does_no_harm(browser: Any, script: Callable[..., Any]) -> None:
+    now, points = script(
+        """
+        viewer.select("rod");
+        viewer.trace("rod");
+        viewer.follow("rod");
+        for (const key of ["End", "l"]) press("keydown", key);
+        run(0.2);
+        const now = viewer.now, line = viewer.traces.get("rod");
+        viewer.follow("rod");
+        viewer.restart();
+        viewer.select(null);
+        return [now, line.geometry.getAttribute("position").count];
+        """
+    )
+    assert now == pytest.approx(0.2)
+    assert points >= 1
+    assert browser.get_log("browser") == []
+
+
 def test_a_value_out_of_bounds_is_refused_and_said(script: Callable[..., Any]) -> None:
     shown, log = script(
         """
