@@ -361,3 +361,25 @@ def test_files_are_found_by_the_addresses_of_the_library(tmp_path: pathlib.Path)
     assert find_file(file.as_uri(), []) == file
     assert find_file("1", folders) == tmp_path / "1.dxf"
     assert find_file("package://robot/rod.stl", folders) is None
+
+
+def test_meshes_of_a_robot_are_drawn(tmp_path: pathlib.Path) -> None:
+    wedge(tmp_path / "wedge.stl")
+    (tmp_path / "robot.urdf").write_text(
+        """<robot name="arm"><link name="base"/>
+        <link name="hand">
+        <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+        <visual><origin xyz="0.1 0 0"/><geometry><mesh filename="wedge.stl" scale="2 1 -1"/></geometry></visual></link>
+        <joint name="turn" type="continuous"><parent link="base"/><child link="hand"/><axis xyz="0 0 1"/></joint>
+        </robot>"""
+    )
+    glb = Glb(mbfmu.animate(mbfmu.load(tmp_path / "robot.urdf"), tmp_path / "motion.glb", 0.1).read_bytes())
+    (number,) = (i for i, node in enumerate(glb.nodes) if "mesh" in node and "visual" in node["name"])
+    mesh = glb.json["meshes"][glb.nodes[number]["mesh"]]
+    assert mesh["name"] == "wedge.stl"
+    corners = glb.array(mesh["primitives"][0]["attributes"]["POSITION"])
+    world = glb.world(number, 0.0)
+    seen = corners @ world[:3, :3].T + world[:3, 3]
+    # up, along z of the robot, is y here
+    wanted = [(0.1, -0.1, -0.2), (0.7, 0.0, 0.0)]
+    np.testing.assert_allclose([seen.min(axis=0), seen.max(axis=0)], wanted, atol=1e-6)
