@@ -14,12 +14,12 @@ FILES := .venv/.files
 
 
 # What npm bundles the animation page from, where npm is: set-up does.
-VIEWER := templates/scene/package.json templates/scene/viewer.js
+VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test lint fmus bench page wheel clean always
+.PHONY: demo test lint fmus gallery live bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -33,6 +33,14 @@ lint: $(STUBS) build/typing/mbfmu
 
 fmus: $(READY)
 	$(BIN)/python -m mbfmu.fmus
+
+# Pictures of the gallery and of the README, and docs/gallery.md; needs Chromium and its driver.
+gallery: $(READY)
+	$(BIN)/python -m mbfmu.fmus.pictures
+
+# Live pages of some of the gallery, for the docs; needs ziglang for the runtime in browsers.
+live: $(READY)
+	$(BIN)/python -m mbfmu.fmus.live_pages build/live
 
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks

@@ -5,14 +5,18 @@ They take no load.
 
 from __future__ import annotations
 
+import bisect
 import math
+from collections.abc import Callable
 from typing import Any
+
+import casadi as ca
 
 from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
 from mbfmu.components.interfaces import PartialVisualizer
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.frames import normalize
-from mbfmu.modeling import Parameter, RealInput
+from mbfmu.modeling import Parameter, RealInput, required
 from mbfmu.modeling import types as t
 
 ARROW_COLOR = (0, 0, 255)
@@ -185,11 +189,89 @@ class VoluminousWheel(Animated, PartialVisualizer):
         )
 
 
+def _between(value: Any) -> Any:
+    """A value, limited to 0 ... 1."""
+    return ca.fmax(0, ca.fmin(1, value))
+
+
+#: Red, green and blue, 0 to 1, over a position in the map, 0 to 1 (Visualizers.Colors.ColorMaps).
+_COLOR_MAPS: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
+    "jet": lambda x: tuple(_between(1.5 - ca.fabs(4 * x - middle)) for middle in (3, 2, 1)),
+    "hot": lambda x: (_between(8 / 3 * x), _between(8 / 3 * x - 1), _between(4 * x - 3)),
+    "gray": lambda x: (x, x, x),
+    "spring": lambda x: (1, x, 1 - x),
+    "summer": lambda x: (x, (1 + x) / 2, 0.4),
+    "autumn": lambda x: (1, x, 0),
+    "winter": lambda x: (0, x, 1 - x / 2),
+}
+
+
+class PipeWithScalarField(Animated, PartialVisualizer):
+    """Pipe along the x-axis of a frame whose colours show values along it.
+
+    In the library T is an input of a modifier; here it is a connector. The pipe is drawn as n_length - 1 rings of one
+    colour each.
+    """
+
+    modelica_name = "MultiBody.Visualizers.PipeWithScalarField"
+
+    rOuter = Parameter(t.Radius, required, "Outer radius of pipe", animation=True)
+    length = Parameter(t.Length, required, "Length of pipe", animation=True)
+    xsi = Parameter(
+        t.Real,
+        tuple(i / 11 for i in range(12)),
+        "Relative positions along the pipe, ascending from 0 to 1",
+        shape=None,
+        min=0,
+        max=1,
+        structural=True,
+        animation=True,
+    )
+    T = RealInput("Values at positions xsi*length (visualized by color)", shape=lambda self: (len(self.xsi),))
+    T_min = Parameter(t.Real, required, "Value of T that corresponds to the first color of the map", animation=True)
+    T_max = Parameter(t.Real, required, "Value of T that corresponds to the last color of the map", animation=True)
+    colorMap = Parameter(t.ColorMap, "jet", "Color map", animation=True)
+    n_colors = Parameter(t.Integer, 64, "Number of colors in the color map", min=2, animation=True)
+    specularCoefficient = Parameter(t.SpecularCoefficient, 0.7, "Reflection of ambient light", animation=True)
+    transparency = Parameter(
+        t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
+    )
+    n_rOuter = Parameter(t.Integer, 30, "Number of points along outer radius", min=4, animation=True)
+    n_length = Parameter(t.Integer, 20, "Number of points along length", min=2, structural=True, animation=True)
+
+    def visualize(self: Any) -> None:
+        rings = int(self.n_length) - 1
+        for i in range(rings):
+            self.draw_shape(
+                f"ring{i + 1}",
+                "tube",
+                self.frame_a,
+                r_shape=(self.length * i / rings, 0, 0),
+                length=self.length / rings,
+                width=2 * self.rOuter,
+                extra=(self.n_rOuter, self.transparency),
+                color=self.color_at((i + 0.5) / rings),
+            )
+
+    def color_at(self: Any, position: float) -> Any:
+        """Red, green and blue, 0 to 255, at a relative position: colours between those of the map are interpolated."""
+        xsi = [float(x) for x in self.xsi]
+        i = min(max(bisect.bisect_right(xsi, position) - 1, 0), len(xsi) - 2)
+        share = (position - xsi[i]) / (xsi[i + 1] - xsi[i])
+        value = self.T[i] * (1 - share) + self.T[i + 1] * share
+        last = self.n_colors - 1
+        at = _between((value - self.T_min) / (self.T_max - self.T_min)) * last
+        lower = ca.fmin(ca.floor(at), last - 1)
+        low, high = (_COLOR_MAPS[self.colorMap](color / last) for color in (lower, lower + 1))
+        return [255 * (a + (at - lower) * (b - a)) for a, b in zip(low, high, strict=True)]
+
+
 __all__ = [
     "FixedArrow",
     "FixedFrame",
     "FixedShape",
     "FixedShape2",
+    "PipeWithScalarField",
     "Rectangle",
     "SignalArrow",
     "Torus",

@@ -1,7 +1,8 @@
-"""Pictures of the gallery and the page that shows them: `python -m mbfmu.fmus.pictures [NAME ...]`.
+"""Pictures of the gallery and the page that shows them: `python -m mbfmu.fmus.pictures [NAME ...]`, `make gallery`.
 
-Each picture shows the first outputs of an assembly over its experiment. The page docs/gallery.md is written anew with
-one line per assembly; it belongs to the repository, so this runs in a checkout.
+Each assembly has its first outputs over its experiment and, where it draws something, a picture of it; the README's
+double pendulum moves. The page docs/gallery.md is written anew with one line per assembly; it belongs to the
+repository, so this runs in a checkout.
 """
 
 from __future__ import annotations
@@ -12,12 +13,16 @@ import sys
 from matplotlib.figure import Figure
 
 from mbfmu.dynamics.system import System
+from mbfmu.fmus import rendering
 from mbfmu.modeling import Assembly
 from mbfmu.modeling.registry import assemblies
 from mbfmu.simulation import simulate
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PICTURES = DOCS / "images" / "gallery"
+#: Rendered pictures of mechanisms, and the README's.
+SCENES = DOCS / "images" / "scenes"
+MOVING = DOCS / "images" / "double_pendulum.webp"
 #: Outputs that a picture shows at most.
 SHOWN = 4
 
@@ -45,20 +50,41 @@ def page(gallery: dict[str, type[Assembly]]) -> str:
         "# The gallery",
         "",
         "`mbfmu build NAME` builds each of these; `fmus/` holds them, each with a readme and its expected outputs.",
-        "`python -m mbfmu.fmus.pictures` draws the pictures and writes this page.",
+        "`make gallery` draws the pictures and writes this page.",
     ]
     for name, cls in sorted(gallery.items()):
         said = (cls.__doc__ or "").strip().splitlines()[0]
-        lines += ["", f"## {name}", "", said, "", f"![Outputs of {name} over time](images/gallery/{name}.png)"]
+        lines += ["", f"## {name}", "", said, ""]
+        if is_seen(name):
+            lines += [f"![{name}, rendered](images/scenes/{name}.png)", ""]
+        lines += [f"![Outputs of {name} over time](images/gallery/{name}.png)"]
     return "\n".join(lines) + "\n"
+
+
+def is_seen(name: str) -> bool:
+    """True where there is a rendered picture of an assembly."""
+    return (SCENES / f"{name}.png").is_file()
+
+
+def draws(cls: type[Assembly]) -> bool:
+    """True where there is something to see of an assembly."""
+    scene = System.of(cls(), scene=True).scene
+    return scene is not None and bool(scene.shapes)
 
 
 def main(names: list[str]) -> int:
     """Draw the named assemblies, or all, and write the page."""
     gallery = assemblies()
-    PICTURES.mkdir(parents=True, exist_ok=True)
+    for folder in (PICTURES, SCENES):
+        folder.mkdir(parents=True, exist_ok=True)
     for name in names or sorted(gallery):
         print(draw(name, gallery[name]))
+    with rendering.chromium() as browser:
+        for name in names or sorted(gallery):
+            if draws(gallery[name]):
+                print(rendering.save_picture(browser, gallery[name](), SCENES / f"{name}.png"))
+        if not names or "double_pendulum" in names:
+            print(rendering.save_animation(browser, gallery["double_pendulum"](), MOVING, seconds=3.0, rate=20))
     (DOCS / "gallery.md").write_text(page(gallery), encoding="utf-8")
     return 0
 

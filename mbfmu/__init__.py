@@ -10,11 +10,11 @@ import pathlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mbfmu.animation import animate
     from mbfmu.dynamics.system import System
     from mbfmu.errors import MbfmuError
     from mbfmu.export.build import build
     from mbfmu.modeling import Assembly, Component, Start
-    from mbfmu.scene.animate import animate
     from mbfmu.simulation import Result, simulate
     from mbfmu.sources import load
     from mbfmu.studies.equilibrium import Equilibrium, equilibrium
@@ -62,7 +62,7 @@ _MODULES = {
     "Start": "mbfmu.modeling",
     "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
-    "animate": "mbfmu.scene.animate",
+    "animate": "mbfmu.animation",
     "build": "mbfmu.export.build",
     "equilibrium": "mbfmu.studies.equilibrium",
     "fit": "mbfmu.studies.fit",

@@ -108,7 +108,7 @@ def find_class(source: str) -> type[Assembly]:
         return gallery[source]
     if source.endswith(".fmu"):
         raise ModelError(
-            f"{source}: is an FMU, not {FORMS}; `mbfmu info`, `validate`, `simulate` and `sweep` take FMUs"
+            f"{source}: is an FMU, not {FORMS}; `mbfmu info`, `validate`, `simulate`, `animate` and `sweep` take FMUs"
         )
     raise ModelError(f"{source}: is not {FORMS}; {near(source, gallery, 'mbfmu list')}")
 

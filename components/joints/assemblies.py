@@ -26,7 +26,7 @@ from mbfmu.components.joints.power import TotalPower
 from mbfmu.components.joints.rods import (
     ROD_DIAMETER_FRACTION,
     SHORTEST,
-    RodAnimation,
+    EndsAnimation,
     RodFrame,
     SphericalSpherical,
     UniversalAnimation,
@@ -53,7 +53,7 @@ from mbfmu.modeling.types import (
 )
 
 
-class RodsAnimation(RodAnimation):
+class RodsAnimation(EndsAnimation):
     """Two rods of an aggregation, and the spheres between them."""
 
     rod1Diameter = Parameter(

@@ -49,8 +49,8 @@ ROD_DIAMETER_FRACTION = 2
 SHORTEST = 1e-15
 
 
-class RodAnimation(Animated):
-    """Two spheres, and a rod between them."""
+class EndsAnimation(Animated):
+    """Spheres at both ends."""
 
     sphereDiameter = Parameter(
         Diameter,
@@ -61,11 +61,16 @@ class RodAnimation(Animated):
     sphereColor = Parameter(
         Color, JOINT_COLOR, "Color of spheres representing the joints at both ends", shape=3, animation=True
     )
-    rodColor = Parameter(Color, ROD_COLOR, "Color of rod connecting both joints", shape=3, animation=True)
 
     def draw_joint(self: Any, name: str, frame: Any) -> None:
         """Draw the sphere of a spherical joint at a frame."""
         draw_sphere(self, name, frame, self.sphereDiameter, self.sphereColor)
+
+
+class RodAnimation(EndsAnimation):
+    """Two spheres, and a rod between them."""
+
+    rodColor = Parameter(Color, ROD_COLOR, "Color of rod connecting both joints", shape=3, animation=True)
 
 
 class SphericalSpherical(RodAnimation, TotalPower, PartialTwoFrames):
@@ -206,7 +211,7 @@ class RodFrame(Component):
         return absolute_rotation(R_ia1, Orientation(ca.horzcat(*axes_ia), ca.SX.zeros(3)))
 
 
-class UniversalAnimation(RodAnimation, CylinderAnimation):
+class UniversalAnimation(EndsAnimation, CylinderAnimation):
     """A universal joint at frame_a: two cylinders along its axes, or a sphere."""
 
     def draw_universal(self: Any) -> None:
@@ -218,7 +223,7 @@ class UniversalAnimation(RodAnimation, CylinderAnimation):
             self.draw_joint("sphericalShape_a", self.frame_a)
 
 
-class UniversalSpherical(UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
+class UniversalSpherical(RodAnimation, UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
     """Universal - spherical joint aggregation (1 constraint, no potential states)."""
 
     modelica_name = "MultiBody.Joints.UniversalSpherical"
@@ -361,4 +366,12 @@ def check_rod(component: Component, name: str) -> None:
         )
 
 
-__all__ = ["RodAnimation", "RodFrame", "SphericalSpherical", "UniversalAnimation", "UniversalSpherical", "check_rod"]
+__all__ = [
+    "EndsAnimation",
+    "RodAnimation",
+    "RodFrame",
+    "SphericalSpherical",
+    "UniversalAnimation",
+    "UniversalSpherical",
+    "check_rod",
+]

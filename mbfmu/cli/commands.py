@@ -247,23 +247,50 @@ def animate(
     tolerance: Tolerance = None,
     step: Annotated[float | None, typer.Option(metavar="S", help="Recorded interval; default: stop / 500.")] = None,
     parameter: Settings = (),  # type: ignore[assignment]
+    live: Annotated[
+        bool, typer.Option("--live", help="A page that runs the model itself, with inputs and parameters to play with.")
+    ] = False,
     *,
     options: dict[str, Any],
 ) -> None:
-    """Run an assembly in this process and write its motion as a page or a glTF file."""
+    """Run an assembly, or an FMU of mbfmu, and write its motion as a page or a glTF file."""
+    if source.endswith(".fmu"):
+        report.built(animate_fmu(source, output, stop, tolerance, step, parameter, live))
+        return
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
+        from mbfmu.animation import animate as write_animation
         from mbfmu.dynamics.system import System
-        from mbfmu.scene.animate import animate as write_animation
         from mbfmu.scene.writing import check_target
 
         target = check_target(output or pathlib.Path(f"{assembly.name}.html"))
         system = System.of(assembly, scene=True)
     with report.running(f"Running {system.name}") as done:
-        file = write_animation(system, target, stop, tolerance=tolerance, step=step, progress=done)
+        file = write_animation(system, target, stop, tolerance=tolerance, step=step, live=live, progress=done)
     report.notes(assembly)
     report.built(file)
+
+
+def animate_fmu(
+    source: str,
+    output: pathlib.Path | None,
+    stop: float | None,
+    tolerance: float | None,
+    step: float | None,
+    settings: Sequence[str],
+    live: bool,
+) -> pathlib.Path:
+    """Write the motion of an FMU, as its own scene describes it."""
+    from mbfmu.animation import animate as write_animation
+    from mbfmu.sources import parse_setting
+
+    with report.working(f"Running {source}"):
+        target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
+        values = dict(map(parse_setting, settings))
+        return write_animation(
+            source, target, stop, tolerance=tolerance, step=step, start_values=values or None, live=live
+        )
 
 
 @app.command(epilog=example("mbfmu ssp powertrain car -c powertrain.axis1=car.axis1 -c powertrain.axis2=car.axis2"))

@@ -171,8 +171,8 @@ def accelerations(
 
     `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters. Where branches of
     motion cross there, the dense form has the mass matrix, which says along which of them the loads drive most. Where a
-    freedom moves no mass (not `all_heavy`), it is the dense form, too: the factorisation of A notices it and says which,
-    while the recursion would go on with what rounding errors leave.
+    freedom moves no mass (not `all_heavy`), it is the dense form, too: the factorisation of A notices it and says
+    which, while the recursion would go on with what rounding errors leave.
     """
     if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)

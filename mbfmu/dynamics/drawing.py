@@ -9,6 +9,8 @@ None of this happens unless a scene is asked for.
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -33,13 +35,20 @@ FRAME_HEAD_LENGTH, FRAME_HEAD_WIDTH, FRAME_LABEL_HEIGHT = 5.0, 3.0, 3.0
 SHORT = 1e-10
 
 #: Shapes that Modelica knows by name; any other shapeType is the name of a file.
-SHAPE_TYPES = ("box", "sphere", "cylinder", "pipecylinder", "cone", "pipe", "beam", "gearwheel", "spring")
+SHAPE_TYPES = ("box", "sphere", "cylinder", "pipecylinder", "cone", "pipe", "beam", "gearwheel", "spring", "capsule")
 #: Surfaces of the library. `extra` of these is a vector: that of `SURFACES[name]`.
 SURFACES: Mapping[str, tuple[str, ...]] = {
     "rectangle": ("nu", "nv", "wireframe", "transparency"),
     "torus": ("ri", "ro", "opening", "startAngle", "stopAngle"),
     "tire": ("rTire", "rRim", "width", "rCurvature"),
+    "tube": ("n", "transparency"),
 }
+
+
+def is_file(shape_type: str) -> bool:
+    """True where a shape type is neither one of the library nor a surface, but the name of a file."""
+    return shape_type not in SHAPE_TYPES and shape_type not in SURFACES
+
 
 #: A number, or the name of the variable that has it.
 Quantity = float | str
@@ -85,6 +94,11 @@ class Shape:
     extra: tuple[Quantity, ...]
 
     @property
+    def is_file(self) -> bool:
+        """True where the type is the name of a file."""
+        return is_file(self.type)
+
+    @property
     def ident(self) -> str:
         """Its name in the model."""
         return f"{self.component}.{self.name}" if self.component else self.name
@@ -101,6 +115,8 @@ class Scene:
 
     shapes: tuple[Shape, ...]
     up: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    #: Where files of shapes may stand: beside the model, beside its components, and here.
+    folders: tuple[str, ...] = ()
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -179,7 +195,8 @@ class Drawing(Scope):
             lengthDirection, widthDirection: directions, (3,) each; they need no length and no right angle.
             length, width, height: sizes [m] along these and across both; height is the width where None.
             extra: what Modelica's shape takes from it: for a cone the ratio of its ends' diameters, for a pipe that of
-                hole and pipe, for a gearwheel the number of teeth, for a spring the number of windings.
+                hole and pipe, for a gearwheel the number of teeth, for a spring that of windings. For a file: where
+                positive, the sizes are factors of its coordinates, which count as they are otherwise.
             color: red, green and blue, 0 to 255, (3,).
             specularCoefficient: reflection, 0 to 1; the component's own or the World's where None.
         """
@@ -189,6 +206,11 @@ class Drawing(Scope):
             is_own = "specularCoefficient" in self._component.declarations
             own: Any = self
             specularCoefficient = own.specularCoefficient if is_own else self.world.defaultSpecularCoefficient
+        if is_file(shapeType):
+            scaled = column(extra) > 0
+            length, width, height = (
+                ca.if_else(scaled, column(width if size is None else size), 1.0) for size in (length, width, height)
+            )
         values = {
             "r": (0, 0, 0) if r is None else r,
             "T": (null_rotation() if R is None else R).T,
@@ -329,6 +351,7 @@ class Drawn:
 
     sketches: tuple[tuple[str, _Sketch], ...]
     up: tuple[float, float, float]
+    folders: tuple[str, ...] = ()
 
     @property
     def entries(self) -> dict[str, list[Shown]]:
@@ -369,7 +392,7 @@ class Drawn:
                 values[key] = tuple(quantity(name) for name in names)
             shapes.append(Shape(path, _kind(sketch.component), sketch.name, sketch.type, **values))
         kept = tuple(v for v in variables if v.name not in own or v.name in needed)
-        return Scene(tuple(shapes), self.up), kept
+        return Scene(tuple(shapes), self.up, self.folders), kept
 
 
 _LENGTHS = {"r", "r_shape", "length", "width", "height"}
@@ -398,7 +421,8 @@ def drawn(sweeps: Sweeps) -> Drawn:
         (path, dataclasses.replace(sketch, values={key: next(resolved) for key in sketch.values}))
         for path, sketch in sketches
     ]
-    return Drawn(tuple(sketches), _up(flat.components.values()))
+    drawing = [sketch.component for _, sketch in sketches if is_file(sketch.type)]
+    return Drawn(tuple(sketches), _up(flat.components.values()), _folders(flat.root, drawing))
 
 
 def _without_animation(components: Iterable[Component], expressions: list[ca.SX]) -> list[ca.SX]:
@@ -443,6 +467,16 @@ def _up(components: Iterable[Any]) -> tuple[float, float, float]:
             size = (x * x + y * y + z * z) ** 0.5
             return x / size, y / size, z / size
     return 0.0, 1.0, 0.0
+
+
+def _folders(assembly: Any, components: Iterable[Any]) -> tuple[str, ...]:
+    """Folders in which files of shapes are looked for: those of the model, of its class, of components, this one."""
+    found = [str(assembly.folder)] if getattr(assembly, "folder", None) else []
+    for one in (assembly, *components):
+        file = getattr(sys.modules.get(type(one).__module__), "__file__", None)
+        if file:
+            found.append(os.path.dirname(os.path.abspath(file)))
+    return tuple(dict.fromkeys([*found, os.getcwd()]))
 
 
 def _is_world(component: Any) -> bool:

@@ -26,6 +26,7 @@ from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable, matching
+from mbfmu.scene.scene_file import SCENE_FILE, by_known_names, scene_file
 from mbfmu.scene.visual_xml import visual_xml
 
 #: The targets, the preferred one first.
@@ -232,8 +233,18 @@ def fill(
     write_documentation(folder, system, variables, facts, target, arrangement)
     if system.scene is not None and system.scene.shapes:
         (folder / "resources").mkdir(exist_ok=True)
-        scene = visual_xml(system.scene, {variable.name for variable in variables})
+        known = {variable.name for variable in scalars}
+        looks = by_known_names(system.scene, system.variables, known)
+        scene = visual_xml(looks, known)
         (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
+        picture = scene_file(looks, system.components, known)
+        (folder / SCENE_FILE).write_bytes(picture.text)
+        for name, mesh in picture.meshes.items():
+            target_file = (folder / SCENE_FILE).parent / name
+            target_file.parent.mkdir(exist_ok=True)
+            shutil.copyfile(mesh, target_file)
+        if picture.left_out:
+            report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
     if target == "python":
         report("Writing the Python target")
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)
@@ -300,16 +311,18 @@ def without_inner_copies(system: System) -> tuple[ScalarVariable, ...]:
     """Return the variables that an FMU shows by default: all, but of large models.
 
     More than `LARGE` scalars make importers slow and their lists useless. Then parts of composites keep their own
-    variables, but not those of their connectors, nor parameters that only pass on what the composite has.
+    variables, but not those of their connectors, nor parameters that only pass on what the composite has. What the
+    scene takes is kept.
     """
     if len(system.variables) <= LARGE:
         return system.variables
+    seen = set(system.scene.variables) if system.scene else set()
     inner = {path for path, _, _ in system.components if "." in path}
     connectors = {end for pair in system.connections for end in pair if end.rpartition(".")[0] in inner}
     states = {variable.derivative_of for variable in system.variables if variable.derivative_of}
 
     def is_shown(variable: ScalarVariable) -> bool:
-        if variable.name in states:
+        if variable.name in states or variable.name in seen:
             return True
         if variable.causality != "calculatedParameter" and _belongs_to_interface(variable):
             return True

@@ -140,7 +140,7 @@ def ready_library(platform: str) -> pathlib.Path:
         if find_compiler(platform) is None:
             raise BuildError(
                 f"this installation of mbfmu has no runtime library for {platform}: the wheel brings those of all "
-                "platforms; in a checkout, `pip install mbfmu[cross]` installs a compiler that can make it"
+                "platforms; in a checkout, `pip install ziglang` installs a compiler that can make it"
             )
         runtime.build_libraries(platform)
     return library

@@ -42,6 +42,8 @@ class Assembly(Component):
     solver: str = "auto"
     #: What the reader of a file has to say about what it read: choices made, names changed, elements left out.
     notes: tuple[str, ...] = ()
+    #: Of the file that it was read from: files that it names stand beside that.
+    folder: str | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
         """An empty assembly: `__init__` of a subclass need not call this class's."""

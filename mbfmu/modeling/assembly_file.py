@@ -76,7 +76,9 @@ def load_assembly(path: pathlib.Path | str) -> Assembly:
     name = path.stem if path.stem != "model" else path.resolve().parent.name
     try:
         check_structure(record)
-        return _Reader(record, name).assembly
+        assembly = _Reader(record, name).assembly
+        assembly.folder = str(path.resolve().parent)
+        return assembly
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error
 

@@ -96,6 +96,8 @@ RotationSequence = Type("RotationSequence", "Integer", min=1, max=3)
 Color = Type("Color", "Integer", min=0, max=255)
 SpecularCoefficient = Type("SpecularCoefficient", min=0.0)
 ShapeType = Type("ShapeType", "String")
+#: Functions of Visualizers.Colors.ColorMaps, by name.
+ColorMap = Type("ColorMap", "String", values=("jet", "hot", "gray", "spring", "summer", "autumn", "winter"))
 ShapeExtra = Type("ShapeExtra")
 #: An orientation object (frames.Orientation); its scalars are `R.T[i,j]` and `R.w[i]`.
 Orientation = Type("Orientation")

@@ -45,8 +45,8 @@ def make_bundle() -> pathlib.Path:
     if npm is None:
         raise BuildError("the animation page is bundled by npm, which is not installed; install Node.js")
     with tempfile.TemporaryDirectory(prefix="mbfmu-page-") as folder:
-        for name in ("package.json", "viewer.js"):
-            shutil.copy(SOURCES / name, folder)
+        for file in _sources():
+            shutil.copy(file, folder)
         _run([npm, "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error", *_PATIENCE], folder)
         program = "esbuild.cmd" if sys.platform == "win32" else "esbuild"
         esbuild = pathlib.Path(folder) / "node_modules" / ".bin" / program
@@ -58,10 +58,15 @@ def make_bundle() -> pathlib.Path:
     return BUNDLE
 
 
+def _sources() -> list[pathlib.Path]:
+    """What the script is made from: the package that npm reads, and our modules."""
+    return [SOURCES / "package.json", *sorted(SOURCES.glob("*.js"))]
+
+
 def _mark() -> str:
     digest = hashlib.sha256()
-    for name in ("package.json", "viewer.js"):
-        digest.update((SOURCES / name).read_bytes())
+    for file in _sources():
+        digest.update(f"{file.name}\n".encode() + file.read_bytes())
     return f"// mbfmu viewer {digest.hexdigest()}"
 
 

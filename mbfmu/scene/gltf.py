@@ -7,7 +7,9 @@ from typing import Any
 import numpy as np
 
 import mbfmu
+from mbfmu.dynamics.drawing import SURFACES
 from mbfmu.errors import MbfmuError
+from mbfmu.scene.mesh_files import read_mesh
 from mbfmu.scene.meshes import Mesh, mesh_of
 from mbfmu.scene.motion import Keyframes, Motion, Part, Track, keyframes
 
@@ -54,7 +56,7 @@ class _Writer:
         numbers = []
         for i, frame in enumerate(motion.frames):
             still = not any(np.any(track.values != _NEUTRAL[name]) for name, track in frame.tracks.items())
-            numbers.append(0 if still else self._node(f"frame {i}", frame.tracks, 0))
+            numbers.append(0 if still and not frame.kept else self._node(f"frame {i}", frame.tracks, 0))
         for part in motion.parts:
             node = self._node(part.shape.ident, part.place.tracks, numbers[part.frame])
             self.nodes[node].mesh = self._mesh(part)
@@ -112,8 +114,10 @@ class _Writer:
 
     def _mesh(self, part: Part) -> int:
         g = self.gltf
-        form = mesh_of(part.shape.type, part.extra, part.size)
-        transparency = part.extra[3] if part.shape.type == "rectangle" else 0.0
+        shape = part.shape
+        form = read_mesh(part.file, shape.ident) if part.file else mesh_of(shape.type, part.extra, part.size)
+        names = SURFACES.get(shape.type, ())
+        transparency = part.extra[names.index("transparency")] if "transparency" in names else 0.0
         key = (id(form), self._material(part.color, part.specular, transparency))
         if key not in self._known:
             positions, normals, triangles = self._geometry(form)
@@ -121,7 +125,7 @@ class _Writer:
                 attributes=g.Attributes(POSITION=positions, NORMAL=normals), indices=triangles, material=key[1]
             )
             self._known[key] = len(self.meshes)
-            self.meshes.append(g.Mesh(name=part.shape.type, primitives=[primitive]))
+            self.meshes.append(g.Mesh(name=part.file.name if part.file else shape.type, primitives=[primitive]))
         return int(self._known[key])
 
     def _geometry(self, form: Mesh) -> tuple[int, int, int]:

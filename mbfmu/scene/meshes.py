@@ -177,6 +177,18 @@ def _beam(extra: Sequence[float], size: Sequence[float]) -> Mesh:
     return _prism(np.vstack([round_end + np.array([1.0, 0.0]), -round_end]), 2, (-0.5, 0.5))
 
 
+def _capsule(extra: Sequence[float], size: Sequence[float]) -> Mesh:
+    """A cylinder with ends that are half spheres, over its whole length."""
+    share = min(abs(size[1]) / 2 / (abs(size[0]) or 1.0), 0.5)
+    t = np.linspace(0, math.pi / 2, AROUND // 4 + 1)
+    c, s = np.cos(t), np.sin(t)
+    first, second = np.column_stack([share - share * c, s / 2]), np.column_stack([1 - share + share * s, c / 2])
+    out = np.vstack([np.column_stack([-c / (2 * share), s]), np.column_stack([s / (2 * share), c])])
+    profile = np.vstack([first, second])
+    profile[[0, -1], 1] = 0.0
+    return _turned(profile, out / np.linalg.norm(out, axis=1, keepdims=True))
+
+
 def _gearwheel(extra: Sequence[float], size: Sequence[float]) -> Mesh:
     """A gearwheel of `extra` teeth; fewer than none are those of an internal gear in a ring."""
     teeth = max(3, round(abs(extra[0])) or 20)
@@ -240,11 +252,29 @@ def _ring(n: int, backwards: bool) -> list[tuple[int, int]]:
 
 
 def _rectangle(extra: Sequence[float], size: Sequence[float]) -> Mesh:
-    """A plane about its middle."""
-    u, v = np.meshgrid(np.linspace(-0.5, 0.5, 2), np.linspace(-0.5, 0.5, 2), indexing="ij")
+    """A plane about its middle; as a wire frame the lines through nu x nv points of it, as narrow strips."""
+    nu, nv, wireframe = (int(e) for e in extra[:3])
+    if not wireframe:
+        return _plane((-0.5, 0.5), (-0.5, 0.5))
+    long, wide = abs(size[0]) or 1.0, abs(size[1]) or 1.0
+    half = _STRIP * max(long, wide) / 2
+    lines = [_plane((u - half / long, u + half / long), (-0.5, 0.5)) for u in np.linspace(-0.5, 0.5, max(nu, 2))]
+    lines += [_plane((-0.5, 0.5), (v - half / wide, v + half / wide)) for v in np.linspace(-0.5, 0.5, max(nv, 2))]
+    return _joined(*lines)
+
+
+def _plane(along: tuple[float, float], across: tuple[float, float]) -> Mesh:
+    """A rectangle with z = 0, seen from both sides."""
+    u, v = np.meshgrid(along, across, indexing="ij")
     up = np.zeros((*u.shape, 3))
     up[..., 2] = 1
     return _grid(np.stack([u, v, np.zeros_like(u)], axis=-1), up, both=True)
+
+
+def _tube(extra: Sequence[float], size: Sequence[float]) -> Mesh:
+    """The side of a cylinder of n points around, seen from both sides."""
+    side = _turned(np.array([(0.0, 0.5), (1.0, 0.5)]), np.array([(0.0, 1.0), (0.0, 1.0)]), max(3, round(extra[0]) - 1))
+    return _joined(side, Mesh(side.positions, -side.normals, side.triangles[:, ::-1]))
 
 
 def _torus(extra: Sequence[float], size: Sequence[float]) -> Mesh:
@@ -280,11 +310,15 @@ _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
     "pipe": _pipe,
     "cone": _cone,
     "beam": _beam,
+    "capsule": _capsule,
     "gearwheel": _gearwheel,
     "spring": _spring,
     "rectangle": _rectangle,
     "torus": _torus,
     "tire": _tire,
+    "tube": _tube,
 }
 #: Shapes whose proportions do not just scale.
-_SIZED = ("beam", "spring")
+_SIZED = ("beam", "capsule", "rectangle", "spring")
+#: Width of a wire frame's lines over the longer side.
+_STRIP = 0.006

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 import warnings
 from collections.abc import Mapping
 
@@ -10,7 +11,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from mbfmu.dynamics.drawing import SHAPE_TYPES, SURFACES, Quantity, Scene, Shape
+from mbfmu.dynamics.drawing import Quantity, Scene, Shape
+from mbfmu.scene.mesh_files import find_file
 
 #: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what they cover.
 TOLERANCE = 3e-7
@@ -35,6 +37,8 @@ class Placed:
     translation: Track
     rotation: Track
     scale: Track | None = None
+    #: True where a node of its own is needed, wherever it stands.
+    kept: bool = False
 
     @property
     def tracks(self) -> dict[str, Track]:
@@ -54,6 +58,8 @@ class Part:
     extra: tuple[float, ...]
     color: tuple[float, float, float]
     specular: float
+    #: The mesh, where it is in a file.
+    file: pathlib.Path | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -64,16 +70,28 @@ class Motion:
     frames: tuple[Placed, ...]
     parts: tuple[Part, ...]
 
+    @property
+    def start(self) -> Motion:
+        """Where everything is at first: nothing moves."""
 
-def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> Motion:
+        def still(placed: Placed) -> Placed:
+            scale = None if placed.scale is None else Track(placed.scale.values[:1])
+            return Placed(Track(placed.translation.values[:1]), Track(placed.rotation.values[:1]), scale, placed.kept)
+
+        parts = (dataclasses.replace(part, place=still(part.place)) for part in self.parts)
+        return Motion(self.time[:1], tuple(map(still, self.frames)), tuple(parts))
+
+
+def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray], by_name: bool = False) -> Motion:
     """Work out where everything is.
 
     Args:
         scene: the shapes.
         time: instants of the run [s], [n].
         series: values of the scene's variables there, [n] each.
+        by_name: frames are one where they follow the same variables, not where they move alike in this run.
     """
-    frames: dict[bytes, int] = {}
+    frames: dict[object, int] = {}
     placed: list[Placed] = []
     parts: list[Part] = []
 
@@ -83,15 +101,20 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> 
         return np.column_stack([np.broadcast_to(c, (n,)) for c in columns])
 
     for shape in scene.shapes:
-        if shape.type not in SHAPE_TYPES and shape.type not in SURFACES:
-            warnings.warn(f"{shape.ident}: files such as {shape.type} are not read; it is left out", stacklevel=2)
+        file = find_file(shape.type, scene.folders) if shape.is_file else None
+        if shape.is_file and file is None:
+            warnings.warn(
+                f"{shape.ident}: the file {shape.type} is not there, nor beside the model; it is left out: correct "
+                f"{shape.component}.shapeType",
+                stacklevel=2,
+            )
             continue
         r, T = read(shape.r), read(shape.T)
-        key = _still(r).tobytes() + b"/" + _still(T).tobytes()
+        key = (shape.r, shape.T) if by_name else (_still(r).tobytes(), _still(T).tobytes())
         if key not in frames:
             frames[key] = len(placed)
             # T column by column is its transpose row by row: the rotation from the frame to the world
-            placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3))))
+            placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3)), kept=by_name))
         place, size = _place(*(read(getattr(shape, name)) for name in _LOCAL))
         parts.append(
             Part(
@@ -102,6 +125,7 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray]) -> 
                 extra=tuple(read(shape.extra)[0]),
                 color=tuple(read(shape.color)[0]),
                 specular=float(read(shape.specularCoefficient)[0, 0]),
+                file=file,
             )
         )
     return Motion(np.asarray(time, dtype=float), tuple(placed), tuple(parts))

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import gzip
 import html
 import json
 import math
 import string
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import mbfmu
-from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
+from mbfmu.scene.subject import Subject, result_variables
 
 #: Numbers that a page holds for plots at most, and points of each curve.
 _NUMBERS, _POINTS = 600_000, 500
@@ -43,11 +44,24 @@ def viewer() -> str:
     return bundle.BUNDLE.read_text(encoding="utf-8")
 
 
-def write_page(system: System, result: Result, glb: bytes, turn: float = 0.0) -> str:
+@dataclasses.dataclass(frozen=True)
+class Packed:
+    """Data of a page; `as_it_is`: packed already."""
+
+    content: bytes
+    as_it_is: bool = False
+
+    def text(self) -> str:
+        """As the page has it."""
+        content = self.content if self.as_it_is else gzip.compress(self.content, 9, mtime=0)
+        return base64.b64encode(content).decode("ascii")
+
+
+def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0) -> str:
     """Return the page of a run.
 
     Args:
-        system: the system with its scene.
+        subject: the system with its scene.
         result: its run, with the variables to be plotted.
         glb: the motion as binary glTF.
         turn: the largest angle [rad] by which something turns between two instants of the run.
@@ -55,53 +69,80 @@ def write_page(system: System, result: Result, glb: bytes, turn: float = 0.0) ->
     Raises:
         MbfmuError: the page's program is missing.
     """
-    program = viewer().replace("</script", "<\\/script")
     time = np.asarray(result.time)
     at = np.unique(np.linspace(0, time.size - 1, min(time.size, _POINTS)).round().astype(int))
     columns: dict[bytes, int] = {}
     data = [(time[at]).astype(np.float32)]
-    listed = []
-    for variable in result_variables(system):
-        if variable.name not in result or len(data) * at.size > _NUMBERS:
-            continue
-        values = np.asarray(result[variable.name])[at].astype(np.float32)
+
+    def column(name: str) -> int:
+        values = np.asarray(result[name])[at].astype(np.float32)
         key = values.tobytes()
         if key not in columns:
             columns[key] = len(data) - 1
             data.append(values)
-        component = variable.name.rpartition(".")[0]
-        listed.append(
-            {
-                "name": variable.name,
-                "component": component,
-                "unit": "" if variable.unit in (None, "1") else variable.unit,
-                "description": variable.description,
-                "column": columns[key],
-            }
-        )
+        return columns[key]
+
+    listed, model = page_model(subject, result, turn, known=result)
+    colours = {q for _, quantities in model["colours"] for q in quantities if isinstance(q, str)}
+    model["quantities"] = {name: column(name) for name in sorted(colours)}
+    kept = []
+    for entry in listed:
+        if len(data) * at.size <= _NUMBERS:
+            kept.append(entry | {"column": column(entry["name"])})
+    model |= {"points": int(at.size), "variables": kept}
+    model["plots"] = [i for i in model["plots"] if i < len(kept)]
+    return page(subject, model, {"glb": Packed(glb), "series": Packed(np.concatenate(data).tobytes())})
+
+
+def page_model(
+    subject: Subject, result: Result, turn: float, known: Container[str]
+) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+    """What pages are told of a model: the variables that can be plotted, and everything else, with these in it."""
+    listed: list[dict[str, Any]] = [
+        {
+            "name": variable.name,
+            "component": variable.name.rpartition(".")[0],
+            "causality": variable.causality,
+            "unit": "" if variable.unit in (None, "1") else variable.unit,
+            "description": variable.description,
+        }
+        for variable in result_variables(subject)
+        if variable.name in known
+    ]
+    time = np.asarray(result.time)
     span = float(time[-1] - time[0])
-    speed = _speed(span, turn * (time.size - 1) / span if span > 0 else 0.0)
-    model = {
-        "name": system.name,
-        "description": system.description,
+    shapes = subject.scene.shapes if subject.scene else ()
+    return listed, {
+        "name": subject.name,
+        "description": subject.description,
         "start": float(time[0]),
         "stop": float(time[-1]),
-        "points": int(at.size),
-        "speed": speed,
-        "components": {path: [kind, text] for path, kind, text in system.components},
+        "speed": _speed(span, turn * (time.size - 1) / span if span > 0 else 0.0),
+        "components": {path: [kind, text] for path, kind, text in subject.components},
         "variables": listed,
-        "plots": _plots(listed, system.variables),
+        "plots": _plots(listed, subject.variables),
+        "colours": [
+            [f"{shape.component}.{shape.name}", shape.color]
+            for shape in shapes
+            if any(isinstance(q, str) for q in shape.color)
+        ],
     }
+
+
+def page(subject: Subject, model: Mapping[str, Any], data: Mapping[str, Packed]) -> str:
+    """Return the page with a model and other data.
+
+    Raises:
+        MbfmuError: the page's program is missing.
+    """
+    packed = {"model": Packed(json.dumps(model, separators=(",", ":")).encode()), **data}
+    packed["viewer"] = Packed(viewer().encode())
     texts = {
         "version": html.escape(mbfmu.__version__),
-        "title": html.escape(system.name),
-        "model": json.dumps(model).replace("<", "\\u003c"),
-        "glb": _packed(glb),
-        "series": _packed(np.concatenate(data).tobytes()),
-        "viewer": program,
+        "title": html.escape(subject.name),
+        "data": "\n".join(f'<script type="text/plain" id="{name}">{d.text()}</script>' for name, d in packed.items()),
     }
-    page = (bundle.SOURCES / "page.html").read_text(encoding="utf-8")
-    return string.Template(page).substitute(texts)
+    return string.Template((bundle.SOURCES / "page.html").read_text(encoding="utf-8")).substitute(texts)
 
 
 def _speed(span: float, rate: float) -> float:
@@ -111,28 +152,9 @@ def _speed(span: float, rate: float) -> float:
     return min(eye, key=lambda s: abs(math.log(s)))
 
 
-def result_variables(system: System) -> list[ScalarVariable]:
-    """The variables of a run that can be plotted: what changes, without connectors; outputs and states first."""
-    scene = {shape.ident for shape in system.scene.shapes} if system.scene else set()
-    paths = {path for path, *_ in system.components} | {""}
-    found = [
-        v
-        for v in system.variables
-        if v.type == "Real"
-        and v.causality in ("local", "output", "input")
-        and v.variability == "continuous"
-        and v.name.rpartition(".")[0] in paths
-        and v.name.rpartition(".")[0] not in scene
-    ]
-    return sorted(found, key=lambda v: {"output": 0, "input": 1}.get(v.causality, 2 if v.store == "x" else 3))
-
-
 def _plots(listed: Sequence[Mapping[str, Any]], variables: Iterable[ScalarVariable]) -> list[int]:
     """Indices of the outputs, a few of them, which a page shows from the start: those in the unit of the first."""
     outputs = {v.name for v in variables if v.causality == "output"}
     found = [i for i, entry in enumerate(listed) if entry["name"] in outputs]
     return [i for i in found if listed[i]["unit"] == listed[found[0]]["unit"]][:4]
 
-
-def _packed(data: bytes) -> str:
-    return base64.b64encode(gzip.compress(data, 9, mtime=0)).decode("ascii")

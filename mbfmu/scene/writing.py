@@ -5,12 +5,12 @@ from __future__ import annotations
 import html
 import pathlib
 
-from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.motion import largest_turn, motion
-from mbfmu.scene.page import result_variables, viewer, write_page
+from mbfmu.scene.page import viewer, write_page
+from mbfmu.scene.subject import Subject, result_variables
 
 #: What can be written.
 SUFFIXES = (".html", ".glb")
@@ -31,7 +31,7 @@ def check_target(path: pathlib.Path) -> pathlib.Path:
     return path
 
 
-def needed_variables(system: System, path: pathlib.Path) -> list[str]:
+def needed_variables(system: Subject, path: pathlib.Path) -> list[str]:
     """Names of the variables whose run an animation takes.
 
     Raises
@@ -50,7 +50,7 @@ def needed_variables(system: System, path: pathlib.Path) -> list[str]:
     return list(dict.fromkeys([*system.scene.variables, *plotted]))
 
 
-def write_animation(system: System, result: Result, path: pathlib.Path) -> pathlib.Path:
+def write_animation(system: Subject, result: Result, path: pathlib.Path) -> pathlib.Path:
     """Write a run with all `needed_variables`, and return the path."""
     assert system.scene is not None
     moved = motion(system.scene, result.time, result)

@@ -1,33 +1,22 @@
-// The animation page: shows a glTF motion, its components, and plots of the run's variables.
+// The animation page: shows a motion, recorded or live, its components, and plots of the run's variables.
 
 import {
-  AmbientLight, AnimationMixer, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, Line,
+  AmbientLight, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, Line,
   LineBasicMaterial, LineSegments, PerspectiveCamera, Raycaster, Scene, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 
+import { bytesOf, fileIn, save, unpacked } from "./archive.js";
+import { Controls } from "./controls.js";
+import { element } from "./element.js";
+import { Recording } from "./recording.js";
+import { Simulation } from "./simulation.js";
+
 const byId = (id) => document.getElementById(id);
-const model = JSON.parse(byId("model").textContent);
+let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const COLORS = ["#0a6ed1", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#b08900", "#5c636a"];
-
-function element(tag, attributes = {}, ...children) {
-  const made = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (name.startsWith("on")) made.addEventListener(name.slice(2), value);
-    else if (name in made) made[name] = value;
-    else made.setAttribute(name, value);
-  }
-  made.append(...children);
-  return made;
-}
-
-async function unpacked(id) {
-  const bytes = Uint8Array.from(atob(byId(id).textContent.trim()), (c) => c.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
-}
 
 // Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
 function gridOf(count, cell) {
@@ -42,11 +31,12 @@ function gridOf(count, cell) {
 }
 
 class Viewer {
-  constructor(gltf, series) {
-    this.times = series.subarray(0, model.points);
-    this.columns = series;
-    this.start = model.start;
-    this.end = model.stop;
+  // `motion` is a Recording or a Simulation of the scene's meshes.
+  constructor(gltf, meshes, motion) {
+    this.motion = motion;
+    this.start = motion.start;
+    this.end = motion.end;
+    this.isLive = motion instanceof Simulation;
     this.now = this.start;
     this.playing = false;
     this.looping = true;
@@ -71,18 +61,9 @@ class Viewer {
     this.scene.add(new AmbientLight(0xffffff, 0.5), new HemisphereLight(0xffffff, 0x888888, 1.2), this.sun, gltf.scene);
 
     this.root = gltf.scene;
-    this.meshes = [];
-    this.root.traverse((object) => {
-      if (!object.isMesh) return;
-      object.material = object.material.clone(); // each can be lit up by itself
-      object.frustumCulled = false;
-      this.meshes.push(object);
-    });
-    if (gltf.animations.length) {
-      this.mixer = new AnimationMixer(this.root);
-      this.action = this.mixer.clipAction(gltf.animations[0]);
-      this.action.play();
-    }
+    this.meshes = meshes;
+    const byName = new Map(meshes.map((mesh) => [`${mesh.userData.component}.${mesh.userData.shape}`, mesh]));
+    this.coloured = model.colours.map(([name, colour]) => [byName.get(name), colour]);
     this.bounds = this.reach();
     this.buildTree();
     this.listen();
@@ -95,9 +76,10 @@ class Viewer {
 
   show(time) {
     this.now = Math.min(Math.max(time, this.start), this.end);
-    if (this.mixer) {
-      this.action.time = this.now - this.start;
-      this.mixer.update(0);
+    this.motion.pose(this.now);
+    for (const [mesh, colour] of this.coloured) {
+      const [r, g, b] = colour.map((of) => this.motion.quantity(of, this.now) / 255);
+      mesh.material.color.setRGB(r, g, b, SRGBColorSpace);
     }
     this.root.updateMatrixWorld(true);
     if (this.followed) {
@@ -105,15 +87,16 @@ class Viewer {
       this.controls.target.add(shift);
       this.camera.position.add(shift);
     }
-    byId("scrub").value = String(this.end > this.start ? (this.now - this.start) / (this.end - this.start) : 0);
-    byId("clock").textContent = `${this.now.toFixed(this.end - this.start < 0.5 ? 4 : 2)} s`;
+    if (!this.isLive) byId("scrub").value = String(this.end > this.start ? (this.now - this.start) / (this.end - this.start) : 0);
+    byId("clock").textContent = `${this.now.toFixed(model.stop - model.start < 0.5 ? 4 : 2)} s`;
+    if (this.isLive) this.goOnTracing();
     this.writeValues();
     this.drawPlots();
     this.refresh();
   }
 
   play(on = !this.playing) {
-    this.playing = on && this.end > this.start;
+    this.playing = on && this.end > this.start && !this.motion.failed;
     if (this.playing && this.now >= this.end) this.show(this.start);
     byId("play").innerHTML = this.playing ? "&#10074;&#10074;" : "&#9654;";
     this.last = performance.now();
@@ -128,7 +111,8 @@ class Viewer {
 
   frame(stamp) {
     this.pending = false;
-    if (this.playing) {
+    if (this.playing && this.isLive) this.goOn(stamp);
+    else if (this.playing) {
       const next = this.now + (Math.max(0, stamp - this.last) / 1000) * this.speed;
       this.last = stamp;
       if (next < this.end) this.show(next);
@@ -141,7 +125,57 @@ class Viewer {
     }
     this.controls.update();
     this.sun.position.copy(this.camera.position).add(new Vector3(0, this.camera.position.length(), 0));
+    const begin = performance.now();
     this.renderer.render(this.scene, this.camera);
+    if (this.isLive && this.playing) {
+      this.motion.timing.pictures += 1;
+      this.motion.timing.draw += performance.now() - begin;
+    }
+  }
+
+  // ---- a live run
+
+  goOn(stamp) {
+    const elapsed = Math.max(0, stamp - this.last) / 1000;
+    this.last = stamp;
+    this.motion.advance(elapsed, this.speed);
+    this.show(this.motion.now);
+    const { factor } = this.motion;
+    byId("factor").textContent = factor < 0.8 * this.speed ? `reaches ${Number(factor.toPrecision(2))}×` : "";
+    if (this.motion.failed) {
+      this.play(false);
+      this.controlPanel.ended();
+    }
+    this.refresh();
+  }
+
+  restart() {
+    const { playing } = this;
+    this.motion.restart();
+    for (const path of [...this.traces.keys()]) this.clearTrace(path);
+    this.controlPanel.started();
+    this.show(this.start);
+    if (this.motion.failed) {
+      this.play(false);
+      this.controlPanel.ended();
+    } else this.play(playing || !byId("ended").hidden);
+    this.writeDetails();
+  }
+
+  // The trace of a live run grows with it.
+  goOnTracing() {
+    for (const [path, line] of this.traces) {
+      const points = line.userData.points, { x, y, z } = this.placeOf(path);
+      points.push(x, y, z);
+      if (points.length > 15000) points.splice(0, 3000);
+      line.geometry.dispose();
+      line.geometry = new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
+    }
+  }
+
+  clearTrace(path) {
+    this.scene.remove(this.traces.get(path));
+    this.traces.delete(path);
   }
 
   // ---- the view
@@ -149,8 +183,8 @@ class Viewer {
   reach() {
     const box = new Box3();
     const own = this.meshes.filter((mesh) => mesh.userData.kind !== "World");
-    for (let i = 0; i <= 20; i++) {
-      this.show(this.start + ((this.end - this.start) * i) / 20);
+    for (const _ of this.motion.samples()) {
+      this.root.updateMatrixWorld(true);
       for (const mesh of own.length ? own : this.meshes) box.expandByObject(mesh);
     }
     this.show(this.start);
@@ -228,11 +262,7 @@ class Viewer {
 
   savePicture() {
     this.renderer.render(this.scene, this.camera);
-    this.renderer.domElement.toBlob((blob) => {
-      const link = element("a", { href: URL.createObjectURL(blob), download: `${model.name}.png` });
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
-    });
+    this.renderer.domElement.toBlob((blob) => save(`${model.name}.png`, blob));
   }
 
   // ---- components
@@ -289,7 +319,7 @@ class Viewer {
 
   writeValues() {
     for (const [index, cell] of this.cells ?? []) {
-      const value = this.valueAt(index, this.now);
+      const value = this.motion.valueAt(index, this.now);
       cell.textContent = `${Number(value.toPrecision(5))} ${model.variables[index].unit}`;
     }
   }
@@ -301,18 +331,17 @@ class Viewer {
   }
 
   trace(path) {
-    if (this.traces.has(path)) {
-      this.scene.remove(this.traces.get(path));
-      this.traces.delete(path);
-    } else {
+    if (this.traces.has(path)) this.clearTrace(path);
+    else {
       const followed = this.followed, now = this.now, points = [];
       this.followed = null;
-      for (let i = 0; i <= 400; i++) {
+      for (let i = 0; i <= 400 && !this.isLive; i++) {
         this.show(this.start + ((this.end - this.start) * i) / 400);
         points.push(this.placeOf(path));
       }
       this.followed = followed;
       const line = new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: 0xd9480f }));
+      line.userData.points = [];
       line.frustumCulled = false;
       this.traces.set(path, line);
       this.scene.add(line);
@@ -364,24 +393,6 @@ class Viewer {
 
   // ---- plots
 
-  column(index) {
-    const begin = (model.variables[index].column + 1) * model.points;
-    return this.columns.subarray(begin, begin + model.points);
-  }
-
-  valueAt(index, time) {
-    const values = this.column(index), times = this.times;
-    let low = 0, high = times.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (times[middle] <= time) low = middle;
-      else high = middle;
-    }
-    if (times[high] <= time) return values[high];
-    const share = times[high] > times[low] ? (time - times[low]) / (times[high] - times[low]) : 0;
-    return values[low] + (values[high] - values[low]) * Math.min(Math.max(share, 0), 1);
-  }
-
   plot(index) {
     this.plotted = this.plotted.includes(index) ? this.plotted.filter((i) => i !== index) : [...this.plotted, index];
     const units = [...new Set(this.plotted.map((i) => model.variables[i].unit))];
@@ -399,6 +410,7 @@ class Viewer {
       const canvas = element("canvas");
       canvas.members = members;
       const seek = (event) => {
+        if (this.isLive) return;
         const box = canvas.getBoundingClientRect(), left = 56;
         const share = (event.clientX - box.left - left) / (box.width - left - 8);
         this.show(this.start + Math.min(Math.max(share, 0), 1) * (this.end - this.start));
@@ -415,6 +427,7 @@ class Viewer {
 
   drawPlots() {
     const style = getComputedStyle(document.documentElement), ratio = window.devicePixelRatio || 1;
+    const [from, to] = this.motion.window;
     for (const canvas of document.querySelectorAll("#plots canvas")) {
       const width = canvas.clientWidth, height = canvas.clientHeight, left = 56, bottom = 6;
       canvas.width = width * ratio;
@@ -423,13 +436,14 @@ class Viewer {
       pen.scale(ratio, ratio);
       let low = Infinity, high = -Infinity;
       for (const index of canvas.members) {
-        for (const value of this.column(index)) {
+        this.motion.curve(index, (_, value) => {
           if (value < low) low = value;
           if (value > high) high = value;
-        }
+        });
       }
+      if (low === Infinity) [low, high] = [0, 0];
       if (!(high - low > 1e-9 * Math.max(Math.abs(high), 1e-30))) [low, high] = [low - 0.5, high + 0.5];
-      const x = (time) => left + ((time - this.start) / (this.end - this.start || 1)) * (width - left - 8);
+      const x = (time) => left + ((time - from) / (to - from || 1)) * (width - left - 8);
       const y = (value) => 8 + ((high - value) / (high - low)) * (height - 8 - bottom);
       pen.font = "11px system-ui, sans-serif";
       pen.textAlign = "right";
@@ -443,11 +457,10 @@ class Viewer {
         pen.stroke();
       }
       for (const index of canvas.members) {
-        const values = this.column(index);
         pen.strokeStyle = COLORS[this.plotted.indexOf(index) % COLORS.length];
         pen.lineWidth = 1.5;
         pen.beginPath();
-        values.forEach((value, i) => pen.lineTo(x(this.times[i]), y(value)));
+        this.motion.curve(index, (time, value) => pen.lineTo(x(time), y(value)));
         pen.stroke();
       }
       pen.strokeStyle = style.getPropertyValue("--ink");
@@ -481,6 +494,7 @@ class Viewer {
 
   listen() {
     const view = byId("view"), step = () => (this.end - this.start) / 100;
+    const seek = (time) => this.isLive || this.show(time); // a live run knows no other instant
     const actions = {
       fit: () => this.look(this.camera.position.clone().sub(this.controls.target)),
       viewX: () => this.lookAlong([1, 0, 0]),
@@ -496,16 +510,24 @@ class Viewer {
     const keys = {
       " ": actions.play, f: actions.fit, 1: actions.viewX, 2: actions.viewY, 3: actions.viewZ, p: actions.picture,
       d: actions.theme, c: actions.parts, l: actions.loop, Escape: () => this.select(null),
-      ArrowRight: () => this.show(this.now + step()), ArrowLeft: () => this.show(this.now - step()),
-      Home: () => this.show(this.start), End: () => this.show(this.end),
+      r: () => this.isLive && this.restart(),
+      ArrowRight: () => seek(this.now + step()), ArrowLeft: () => seek(this.now - step()),
+      Home: () => (this.isLive ? this.restart() : this.show(this.start)), End: () => seek(this.end),
     };
     window.addEventListener("keydown", (event) => {
-      const isOther = event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|BUTTON)$/.test(event.target.tagName);
+      const tag = event.target.tagName, isPressing = tag === "BUTTON" && (event.key === " " || event.key === "Enter");
+      const isOther = event.ctrlKey || event.metaKey || event.altKey || /^(INPUT|SELECT|SUMMARY)$/.test(tag) || isPressing;
       const act = keys[event.key] ?? keys[event.key.toLowerCase()];
+      if (!isOther && this.controlPanel?.keyDown(event.key, event.repeat)) {
+        event.preventDefault();
+        return;
+      }
       if (isOther || !act) return;
       event.preventDefault();
       act();
     });
+    window.addEventListener("keyup", (event) => this.controlPanel?.release(event.key));
+    window.addEventListener("blur", () => this.controlPanel?.releaseAll());
     let pressed = null;
     view.addEventListener("pointerdown", (event) => (pressed = [event.clientX, event.clientY]));
     view.addEventListener("pointerup", (event) => {
@@ -527,18 +549,30 @@ class Viewer {
 }
 
 async function start() {
-  if (!("DecompressionStream" in window)) throw new Error("this browser is too old for the page (DecompressionStream)");
-  const [glb, series] = await Promise.all([unpacked("glb"), unpacked("series")]);
-  const gltf = await new GLTFLoader().parseAsync(glb, "");
-  window.viewer = new Viewer(gltf, new Float32Array(series));
-  for (const index of model.plots) window.viewer.plot(index);
-  window.viewer.look(new Vector3(0.55, 0.4, 1));
+  model = JSON.parse(new TextDecoder().decode(await unpacked("model")));
+  const glb = await unpacked("glb"), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
+  const meshes = [];
+  gltf.scene.traverse((object) => {
+    if (!object.isMesh) return;
+    object.material = object.material.clone(); // each can be lit up by itself
+    object.frustumCulled = false;
+    meshes.push(object);
+  });
+  const numbers = await unpacked("series"), series = new Float32Array(numbers.buffer);
+  const isLive = "shapes" in model;
+  document.documentElement.dataset.kind = isLive ? "live" : "recorded";
+  let motion;
+  if (isLive) {
+    const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: series };
+    motion = await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor));
+  } else motion = new Recording(model, gltf, series);
+  const viewer = (window.viewer = new Viewer(gltf, meshes, motion));
+  if (isLive) viewer.controlPanel = new Controls(viewer, motion, model);
+  for (const index of model.plots) viewer.plot(index);
+  viewer.look(new Vector3(0.55, 0.4, 1));
+  if (isLive && motion.failed) viewer.controlPanel.ended();
+  else if (isLive) viewer.play(true);
   document.documentElement.dataset.ready = "yes";
 }
 
-start().catch((error) => {
-  const problem = byId("problem");
-  problem.hidden = false;
-  problem.textContent = `The animation cannot be shown: ${error.message}`;
-  console.error(error);
-});
+start().catch(window.refuse);

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import mbfmu
-from mbfmu.fmus import expected, pictures
+from mbfmu.fmus import expected, live_pages, pictures
 from mbfmu.modeling.registry import assemblies
 
 GALLERY = assemblies()
@@ -106,3 +106,15 @@ def test_the_page_of_pictures_is_whole() -> None:
     """docs/gallery.md says what the classes say, and each has its picture."""
     assert (pictures.DOCS / "gallery.md").read_text(encoding="utf-8") == pictures.page(assemblies())
     assert {path.stem for path in pictures.PICTURES.glob("*.png")} == set(assemblies())
+
+
+def test_rendered_pictures_are_shown_and_small() -> None:
+    """Each is in the readme of its assembly; live pages are made of assemblies that are there."""
+    for path in pictures.SCENES.iterdir():
+        readme = expected.path_of(path.stem, GALLERY[path.stem]).parent / "README.md"
+        if readme.parent.name == path.stem:
+            assert f"../../docs/images/scenes/{path.name}" in readme.read_text(encoding="utf-8")
+        assert path.stat().st_size <= 40_000
+    assert len(list(pictures.SCENES.iterdir())) > 20
+    assert pictures.MOVING.stat().st_size <= 400_000
+    assert set(live_pages.NAMES) <= set(GALLERY)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
+import sys
+import warnings
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,7 @@ from mbfmu.errors import MbfmuError
 from mbfmu.modeling.registry import assemblies
 from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
+from mbfmu.scene.mesh_files import find_file, read_mesh
 from mbfmu.scene.meshes import mesh_of
 from mbfmu.scene.motion import keyframes, motion
 from mbfmu.simulation import simulate
@@ -181,6 +185,7 @@ def test_keyframes_keep_what_jumps() -> None:
         ("gearwheel", (20,), None),
         ("gearwheel", (-20,), None),
         ("beam", (0,), None),
+        ("capsule", (0,), np.pi * 0.2 * 0.05 * (0.6 + 0.4 * 2 / 3) / (0.4 * 0.1)),
         ("spring", (5,), None),
         ("tire", (0.25, 0.14, 0.2, 0.3), None),
         ("torus", (0.5, 0.1, 0.0, -np.pi, np.pi), 2 * np.pi**2 * 0.5 * 0.01),
@@ -198,6 +203,14 @@ def test_meshes_are_closed_and_face_outwards(type: str, extra: tuple[float, ...]
     joined = [[keys[tuple(mesh.positions[v].round(7) + 0.0)] for v in triangle] for triangle in mesh.triangles]
     edges = [(t[i], t[(i + 1) % 3]) for t in joined for i in range(3)]
     assert sorted(edges) == sorted((b, a) for a, b in edges), "an edge has one triangle only"
+
+
+def test_a_wire_frame_has_its_lines() -> None:
+    mesh = mesh_of("rectangle", (5, 3, 1, 0), (2.0, 1.0, 0.0))
+    middles = mesh.positions.reshape(-1, 4, 3).mean(axis=1)
+    np.testing.assert_allclose(np.unique(middles[:, 0].round(9)), [-0.5, -0.25, 0, 0.25, 0.5])
+    np.testing.assert_allclose(np.unique(middles[:, 1].round(9)), [-0.5, 0, 0.5])
+    assert len(mesh_of("rectangle", (5, 3, 0, 0), (2.0, 1.0, 0.0)).triangles) == 4
 
 
 def test_the_khronos_validator_finds_nothing(tmp_path: pathlib.Path) -> None:
@@ -248,10 +261,125 @@ def test_what_cannot_be_animated_is_refused(name: str, file: str, message: str, 
     assert not (tmp_path / file).exists()
 
 
-def test_a_shape_from_a_file_is_left_out_with_a_warning(tmp_path: pathlib.Path) -> None:
+def wedge(path: pathlib.Path) -> pathlib.Path:
+    """Write a wedge of 0.3 x 0.2 x 0.1 m as the kind of file that the path says."""
+    trimesh = pytest.importorskip("trimesh")
+    pytest.importorskip("collada")
+    ezdxf = pytest.importorskip("ezdxf")
+    corners = np.array([(0, 0, 0), (0.3, 0, 0), (0, 0.2, 0), (0, 0, 0.1), (0.3, 0, 0.1), (0, 0.2, 0.1)])
+    faces = [(0, 2, 1), (3, 4, 5), (0, 1, 4), (0, 4, 3), (1, 2, 5), (1, 5, 4), (2, 0, 3), (2, 3, 5)]
+    if path.suffix == ".dxf":
+        drawing = ezdxf.new()
+        for face in faces:
+            drawing.modelspace().add_3dface([tuple(corners[i]) for i in face])
+        drawing.saveas(path)
+    else:
+        trimesh.Trimesh(corners, faces).export(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".stl", ".obj", ".dae", ".glb", ".ply", ".dxf"])
+def test_shapes_are_read_from_files_beside_the_model(suffix: str, tmp_path: pathlib.Path) -> None:
+    wedge(tmp_path / f"part{suffix}")
+    model = """
+    [world]
+    [[component]]
+    name = "hinge"
+    class = "MultiBody.Joints.Revolute"
+    [[component]]
+    name = "rod"
+    class = "MultiBody.Parts.BodyBox"
+    parameters = {{ r = [0.5, 0.0, 0.0], width = 0.06, shapeType = "part{}", extra = {} }}
+    [[connect]]
+    a = "world.frame_b"
+    b = "hinge.frame_a"
+    [[connect]]
+    a = "hinge.frame_b"
+    b = "rod.frame_a"
+    """
+    for extra, factors in ((0.0, (1, 1, 1)), (1.0, (0.5, 0.06, 0.06))):
+        (tmp_path / "model.toml").write_text(model.format(suffix, extra))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            assembly = mbfmu.load(tmp_path / "model.toml")
+            glb = Glb(mbfmu.animate(assembly, tmp_path / "motion.glb", 0.1).read_bytes())
+        (number,) = (i for i, node in enumerate(glb.nodes) if node["name"] == "rod.shape")
+        (primitive,) = glb.json["meshes"][glb.nodes[number]["mesh"]]["primitives"]
+        triangles = glb.array(primitive["indices"]).astype(int).reshape(-1, 3)
+        corners = glb.array(primitive["attributes"]["POSITION"])[triangles]
+        volume = np.einsum("ij,ij->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
+        assert volume == pytest.approx(0.3 * 0.2 * 0.1 / 2, rel=1e-5)
+        np.testing.assert_allclose(glb.nodes[number].get("scale", (1, 1, 1)), factors, rtol=1e-6)
+    fmu = mbfmu.build(assembly, tmp_path / "rod.fmu", equations="interpreted")
+    (tmp_path / f"part{suffix}").unlink()
+    again = Glb(mbfmu.animate(fmu, tmp_path / "again.glb", 0.1).read_bytes())
+    assert {node["name"] for node in again.nodes} == {node["name"] for node in glb.nodes}
+
+
+def test_a_mesh_in_another_unit_is_shown_in_metres(tmp_path: pathlib.Path) -> None:
+    file = wedge(tmp_path / "part.dae")
+    text = re.sub("<unit [^>]*>", "", file.read_text())
+    file.write_text(text.replace("</created>", '</created><unit name="centimeter" meter="0.01"/>', 1))
+    np.testing.assert_allclose(read_mesh(file, "part").positions.max(axis=0), (0.003, 0.002, 0.001), rtol=1e-6)
+
+
+def test_files_that_are_not_there_are_left_out_and_damaged_ones_refused(tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load("double_pendulum", ["boxBody2.shapeType=part.stl"])
-    with pytest.warns(UserWarning, match=r"boxBody2\.shape: files such as part\.stl are not read"):
+    with pytest.warns(UserWarning, match=r"boxBody2\.shape: the file part\.stl is not there.* correct boxBody2"):
         file = mbfmu.animate(assembly, tmp_path / "motion.glb", 0.1)
     names = {node["name"] for node in Glb(file.read_bytes()).nodes}
     assert "boxBody1.shape" in names
     assert "boxBody2.shape" not in names
+    for name, content, message in (
+        ("part.stl", "nonsense", "boxBody2.shape: .*part.stl"),
+        ("part.dxf", "nonsense", "boxBody2.shape: .*part.dxf cannot be read"),
+        ("part.step", "nonsense", "boxBody2.shape: part.step is none of .stl, .obj"),
+    ):
+        (tmp_path / name).write_text(content)
+        assembly = mbfmu.load("double_pendulum", [f"boxBody2.shapeType={tmp_path / name}"])
+        with pytest.raises(MbfmuError, match=message):
+            mbfmu.animate(assembly, tmp_path / "motion.glb", 0.1)
+
+
+def test_what_reads_a_file_is_named_where_it_is_missing(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    file = wedge(tmp_path / "part.stl")
+    monkeypatch.setitem(sys.modules, "trimesh", None)
+    with pytest.raises(MbfmuError, match=r"rod\.shape: reading part\.stl needs trimesh; `pip install mbfmu\[meshes\]`"):
+        read_mesh(file, "rod.shape")
+
+
+def test_files_are_found_by_the_addresses_of_the_library(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "Library 4.1" / "Resources").mkdir(parents=True)
+    (tmp_path / "Library 4.1" / "Models").mkdir()
+    file = tmp_path / "Library 4.1" / "Resources" / "rod a.stl"
+    file.touch()
+    (tmp_path / "1.dxf").touch()
+    folders = [tmp_path / "Library 4.1" / "Models", tmp_path]
+    assert find_file("modelica://Library/Resources/rod a.stl", folders) == file
+    assert find_file(file.as_uri(), []) == file
+    assert find_file("1", folders) == tmp_path / "1.dxf"
+    assert find_file("package://robot/rod.stl", folders) is None
+
+
+def test_meshes_of_a_robot_are_drawn(tmp_path: pathlib.Path) -> None:
+    wedge(tmp_path / "wedge.stl")
+    (tmp_path / "robot.urdf").write_text(
+        """<robot name="arm"><link name="base"/>
+        <link name="hand">
+        <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
+        <visual><origin xyz="0.1 0 0"/><geometry><mesh filename="wedge.stl" scale="2 1 -1"/></geometry></visual></link>
+        <joint name="turn" type="continuous"><parent link="base"/><child link="hand"/><axis xyz="0 0 1"/></joint>
+        </robot>"""
+    )
+    glb = Glb(mbfmu.animate(mbfmu.load(tmp_path / "robot.urdf"), tmp_path / "motion.glb", 0.1).read_bytes())
+    (number,) = (i for i, node in enumerate(glb.nodes) if "mesh" in node and "visual" in node["name"])
+    mesh = glb.json["meshes"][glb.nodes[number]["mesh"]]
+    assert mesh["name"] == "wedge.stl"
+    corners = glb.array(mesh["primitives"][0]["attributes"]["POSITION"])
+    world = glb.world(number, 0.0)
+    seen = corners @ world[:3, :3].T + world[:3, 3]
+    # up, along z of the robot, is y here
+    wanted = [(0.1, -0.1, -0.2), (0.7, 0.0, 0.0)]
+    np.testing.assert_allclose([seen.min(axis=0), seen.max(axis=0)], wanted, atol=1e-6)

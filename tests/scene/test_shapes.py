@@ -56,6 +56,22 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     "Joints.Spherical": ({}, "sphere:sphere"),
     "Joints.FreeMotion": ({"r_rel_a": Start((0.3, 0, 0))}, "arrowLine:cylinder arrowHead:cone"),
     "Joints.Constraints.Spherical": ({}, "sphere:sphere"),
+    "Joints.FreeMotionScalarInit": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Joints.Constraints.Prismatic": ({}, "sphere:sphere"),
+    "Joints.Constraints.Revolute": ({}, "sphere:sphere"),
+    "Joints.Constraints.Universal": ({}, "sphere:sphere"),
+    "Joints.Assemblies.JointUPS": (
+        {},
+        "axisShape:cylinder sphericalShape_b:sphere universalShape1:cylinder universalShape2:cylinder",
+    ),
+    "Joints.Assemblies.JointRRR": (
+        {},
+        "shape_rev1:cylinder shape_rod1:cylinder shape_rev2:cylinder shape_rod2:cylinder shape_rev3:cylinder",
+    ),
+    "Joints.Assemblies.JointRRP": (
+        {},
+        "shape_rev1:cylinder shape_rod1:cylinder shape_rev2:cylinder shape_rod2:cylinder shape_prism:box",
+    ),
     "Joints.SphericalSpherical": (
         {"rodLength": 0.5, "m": 0.2},
         "shape_rod:cylinder shape_a:sphere shape_b:sphere shape_mass:sphere",
@@ -73,6 +89,11 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "Forces.Force": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead:cone"),
     "Forces.Torque": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead1:cone arrowHead2:cone"),
+    "Forces.ForceAndTorque": (
+        {},
+        "connectionLine:cylinder forceArrowLine:cylinder forceArrowHead:cone torqueArrowLine:cylinder "
+        "torqueArrowHead1:cone torqueArrowHead2:cone",
+    ),
     "Forces.Spring": ({"c": 100.0, "m": 0.1}, "lineForce.shape:spring lineForce.sphere:sphere"),
     "Forces.Damper": ({"d": 3.0}, "shape_a:cylinder shape_b:cylinder"),
     "Forces.SpringDamperParallel": (
@@ -108,9 +129,18 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "Visualizers.FixedArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
     "Visualizers.SignalArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
+    "Visualizers.PipeWithScalarField": (
+        {"rOuter": 0.1, "length": 1.0, "T_min": 0.0, "T_max": 1.0, "xsi": (0.0, 0.4, 1.0), "n_length": 5},
+        "ring1:tube ring2:tube ring3:tube ring4:tube",
+    ),
     "Visualizers.Rectangle": ({}, "surface:rectangle"),
     "Visualizers.Torus": ({}, "surface:torus"),
     "Visualizers.VoluminousWheel": ({}, "tire:tire rim:pipe"),
+    "Parts.Rotor1D": ({"J": 0.1}, "cylinder:cylinder"),
+    "Parts.RollingWheelSet": (
+        {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12, "wheelDistance": 0.5},
+        "shape1:pipe shape2:pipe",
+    ),
     "Parts.RollingWheel": (
         {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12},
         "fixedShape:pipe",
@@ -147,10 +177,10 @@ class Shown(Assembly):
             else:
                 self.end = Fixed(r=(0.8, 0.3, 0.5), animation=False)
                 self.connect(self.shown.frame_b, self.end.frame_b)
-        for signal in ("force", "torque", "r_head"):
+        for signal in ("force", "torque", "r_head", "T"):
             if signal in ports and not name.startswith("Sensors"):
                 for i in range(3):
-                    k = (i + 1) * (0.1 if signal == "r_head" else 100.0)
+                    k = (i + 1) * (100.0 if signal in ("force", "torque") else 0.1)
                     self.connect(self.add(f"{signal}{i}", blocks.Constant(k=k)).y, getattr(self.shown, signal)[i])
 
 
@@ -203,7 +233,9 @@ def _changes(system: System, cls: type[Component], name: str) -> list[tuple[str,
         if base == "Boolean":
             found.append((parameter, not shown.value(parameter)))
         elif base == "String":
-            found.append((parameter, "cone"))
+            found.append((parameter, declaration.type.values[-1] if declaration.type.values else "cone"))
+        elif shape is None:
+            found.append((parameter, (0.0, 0.3, 1.0)))
         elif declaration.type.max == 255:
             found.append((parameter, (1, 2, 3)))
         elif shape == (3,):
@@ -328,3 +360,16 @@ def test_a_shape_of_the_wrong_size_is_refused() -> None:
 
     with pytest.raises(ModelError, match="bad: the shape box has 2 elements of length"):
         System.of(Own(), scene=True)
+
+
+def test_a_pipe_shows_values_by_colours() -> None:
+    middles = np.array([0.125, 0.375, 0.625, 0.875])
+    for name, n_colors, expected in (
+        ("gray", 64, lambda x: [255 * x] * 3),
+        ("jet", 9, lambda x: [255 * np.clip(1.5 - abs(4 * x - k), 0, 1) for k in (3, 2, 1)]),
+    ):
+        found = values_of(scene_of("Visualizers.PipeWithScalarField", colorMap=name, n_colors=n_colors))
+        for i, at in enumerate(middles):
+            value = np.interp(at, (0.0, 0.4, 1.0), (0.1, 0.2, 0.3))  # nodes of jet lie among 9 colours
+            np.testing.assert_allclose(found[f"shown.ring{i + 1}"]["color"], expected(value), atol=1e-9)
+            assert found[f"shown.ring{i + 1}"]["r_shape"][0] == pytest.approx(i * 0.25)

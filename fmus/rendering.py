@@ -1,0 +1,131 @@
+"""Pictures of mechanisms as their animation pages show them, in a headless Chromium: for the gallery and the README."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import io
+import pathlib
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from mbfmu.animation import animate
+from mbfmu.errors import MbfmuError
+from mbfmu.modeling import Assembly
+
+#: Of pictures, in pixels.
+SIZE = (640, 400)
+#: Where in its experiment a picture shows a mechanism.
+MOMENT = 0.4
+#: Colours of a picture: few, so that it stays small.
+_COLOURS = 96
+#: A page is ready within so many seconds.
+_PATIENCE = 60
+
+_OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--enable-unsafe-swiftshader",
+    "--use-angle=swiftshader",
+    "--hide-scrollbars",
+)
+
+#: The view alone, as large as the window, along the direction of the page, and as near as all of the motion allows.
+_PREPARE = """
+for (const panel of document.querySelectorAll(".panel")) panel.style.display = "none";
+viewer.setTheme("light");
+viewer.resize();
+viewer.look(viewer.camera.position.clone().sub(viewer.controls.target));
+const { camera, controls, bounds: { min, max } } = viewer;
+for (let i = 0; i < (viewer.followed ? 0 : 6); i++) { // what is followed turns, out of these bounds
+  camera.updateMatrixWorld(true);
+  let share = 0;
+  for (let k = 0; k < 8; k++) {
+    const corner = min.clone().set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z);
+    corner.project(camera);
+    share = Math.max(share, Math.abs(corner.x), Math.abs(corner.y));
+  }
+  camera.position.sub(controls.target).multiplyScalar(Math.max(share / 0.92, 0.3)).add(controls.target);
+}
+"""
+_PICTURE = """
+viewer.show(viewer.start + arguments[0] * (viewer.end - viewer.start));
+viewer.controls.update();
+viewer.renderer.render(viewer.scene, viewer.camera);
+return viewer.renderer.domElement.toDataURL("image/png");
+"""
+
+
+@contextlib.contextmanager
+def chromium() -> Iterator[Any]:
+    """A headless Chromium.
+
+    Raises
+    ------
+    MbfmuError
+        It, its driver or selenium is not installed.
+    """
+    program = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    try:
+        from selenium import webdriver
+    except ImportError:
+        raise MbfmuError("pictures are rendered through selenium; `pip install selenium` installs it") from None
+    if program is None or driver is None:
+        raise MbfmuError("pictures are rendered by Chromium; install it and its driver (chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = program
+    for option in _OPTIONS:
+        options.add_argument(option)
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+    try:
+        metrics = {"width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+        yield browser
+    finally:
+        browser.quit()
+
+
+def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[Any]:
+    """Pictures (PIL.Image) of a mechanism at fractions of its experiment.
+
+    Raises
+    ------
+    MbfmuError
+        Nothing in it is drawn, or the browser does not show its page.
+    """
+    from PIL import Image
+
+    with tempfile.TemporaryDirectory() as folder:
+        page = animate(assembly, pathlib.Path(folder) / "page.html")
+        browser.get(page.as_uri())
+        deadline = time.monotonic() + _PATIENCE
+        while not browser.execute_script("return document.documentElement.dataset.ready"):
+            if time.monotonic() > deadline:
+                raise MbfmuError(f"{assembly.name}: the browser does not show its page")
+            time.sleep(0.05)
+        browser.execute_script(_PREPARE)
+        found = []
+        for moment in moments:
+            url = browser.execute_script(_PICTURE, moment)
+            found.append(Image.open(io.BytesIO(base64.b64decode(url.partition(",")[2]))).convert("RGB"))
+        return found
+
+
+def save_picture(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathlib.Path:
+    """Write a picture of a mechanism as PNG, and return the path."""
+    (picture,) = frames(browser, assembly, [MOMENT])
+    picture.quantize(_COLOURS).save(path, optimize=True)
+    return path
+
+
+def save_animation(browser: Any, assembly: Assembly, path: pathlib.Path, seconds: float, rate: int) -> pathlib.Path:
+    """Write the motion of a mechanism as an animated picture (WebP) of so many seconds and pictures per second."""
+    count = round(seconds * rate)
+    first, *others = frames(browser, assembly, [i / count for i in range(count)])
+    first.save(path, save_all=True, append_images=others, duration=round(1000 / rate), loop=0, quality=55, method=6)
+    return path

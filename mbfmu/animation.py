@@ -1,0 +1,177 @@
+"""From a model to an animation: run it and write the motion as .glb or as a page, or write a page that runs it."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import tempfile
+import zipfile
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from mbfmu.dynamics.system import System
+from mbfmu.errors import MbfmuError
+from mbfmu.export.build import build
+from mbfmu.export.native import ready_library
+from mbfmu.runtime.build import is_current
+from mbfmu.runtime.compilers import PLATFORMS, host_platform
+from mbfmu.runtime.result import Result
+from mbfmu.runtime.run import Value
+from mbfmu.scene.gltf import write_glb
+from mbfmu.scene.live import DESCRIPTOR, write_live_page
+from mbfmu.scene.motion import largest_turn, motion
+from mbfmu.scene.scene_file import SCENE_FILE, read_scene
+from mbfmu.scene.subject import Described, Subject
+from mbfmu.scene.writing import check_target, needed_variables, write_animation
+from mbfmu.simulation import simulate
+from mbfmu.studies.foreign import Foreign
+
+if TYPE_CHECKING:
+    from mbfmu.modeling.assembly import Assembly
+
+#: Parts turn by at most so much [rad] between two recorded instants where no step is given; so many runs see to it.
+_TURN, _REFINEMENTS = 0.5, 4
+
+#: Runs a model and records variables: names, step [s] -> result.
+_Runner = Callable[[Sequence[str], float | None], Result]
+
+
+def animate(
+    model: Assembly | System | str | os.PathLike[str],
+    path: str | os.PathLike[str],
+    stop_time: float | None = None,
+    *,
+    start_time: float | None = None,
+    step: float | None = None,
+    tolerance: float | None = None,
+    start_values: Mapping[str, Value] | None = None,
+    live: bool = False,
+    progress: Callable[[float], None] | None = None,
+) -> pathlib.Path:
+    """Simulate a model and write its motion as an animation; returns the path.
+
+    Parameters
+    ----------
+    model
+        An Assembly; the System that `System.of(assembly, scene=True)` made of one; or the path of an FMU of ours, which
+        FMPy runs.
+    path
+        `.html`: a page that shows it in a browser, from disk and without a network; `.glb`: binary glTF 2.0.
+    stop_time, start_time, step, tolerance, start_values, progress
+        As those of `simulate`; without a step, what turns fast is recorded more often than 500 times.
+    live
+        The page runs the model itself, with inputs and parameters to play with. It holds the FMU, whose equations are
+        interpreted. `start_values` are for recorded runs; give a live page a model that has them.
+
+    Raises
+    ------
+    ModelError, InitializationError, SimulationError
+        As `simulate` does.
+    BuildError
+        The runtime for browsers is missing: the message has the command that makes it.
+    MbfmuError
+        The path has another suffix, nothing is drawn, or something that it takes is not installed.
+    """
+    target = check_target(pathlib.Path(path))
+    if live and target.suffix.lower() != ".html":
+        raise MbfmuError(f"{target}: a live animation is a page; choose {target.stem}.html")
+    if live and start_values:
+        raise MbfmuError(f"{target}: a live page takes no start values; set them in the model")
+    if isinstance(model, str | os.PathLike):
+        fmu = Foreign(pathlib.Path(model))
+        subject: Subject = read_subject(fmu)
+
+        def run(names: Sequence[str], interval: float | None) -> Result:
+            times = fmu.times(start_time, stop_time, interval)
+            return fmu.simulate(times, start_values or {}, names, None, tolerance)
+
+        if live:
+            return _live(subject, fmu, run, target, step, tolerance)
+        return _recorded(subject, run, target, step)
+    system = System.of(model, scene=True)
+
+    def run_here(names: Sequence[str], interval: float | None) -> Result:
+        return simulate(
+            system,
+            stop_time,
+            start_time=start_time,
+            step=interval,
+            tolerance=tolerance,
+            start_values=start_values,
+            outputs=list(names),
+            progress=progress,
+        )
+
+    if not live:
+        return _recorded(system, run_here, target, step)
+    needed_variables(system, target)
+    ready_library("wasm32")  # what is missing is told before the work
+    with tempfile.TemporaryDirectory() as folder:
+        file = build(system, folder, equations="interpreted", platforms=_ready_platforms())
+        return _live(system, Foreign(file), run_here, target, step, tolerance)
+
+
+def read_subject(fmu: Foreign) -> Described:
+    """What is seen of an FMU of ours.
+
+    Raises
+    ------
+    MbfmuError
+        It has no scene: another tool made it, or nothing in it is drawn.
+    """
+    file = pathlib.Path(fmu.folder) / SCENE_FILE
+    if not file.is_file():
+        raise MbfmuError(
+            f"{fmu.path}: has no {SCENE_FILE}; FMUs that `mbfmu build` makes of what is drawn have one, "
+            "build it anew with this version"
+        )
+    scene, components, _ = read_scene(file.read_bytes(), str(fmu.path), file.parent)
+    known = {variable.name for variable in fmu.variables}
+    missing = [name for name in scene.variables if name not in known]
+    if missing:
+        raise MbfmuError(
+            f"{fmu.path}: has no variable '{missing[0]}', which its scene takes; build it anew, of FMI 2.0"
+        )
+    return Described(fmu.name, fmu.description.description or "", components, fmu.variables, scene)
+
+
+def _recorded(subject: Subject, run: _Runner, target: pathlib.Path, step: float | None) -> pathlib.Path:
+    result = _run_finely(subject, run, needed_variables(subject, target), step)
+    return write_animation(subject, result, target)
+
+
+def _run_finely(subject: Subject, run: _Runner, names: Sequence[str], step: float | None) -> Result:
+    """Run so that nothing turns far between two instants, or with a step that is given."""
+    given = step is not None
+    for _ in range(_REFINEMENTS):
+        result = run(names, step)
+        turn = largest_turn(motion(subject.scene, result.time, result)) if subject.scene and not given else 0.0
+        if turn <= _TURN:
+            break
+        step = float(result.time[-1] - result.time[0]) / (result.time.size - 1) * _TURN / turn * 0.8
+    return result
+
+
+def _live(
+    subject: Subject, fmu: Foreign, run: _Runner, target: pathlib.Path, step: float | None, tolerance: float | None
+) -> pathlib.Path:
+    assert subject.scene is not None
+    with zipfile.ZipFile(fmu.path) as archive:
+        if DESCRIPTOR not in archive.namelist():
+            raise MbfmuError(
+                f"{fmu.path}: its equations are compiled for certain machines; a live page takes an FMU that was built "
+                "with --equations interpreted, or its source"
+            )
+    names = list(subject.scene.variables)
+    result = _run_finely(subject, run, names or [subject.variables[0].name], step)
+    moved = motion(subject.scene, result.time, result, by_name=True)
+    glb = write_glb(moved.start, subject.scene.up, subject.name)
+    wasm = ready_library("wasm32").read_bytes()
+    page = write_live_page(subject, fmu.description, fmu.path, wasm, result, glb, largest_turn(moved), tolerance)
+    target.write_text(page, encoding="utf-8")
+    return target
+
+
+def _ready_platforms() -> list[str]:
+    """Platforms that the FMU in a page is for: those whose libraries are there, this machine's at least."""
+    return [platform for platform in PLATFORMS if is_current(platform)] or [host_platform()]

@@ -1,0 +1,60 @@
+"""What an animation takes of a model: a System with a scene has it, and so has an FMU of ours."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Protocol
+
+from mbfmu.dynamics.drawing import Scene
+from mbfmu.runtime.variables import ScalarVariable
+
+
+class Subject(Protocol):
+    """A model that can be seen."""
+
+    @property
+    def name(self) -> str:
+        """Name of the model."""
+
+    @property
+    def description(self) -> str:
+        """One sentence."""
+
+    @property
+    def components(self) -> tuple[tuple[str, str, str], ...]:
+        """(path, class name, description) of every component."""
+
+    @property
+    def variables(self) -> tuple[ScalarVariable, ...]:
+        """All that can be seen."""
+
+    @property
+    def scene(self) -> Scene | None:
+        """Its shapes, where it has any."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Described:
+    """A Subject that was read from a file."""
+
+    name: str
+    description: str
+    components: tuple[tuple[str, str, str], ...]
+    variables: tuple[ScalarVariable, ...]
+    scene: Scene | None
+
+
+def result_variables(subject: Subject) -> list[ScalarVariable]:
+    """The variables of a run that can be plotted: what changes, without connectors; outputs and states first."""
+    scene = {shape.ident for shape in subject.scene.shapes} if subject.scene else set()
+    paths = {path for path, *_ in subject.components} | {""}
+    found = [
+        v
+        for v in subject.variables
+        if v.type == "Real"
+        and v.causality in ("local", "output", "input")
+        and v.variability == "continuous"
+        and v.name.rpartition(".")[0] in paths
+        and v.name.rpartition(".")[0] not in scene
+    ]
+    return sorted(found, key=lambda v: {"output": 0, "input": 1}.get(v.causality, 2 if v.store == "x" else 3))

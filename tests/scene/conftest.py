@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pathlib
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+OPTIONS = (
+    "--headless=new",
+    "--no-sandbox",
+    "--disable-dev-shm-usage",
+    "--enable-unsafe-swiftshader",
+    "--use-angle=swiftshader",
+    "--window-size=1000,800",
+    "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
+)
+
+
+@pytest.fixture(scope="module")
+def opened() -> Iterator[Callable[[pathlib.Path], Any]]:
+    """Return a function that loads a page from disk into a headless Chromium, and gives that."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium for a browser")
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    driver = shutil.which("chromedriver")
+    if chromium is None or driver is None:
+        pytest.skip("needs Chromium and its driver (Debian: chromium, chromium-driver)")
+    options = webdriver.ChromeOptions()
+    options.binary_location = chromium
+    for option in OPTIONS:
+        options.add_argument(option)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
+
+    def load(page: pathlib.Path) -> Any:
+        browser.get(page.as_uri())
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            if browser.execute_script("return document.documentElement.dataset.ready || !problem.hidden"):
+                break
+            time.sleep(0.05)
+        return browser
+
+    try:
+        yield load
+    finally:
+        browser.quit()
+
+
+#: Colours of the canvas, counted on a small copy.
+COLOURS = """
+viewer.renderer.render(viewer.scene, viewer.camera);
+const copy = document.createElement("canvas");
+copy.width = 100;
+copy.height = 80;
+const pen = copy.getContext("2d");
+pen.drawImage(viewer.renderer.domElement, 0, 0, 100, 80);
+const data = pen.getImageData(0, 0, 100, 80).data, found = new Set();
+for (let i = 0; i < data.length; i += 4) found.add(data.slice(i, i + 3).join());
+return found.size;
+"""
+
+
+@pytest.fixture(scope="session")
+def colours() -> str:
+    """Return a script that counts the colours of the canvas."""
+    return COLOURS

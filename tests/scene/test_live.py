@@ -1,0 +1,294 @@
+"""The live page in a browser: the FMU's own motion, by sliders and keys, without anything but the file."""
+
+from __future__ import annotations
+
+import base64
+import io
+import json
+import pathlib
+import re
+import zipfile
+from collections.abc import Callable
+from typing import Any
+
+import fmpy
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu.dynamics.system import System
+from mbfmu.errors import BuildError, MbfmuError
+from mbfmu.export import native
+from mbfmu.runtime.run import Run
+from mbfmu.scene import bundle
+
+OUTPUTS = ("base.phi", "base.w", "hinge.phi", "hinge.w")
+
+#: Starts again and runs to an instant in steps of 10 ms; returns the outputs there.
+RUN = """
+const run = (stop, act = () => {}) => {
+  viewer.play(false);
+  const { motion } = viewer, at = [];
+  for (let k = Math.round(motion.now / 0.01); k < Math.round(stop / 0.01); k++) {
+    act(k);
+    if (!motion.step((k + 1) * 0.01 - motion.now)) break;
+  }
+  viewer.show(motion.now);
+  return values();
+};
+const values = () => {
+  const names = viewer.motion.model.variables.map((v) => v.name);
+  return ["base.phi", "base.w", "hinge.phi", "hinge.w"].map((name) => viewer.motion.valueAt(names.indexOf(name)));
+};
+const named = (name) => viewer.motion.model.settables.find((v) => v.name === name);
+const row = (name) => {
+  for (const part of document.querySelectorAll("#controls .group")) part.fill();
+  return document.querySelector(`#controls .setting[data-name="${name}"]`);
+};
+const slide = (name, value) => {
+  const slider = row(name).querySelector("input[type=range]");
+  slider.value = String(value);
+  slider.dispatchEvent(new Event("input"));
+  return Number(slider.value);
+};
+const press = (kind, key) => window.dispatchEvent(new KeyboardEvent(kind, { key }));
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """Return the live page of the Furuta pendulum."""
+    if not bundle.BUNDLE.is_file():
+        pytest.skip("the page's program was not made: npm was not there at set-up")
+    try:
+        native.ready_library("wasm32")
+    except BuildError as error:
+        pytest.skip(str(error))
+    return mbfmu.animate(mbfmu.load("furuta_pendulum"), tmp_path_factory.mktemp("page") / "furuta.html", live=True)
+
+
+@pytest.fixture(scope="module")
+def browser(page: pathlib.Path, opened: Callable[[pathlib.Path], Any]) -> Any:
+    """Return a browser with the page."""
+    return opened(page)
+
+
+@pytest.fixture
+def script(browser: Any) -> Callable[..., Any]:
+    """Return a function that runs a script in the page, which has begun anew with the model's own values."""
+    browser.execute_script(
+        "viewer.play(false); viewer.motion.values.clear(); viewer.motion.pending.clear();"
+        "viewer.restart(); viewer.play(false);"
+    )
+
+    def execute(text: str, *arguments: Any) -> Any:
+        return browser.execute_script(RUN + text, *arguments)
+
+    return execute
+
+
+@pytest.fixture(scope="module")
+def fmu(page: pathlib.Path) -> bytes:
+    """Return the FMU in the page."""
+    found = re.search(r'id="fmu">([^<]*)<', page.read_text(encoding="utf-8"))
+    assert found is not None
+    return base64.b64decode(found[1])
+
+
+def test_it_is_one_small_file(page: pathlib.Path) -> None:
+    assert page.stat().st_size < 1_000_000
+    assert re.search(r"<[^>]*\b(src|href)=(?!.data:,)", page.read_text(encoding="utf-8")) is None
+
+
+def test_it_loads_and_runs_without_a_word_in_the_console(browser: Any, colours: str) -> None:
+    assert browser.execute_script("return document.documentElement.dataset.ready") == "yes"
+    assert browser.execute_script("return document.documentElement.dataset.kind") == "live"
+    assert browser.get_log("browser") == []
+    assert browser.execute_script(colours) > 20
+    found = browser.execute_async_script(
+        "const [done] = arguments; viewer.restart(); viewer.play(true);"
+        "const wait = () => viewer.motion.now > 0.2 ? done(viewer.now) : requestAnimationFrame(wait); wait();"
+    )
+    assert found > 0.1
+    assert browser.get_log("browser") == []
+
+
+def test_outputs_after_two_seconds_are_those_of_the_fmu(
+    script: Callable[..., Any], fmu: bytes, tmp_path: pathlib.Path
+) -> None:
+    file = tmp_path / "furuta.fmu"
+    file.write_bytes(fmu)
+    result = fmpy.simulate_fmu(  # a page has no stop time, which the last steps of a run know
+        str(file), stop_time=2.0, output_interval=0.01, output=list(OUTPUTS), set_stop_time=False
+    )
+    np.testing.assert_allclose(script("return run(2.0)"), [result[name][-1] for name in OUTPUTS], rtol=0, atol=1e-6)
+    assert abs(result["hinge.phi"][-1] - 0.2) > 0.1
+
+
+def test_what_is_drawn_follows_the_run(script: Callable[..., Any]) -> None:
+    place, angles = script(
+        """
+        const found = run(1.3), [mesh] = viewer.meshesOf("rod"), { matrixWorld } = mesh;
+        const end = viewer.controls.target.clone().set(1, 0, 0).applyMatrix4(matrixWorld);
+        return [[end.x, end.y, end.z], found];
+        """
+    )
+    arm, swing = angles[0], angles[2]
+    c, s = np.cos(arm), np.sin(arm)
+    tip = np.array([0.3, 0.4 * np.cos(swing), 0.4 * np.sin(swing)])  # about the arm, which turns about y
+    np.testing.assert_allclose(place, [c * tip[0] + s * tip[2], tip[1], -s * tip[0] + c * tip[2]], atol=1e-5)
+
+
+def test_sliders_are_what_sets_of_the_fmu_are(script: Callable[..., Any]) -> None:
+    found = script(
+        """
+        const torque = slide("torque", 0.05), given = [torque];
+        const found = run(1.0, (k) => k === 50 && given.push(slide("friction.d", 0.0017)));
+        return [found, given];
+        """
+    )
+    values, (torque, d) = found
+    system = System.of(mbfmu.load("furuta_pendulum"), scene=True)
+    by_name = {v.name: v for v in system.variables}
+    run = Run(system.equations, system.variables)
+    run.finish_initialisation()
+    run.set(by_name["torque"], torque)
+    for k in range(100):
+        if k == 50:
+            run.set(by_name["friction.d"], d, initialising=False)
+        run.advance((k + 1) * 0.01)
+    wanted = [run.instance.values([1 << 28 | by_name[name].index])[0] for name in OUTPUTS]  # states
+    assert all(by_name[name].store == "x" for name in OUTPUTS)
+    np.testing.assert_allclose(values, wanted, rtol=0, atol=1e-6)
+    assert not np.allclose(values, script("viewer.motion.values.clear(); viewer.restart(); return run(1.0)"), atol=1e-3)
+
+
+def test_a_key_drives_as_long_as_it_is_held(script: Callable[..., Any]) -> None:
+    before, held, after, moved = script(
+        """
+        const value = () => viewer.motion.valueOf(named("torque")), found = [value()];
+        press("keydown", "ArrowRight");
+        found.push(value());
+        run(0.3);
+        press("keyup", "ArrowRight");
+        found.push(value());
+        return [...found, run(0.4)];
+        """
+    )
+    assert (before, held, after) == (0, 0.5, 0)
+    free = script("viewer.restart(); return run(0.4)")
+    assert abs(moved[0] - free[0]) > 0.1
+    assert moved[0] * moved[1] > 0
+
+
+def test_start_values_act_with_the_next_start(script: Callable[..., Any]) -> None:
+    first, note, second = script(
+        """
+        const box = row("hinge.phi").querySelector("input[type=number]");
+        box.value = "1.1";
+        box.dispatchEvent(new Event("change"));
+        const before = values()[2], note = document.querySelector("#actions .note").textContent;
+        document.getElementById("restart").click();
+        viewer.play(false);
+        return [before, note, viewer.motion.start === viewer.motion.times[0] && viewer.motion.rows[viewer.motion.places[
+            viewer.motion.model.variables.findIndex((v) => v.name === "hinge.phi")]]];
+        """
+    )
+    assert (first, note) == (0.2, "1 with the next start")
+    assert second == pytest.approx(1.1)
+
+
+def test_what_is_for_recorded_runs_does_no_harm(browser: Any, script: Callable[..., Any]) -> None:
+    now, points = script(
+        """
+        viewer.select("rod");
+        viewer.trace("rod");
+        viewer.follow("rod");
+        for (const key of ["End", "l"]) press("keydown", key);
+        run(0.2);
+        const now = viewer.now, line = viewer.traces.get("rod");
+        viewer.follow("rod");
+        viewer.restart();
+        viewer.select(null);
+        return [now, line.geometry.getAttribute("position").count];
+        """
+    )
+    assert now == pytest.approx(0.2)
+    assert points >= 1
+    assert browser.get_log("browser") == []
+
+
+def test_a_value_out_of_bounds_is_refused_and_said(script: Callable[..., Any]) -> None:
+    shown, log = script(
+        """
+        const box = row("friction.d").querySelector("input[type=number]");
+        box.value = "-3";
+        box.dispatchEvent(new Event("change"));
+        return [box.value, document.getElementById("log").textContent];
+        """
+    )
+    assert float(shown) == pytest.approx(0.001)
+    assert "friction.d" in log
+
+
+def test_a_run_that_fails_says_why(script: Callable[..., Any]) -> None:
+    shown, text, playing = script(
+        """
+        for (const name of ["rod.density", "arm.density"]) viewer.motion.set(named(name), 0);
+        viewer.restart();
+        const box = document.getElementById("ended");
+        return [!box.hidden, box.textContent, viewer.playing];
+        """
+    )
+    assert shown
+    assert not playing
+    assert "singular" in text
+    script("viewer.restart();")
+
+
+def test_the_run_is_saved_as_csv(script: Callable[..., Any]) -> None:
+    text = script(
+        """
+        run(0.05);
+        const { motion } = viewer, index = motion.model.variables.findIndex((v) => v.name === "hinge.phi");
+        return motion.csv([index]);
+        """
+    )
+    rows = np.genfromtxt(io.StringIO(text), delimiter=",", names=True, deletechars="")
+    np.testing.assert_allclose(rows["time"], np.arange(6) * 0.01, atol=1e-12)
+    assert rows["hinge.phi"][0] == pytest.approx(0.2)
+
+
+def test_the_fmu_in_the_page_is_whole(fmu: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(fmu)) as archive:
+        assert archive.testzip() is None
+        assert {"modelDescription.xml", "resources/model.mbfmu", "resources/scene.json"} <= set(archive.namelist())
+
+
+def test_without_the_runtime_for_browsers_one_line_says_what_makes_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
+) -> None:
+    monkeypatch.setattr(native.runtime, "is_current", lambda platform: False)
+    monkeypatch.setattr(native, "find_compiler", lambda platform: None)
+    with pytest.raises(BuildError, match=r"no runtime library for wasm32: .* `pip install ziglang`"):
+        mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "live.html", live=True)
+
+
+def test_a_live_glb_is_refused(tmp_path: pathlib.Path) -> None:
+    with pytest.raises(MbfmuError, match=r"choose motion\.html"):
+        mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "motion.glb", live=True)
+
+
+def test_an_fmu_is_animated_as_its_source(tmp_path: pathlib.Path) -> None:
+    assembly = mbfmu.load("double_pendulum")
+    file = mbfmu.build(assembly, tmp_path / "pendulum.fmu", equations="interpreted")
+    of_fmu = mbfmu.animate(file, tmp_path / "a.glb", 0.5)
+    of_source = mbfmu.animate(assembly, tmp_path / "b.glb", 0.5)
+    assert nodes(of_fmu) == nodes(of_source)
+    assert len(nodes(of_fmu)) > 20
+
+
+def nodes(file: pathlib.Path) -> list[str]:
+    """Return the names of all nodes of a .glb."""
+    data = file.read_bytes()
+    return [node["name"] for node in json.loads(data[20 : 20 + int.from_bytes(data[12:16], "little")])["nodes"]]

@@ -1,0 +1,96 @@
+"""The scene in an FMU: what `mbfmu animate model.fmu` draws."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import zipfile
+from typing import Any
+
+import pytest
+
+import mbfmu
+from mbfmu import cli
+from mbfmu.animation import read_subject
+from mbfmu.dynamics.drawing import Scene
+from mbfmu.dynamics.system import System
+from mbfmu.errors import MbfmuError
+from mbfmu.export import build as exporter
+from mbfmu.scene.scene_file import SCENE_FILE, read_scene, scene_file
+from mbfmu.studies.foreign import Foreign
+
+
+def content(file: pathlib.Path) -> dict[str, Any]:
+    """Return the scene of an FMU."""
+    with zipfile.ZipFile(file) as archive:
+        return json.loads(archive.read(SCENE_FILE))
+
+
+def test_a_scene_is_read_as_it_was_written(tmp_path: pathlib.Path) -> None:
+    system = System.of(mbfmu.load("three_springs"), scene=True)
+    assert isinstance(system.scene, Scene)
+    written = scene_file(system.scene, system.components, {v.name for v in system.variables})
+    scene, components, left_out = read_scene(written.text, "here", tmp_path)
+    assert scene.shapes == system.scene.shapes
+    assert (scene.up, scene.folders) == (system.scene.up, (str(tmp_path),))
+    assert components == system.components
+    assert left_out == written.left_out == ()
+
+
+def test_what_a_scene_takes_is_kept_in_large_models(monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path) -> None:
+    monkeypatch.setattr(exporter, "LARGE", 10)
+    assembly = mbfmu.load("engine_1b_analytic")
+    file = mbfmu.build(assembly, tmp_path / "small.fmu", equations="interpreted")
+    shown = read_subject(Foreign(file))
+    system = System.of(assembly, scene=True)
+    assert len(shown.variables) < len(system.variables)
+    assert shown.scene is not None
+    assert system.scene is not None
+    assert len(shown.scene.shapes) == len(system.scene.shapes)
+
+
+def test_shapes_whose_variables_are_not_wanted_are_left_out_and_named(tmp_path: pathlib.Path) -> None:
+    said: list[str] = []
+    file = mbfmu.build(
+        mbfmu.load("double_pendulum"), tmp_path / "few.fmu", equations="interpreted", variables="boxBody1.*",
+        progress=said.append,
+    )  # fmt: skip
+    scene = content(file)
+    assert "boxBody2.shape" in scene["left_out"]
+    assert any(f"Leaving out {len(scene['left_out'])} shapes" in line for line in said)
+    glb = mbfmu.animate(file, tmp_path / "few.glb", 0.1).read_bytes()
+    assert b"boxBody1.shape" in glb
+    assert b"boxBody2.shape" not in glb
+
+
+def test_fmus_without_what_is_needed_are_refused(tmp_path: pathlib.Path) -> None:
+    file = mbfmu.build(mbfmu.load("pendulum"), tmp_path / "pendulum.fmu", equations="interpreted")
+
+    def changed(name: str, leave: tuple[str, ...] = (), **texts: str) -> pathlib.Path:
+        target = tmp_path / name
+        with zipfile.ZipFile(file) as archive, zipfile.ZipFile(target, "w") as copy:
+            for entry in archive.namelist():
+                if entry not in leave:
+                    copy.writestr(entry, texts.get(pathlib.Path(entry).stem, archive.read(entry)))
+        return target
+
+    for fmu, message, live in (
+        (changed("foreign.fmu", (SCENE_FILE,)), "has no resources/scene.json", False),
+        (changed("compiled.fmu", ("resources/model.mbfmu",)), "its equations are compiled.*interpreted", True),
+        (changed("damaged.fmu", scene="{}"), r"scene.json, is damaged .*build it anew", False),
+        (changed("later.fmu", scene='{"mbfmu-scene": 7}'), "its scene is of version 7", False),
+    ):
+        with pytest.raises(MbfmuError, match=message):
+            mbfmu.animate(fmu, tmp_path / "motion.html", 0.1, live=live)
+    assert not (tmp_path / "motion.html").exists()
+
+
+def test_the_command_takes_fmus(capsys: pytest.CaptureFixture[str], tmp_path: pathlib.Path) -> None:
+    file = mbfmu.build(mbfmu.load("pendulum"), tmp_path / "pendulum.fmu", equations="interpreted")
+    glb = tmp_path / "motion.glb"
+    assert cli.main(["animate", str(file), "-o", str(glb), "--stop", "0.2", "-p", "rev.phi=0.7"]) == 0
+    assert glb.read_bytes()[:4] == b"glTF"
+    before = mbfmu.animate(file, tmp_path / "before.glb", 0.2).read_bytes()
+    assert glb.read_bytes() != before  # -p sets start values of the run
+    assert cli.main(["animate", str(file), "--live", "-o", str(glb)]) == 2
+    assert "a live animation is a page; choose motion.html" in capsys.readouterr().err
