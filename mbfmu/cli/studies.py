@@ -158,6 +158,10 @@ def sweep(
     inputs: Input = None,
     held: Held = False,
     threads: Threads = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Dask scheduler whose workers make the runs: tcp://host:8786."),
+    ] = None,
     as_json: Json = False,
     *,
     options: dict[str, Any],
@@ -165,11 +169,14 @@ def sweep(
     """Run many times with other parameters, start values or inputs; the same command resumes what was interrupted."""
     from mbfmu.studies.inputs import read_csv
     from mbfmu.studies.sweep import sweep as run
+    from mbfmu.studies.variants import Recipe
 
     values = dict(_setting(text) for text in parameter)
     if (table is None) == (not values):
         raise MbfmuError("say what varies: -p name=values, or --table FILE with a row per run (one of the two)")
-    model: Any = source if source.endswith(".fmu") else system_from(source, [], options)
+    model: Any = source
+    if not source.endswith(".fmu"):
+        model = Recipe.of_source(lambda settings: read_source(source, settings, options), source)
     with report.counting("Running") as done:
         found = run(
             model,
@@ -186,7 +193,9 @@ def sweep(
             each=table is not None,
             path=output,
             threads=threads,
+            scheduler=scheduler,
             progress=done,
+            building=lambda made, of: done(made, of, "Making models"),
         )
     if as_json:
         print(json.dumps(_sweep_facts(found, output)))
