@@ -105,23 +105,33 @@ def run_parts(client: Any, jobs: Sequence[Job | str], parts: Iterator[Part], emp
                 submit(part, 0)
             if not under_way:
                 return
-            (number, which, values), first, future = under_way.pop(next(done).key)
-            found = _result(future, distributed.KilledWorker)
-            half = which.size // 2
-            if found is None and half:
-                submit((number, which[:half], values[:half]), first)
-                submit((number, which[half:], values[half:]), first + half)
-                continue
-            if found is None:
-                found = run_rows(["the worker's process ended in this run, each time"], which * 0, values, empty)
-            pieces[number][first] = found
-            missing[number] -= which.size
-            if not missing[number]:
-                whole = pieces.pop(number)
-                ordered = [whole[at] for at in sorted(whole)]
-                yield number, {n: np.concatenate([one[n] for one in ordered]) for n in found}
+            for future, found in _results(client, done.next_batch(), distributed.KilledWorker):
+                (number, which, values), first, _ = under_way.pop(future.key)
+                half = which.size // 2
+                if found is None and half:
+                    submit((number, which[:half], values[:half]), first)
+                    submit((number, which[half:], values[half:]), first + half)
+                    continue
+                if found is None:
+                    found = run_rows(["the worker's process ended in this run, each time"], which * 0, values, empty)
+                pieces[number][first] = found
+                missing[number] -= which.size
+                if not missing[number]:
+                    whole = pieces.pop(number)
+                    ordered = [whole[at] for at in sorted(whole)]
+                    yield number, {n: np.concatenate([one[n] for one in ordered]) for n in found}
     finally:
-        client.cancel([future for _, _, future in under_way.values()])
+        if under_way:
+            with contextlib.suppress(RuntimeError):  # the client is closed
+                client.cancel([future for _, _, future in under_way.values()])
+
+
+def _results(client: Any, futures: Sequence[Any], killed: type[Exception]) -> list[tuple[Any, Columns | None]]:
+    """What tasks that are done give, fetched together where none has failed."""
+    if all(future.status == "finished" for future in futures):
+        with contextlib.suppress(Exception):  # _result tells which, and why
+            return list(zip(futures, client.gather(futures), strict=True))
+    return [(future, _result(future, killed)) for future in futures]
 
 
 def _result(future: Any, killed: type[Exception]) -> Columns | None:

@@ -113,6 +113,8 @@ class Killed(Exception):
 class Future:
     """A task that is done at once, in this process, and dies where a value is above 1."""
 
+    status = "error"
+
     def __init__(self, key, function, given):
         self.key, self.function, self.given = key, function, given
 
@@ -131,8 +133,8 @@ class Done(list):
 
     add = list.append
 
-    def __next__(self):
-        return self.pop()
+    def next_batch(self):
+        return [self.pop()]
 
 
 class Client:
