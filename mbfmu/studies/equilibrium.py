@@ -342,7 +342,10 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
         size = max(float(singular.max(initial=0.0)), float(scale.max(initial=0.0)))
         null = directions[[k for k in range(len(unknowns)) if k >= singular.size or singular[k] <= INDIFFERENT * size]]
         if len(null):
-            indifferent = _groups(null, [names[k] for k in unknowns])
+            indifferent = [
+                tuple(names[unknowns[k]] for k in np.flatnonzero(np.abs(row) > 1e-6 * np.abs(row).max()))
+                for row in operating.plain_basis(null)
+            ]
     kept = [k for k in range(len(names)) if not _is_held(problem, reduced, k)]
     values = np.linalg.eigvals(derivatives.A[np.ix_(kept, kept)]) if kept else np.empty(0)
     variables = [v for v in system.variables if v.type != "String" and v.causality != "independent"]
@@ -362,14 +365,6 @@ def _is_held(problem: _Problem, reduced: operating.Reduced, k: int) -> bool:
         return False
     index = reduced.positions[k] if k < count else reduced.speeds[k - count]
     return index in problem.held or (k < count and index in problem.steady)
-
-
-def _groups(null: Array, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Names that take part in each direction of a null space, in its plainest basis."""
-    _, _, order = scipy.linalg.qr(null, mode="economic", pivoting=True)
-    lead = order[: null.shape[0]]
-    plain = np.linalg.solve(null[:, lead], null)
-    return [tuple(names[int(k)] for k in np.flatnonzero(np.abs(row) > 1e-6 * np.abs(row).max())) for row in plain]
 
 
 def _stability(values: Array, indifferent: bool) -> str:

@@ -340,3 +340,9 @@ def find_variables(
             raise ModelError(f"{model}: {unknown(name, known)}")
         found |= {other: known[other] for other in chosen}
     return list(found.values())
+
+
+def plain_basis(null: Array) -> Array:
+    """The plainest basis of a space [k, n], the rows of `null`: each has an entry that all others lack."""
+    _, _, order = scipy.linalg.qr(null, mode="economic", pivoting=True)
+    return np.linalg.solve(null[:, order[: null.shape[0]]], null)
