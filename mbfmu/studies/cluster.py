@@ -80,8 +80,8 @@ def run_parts(client: Any, jobs: Sequence[Job | str], parts: Iterator[Part], emp
     distributed = extra("distributed", "a sweep on a Dask cluster")
     # text stays what it is; a job goes to the scheduler once
     shared = [job if isinstance(job, str) else client.submit(_same, job, key=f"mbfmu-{job.identity}") for job in jobs]
-    name = uuid.uuid4().hex
-    under_way: dict[str, tuple[Part, int, Any]] = {}
+    name = f"mbfmu-part-{uuid.uuid4().hex}"
+    under_way: dict[Any, tuple[Part, int, Any]] = {}
     pieces: dict[int, dict[int, Columns]] = {}
     missing: dict[int, int] = {}  # runs of each part that are not done
     done = distributed.as_completed(loop=client.loop)
@@ -90,7 +90,7 @@ def run_parts(client: Any, jobs: Sequence[Job | str], parts: Iterator[Part], emp
     def submit(part: Part, first: int) -> None:
         number, which, values = part
         used, places = np.unique(which, return_inverse=True)
-        key = f"mbfmu-part-{name}-{number}-{first}-{which.size}"
+        key = (name, number, first, which.size)  # a group of tasks for the scheduler
         given = [shared[i] for i in used]
         future = client.submit(run_rows, given, places, values, empty, key=key, priority=-number, pure=False)
         under_way[key] = (part, first, future)

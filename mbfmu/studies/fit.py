@@ -447,6 +447,7 @@ def _judged(
             groups.append((names[i], names[k]))
     errors = np.where(lost, np.nan, errors)
     quantile = scipy.stats.t.ppf(0.5 + confidence / 2, _freedoms(problem, told, left))
+    deviations = {name: deviation for name, (deviation, _) in left.items()}
     bound = np.isclose(values, problem.low, rtol=1e-6, atol=1e-12) | np.isclose(
         values, problem.high, rtol=1e-6, atol=1e-12
     )
@@ -459,7 +460,7 @@ def _judged(
     return Fit(
         system.name, names, values, errors, np.column_stack([values - quantile * errors, values + quantile * errors]),
         correlations, confidence, tuple(dict.fromkeys(groups)),
-        tuple(n for n, b in zip(names, bound, strict=True) if b), {name: deviation for name, (deviation, _) in left.items()}, units, series,
+        tuple(n for n, b in zip(names, bound, strict=True) if b), deviations, units, series,
         problem.evaluations, message,
     )  # fmt: skip
 

@@ -1,11 +1,12 @@
-"""What is too long for the suite: `python tests/studies/campaign.py [threads] [cluster] [million] [tasks]`.
+"""What is too long for the suite: `python tests/studies/campaign.py [threads] [cluster] [million] [tasks] ...`.
 
 - `threads`: 10,000 double pendulums in one to all threads of this machine: time, share of the ideal, memory.
-- `cluster`: the same through a LocalCluster of two processes, and through `dask scheduler` and two `dask worker` started
-  as commands of their own in an empty folder; one of these is killed midway; interrupted and gone on; 1 % made to fail.
-  Results are compared to the last bit.
+- `cluster`: the same through a LocalCluster of two processes, and through `dask scheduler` and two `dask worker`
+  started as commands of their own in an empty folder; one of these is killed midway; interrupted and gone on; 1 % made
+  to fail. Results are compared to the last bit.
 - `million`: a million pendulums with two reductions: time, and the greatest memory.
 - `tasks`: how many tasks a second the scheduler takes, and what a run costs in bytes.
+- `coverage`: how often stated intervals of 1,000 fits hold what made the data, and what chance allows.
 """
 
 from __future__ import annotations
@@ -71,10 +72,12 @@ def threads() -> None:
 def million() -> None:
     with tempfile.TemporaryDirectory() as folder:
         system = mbfmu.System.of(mbfmu.load("pendulum"))
-        values, kept = {"damper.d": "linspace:0:1:1000", "rev.phi": "linspace:-3:3:1000"}, ["rev.phi:final", "rev.w:rms"]
+        values = {"damper.d": "linspace:0:1:1000", "rev.phi": "linspace:-3:3:1000"}
+        kept = ["rev.phi:final", "rev.w:rms"]
         path = pathlib.Path(folder) / "sweep.parquet"
         found, wall, cpu = timed(lambda: mbfmu.sweep(system, values, kept, 5.0, path=path))
-        say(f"{len(found)} pendulums over 5 s as Parquet: {wall:.1f} s, {cpu:.1f} s CPU, {path.stat().st_size / 1e6:.0f} MB")
+        size = path.stat().st_size / 1e6
+        say(f"{len(found)} pendulums over 5 s as Parquet: {wall:.1f} s, {cpu:.1f} s CPU, {size:.0f} MB")
         assert np.isfinite(found["rev.phi:final"]).all()
     say(f"greatest memory {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000:.0f} MB")
 
@@ -91,7 +94,8 @@ def commands(folder: str) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]
         [dask, "scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"],
         *([dask, "worker", address, "--nthreads", "2", "--no-dashboard", "--no-nanny"] for _ in range(2)),
     ]
-    started = [subprocess.Popen(line, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) for line in lines]
+    silent = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    started = [subprocess.Popen(line, cwd=folder, **silent) for line in lines]
     try:
         yield address, started
     finally:
@@ -123,7 +127,8 @@ def cluster() -> None:
         found, wall, _ = timed(lambda: pendulums(scheduler=address))
         same(found, here)
         say(f"dask scheduler and two dask workers: identical, {wall:.2f} s with the connection")
-        failing = {"damper.d": np.where(np.arange(RUNS) % 100 == 7, -1.0, 0.1), "revolute1.phi": np.linspace(-3, 3, RUNS)}
+        damping = np.where(np.arange(RUNS) % 100 == 7, -1.0, 0.1)
+        failing = {"damper.d": damping, "revolute1.phi": np.linspace(-3, 3, RUNS)}
         system = mbfmu.load("double_pendulum")
         found = mbfmu.sweep(system, failing, KEPT, each=True, scheduler=address)
         assert list(found.messages) == list(range(7, RUNS, 100))
@@ -157,32 +162,58 @@ def _interrupt(done: int, of: int) -> None:
         raise KeyboardInterrupt
 
 
+def cpu_of(process: subprocess.Popen[bytes]) -> float:
+    """CPU time of another process so far, s."""
+    fields = pathlib.Path(f"/proc/{process.pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def tasks() -> None:
     import distributed
 
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as local,
-        distributed.Client(local, set_as_default=False) as client,
-    ):
-        system = mbfmu.System.of(mbfmu.load("pendulum"))
-        from mbfmu.studies import sweep
+    from mbfmu.studies import sweep
 
+    system, count = mbfmu.System.of(mbfmu.load("pendulum")), 2000
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        commands(folder) as (address, (scheduler, *_)),
+        distributed.Client(address, set_as_default=False) as client,
+    ):
+        client.wait_for_workers(2)
         for length in (1, 100):
-            sweep.RUNS, count = length, 5000 * length
-            values = {"damper.d": np.linspace(0, 1, count)}
+            sweep.RUNS, values = length, {"damper.d": np.linspace(0, 1, count * length)}
+            before = cpu_of(scheduler)
             _, wall, cpu = timed(lambda v=values: mbfmu.sweep(system, v, ["rev.phi:final"], 0.1, scheduler=client))
-            say(f"5000 parts of {length}: {5000 / wall:.0f} tasks/s, {cpu / 5000 * 1e6:.0f} us CPU of the client each")
-        scheduler = local.scheduler_info  # the scheduler runs in this process, with the client
-        say(f"workers: {len(scheduler['workers'])}")
+            taken = cpu_of(scheduler) - before
+            say(f"{count} parts of {length}: {count / wall:.0f} tasks/s, a task costs the scheduler "
+                f"{taken / count * 1e6:.0f} us CPU, the client {cpu / count * 1e6:.0f} us")  # fmt: skip
     with tempfile.TemporaryDirectory() as folder:
         for suffix in store.SUFFIXES:
             path = pathlib.Path(folder) / f"sweep{suffix}"
             mbfmu.sweep(system, {"rev.phi": "linspace:-3:3:100000"}, ["rev.phi:final", "rev.w:rms"], 0.1, path=path)
             files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
-            say(f"{suffix}: {sum(f.stat().st_size for f in files) / 100000:.0f} bytes a run of three columns")
+            say(f"{suffix}: {sum(f.stat().st_size for f in files) / 100000:.0f} bytes a run of three numbers")
+
+
+def coverage() -> None:
+    import scipy.stats
+    from mechanisms import Suspension
+    from test_fit import LOAD, TRUE, noisy
+
+    system, count = mbfmu.System.of(Suspension()), 1000
+    run = mbfmu.simulate(
+        system, 2.0, step=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"]
+    )
+    random, hits = np.random.default_rng(2026), np.zeros(3, dtype=int)
+    for _ in range(count):
+        found = mbfmu.fit(system, noisy(run, random), list(TRUE))
+        hits += [low <= true <= high for true, (low, high) in zip(TRUE.values(), found.intervals, strict=True)]
+    least, most = scipy.stats.binom.interval(0.99, count, 0.95)
+    say(f"{count} fits: 95 % intervals hold {', '.join(TRUE)} in {hits.tolist()}, chance allows {least:g} .. {most:g}")
+    assert ((hits >= least) & (hits <= most)).all()
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("threads", "cluster", "million", "tasks"):
+    for name in sys.argv[1:] or ("threads", "cluster", "million", "tasks", "coverage"):
         say(f"-- {name} (load {os.getloadavg()[0]:.1f}, {threading.active_count()} threads)")
         globals()[name]()
