@@ -28,6 +28,9 @@ Part = tuple[int, np.ndarray, np.ndarray]
 #: workers that come and go are counted so often, s.
 AHEAD, PATIENCE, RECOUNT = 3, 30, 5.0
 
+#: Results that are fetched at a time: as many as memory holds.
+TOGETHER = 32
+
 
 @contextlib.contextmanager
 def connected(scheduler: Any) -> Iterator[Any]:
@@ -126,12 +129,18 @@ def run_parts(client: Any, jobs: Sequence[Job | str], parts: Iterator[Part], emp
                 client.cancel([future for _, _, future in under_way.values()])
 
 
-def _results(client: Any, futures: Sequence[Any], killed: type[Exception]) -> list[tuple[Any, Columns | None]]:
-    """What tasks that are done give, fetched together where none has failed."""
-    if all(future.status == "finished" for future in futures):
-        with contextlib.suppress(Exception):  # _result tells which, and why
-            return list(zip(futures, client.gather(futures), strict=True))
-    return [(future, _result(future, killed)) for future in futures]
+def _results(
+    client: Any, futures: Sequence[Any], killed: type[Exception]
+) -> Iterator[tuple[Any, Columns | None]]:  # fmt: skip
+    """What tasks that are done give, some at a time: fetched together where none has failed."""
+    for at in range(0, len(futures), TOGETHER):
+        some = futures[at : at + TOGETHER]
+        found = None
+        if all(future.status == "finished" for future in some):
+            with contextlib.suppress(Exception):  # _result tells which, and why
+                found = client.gather(some)
+        for number, future in enumerate(some):
+            yield future, _result(future, killed) if found is None else found[number]
 
 
 def _result(future: Any, killed: type[Exception]) -> Columns | None:

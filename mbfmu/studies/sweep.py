@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 #: A part of a sweep has at most so many runs, and takes about so long at most, s.
 RUNS, SECONDS = 100_000, 20.0
 
+#: Parts that one asks a scheduler to hand out a second: more threads get longer parts.
+TASKS = 100
+
 #: So many runs that a thread makes at a time where single results are given.
 MANY = 1000
 
@@ -263,7 +266,8 @@ class _Plan:
             which, values = self.split(design.values(0, 1))
             job = self.jobs[which[0]]
             if not isinstance(job, str):
-                length = min(length, int(SECONDS / max(job.seconds_per_run(values), 1e-6)))
+                seconds = max(SECONDS, threads / TASKS)
+                length = min(length, int(seconds / max(job.seconds_per_run(values), 1e-6)))
         return max(1, length)
 
 

@@ -6,6 +6,8 @@
   to fail. Results are compared to the last bit.
 - `million`: a million pendulums with two reductions: time, and the greatest memory.
 - `tasks`: how many tasks a second the scheduler takes, and what a run costs in bytes.
+- `chirp`: the linear model of every gallery assembly along its motion, start values disturbed and inputs driven by a
+  chirp, against the nonlinear runtime.
 - `coverage`: how often stated intervals of 1,000 fits hold what made the data, and what chance allows.
 """
 
@@ -195,6 +197,24 @@ def tasks() -> None:
             say(f"{suffix}: {sum(f.stat().st_size for f in files) / 100000:.0f} bytes a run of three numbers")
 
 
+def chirp() -> None:
+    from chirp import compare
+
+    from mbfmu.errors import InitializationError, MbfmuError
+    from mbfmu.modeling.registry import assemblies
+
+    for name in sorted(assemblies()):
+        system = mbfmu.System.of(mbfmu.load(name))
+        try:
+            try:
+                found = compare(system, 4)
+            except InitializationError:  # no start beside the one that is
+                found = compare(system, 4, push=False)
+            say(f"{name}: {found.error:.1e}")
+        except MbfmuError as error:
+            say(f"{name}: {error}")
+
+
 def coverage() -> None:
     import scipy.stats
     from mechanisms import Suspension
@@ -214,6 +234,6 @@ def coverage() -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ("threads", "cluster", "million", "tasks", "coverage"):
+    for name in sys.argv[1:] or ("threads", "cluster", "million", "tasks", "chirp", "coverage"):
         say(f"-- {name} (load {os.getloadavg()[0]:.1f}, {threading.active_count()} threads)")
         globals()[name]()

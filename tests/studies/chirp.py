@@ -31,18 +31,23 @@ class Comparison:
         return float(np.abs(self.linear - self.nonlinear).max() / np.abs(self.nonlinear).max())
 
 
-def compare(system: System, intervals: int, span: float | None = None, size: float = 1e-5, **given) -> Comparison:
-    """Disturb start values and drive all inputs by a chirp; `span` [s] is one time of the quickest mode where None."""
+def compare(
+    system: System, intervals: int, span: float | None = None, size: float = 1e-5, push: bool = True, **given
+) -> Comparison:
+    """Disturb start values and drive all inputs by a chirp; `span` [s]: 0.3 times of the quickest mode where None."""
     start = system.equations.start_time
     first = mbfmu.linearize(system, **given)
     if span is None:
         quickest = np.abs(first.eigenvalues).max(initial=0.0)
         quickest = max(quickest, np.abs(first.rates / np.maximum(1.0, np.abs(first.x0))).max(initial=0.0))
-        span = min(0.1 * (system.equations.stop_time - start), 1.0 / max(quickest, 1e-3))
+        span = min(0.01 * (system.equations.stop_time - start), 0.3 / max(quickest, 1e-3))
     times = start + np.linspace(0.0, span, intervals + 1)
     values = {v.name: v for v in system.variables}
     values = {name: values.get(name) for name in first.states}
-    moved = [name for name, v in values.items() if v is not None and v.start_index is not None]
+    moved = [name for name, v in values.items() if v is not None and v.start_index is not None and push]
+    if any(name.startswith("int(") for name in first.states):  # start angles would turn what a quaternion tells
+        nq, nv = system.equations.nq, system.equations.nv
+        moved = [name for name in moved if nq <= values[name].index < nq + nv]
     settings = dict(given.get("start_values", {}))
     at_start = dict(zip(first.states, first.x0, strict=True))
     random = np.random.default_rng(0)
@@ -52,7 +57,7 @@ def compare(system: System, intervals: int, span: float | None = None, size: flo
         s = (t - start) / span
         return np.sin(2 * np.pi * (0.5 + s) * s)
 
-    fine = start + np.linspace(0.0, span, 8 * intervals + 1)
+    fine = start + np.linspace(0.0, span, 200 * intervals + 1)
     runs = []
     for sign in (1.0, -1.0):
         begin = {**settings, **{n: at_start[n] + sign * size * push for n, push in pushes.items()}}

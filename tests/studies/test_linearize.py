@@ -10,6 +10,7 @@ import pygltflib
 import pytest
 import scipy.linalg
 import scipy.signal
+from chirp import compare
 from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
@@ -130,6 +131,14 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
     moved = np.column_stack([run[name] for name in linear.outputs]) - linear.y0
     largest = np.abs(y).max()
     np.testing.assert_allclose(moved, y, atol=2e-3 * largest)
+
+
+@pytest.mark.parametrize("name", ["furuta_pendulum", "four_bar", "free_body", "car"])
+def test_the_matrices_along_a_motion(name):
+    # campaign.py does this for the whole gallery
+    found = compare(mbfmu.System.of(mbfmu.load(name)), 2)
+    assert np.abs(found.nonlinear).max() > 1e-3
+    assert found.error < 1e-5
 
 
 def test_a_regulator_holds_the_nonlinear_fmu_upright(tmp_path):
