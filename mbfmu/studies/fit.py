@@ -335,7 +335,7 @@ class _Sensitivities:
         """`size` [parameters] is what counts as a change of each."""
         length = np.linalg.norm(jacobian, axis=0)
         heard = np.flatnonzero(length * size > DEAF * (length * size).max(initial=0.0))
-        groups = [(int(k),) for k in range(length.size) if k not in heard]
+        groups: list[tuple[int, ...]] = [(int(k),) for k in range(length.size) if k not in heard]
         left, singular, directions = np.linalg.svd(jacobian[:, heard] / length[heard], full_matrices=False)
         good = singular > BLIND * singular.max(initial=0.0)
         if (~good).any():

@@ -127,7 +127,8 @@ def _zarr(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, An
     group = zarr.open_group(str(target), mode="w")
     group.attrs.update(facts)
     group.create_array("time", shape=times.shape, dtype=float)[:] = times
-    first, failed = 0, {}
+    first = 0
+    failed: dict[str, str] = {}
     for part in parts:
         count = next(iter(part.values())).shape[0]
         for name, column in part.items():

@@ -154,7 +154,8 @@ class _Plan:
         self.varied, self.kept, self.span = tuple(names), tuple(kept), span
         self.fixed, self.inputs, self.interpolation = dict(start_values or {}), inputs, interpolation
         self.recorded = tuple(dict.fromkeys(reductions.parse(text).name for text in kept))
-        self.tolerance, self.columns = tolerance, ()
+        self.tolerance = tolerance
+        self.columns: tuple[int, ...] = ()
         self.known: list[tuple[float, ...]] = [()]
         twice = set(self.fixed) & set(names)
         if twice:

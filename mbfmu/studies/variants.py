@@ -40,7 +40,7 @@ class Recipe:
 
         def make(given: Mapping[str, Any]) -> Assembly:
             arguments = {n: value for n, value in given.items() if n in defaults}
-            made = construct(model, name, arguments) if inspect.isclass(model) else model(**arguments)
+            made = construct(model, name, arguments) if isinstance(model, type) else model(**arguments)
             for path in given.keys() - arguments.keys():
                 apply_setting(made, path, given[path])
             return made
@@ -67,9 +67,9 @@ class Recipe:
             return name in self.defaults
         return variable.store == "constant" and variable.structural
 
-    def typed(self, system: System, name: str, value: float) -> Any:
-        """A number as the parameter wants it: whole, true or false."""
-        variable = next((v for v in system.variables if v.name == name), None)
+    def typed(self, system: System | None, name: str, value: float) -> Any:
+        """A number as the parameter wants it: whole, true or false. `system` is one that was made."""
+        variable = None if system is None else next((v for v in system.variables if v.name == name), None)
         kind = variable.type if variable is not None else type(self.defaults.get(name)).__name__
         if kind in ("Boolean", "bool"):
             if value not in (0.0, 1.0):
