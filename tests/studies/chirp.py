@@ -84,14 +84,22 @@ def compare(
     n, u = len(first.states), np.ones(len(first.inputs))
     linear = [first.C @ state + first.D @ u * chirp(start)]
     for a, b in itertools.pairwise(times):
-        h, points = b - a, a + GAUSS * (b - a)
-        # the inputs' part is a state more, which is 1
-        one, two = (np.zeros((n + 1, n + 1)) for _ in range(2))
-        for matrix, t in ((one, points[0]), (two, points[1])):
-            found = at(t)
-            matrix[:n, :n], matrix[:n, n] = found.A, found.B @ u * chirp(t)
-        omega = h / 2 * (one + two) + np.sqrt(3) / 12 * h**2 * (two @ one - one @ two)
-        state = (scipy.linalg.expm(omega) @ np.append(state, 1.0))[:n]
+        points = a + GAUSS * (b - a)
+        ends = [at(t) for t in points]
+
+        def matrix(t, points=points, ends=ends):
+            share = (t - points[0]) / (points[1] - points[0])
+            found = np.zeros((n + 1, n + 1))  # the inputs' part is a state more, which is 1
+            found[:n, :n] = (1 - share) * ends[0].A + share * ends[1].A
+            found[:n, n] = ((1 - share) * ends[0].B + share * ends[1].B) @ u * chirp(t)
+            return found
+
+        # the chirp is quicker than the matrices
+        for c, d in itertools.pairwise(np.linspace(a, b, 17)):
+            h = d - c
+            one, two = (matrix(t) for t in c + GAUSS * h)
+            omega = h / 2 * (one + two) + np.sqrt(3) / 12 * h**2 * (two @ one - one @ two)
+            state = (scipy.linalg.expm(omega) @ np.append(state, 1.0))[:n]
         found = at(b)
         linear.append(found.C @ state + found.D @ u * chirp(b))
     nonlinear = np.column_stack([change[name] for name in first.outputs])
