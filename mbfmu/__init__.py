@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from mbfmu.studies.equilibrium import Equilibrium, equilibrium
     from mbfmu.studies.fit import Experiment, Fit, fit
     from mbfmu.studies.linearize import LinearModel, linearize
+    from mbfmu.studies.modes import animate_mode
     from mbfmu.studies.sweep import Sweep, simulate_many, sweep
     from mbfmu.validation import validate
 
@@ -39,6 +40,7 @@ __all__ = [
     "System",
     "__version__",
     "animate",
+    "animate_mode",
     "build",
     "equilibrium",
     "fit",
@@ -63,6 +65,7 @@ _MODULES = {
     "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
     "animate": "mbfmu.animation",
+    "animate_mode": "mbfmu.studies.modes",
     "build": "mbfmu.export.build",
     "equilibrium": "mbfmu.studies.equilibrium",
     "fit": "mbfmu.studies.fit",

@@ -7,11 +7,14 @@ import importlib
 import importlib.util
 import inspect
 import pathlib
+import re
 import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 from typing import Any
+
+import numpy as np
 
 from mbfmu import importers
 from mbfmu.errors import MbfmuError, ModelError
@@ -90,6 +93,13 @@ def apply_setting(assembly: Assembly, path: str, value: Any) -> None:
         known = parts if dot else {*constructor_parameters(type(assembly)), *assembly.parameters()}
         hint = near(wrong, known) if known else "write component.parameter=value"
         raise ModelError(f"-p {path}: {type(assembly).__name__} has no {what} {wrong!r}; {hint}")
+    element = re.fullmatch(r"(\w+)\[([1-9][0-9]*)\]", name)
+    if element and element[1] in owner.parameters():
+        name, whole = element[1], np.array(owner.value(element[1]), dtype=object)
+        if whole.ndim != 1 or int(element[2]) > whole.size:
+            raise ModelError(f"-p {path}: there is no such element; {owner.title}.{name} has the shape {whole.shape}")
+        whole[int(element[2]) - 1] = value
+        value = whole.tolist()
     if isinstance(owner.declarations.get(name), Variable) and not isinstance(value, Mapping):
         value = Start(value)
     owner.modify(**{name: value})

@@ -63,14 +63,19 @@ def running(what: str) -> Iterator[Callable[[float], None]]:
 
 
 @contextlib.contextmanager
-def counting(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a bar of many runs with their rate and the time left; the value takes how many are done, and of how many."""
+def counting(what: str) -> Iterator[Callable[..., None]]:
+    """Show a bar of many runs with their rate and the time left.
+
+    The value takes how many are done, of how many, and what they are where they are something else.
+    """
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[rate]}"),
                TimeElapsedColumn(), TimeRemainingColumn())  # fmt: skip
     with _progress(*columns) as shown:
         task = shown.add_task(escape(what), total=None, rate="")
 
-        def update(done: int, of: int) -> None:
+        def update(done: int, of: int, other: str = what) -> None:
+            if shown.tasks[task].description != other:
+                shown.reset(task, total=of, description=other)
             elapsed = shown.tasks[task].elapsed or 0.0
             shown.update(task, completed=done, total=of, rate=f"{done / elapsed:.0f}/s" if elapsed else "")
 

@@ -27,14 +27,14 @@ Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads; default: one per core.")]
 
 
-def system_from(source: str, settings: list[str], options: dict[str, Any]) -> System:
+def system_from(source: str, settings: list[str], options: dict[str, Any], scene: bool = False) -> System:
     """Read SOURCE and derive its equations, with a spinner."""
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, settings, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
 
-        system = System.of(assembly)
+        system = System.of(assembly, scene=scene)
     report.notes(assembly)
     return system
 
@@ -54,31 +54,41 @@ def linearize(
     variables: Annotated[
         str | None, typer.Option(metavar="NAMES", help="Outputs, comma-separated; default: the assembly's.")
     ] = None,
+    animation: Annotated[
+        pathlib.Path | None, typer.Option(metavar="FILE", help="Write a mode as an animation: .html or .glb.")
+    ] = None,
+    mode: Annotated[int, typer.Option(metavar="N", min=1, help="Number of the mode that --animation shows.")] = 1,
     as_json: Json = False,
     *,
     options: dict[str, Any],
 ) -> None:
     """Linearise about a point: A, B, C, D in minimal coordinates, eigenvalues, frequencies, damping."""
     from mbfmu.studies.linearize import linearize as run
+    from mbfmu.studies.modes import animate_mode
 
     if at not in ("start", "equilibrium"):
         try:
             float(at)
         except ValueError:
             raise MbfmuError(f"--at {at}: write start, equilibrium or a time in s, such as 1.5") from None
-    system = system_from(source, parameter, options)
+    system = system_from(source, parameter, options, scene=animation is not None)
     outputs = None if variables is None else [name.strip() for name in variables.split(",")]
     point: Any = at if at in ("start", "equilibrium") else float(at)
     with report.working("Linearising"):
         linear = run(system, point, outputs=outputs, drive=inputs)
     if output:
         linear.save(output)
+    if animation:
+        if inputs is not None:
+            raise MbfmuError("--animation goes without --input: give the time or the rest about which the mode swings")
+        with report.working("Drawing the mode"):
+            animate_mode(system, animation, mode, point)
     if as_json:
         print(json.dumps(linear.to_dict()))
         return
     _linear(linear)
-    if output:
-        report.built(output)
+    for file in filter(None, (output, animation)):
+        report.built(file)
 
 
 @app.command(epilog=example("mbfmu equilibrium pendulum -p rev.phi=1.5"))
@@ -158,6 +168,10 @@ def sweep(
     inputs: Input = None,
     held: Held = False,
     threads: Threads = None,
+    scheduler: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Dask scheduler whose workers make the runs: tcp://host:8786."),
+    ] = None,
     as_json: Json = False,
     *,
     options: dict[str, Any],
@@ -165,11 +179,14 @@ def sweep(
     """Run many times with other parameters, start values or inputs; the same command resumes what was interrupted."""
     from mbfmu.studies.inputs import read_csv
     from mbfmu.studies.sweep import sweep as run
+    from mbfmu.studies.variants import Recipe
 
     values = dict(_setting(text) for text in parameter)
     if (table is None) == (not values):
         raise MbfmuError("say what varies: -p name=values, or --table FILE with a row per run (one of the two)")
-    model: Any = source if source.endswith(".fmu") else system_from(source, [], options)
+    model: Any = source
+    if not source.endswith(".fmu"):
+        model = Recipe.of_source(lambda settings: read_source(source, settings, options), source)
     with report.counting("Running") as done:
         found = run(
             model,
@@ -186,7 +203,9 @@ def sweep(
             each=table is not None,
             path=output,
             threads=threads,
+            scheduler=scheduler,
             progress=done,
+            building=lambda made, of: done(made, of, "Making models"),
         )
     if as_json:
         print(json.dumps(_sweep_facts(found, output)))
@@ -275,11 +294,12 @@ def _linear(linear: LinearModel) -> None:
     console.print(f"[bold]{escape(linear.model)}[/bold]  at {linear.time:g} s")
     for what in ("states", "inputs", "outputs"):
         console.print(f"{what}: {escape(', '.join(getattr(linear, what)) or 'none')}")
-    shown = report.table("", "eigenvalue in 1/s", "frequency in Hz", "damping ratio", right=["frequency in Hz"])
-    for value, frequency, damping in zip(linear.eigenvalues, linear.frequencies, linear.damping_ratios, strict=True):
+    shown = report.table("", "mode", "eigenvalue in 1/s", "frequency in Hz", "damping ratio", right=["frequency in Hz"])
+    rows = zip(linear.eigenvalues, linear.frequencies, linear.damping_ratios, strict=True)
+    for mode, (value, frequency, damping) in enumerate(rows, 1):
         sign = "+" if value.imag >= 0 else "-"
         text = f"{value.real:.6g} {sign} {abs(value.imag):.6g}i" if value.imag else f"{value.real:.6g}"
-        shown.add_row(text, report.number(frequency), report.number(damping))
+        shown.add_row(str(mode), text, report.number(frequency), report.number(damping))
     console.print(shown)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import html
 import inspect
 from collections.abc import Collection, Iterator
 from typing import Any
@@ -27,10 +28,14 @@ from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import checked_numbers
 from mbfmu.modeling.names import checked_name, checked_text
+from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
+
+#: Lines of structure, and of the interface, that a notebook shows.
+_SHOWN = 12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,6 +61,13 @@ class System:
 
     def __repr__(self) -> str:
         return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"
+
+    def _repr_html_(self) -> str:
+        facts = "".join(f"<div>{html.escape(line)}</div>" for line in self.structure[:_SHOWN])
+        rows = [(v.name, v.causality, "" if v.start is None else v.start, v.unit or "", v.description)
+                for v in self.variables if v.causality in ("input", "output")]  # fmt: skip
+        head = ("interface", "role", "start", "unit", "description")
+        return f"<div>{html.escape(repr(self))}</div>{facts}{html_table(head, rows, _SHOWN)}"
 
     @classmethod
     def of(

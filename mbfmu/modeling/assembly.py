@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, RealOutput, Reference, Signal
 from mbfmu.modeling.declarations import checked_numbers
 from mbfmu.modeling.names import checked_name
+from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.types import Real, Type
 
 
@@ -116,6 +118,18 @@ class Assembly(Component):
         """One line that says what the assembly is: the first of its docstring."""
         doc = type(self).__doc__ or ""
         return doc.strip().splitlines()[0] if doc.strip() else type(self).__name__
+
+    def _repr_html_(self) -> str:
+        rows = [(path, type(part).__name__, (type(part).__doc__ or "").strip().partition("\n")[0])
+                for path, part in self.parts.items()]  # fmt: skip
+        interface = "; ".join(
+            f"{what}: {', '.join(names)}" for what, names in (("in", self.inputs), ("out", self.outputs)) if names
+        )
+        return (
+            f"<div><b>{html.escape(self.name)}</b> {html.escape(self.description)}</div>"
+            f"<div>{len(self.connections)} connections, {self.start_time:g} .. {self.stop_time:g} s</div>"
+            f"<div>{html.escape(interface)}</div>{html_table(('component', 'class', 'description'), rows)}"
+        )
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in ("start_time", "stop_time", "tolerance") and not isinstance(value, Component):

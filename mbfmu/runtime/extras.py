@@ -15,6 +15,7 @@ EXTRAS = {
     "netCDF4": "arrays",
     "zarr": "arrays",
     "control": "control",
+    "distributed": "dask",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import html
 from collections.abc import Mapping, Sequence
@@ -31,7 +32,8 @@ class Equilibrium:
     """A rest position, or a steady motion.
 
     `values` has every variable of the model by name, `start_values` those that start a run here. `stability` is that
-    of the linear model: `stable`, `marginal` (undamped), `indifferent` (some freedom needs no force) or `unstable`.
+    of the linear model: `stable`, `marginal` (undamped), `indifferent` (some freedom needs no force) or `unstable`;
+    `undetermined` for a steady motion along which the linear model changes, as that of a car in a curve.
     """
 
     model: str
@@ -273,10 +275,35 @@ def equilibrium(
                 return last
     if last is not None:
         raise ModelError(f"{system.name}: every rest that was found from {tried} starts is unstable")
-    what = "no consistent position was found" if best is None else f"{best[2]:.3g} (SI units) of acceleration is left"
-    raise ModelError(
-        f"{system.name}: no rest was found from {tried} starts: {what}; give other start values, hold a coordinate "
-        "that nothing keeps (hold=), or name the speeds of a steady motion (speeds=)"
+    raise ModelError(f"{system.name}: no rest was found from {tried} starts: {_why_not(problem, best, x0, m0)}")
+
+
+def _why_not(problem: _Problem, best: tuple[Array, Array, float] | None, x0: Array, m0: Array) -> str:
+    """What the nearest to a rest still lacks, and what can be done."""
+    mechanics, t, u = problem.mechanics, problem.t, problem.u
+    what = "no consistent position was found"
+    x, m = (x0, m0) if best is None else best[:2]
+    with contextlib.suppress(MbfmuError):
+        if best is not None:
+            reduced, residual, _, _, rows = problem.linear(x, m)
+            worst = int(np.abs(residual).argmax())
+            name = state_names(problem.system, reduced)[rows[worst]]
+            what = f"'{name}' still changes by {residual[worst]:.3g} (SI units) a second"
+        w, _ = mechanics.accelerations(t, x, u, m)
+        moved = {0: np.ones((1, 1))}
+        changes = [
+            *mechanics.along("constraints", (t, x, u, mechanics.P, m), moved)[:2],
+            *mechanics.along("dynamics", (t, x, u, mechanics.P, m), moved),
+            mechanics.along("derivatives", (t, x, u, mechanics.P, m, w), moved)[0],
+        ]
+        if any(np.abs(change).max(initial=0.0) > 1e-9 for change in changes):
+            return (
+                f"{what}; a source moves or pushes it over time, and at {t:g} s it is under way: set what that source "
+                "does to zero, or to a constant"
+            )
+    return (
+        f"{what}; give other start values or inputs, hold a coordinate that nothing keeps (hold=), or name the speeds "
+        "of a steady motion (speeds=)"
     )
 
 
@@ -344,17 +371,38 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
         size = max(float(singular.max(initial=0.0)), float(scale.max(initial=0.0)))
         null = directions[[k for k in range(len(unknowns)) if k >= singular.size or singular[k] <= INDIFFERENT * size]]
         if len(null):
-            indifferent = _groups(null, [names[k] for k in unknowns])
+            indifferent = [
+                tuple(names[unknowns[k]] for k in np.flatnonzero(np.abs(row) > 1e-6 * np.abs(row).max()))
+                for row in operating.plain_basis(null)
+            ]
     kept = [k for k in range(len(names)) if not _is_held(problem, reduced, k)]
     values = np.linalg.eigvals(derivatives.A[np.ix_(kept, kept)]) if kept else np.empty(0)
     variables = [v for v in system.variables if v.type != "String" and v.causality != "independent"]
     shown, _, _ = operating.output_derivatives(mechanics, reduced, derivatives, variables, (t, x, problem.u, m))
     by_name = {v.name: float(value) for v, value in zip(variables, shown, strict=True)}
     starting = {v.name: by_name[v.name] for v in variables if v.store == "x" and v.start_index is not None}
+    stability = _stability(values, bool(indifferent))
+    if problem.steady and not _is_invariant(problem, x, m, reduced, derivatives.A):
+        stability = "undetermined"
     return Equilibrium(
-        system.name, x, problem.u, mechanics.P, m, residual, _stability(values, bool(indifferent)), tuple(indifferent),
-        values, by_name, {v.name: v.unit for v in variables if v.unit}, starting, tried,
+        system.name, x, problem.u, mechanics.P, m, residual, stability, tuple(indifferent), values, by_name,
+        {v.name: v.unit for v in variables if v.unit}, starting, tried,
     )  # fmt: skip
+
+
+def _is_invariant(problem: _Problem, x: Array, m: Array, reduced: operating.Reduced, A: Array) -> bool:
+    """Does a linear model stay what it is along a steady motion? Its eigenvalues tell of stability only then."""
+    mechanics, t, u, step = problem.mechanics, problem.t, problem.u, 1e-3
+    w, _ = mechanics.accelerations(t, x, u, m)
+    later = x + step * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
+    placed = mechanics.project(t, later, u, m)
+    if placed is None:
+        return False
+    there = operating.reduce(mechanics, t, placed, u, m, problem.wanted)
+    if (there.positions, there.speeds) != (reduced.positions, reduced.speeds):
+        return False
+    change = operating.derivatives(mechanics, there, t, placed, u, m).A - A
+    return bool(np.abs(change).max(initial=0.0) <= 1e-6 * step * max(1.0, np.abs(A).max(initial=0.0) ** 2))
 
 
 def _is_held(problem: _Problem, reduced: operating.Reduced, k: int) -> bool:
@@ -364,14 +412,6 @@ def _is_held(problem: _Problem, reduced: operating.Reduced, k: int) -> bool:
         return False
     index = reduced.positions[k] if k < count else reduced.speeds[k - count]
     return index in problem.held or (k < count and index in problem.steady)
-
-
-def _groups(null: Array, names: Sequence[str]) -> list[tuple[str, ...]]:
-    """Names that take part in each direction of a null space, in its plainest basis."""
-    _, _, order = scipy.linalg.qr(null, mode="economic", pivoting=True)
-    lead = order[: null.shape[0]]
-    plain = np.linalg.solve(null[:, lead], null)
-    return [tuple(names[int(k)] for k in np.flatnonzero(np.abs(row) > 1e-6 * np.abs(row).max())) for row in plain]
 
 
 def _stability(values: Array, indifferent: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import html
+import itertools
 import os
 import pathlib
 from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ from mbfmu.runtime.run import Value, model_of, number_of, place
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
 from mbfmu.studies.inputs import drive_of, read_csv, series_of
-from mbfmu.studies.operating import find_variables
+from mbfmu.studies.operating import find_variables, plain_basis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,8 +28,18 @@ if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
-#: Differences for sensitivities, relative to a parameter's size; singular values and correlations that tell nothing.
-STEP, BLIND, ALIKE = 1e-4, 1e-6, 0.999
+#: Differences for sensitivities, relative to a parameter's size; where they are judged, steps that move the series by
+#: so much of what they span, which is where rounding of runs and bending of curves weigh the same.
+STEP, MOVE = 1e-4, 3e-3
+
+#: Sensitivities that tell nothing: relative to the largest, and as the smallest part of one that others do not have.
+DEAF, BLIND = 1e-6, 3e-4
+
+#: What has at least this part of the effect, or of the relative change, of a direction that leaves no trace is in it.
+SHARE = 0.05
+
+#: Parameters whose correlation is beyond this and whose error is more than this part of them are named together, too.
+ALIKE, VAGUE = 0.999, 0.5
 
 #: Relative tolerance of the runs where none is given: differences need smooth answers.
 TOLERANCE = 1e-8
@@ -211,8 +222,8 @@ def fit(
             args=(weights,), xtol=1e-12, ftol=1e-12, gtol=1e-12, max_nfev=200,
         )  # fmt: skip
         values, message = found.x, str(found.message)
-        left = problem.deviations(values, weights)
-        weights = {name: 1.0 / left[name] if left[name] > 0 else weights[name] for name in signals}
+        left = problem.left(values, weights, problem.sensitivities(values, weights))
+        weights = {name: 1.0 / left[name][0] if left[name][0] > 0 else weights[name] for name in signals}
     return _judged(system, problem, unknowns, values, weights, signals, confidence, message)
 
 
@@ -304,6 +315,41 @@ def _spread(measured: Sequence[_Measured], name: str) -> float:
     return float(np.std(np.concatenate([one.values[name] for one in measured if name in one.values])))
 
 
+@dataclasses.dataclass(frozen=True)
+class _Sensitivities:
+    """What a Jacobian [values, parameters] tells: which parameters, together, leave no trace; how sure all others are.
+
+    Columns are compared by their direction, whatever their length: a parameter near zero hides nobody.
+    """
+
+    jacobian: np.ndarray
+    #: Indices of parameters: alone where nothing depends on one, else those that only a combination is known of.
+    blind: tuple[tuple[int, ...], ...]
+    #: Inverse of J' J [parameters, parameters] without the directions that nothing is known of.
+    inverse: np.ndarray
+    #: How much of each measured value the fit follows [values].
+    leverage: np.ndarray
+
+    @classmethod
+    def of(cls, jacobian: np.ndarray, size: np.ndarray) -> _Sensitivities:
+        """`size` [parameters] is what counts as a change of each."""
+        length = np.linalg.norm(jacobian, axis=0)
+        heard = np.flatnonzero(length * size > DEAF * (length * size).max(initial=0.0))
+        groups: list[tuple[int, ...]] = [(int(k),) for k in range(length.size) if k not in heard]
+        left, singular, directions = np.linalg.svd(jacobian[:, heard] / length[heard], full_matrices=False)
+        good = singular > BLIND * singular.max(initial=0.0)
+        if (~good).any():
+            noise = 10 * singular[~good].max()  # singular values that rounding leaves
+            for row in np.abs(plain_basis(directions[~good])):
+                relative = row / (length[heard] * size[heard])
+                moves = (relative > SHARE * relative.max()) & (row > noise * row.max())
+                groups.append(tuple(int(k) for k in heard[moves | (row > SHARE * row.max())]))
+        inverse = np.zeros((length.size, length.size))
+        kept = directions[good].T / singular[good]
+        inverse[np.ix_(heard, heard)] = kept @ kept.T / np.outer(length[heard], length[heard])
+        return cls(jacobian, tuple(groups), inverse, (left[:, good] ** 2).sum(axis=1))
+
+
 class _Problem:
     """Residuals and their sensitivities."""
 
@@ -333,35 +379,45 @@ class _Problem:
         """Weighted differences, calculated less measured."""
         return self._stacked(self.all_series([x])[0], weights)
 
-    def jacobian(self, x: np.ndarray, weights: Mapping[str, float]) -> np.ndarray:
-        """Their sensitivities [values, parameters], by central differences within the bounds."""
-        points = []
-        for k in range(x.size):
-            step = STEP * max(abs(x[k]), 0.1 * self.scale[k])
-            for sign in (1.0, -1.0):
-                moved = x.copy()
-                moved[k] = np.clip(x[k] + sign * step, self.low[k], self.high[k])
-                points.append(moved)
-        rows = [self._stacked(series, weights) for series in self.all_series(points)]
-        columns = [(rows[2 * k] - rows[2 * k + 1]) / (points[2 * k][k] - points[2 * k + 1][k]) for k in range(x.size)]
+    def jacobian(self, x: np.ndarray, weights: Mapping[str, float], steps: np.ndarray | None = None) -> np.ndarray:
+        """Their sensitivities [values, parameters], by differences of second order within the bounds."""
+        steps = STEP * np.maximum(np.abs(x), 0.1 * self.scale) if steps is None else steps
+        steps = np.minimum(steps, 0.25 * (self.high - self.low))
+        moves = np.where(x + steps > self.high, -1, np.where(x - steps < self.low, 1, 0))  # 0: to both sides
+        points = [x]
+        for k, move in enumerate(moves):
+            for count in (move, 2 * move) if move else (1, -1):
+                points.append(x + np.eye(1, x.size, k)[0] * count * steps[k])
+        here, *rows = [self._stacked(series, weights) for series in self.all_series(points)]
+        columns = [
+            (near - far) / (2 * step) if not move else move * (4 * near - far - 3 * here) / (2 * step)
+            for near, far, step, move in zip(rows[::2], rows[1::2], steps, moves, strict=True)
+        ]
         return np.nan_to_num(np.array(columns).T)
 
-    def deviations(self, x: np.ndarray, weights: Mapping[str, float]) -> dict[str, float]:
-        """Standard deviation of the errors of each signal: of what is left, for the freedom that the fit takes."""
-        jacobian = self.jacobian(x, weights) * np.maximum(np.abs(x), 1e-3 * self.scale)
-        left, singular, _ = np.linalg.svd(jacobian, full_matrices=False)
-        told = left[:, singular > BLIND * singular.max(initial=0.0)]
-        leverage = (told**2).sum(axis=1)
+    def sensitivities(self, x: np.ndarray, weights: Mapping[str, float]) -> _Sensitivities:
+        """The Jacobian, as exact as runs allow, and what it tells."""
+        rough = np.linalg.norm(self.jacobian(x, weights), axis=0)
+        spans = [weights[n] * np.std(one.values[n]) * one.values[n].size ** 0.5 for one in self.measured
+                 for n in one.names]  # fmt: skip
+        with np.errstate(divide="ignore"):
+            steps = MOVE * float(np.linalg.norm(spans)) / rough
+        size = np.maximum(np.abs(x), 0.1 * self.scale)
+        return _Sensitivities.of(self.jacobian(x, weights, np.clip(steps, 1e-6 * size, 1e-2 * size)), size)
+
+    def left(self, x: np.ndarray, weights: Mapping[str, float], told: _Sensitivities) -> dict[str, tuple[float, float]]:
+        """Standard deviation of the errors of each signal, and how many values tell of it: those beside the fit's."""
         residuals = self.residuals(x, weights)
-        squares, freedom = dict.fromkeys(weights, 0.0), dict.fromkeys(weights, 0.0)
-        at = 0
-        for measured in self.measured:
-            for name in measured.names:
-                rows = slice(at, at + measured.values[name].size)
-                squares[name] += float((residuals[rows] ** 2).sum()) / weights[name] ** 2
-                freedom[name] += float((1.0 - leverage[rows]).sum())
-                at = rows.stop
-        return {name: float(np.sqrt(squares[name] / max(freedom[name], 1e-9))) for name in weights}
+        found = {}
+        for name in weights:
+            rows = self.rows(name)
+            freedom = max(float((1.0 - told.leverage[rows]).sum()), 1e-9)
+            found[name] = (float(np.linalg.norm(residuals[rows])) / weights[name] / freedom**0.5, freedom)
+        return found
+
+    def rows(self, name: str) -> np.ndarray:
+        """Which of the stacked values [values] are those of a signal."""
+        return np.concatenate([np.full(one.values[n].size, n == name) for one in self.measured for n in one.names])
 
 
 def _judged(
@@ -376,29 +432,22 @@ def _judged(
 ) -> Fit:
     names = tuple(v.name for v in unknowns)
     count = len(names)
-    size = np.maximum(np.abs(values), 1e-3 * problem.scale)
-    jacobian = problem.jacobian(values, weights) * size  # a change by its own size of each
-    residuals = problem.residuals(values, weights)
-    _, singular, directions = np.linalg.svd(jacobian, full_matrices=True)
-    strength = np.linalg.norm(jacobian, axis=0)
-    blind = singular <= BLIND * max(float(singular.max(initial=0.0)), 1e-300)
-    groups: list[tuple[str, ...]] = []
-    for row in directions[:count][blind]:
-        groups.append(tuple(names[k] for k in np.flatnonzero(np.abs(row) > 0.05 * np.abs(row).max())))
+    told, residuals = problem.sensitivities(values, weights), problem.residuals(values, weights)
+    left = problem.left(values, weights, told)
+    groups = [tuple(names[k] for k in group) for group in told.blind]
     lost = np.array([any(name in group for group in groups) for name in names])
-    # without the directions that nothing is known of
-    inverse = (directions[:count][~blind].T / singular[~blind] ** 2) @ directions[:count][~blind]
     variance = float(residuals @ residuals) / max(1, residuals.size - count)
-    covariance = variance * inverse * np.outer(size, size)
+    covariance = variance * told.inverse
     errors = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     with np.errstate(all="ignore"):
         correlations = covariance / np.outer(errors, errors)
-    for i in range(count):
-        for k in range(i + 1, count):
-            if abs(correlations[i, k]) > ALIKE and not (lost[i] or lost[k]):
-                groups.append((names[i], names[k]))
-    errors = np.where(lost | (strength == 0), np.nan, errors)
-    quantile = scipy.stats.t.ppf(0.5 + confidence / 2, max(1, residuals.size - count))
+    vague = errors > VAGUE * np.maximum(np.abs(values), 1e-3 * problem.scale)
+    for i, k in itertools.combinations(np.flatnonzero(vague & ~lost), 2):
+        if abs(correlations[i, k]) > ALIKE:
+            groups.append((names[i], names[k]))
+    errors = np.where(lost, np.nan, errors)
+    quantile = scipy.stats.t.ppf(0.5 + confidence / 2, _freedoms(problem, told, left))
+    deviations = {name: deviation for name, (deviation, _) in left.items()}
     bound = np.isclose(values, problem.low, rtol=1e-6, atol=1e-12) | np.isclose(
         values, problem.high, rtol=1e-6, atol=1e-12
     )
@@ -411,6 +460,19 @@ def _judged(
     return Fit(
         system.name, names, values, errors, np.column_stack([values - quantile * errors, values + quantile * errors]),
         correlations, confidence, tuple(dict.fromkeys(groups)),
-        tuple(n for n, b in zip(names, bound, strict=True) if b), problem.deviations(values, weights), units, series,
+        tuple(n for n, b in zip(names, bound, strict=True) if b), deviations, units, series,
         problem.evaluations, message,
     )  # fmt: skip
+
+
+def _freedoms(problem: _Problem, told: _Sensitivities, left: Mapping[str, tuple[float, float]]) -> np.ndarray:
+    """Degrees of freedom [parameters] of the variance of each estimate, to which each signal gives its part.
+
+    Satterthwaite, Biometrics Bulletin 2 (1946) 110: signals have variances of their own, each known from its values.
+    """
+    total, uncertain = np.zeros(told.inverse.shape[0]), np.zeros(told.inverse.shape[0])
+    for name, (_, freedom) in left.items():
+        part = ((told.jacobian[problem.rows(name)] @ told.inverse) ** 2).sum(axis=0)
+        total += part
+        uncertain += part**2 / freedom
+    return np.divide(total**2, uncertain, out=np.ones_like(total), where=uncertain > 0)

@@ -6,6 +6,7 @@ import contextlib
 import pathlib
 import shutil
 import tempfile
+import threading
 import weakref
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -17,6 +18,9 @@ from mbfmu.runtime.batch import Runs
 from mbfmu.runtime.result import Result, unknown
 from mbfmu.runtime.run import INTERVALS, Value
 from mbfmu.runtime.variables import ScalarVariable
+
+#: An FMU of unknown make may not bear threads.
+_alone = threading.Lock()
 
 
 class Foreign:
@@ -117,7 +121,11 @@ class ForeignBatch:
         return 8 * self.times.size * len(self.outputs)
 
     def run(self, values: np.ndarray) -> Runs:
-        """Make runs with the given values [runs, names], one after the other."""
+        """Make runs with the given values [runs, names], one after the other, and no other FMU's meanwhile."""
+        with _alone:
+            return self._run(values)
+
+    def _run(self, values: np.ndarray) -> Runs:
         rows = np.full((values.shape[0], self.times.size, len(self.outputs)), np.nan)
         messages = []
         for number, settings in enumerate(values):

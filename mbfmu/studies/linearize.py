@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
+#: `start`, a time of the run [s], `equilibrium`, or one that was found.
+At = float | Literal["start", "equilibrium"] | Equilibrium
+
 
 @dataclasses.dataclass(frozen=True)
 class LinearModel:
@@ -58,13 +61,7 @@ class LinearModel:
     @property
     def modes(self) -> tuple[Array, Array]:
         """Eigenvalues [n], 1/s, and mode shapes [n, n] in columns, each scaled to the largest state."""
-        if not self.states:
-            return np.empty(0, dtype=complex), np.empty((0, 0), dtype=complex)
-        values, vectors = np.linalg.eig(self.A)
-        order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
-        values, vectors = values[order].astype(complex), vectors[:, order].astype(complex)
-        largest = vectors[np.abs(vectors).argmax(axis=0), range(values.size)]
-        return values, vectors / largest
+        return modes_of(self.A)
 
     @property
     def frequencies(self) -> Array:
@@ -174,9 +171,36 @@ class LinearModel:
 _NAMES = ("states", "inputs", "outputs")
 
 
+def modes_of(A: Array) -> tuple[Array, Array]:
+    """Eigenvalues [n] of a matrix by magnitude, and eigenvectors [n, n] in columns, scaled to their largest entries."""
+    if not A.size:
+        return np.empty(0, dtype=complex), np.empty((0, 0), dtype=complex)
+    values, vectors = np.linalg.eig(A)
+    order = np.lexsort((-values.imag, values.real, np.round(np.abs(values), 9)))
+    values, vectors = values[order].astype(complex), vectors[:, order].astype(complex)
+    largest = vectors[np.abs(vectors).argmax(axis=0), range(values.size)]
+    return values, vectors / largest
+
+
+def point_of(
+    system: System,
+    at: At,
+    start_values: Mapping[str, Value] | None = None,
+    drive: Any = None,
+    tolerance: float | None = None,
+) -> tuple[float, Array, Array, Array, Array]:
+    """Time, states, inputs, parameters and modes of the point that `linearize` is given."""
+    if at == "equilibrium":
+        at = equilibrium(system, start_values=start_values)
+    start = system.equations.start_time
+    if isinstance(at, Equilibrium):
+        return start, at.x, at.u, at.P, at.m
+    return point_of_run(system, start if at == "start" else float(at), start_values, drive, tolerance)
+
+
 def linearize(
     assembly: Assembly | System,
-    at: float | Literal["start", "equilibrium"] | Equilibrium = "start",
+    at: At = "start",
     *,
     start_values: Mapping[str, Value] | None = None,
     drive: Any = None,
@@ -210,14 +234,8 @@ def linearize(
         The point is not reached.
     """
     system = system_of(assembly)
+    t, x, u, P, m = point_of(system, at, start_values, drive, tolerance)
     e = system.equations
-    if at == "equilibrium":
-        at = equilibrium(system, start_values=start_values)
-    if isinstance(at, Equilibrium):
-        t, x, u, P, m = e.start_time, at.x, at.u, at.P, at.m
-    else:
-        time = e.start_time if at == "start" else float(at)
-        t, x, u, P, m = point_of_run(system, time, start_values, drive, tolerance)
     mechanics = Mechanics(e, P)
     reduced = operating.reduce(mechanics, t, x, u, m)
     found = operating.derivatives(mechanics, reduced, t, x, u, m)

@@ -305,22 +305,33 @@ def output_derivatives(
     n, nu = reduced.embedding.shape[1], u.size
     dx, du = np.hstack([reduced.embedding, reduced.driven]), np.hstack([np.zeros((nu, n)), np.eye(nu)])
     dw = np.hstack([found.w_s, found.w_u])
-    y, dy = np.zeros(mechanics.equations.ny), np.zeros((mechanics.equations.ny, n + nu))
-    if any(v.store == "y" for v in variables):
-        arguments = (t, x, u, mechanics.P, m, found.w)
-        y = mechanics("variables", *arguments)[0].ravel()
-        dy = mechanics.along("variables", arguments, {1: dx, 2: du, 5: dw})[0] if n + nu else dy
-    stores = {"x": (x, dx), "u": (u, du), "w": (found.w, dw), "y": (y, dy)}
-    values, slopes = np.zeros(len(variables)), np.zeros((len(variables), n + nu))
+    dy = np.zeros((mechanics.equations.ny, n + nu))
+    if any(v.store == "y" for v in variables) and n + nu:
+        dy = mechanics.along("variables", (t, x, u, mechanics.P, m, found.w), {1: dx, 2: du, 5: dw})[0]
+    stores = {"x": dx, "u": du, "w": dw, "y": dy}
+    slopes = np.zeros((len(variables), n + nu))
     for row, variable in enumerate(variables):
         if variable.store in stores:
-            value, slope = stores[variable.store]
-            values[row], slopes[row] = value[variable.index], slope[variable.index]
-        elif variable.store == "time":
-            values[row] = t
+            slopes[row] = stores[variable.store][variable.index]
+    return values_at(mechanics, variables, point, found.w), slopes[:, :n], slopes[:, n:]
+
+
+def values_at(
+    mechanics: Mechanics, variables: Sequence[ScalarVariable], point: tuple[float, Array, Array, Array], w: Array
+) -> Array:
+    """Values [ny] of variables at a point (t, x, u, m) with its accelerations and multipliers w."""
+    t, x, u, m = point
+    y = np.zeros(mechanics.equations.ny)
+    if any(v.store == "y" for v in variables):
+        y = mechanics("variables", t, x, u, mechanics.P, m, w)[0].ravel()
+    stores = {"x": x, "u": u, "w": w, "y": y, "P": mechanics.P}
+    values = np.zeros(len(variables))
+    for row, variable in enumerate(variables):
+        if variable.store in stores:
+            values[row] = stores[variable.store][variable.index]
         else:
-            values[row] = mechanics.P[variable.index] if variable.store == "P" else float(variable.start or 0.0)
-    return values, slopes[:, :n], slopes[:, n:]
+            values[row] = t if variable.store == "time" else float(variable.start or 0.0)
+    return values
 
 
 def coordinate_names(
@@ -362,3 +373,9 @@ def find_variables(
             raise ModelError(f"{model}: {unknown(name, known)}")
         found |= {other: known[other] for other in chosen}
     return list(found.values())
+
+
+def plain_basis(null: Array) -> Array:
+    """The plainest basis of a space [k, n], the rows of `null`: each has an entry that all others lack."""
+    _, _, order = scipy.linalg.qr(null, mode="economic", pivoting=True)
+    return np.linalg.solve(null[:, order[: null.shape[0]]], null)

@@ -13,6 +13,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.extras import extra
+from mbfmu.studies.job import texts
 
 #: Columns of a part: arrays [runs] or [runs, times] by name; `message` is text.
 Columns = Mapping[str, np.ndarray]
@@ -39,14 +40,22 @@ class Parts:
         if target.suffix == ".zarr":
             extra("zarr", "a sweep as Zarr")
         self.target, self.folder = target, target.with_name(target.name + ".parts")
-        known = self.folder / "sweep"
-        if known.is_file() and known.read_text(encoding="ascii") != identity:
-            raise ModelError(
-                f"{self.folder} has parts of another sweep (other model, values or outputs); delete it or write to "
-                "another file"
-            )
+        self._identity, self._facts = identity, self.folder / "sweep"
+        #: Runs of a part, where some are there already.
+        self.length: int | None = None
+        if self._facts.is_file():
+            known, length = self._facts.read_text(encoding="ascii").split()
+            if known != identity:
+                raise ModelError(
+                    f"{self.folder} has parts of another sweep (other model, values or outputs); delete it or write to "
+                    "another file"
+                )
+            self.length = int(length)
+
+    def begin(self, length: int) -> None:
+        """Make the folder for parts of `length` runs."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        known.write_text(identity, encoding="ascii")
+        self._facts.write_text(f"{self._identity} {length}", encoding="ascii")
 
     def has(self, number: int) -> bool:
         """Is a part finished?"""
@@ -55,14 +64,17 @@ class Parts:
     def write(self, number: int, columns: Columns) -> None:
         """Keep a part; it is there as a whole or not at all."""
         part = self._file(number).with_suffix(".part")
+        arrays = {f"c{i}": _octets(column) if name == "message" else column
+                  for i, (name, column) in enumerate(columns.items())}  # fmt: skip
         with part.open("wb") as file:
-            np.savez(file, **{f"c{i}": column for i, column in enumerate(columns.values())})  # type: ignore[arg-type]
+            np.savez(file, **arrays)  # type: ignore[arg-type]
         part.replace(self._file(number))
 
     def read(self, number: int, names: Sequence[str]) -> dict[str, np.ndarray]:
         """Columns of a part."""
         with np.load(self._file(number)) as file:
-            return {name: file[f"c{i}"] for i, name in enumerate(names)}
+            found = {name: file[f"c{i}"] for i, name in enumerate(names)}
+        return {**found, "message": texts(found["message"].tobytes().decode().split("\0"))}
 
     def finish(self, count: int, names: Sequence[str], facts: Mapping[str, Any], times: np.ndarray) -> pathlib.Path:
         """Write the file from all parts, one at a time in memory, and delete them."""
@@ -73,6 +85,11 @@ class Parts:
 
     def _file(self, number: int) -> pathlib.Path:
         return self.folder / f"{number:09d}.npz"
+
+
+def _octets(messages: np.ndarray) -> np.ndarray:
+    """Messages end to end: text of a fixed width would make all runs pay for the longest."""
+    return np.frombuffer("\0".join(messages.tolist()).encode(), dtype=np.uint8)
 
 
 def _csv(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, Any], times: np.ndarray) -> None:
@@ -111,13 +128,12 @@ def _zarr(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, An
     group.attrs.update(facts)
     group.create_array("time", shape=times.shape, dtype=float)[:] = times
     first = 0
+    failed: dict[str, str] = {}
     for part in parts:
         count = next(iter(part.values())).shape[0]
         for name, column in part.items():
             if name == "message":
-                failed = {str(first + int(i)): str(column[i]) for i in np.flatnonzero(column != "")}
-                if failed:
-                    group.attrs.update({"messages": {**group.attrs.get("messages", {}), **failed}})
+                failed |= {str(first + int(i)): str(column[i]) for i in np.flatnonzero(column != "")}
                 continue
             if first == 0:
                 group.create_array(
@@ -125,13 +141,67 @@ def _zarr(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, An
                 )
             group[name][first : first + count] = column
         first += count
+    group.attrs.update({"messages": failed})
 
 
 _WRITERS = {".csv": _csv, ".parquet": _parquet, ".zarr": _zarr}
 
 
-def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, Any], np.ndarray]:
-    """Read what a sweep has written: columns, facts (model, units, parameters), times of trajectories.
+class Stored(Mapping[str, np.ndarray]):
+    """Columns of a file that a sweep has written, each read when it is asked for."""
+
+    def __init__(self, path: pathlib.Path, names: Sequence[str]) -> None:
+        self._path, self._names = path, list(names)
+        self._csv: dict[str, np.ndarray] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        if name not in self._names:
+            raise KeyError(name)
+        if self._path.suffix == ".csv":
+            self._csv = self._csv or _read_csv(self._path)
+            return self._csv[name]
+        if self._path.suffix == ".parquet":
+            return _read_parquet(self._path, name)
+        group = extra("zarr", "Zarr").open_group(str(self._path), mode="r")
+        if name != "message":
+            return np.asarray(group[name])
+        messages = [""] * group.attrs["runs"]
+        for number, text in group.attrs["messages"].items():
+            messages[int(number)] = text
+        return texts(messages)
+
+
+def _read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
+    with path.open(newline="", encoding="utf-8") as file:
+        header, *rows = csv.reader(file)
+    return {
+        name: texts([row[i] for row in rows]) if name == "message" else np.array([float(row[i]) for row in rows])
+        for i, name in enumerate(header)
+    }
+
+
+def _read_parquet(path: pathlib.Path, name: str) -> np.ndarray:
+    file = extra("pyarrow.parquet", "Parquet").ParquetFile(path)
+    column = file.read(columns=[name]).column(0)
+    if name == "message":
+        return texts(column.to_pylist())
+    if hasattr(column.type, "value_type"):  # trajectories
+        flat = np.concatenate([chunk.flatten().to_numpy() for chunk in column.chunks])
+        return flat.reshape(len(column), -1)
+    return np.asarray(column.to_numpy())
+
+
+def facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
+    """What a file says of its sweep (model, units, parameters, columns), and the times of trajectories.
 
     Raises
     ------
@@ -140,27 +210,12 @@ def read(path: pathlib.Path) -> tuple[dict[str, np.ndarray], dict[str, Any], np.
     """
     if path.suffix == ".csv":
         with path.open(newline="", encoding="utf-8") as file:
-            header, *rows = csv.reader(file)
-        columns = {
-            name: np.array([row[i] if name == "message" else float(row[i]) for row in rows])
-            for i, name in enumerate(header)
-        }
-        return columns, {"model": path.stem, "units": {}, "parameters": []}, np.empty(0)
+            header = next(csv.reader(file))
+        return {"model": path.stem, "units": {}, "parameters": [], "columns": header}, np.empty(0)
     if path.suffix == ".parquet":
-        made = extra("pyarrow.parquet", "Parquet").read_table(path)
-        facts = json.loads(made.schema.metadata[b"mbfmu"])
-        times = np.array(facts.pop("times"))
-        columns = {}
-        for name in made.column_names:
-            values = made.column(name).to_pylist()
-            columns[name] = np.array(values) if values else np.empty(0)
-        return columns, facts, times
+        found = json.loads(extra("pyarrow.parquet", "Parquet").read_schema(path).metadata[b"mbfmu"])
+        return found, np.array(found.pop("times"))
     if path.suffix == ".zarr":
         group = extra("zarr", "Zarr").open_group(str(path), mode="r")
-        facts = dict(group.attrs)
-        messages = np.full(facts["runs"], "", dtype=object)
-        for number, text in facts.pop("messages", {}).items():
-            messages[int(number)] = text
-        columns = {name: np.asarray(group[name]) for name in facts["columns"] if name != "message"}
-        return {**columns, "message": messages.astype(str)}, facts, np.asarray(group["time"])
+        return dict(group.attrs), np.asarray(group["time"])
     raise ModelError(f"{path}: sweeps are read from {', '.join(SUFFIXES)}")

@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import hashlib
 import html
+import inspect
 import os
 import pathlib
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
-from mbfmu.runtime.batch import Batch, Runs, in_order
+from mbfmu.runtime.batch import cores, in_order
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.result import Result
-from mbfmu.runtime.run import Value, model_of, number_of, place, time_grid
+from mbfmu.runtime.run import Value, index_in_p, number_of, time_grid
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
+from mbfmu.studies import cluster, reductions, store
 from mbfmu.studies import design as designs
-from mbfmu.studies import reductions, store
-from mbfmu.studies.foreign import Foreign, ForeignBatch, find, signals_of
+from mbfmu.studies.foreign import Foreign, find, signals_of
+from mbfmu.studies.job import BYTES, Columns, Job, failed, run_rows
 from mbfmu.studies.operating import find_variables
+from mbfmu.studies.variants import Recipe, combinations, numbered, recipe_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -32,8 +35,14 @@ if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
-#: A part has at most so many runs, and rows of at most so many bytes.
-RUNS, BYTES = 1000, 8_000_000
+#: A part of a sweep has at most so many runs, and takes about so long at most, s.
+RUNS, SECONDS = 100_000, 20.0
+
+#: Parts that one asks a scheduler to hand out a second: more threads get longer parts.
+TASKS = 100
+
+#: So many runs that a thread makes at a time where single results are given.
+MANY = 1000
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,8 +78,9 @@ class Sweep:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
         """Read what a sweep has written: .csv, .parquet or .zarr."""
-        columns, facts, times = store.read(pathlib.Path(path))
-        return cls(facts["model"], tuple(facts["parameters"]), columns, times, facts["units"])
+        facts, times = store.facts(pathlib.Path(path))
+        stored = store.Stored(pathlib.Path(path), facts["columns"])
+        return cls(facts["model"], tuple(facts["parameters"]), stored, times, facts["units"])
 
     def to_pandas(self) -> Any:
         """Return a `pandas.DataFrame`, a row for each run; trajectories are arrays in their cells."""
@@ -93,7 +103,7 @@ class Sweep:
         shown = y or next(name for name in self.columns if name not in (*self.parameters, "message"))
         column = self[shown]
         unit = self.units.get(shown, "1")
-        names = ["time"] if column.ndim > 1 else list(self.parameters)
+        names = ["time"] if column.ndim > 1 else list(self.parameters) or [next(iter(self.columns))]
         figure = Figure(figsize=(4.0 * max(1, len(names)), 3.2), layout="constrained")
         for axis, name in zip(figure.subplots(1, len(names), squeeze=False)[0], names, strict=True):
             if name == "time":
@@ -110,9 +120,10 @@ class Sweep:
 
     def _repr_html_(self) -> str:
         names = list(self.columns)[:12]
+        shown = [self.columns[name][:8] for name in names]
         rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape(_cell(self.columns[n][i]))}</td>" for n in names) + "</tr>"
-            for i in range(min(len(self), 8))
+            "<tr>" + "".join(f"<td>{html.escape(_cell(value))}</td>" for value in row) + "</tr>"
+            for row in zip(*shown, strict=True)
         )
         head = "".join(f"<th>{html.escape(n)}</th>" for n in names)
         return f"<div>{html.escape(repr(self))}</div><table><tr>{head}</tr>{rows}</table>"
@@ -125,88 +136,140 @@ def _cell(value: Any) -> str:
 
 
 class _Plan:
-    """The runs of one model, ours or foreign, whatever is varied."""
+    """The runs of one model, ours or foreign, whatever is varied: a job for each model that has to be made."""
 
     def __init__(
         self,
-        model: Assembly | System | str | os.PathLike[str],
+        model: Any,
+        design: designs.Design | None,
         names: Sequence[str],
-        outputs: Sequence[str],
+        kept: Sequence[str],
         start_values: Mapping[str, Value] | None,
         inputs: Any,
         interpolation: Literal["linear", "held"],
         span: tuple[float | None, float | None, float | None],
         tolerance: float | None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> None:
-        fixed = dict(start_values or {})
-        twice = set(fixed) & set(names)
-        start, stop, step = span
-        self.batch: Batch | ForeignBatch
-        self.threads: int | None = None
-        if isinstance(model, str | os.PathLike):
-            fmu = Foreign(pathlib.Path(model))
-            self.name, self.times = fmu.name, fmu.times(start, stop, step)
-            self.varied = [find(fmu, name) for name in names]
-            extra_set = [find(fmu, name) for name in fixed]
-            kept = [find(fmu, name) for name in outputs]
-            signals = signals_of(fmu, inputs, self.times, interpolation)
-            self.batch = ForeignBatch(fmu, [*names, *fixed], self.times, outputs, signals, tolerance)
-            self.identity = hashlib.sha256(pathlib.Path(model).read_bytes())
-            self.threads = 1  # an FMU of unknown make may not bear threads
-            self.identity.update(b"" if signals is None else signals.tobytes())
-        else:
-            system = system_of(model)
-            self.name = system.name
-            self.times = time_grid(system.equations, start, stop, step)
-            self.varied = [_one(system, name) for name in names]
-            extra_set = [_one(system, name) for name in fixed]
-            kept = [_one(system, name) for name in outputs]
-            for variable in kept:
-                if variable.store == "constant":
-                    raise ModelError(f"{system.name}: '{variable.name}' is a constant, {variable.start}; leave it out")
-            for variable in [*self.varied, *extra_set]:
-                if variable.store == "constant":
-                    raise ModelError(
-                        f"{system.name}: '{variable.name}' shapes the equations; build a model for each of its values"
-                    )
-            drive = None
-            if inputs is not None:
-                from mbfmu.studies.inputs import drive_of
-
-                drive = drive_of(system.name, system.variables, inputs, self.times, interpolation)
-                twice |= set(drive.names) & {*names, *fixed}
-            places = np.array([place(v) for v in kept], dtype=np.int32)
-            compiled = model_of(system.equations, system.variables)
-            self.batch = Batch(compiled, [*self.varied, *extra_set], self.times, places, drive, tolerance)
-            self.identity = hashlib.sha256(descriptor(system.equations, system.variables))
-            for array in () if drive is None else (drive.knots, drive.values, drive.slopes, drive.inputs):
-                self.identity.update(array.tobytes())
+        self.varied, self.kept, self.span = tuple(names), tuple(kept), span
+        self.fixed, self.inputs, self.interpolation = dict(start_values or {}), inputs, interpolation
+        self.recorded = tuple(dict.fromkeys(reductions.parse(text).name for text in kept))
+        self.tolerance = tolerance
+        self.columns: tuple[int, ...] = ()
+        self.known: list[tuple[float, ...]] = [()]
+        twice = set(self.fixed) & set(names)
         if twice:
-            raise ModelError(f"{self.name}: '{min(twice)}' is given twice")
-        self.fixed = np.array([number_of(v, value) for v, value in zip(extra_set, fixed.values(), strict=True)])
-        self.units = {v.name: v.unit for v in [*self.varied, *kept] if v.unit}
-        self.identity.update(repr((names, fixed, list(outputs), tolerance)).encode() + self.times.tobytes())
+            raise ModelError(f"'{min(twice)}' is given twice")
+        if isinstance(model, str | os.PathLike):
+            self.jobs: list[Job | str] = [self._foreign(pathlib.Path(model))]
+            return
+        recipe = recipe_of(model)
+        if recipe is None or design is None:
+            self.jobs = [self._ours(system_of(model))]
+            return
+        self._made(recipe, design, progress)
 
-    def run(self, values: np.ndarray) -> Runs:
-        """Make runs with the varied values [runs, names]; those out of bounds fail with a message."""
-        refused = {}
-        for column, variable in enumerate(self.varied):
-            low = -np.inf if variable.min is None else variable.min
-            high = np.inf if variable.max is None else variable.max
-            for row in np.flatnonzero(~((values[:, column] >= low) & (values[:, column] <= high))):
-                try:
-                    number_of(variable, float(values[row, column]))
-                except ModelError as error:
-                    refused[int(row)] = str(error)
-        good = np.array([row for row in range(values.shape[0]) if row not in refused], dtype=int)
-        full = np.hstack([values[good], np.tile(self.fixed, (good.size, 1))])
-        found = self.batch.run(full)
-        if not refused:
-            return found
-        rows = np.full((values.shape[0], *found.rows.shape[1:]), np.nan)
-        rows[good] = found.rows
-        texts = dict(zip(good.tolist(), found.messages, strict=True))
-        return Runs(rows, tuple(refused.get(i) or texts.get(i, "") for i in range(values.shape[0])))
+    def _made(self, recipe: Recipe, design: designs.Design, progress: Callable[[int, int], None] | None) -> None:
+        """Make the model for each combination of the values that shape it."""
+        system = None if any(d is inspect.Parameter.empty for d in recipe.defaults.values()) else system_of(
+            recipe.make({}))  # fmt: skip
+        self.columns = tuple(k for k, name in enumerate(self.varied) if recipe.shaping(system, name))
+        self.known = combinations(design, self.columns)
+        shaping = [self.varied[k] for k in self.columns]
+        self.varied = tuple(name for name in self.varied if name not in shaping)
+        if system is not None and not shaping:
+            self.jobs = [self._ours(system)]
+            return
+        self.jobs = []
+        errors: list[MbfmuError] = []
+        for values in self.known:
+            try:
+                given = {n: recipe.typed(system, n, value) for n, value in zip(shaping, values, strict=True)}
+                self.jobs.append(self._ours(system_of(recipe.make(given))))
+            except MbfmuError as error:
+                self.jobs.append(str(error))
+                errors.append(error)
+            if progress is not None:
+                progress(len(self.jobs), len(self.known))
+        if len(errors) == len(self.jobs):
+            raise errors[0]
+
+    def _foreign(self, path: pathlib.Path) -> Job:
+        fmu = Foreign(path)
+        start, stop, step = self.span
+        self.name, self.times = fmu.name, fmu.times(start, stop, step)
+        varied, recorded = ([find(fmu, name) for name in some] for some in (self.varied, self.recorded))
+        fixed = self._numbers([find(fmu, name) for name in self.fixed])
+        signals = signals_of(fmu, self.inputs, self.times, self.interpolation)
+        self.units = {v.name: v.unit for v in [*varied, *recorded] if v.unit}
+        return Job(fmu.name, path.read_bytes(), True, tuple(varied), fixed, tuple(recorded), self.kept, self.times,
+                   signals, self.tolerance)  # fmt: skip
+
+    def _ours(self, system: System) -> Job:
+        if not hasattr(self, "times"):
+            self.name, self.times = system.name, time_grid(system.equations, *self.span)
+        varied, given, recorded = ([_one(system, n) for n in some] for some in (self.varied, self.fixed, self.recorded))
+        for variable in recorded:
+            if variable.store == "constant":
+                raise ModelError(f"{system.name}: '{variable.name}' is a constant, {variable.start}; leave it out")
+        for variable in [*varied, *given]:
+            if variable.store == "constant":
+                raise ModelError(
+                    f"{system.name}: '{variable.name}' shapes the equations; give the class or the function that makes "
+                    "the assembly, and it is made anew for each value"
+                )
+        drive = None
+        if self.inputs is not None:
+            from mbfmu.studies.inputs import drive_of
+
+            drive = drive_of(system.name, system.variables, self.inputs, self.times, self.interpolation)
+            twice = set(drive.names) & {*self.varied, *self.fixed}
+            if twice:
+                raise ModelError(f"{system.name}: '{min(twice)}' is given twice")
+        self.units = {v.name: v.unit for v in [*varied, *recorded] if v.unit}
+        content = descriptor(system.equations, system.variables)
+        job = Job(system.name, content, False, tuple(varied), self._numbers(given), tuple(recorded), self.kept,
+                  self.times, drive, self.tolerance)  # fmt: skip
+        for variable in varied:
+            if variable.causality != "input":
+                index_in_p(variable)
+        return job
+
+    def _numbers(self, variables: Sequence[ScalarVariable]) -> tuple[tuple[ScalarVariable, float], ...]:
+        return tuple((v, number_of(v, value)) for v, value in zip(variables, self.fixed.values(), strict=True))
+
+    @property
+    def identity(self) -> str:
+        """A number that tells plans apart."""
+        parts = [job if isinstance(job, str) else job.identity for job in self.jobs]
+        return hashlib.sha256(repr((self.known, parts)).encode()).hexdigest()
+
+    @property
+    def empty(self) -> Columns:
+        """The columns of no run."""
+        return failed(self.kept, self.times, 0, "")
+
+    def split(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Numbers of the jobs [runs], and what these vary [runs, names], of values [runs, names] of the design."""
+        if not self.columns:
+            return np.zeros(values.shape[0], dtype=int), values
+        return numbered(self.known, values[:, list(self.columns)]), np.delete(values, list(self.columns), axis=1)
+
+    def part_length(self, design: designs.Design, threads: int) -> int:
+        """Runs of a part: enough parts for all threads, some seconds of work each, and little memory.
+
+        Parts without reductions hold whole trajectories. Results do not depend on the length.
+        """
+        count = len(design)
+        whole = sum(reductions.parse(text).reduce is None for text in self.kept)
+        length = min(-(-count // max(64, 8 * threads)), BYTES // max(1, 8 * whole * self.times.size), RUNS)
+        if length > 1:
+            which, values = self.split(design.values(0, 1))
+            job = self.jobs[which[0]]
+            if not isinstance(job, str):
+                seconds = max(SECONDS, threads / TASKS)
+                length = min(length, int(seconds / max(job.seconds_per_run(values), 1e-6)))
+        return max(1, length)
 
 
 def _one(system: System, name: str) -> ScalarVariable:
@@ -217,7 +280,7 @@ def _one(system: System, name: str) -> ScalarVariable:
 
 
 def sweep(
-    assembly: Assembly | System | str | os.PathLike[str],
+    assembly: Assembly | System | Callable[..., Assembly] | str | os.PathLike[str],
     parameters: Mapping[str, Any],
     outputs: Sequence[str],
     stop_time: float | None = None,
@@ -234,14 +297,18 @@ def sweep(
     each: bool = False,
     path: str | os.PathLike[str] | None = None,
     threads: int | None = None,
+    scheduler: Any = None,
     progress: Callable[[int, int], None] | None = None,
+    building: Callable[[int, int], None] | None = None,
 ) -> Sweep:
-    """Run a mechanism with many values of its parameters, start values or inputs, on all cores of this machine.
+    """Run a mechanism with many values of its parameters, start values or inputs, on all cores or on a cluster.
 
     Parameters
     ----------
     assembly
-        An Assembly, the System that was made of one, or the path of an FMU of any tool.
+        An Assembly, the System that was made of one, or the path of an FMU of any tool. Or the class of an assembly, or
+        a function that returns one: their own parameters, and parameters of components that shape the equations, may
+        then vary, too, and the model is made anew for each of their values.
     parameters
         Values by variable name: lists make a grid, distributions (of scipy.stats, or `"normal:1:0.1"`) are sampled.
     outputs
@@ -259,13 +326,20 @@ def sweep(
         from there after an interruption. Memory holds a few parts at a time, and the result reads the file.
     threads
         How many; one per core where None. Results do not depend on it.
+    scheduler
+        Address of a Dask scheduler (`tcp://host:8786`), or a `distributed.Client`: its workers make the runs, and need
+        mbfmu only. Results do not depend on them. Extra `dask`.
     progress
         Called with the numbers of finished runs and of all.
+    building
+        Called with the numbers of models that were made and of all, where parameters shape them.
 
     Raises
     ------
     ModelError
         A name, a reduction or a form of values is unknown, or parts of another sweep are in the way.
+    SimulationError
+        The scheduler does not answer, has no worker, or was lost.
     """
     design = designs.table(parameters) if each else designs.design(parameters, samples, sampling, seed)
     kept = [reductions.parse(text) for text in outputs]
@@ -274,65 +348,59 @@ def sweep(
     for one in kept:
         if one.label in design.names:
             raise ModelError(f"'{one.label}' varies and is kept: write {one.label}:trajectory for what is kept of it")
-    recorded = list(dict.fromkeys(one.name for one in kept))
-    plan = _Plan(
-        assembly, design.names, recorded, start_values, inputs, interpolation, (start_time, stop_time, step), tolerance
-    )
     if path is not None and pathlib.Path(path).suffix == ".csv" and any(one.reduce is None for one in kept):
         raise ModelError(f"{path}: CSV has no room for whole trajectories; add reductions or write .parquet or .zarr")
-    count = len(design)
-    length = max(1, min(RUNS, BYTES // max(1, plan.batch.bytes_per_run), -(-count // 64)))
-    parts = designs.chunks(count, length)
-    names = [*design.names, *(one.label for one in kept), "message"]
-    plan.identity.update(f"{design.digest()} {list(outputs)}".encode())
-    kept_parts = None if path is None else store.Parts(pathlib.Path(path), plan.identity.hexdigest())
-
-    def work(number: int) -> tuple[int, dict[str, np.ndarray] | None]:
-        if kept_parts is not None and kept_parts.has(number):
-            return number, None
-        values = design.values(*parts[number])
-        columns = _columns(plan, design.names, kept, recorded, values)
-        if kept_parts is not None:
-            kept_parts.write(number, columns)
-            return number, None
-        return number, columns
-
-    collected = []
-    for number, columns in in_order(work, iter(range(len(parts))), threads or plan.threads):
-        if columns is not None:
-            collected.append(columns)
-        if progress is not None:
-            progress(parts[number][1], count)
+    plan = _Plan(
+        assembly, design, design.names, list(outputs), start_values, inputs, interpolation,
+        (start_time, stop_time, step), tolerance, building,
+    )  # fmt: skip
+    count, names = len(design), [*design.names, *(one.label for one in kept), "message"]
     units = dict(plan.units)
     for one in kept:
         if one.is_time:
             units[one.label] = "s"
         elif one.name in plan.units:
             units[one.label] = plan.units[one.name]
-    if kept_parts is not None and path is not None:
+    with contextlib.ExitStack() as stack:
+        client = None if scheduler is None else stack.enter_context(cluster.connected(scheduler))
+        identity = hashlib.sha256(f"{plan.identity} {design.digest()}".encode()).hexdigest()
+        kept_parts = None if path is None else store.Parts(pathlib.Path(path), identity)
+        length = None if kept_parts is None else kept_parts.length
+        if length is None:
+            length = plan.part_length(design, (threads or cores()) if client is None else cluster.threads_of(client))
+            if kept_parts is not None:
+                kept_parts.begin(length)
+        parts = designs.chunks(count, length)
+        missing = [n for n in range(len(parts)) if kept_parts is None or not kept_parts.has(n)]
+
+        def given(number: int) -> cluster.Part:
+            return (number, *plan.split(design.values(*parts[number])))
+
+        def work(number: int) -> tuple[int, Columns]:
+            return number, run_rows(plan.jobs, *given(number)[1:], plan.empty)
+
+        if client is None:
+            found = in_order(work, iter(missing), threads)
+        else:
+            found = cluster.run_parts(client, plan.jobs, map(given, missing), plan.empty)
+        done = count - sum(parts[n][1] - parts[n][0] for n in missing)
+        collected: dict[int, Columns] = {}
+        for number, columns in found:
+            values = design.values(*parts[number])
+            whole = {**{name: values[:, k] for k, name in enumerate(design.names)}, **columns}
+            if kept_parts is None:
+                collected[number] = whole
+            else:
+                kept_parts.write(number, whole)
+            done += parts[number][1] - parts[number][0]
+            if progress is not None:
+                progress(done, count)
+    if kept_parts is not None:
         facts = {"model": plan.name, "parameters": list(design.names), "columns": names, "units": units, "runs": count}
-        return Sweep.load(kept_parts.finish(len(parts), names, facts, plan.times))
-    joined = {name: np.concatenate([part[name] for part in collected]) for name in names}
+        written = kept_parts.finish(len(parts), names, facts, plan.times)
+        return Sweep(plan.name, design.names, store.Stored(written, names), plan.times, units)
+    joined = {name: np.concatenate([collected[n][name] for n in range(len(parts))]) for name in names}
     return Sweep(plan.name, design.names, joined, plan.times, units)
-
-
-def _columns(
-    plan: _Plan, names: Sequence[str], kept: Sequence[reductions.Kept], recorded: Sequence[str], values: np.ndarray
-) -> dict[str, np.ndarray]:
-    """Columns of some runs."""
-    found = plan.run(values)
-    columns = {name: values[:, column] for column, name in enumerate(names)}
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore", RuntimeWarning)  # rows of NaN
-        for one in kept:
-            rows = found.rows[:, :, recorded.index(one.name)]
-            columns[one.label] = rows.copy() if one.reduce is None else one.reduce(plan.times, rows)
-    bad = np.array([bool(text) for text in found.messages], dtype=bool)
-    for one in kept:
-        if one.reduce is not None:
-            columns[one.label] = np.where(bad, np.nan, columns[one.label])
-    columns["message"] = np.array(found.messages, dtype=str)
-    return columns
 
 
 def simulate_many(
@@ -379,10 +447,13 @@ def simulate_many(
     if any(set(one) != set(names) for one in given):
         raise ModelError(f"{system.name}: all runs must set the same variables; the first sets {', '.join(names)}")
     recorded = [v.name for v in system.variables if v.causality == "output"] if outputs is None else list(outputs)
-    plan = _Plan(system, names, recorded, None, inputs, interpolation, (start_time, stop_time, step), tolerance)
+    kept = [f"{name}:trajectory" for name in recorded]
+    plan = _Plan(system, None, names, kept, None, inputs, interpolation, (start_time, stop_time, step), tolerance)
+    (job,) = plan.jobs
+    assert isinstance(job, Job)
     values = np.array([[float(one[name]) for name in names] for one in given]).reshape(len(given), len(names))
-    length = max(1, min(RUNS, BYTES // max(1, plan.batch.bytes_per_run), -(-len(given) // 16)))
-    for found in in_order(lambda part: plan.run(values[part[0] : part[1]]),
+    length = max(1, min(MANY, BYTES // max(1, job.batch.bytes_per_run), -(-len(given) // 16)))
+    for found in in_order(lambda part: job.run(values[part[0] : part[1]]),
                           iter(designs.chunks(len(given), length)), threads):  # fmt: skip
         for rows, message in zip(found.rows, found.messages, strict=True):
             if message:

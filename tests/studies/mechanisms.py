@@ -104,3 +104,18 @@ class Suspension(Assembly):
         self.input(self.load.f, "load")
         self.output(self.body.s)
         self.output(self.wheel.s)
+
+
+class TwoSprings(Assembly):
+    """A mass between two springs to the ground, one of them with a damper."""
+
+    stop_time = 2.0
+
+    def __init__(self, m=3.0, c=(100.0, 300.0), d=1.0):
+        self.body = translational.Mass(m=m, L=0, s=Start(0.1, fixed=True), v=Start(0.0, fixed=True))
+        self.one, self.two = translational.SpringDamper(c=c[0], d=d), translational.Spring(c=c[1])
+        self.ground = translational.Fixed()
+        for spring in (self.one, self.two):
+            self.connect(self.ground.flange, spring.flange_a)
+            self.connect(spring.flange_b, self.body.flange_a)
+        self.output(self.body.s)

@@ -15,6 +15,7 @@ from mbfmu import cli
 from mbfmu.errors import ModelError
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
+from mbfmu.fmus.vehicle import Vehicle
 
 
 def test_a_hanging_chain():
@@ -46,6 +47,28 @@ def test_a_governor_at_its_speed():
     assert found["shaft.w"] == pytest.approx(speed)
 
 
+def test_a_car_at_constant_speed():
+    system = mbfmu.System.of(Vehicle())
+    with pytest.raises(ModelError, match="a source moves or pushes it over time, and at 0 s it is under way"):
+        mbfmu.equilibrium(system, starts=1)
+    still = {"turn.amplitude": 0.0, "torque": 0.0}
+    assert mbfmu.equilibrium(system, start_values=still).stability == "indifferent"
+    with pytest.raises(ModelError, match=r"'rear\.der_theta[12]' still changes by .*inputs, hold a coordinate"):
+        mbfmu.equilibrium(system, start_values={"turn.amplitude": 0.0}, starts=1)  # its engine pushes
+    straight = mbfmu.equilibrium(system, start_values=still, speeds={"rear.der_theta1": 20.0})
+    assert straight["front.der_theta2"] == pytest.approx(20.0)
+    # in a curve all wheels turn about one centre, which lies on the line of the rear axle
+    steer, radius, width, base = 0.2, 0.3, 1.2, 2.0
+    curve = mbfmu.equilibrium(system, start_values={**still, "turn.offset": steer}, speeds={"rear.der_theta1": 20.0})
+    rear, front = base / np.tan(steer), base / np.sin(steer)
+    turning = 20.0 * radius / (rear - width / 2)
+    wheels = [rear - width / 2, rear + width / 2, front - width / 2, front + width / 2]
+    found = [curve[f"{axle}.der_theta{i}"] for axle in ("rear", "front") for i in (1, 2)]
+    np.testing.assert_allclose(found, turning * np.array(wheels) / radius, rtol=1e-9)
+    assert curve.residual < 1e-9
+    assert curve.stability == "undetermined"
+
+
 def test_what_is_indifferent_is_named():
     rest = mbfmu.equilibrium(CartPole(), start_values={"hinge.phi": 0.6})
     assert rest.indifferent == (("slide.s",),)
@@ -62,7 +85,7 @@ def test_an_unstable_rest_is_told_as_such():
 def test_a_held_coordinate_stays():
     rest = mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, hold=["slide.s"])
     assert rest["slide.s"] == pytest.approx(0.3)
-    with pytest.raises(ModelError, match=r"no rest was found from 2 starts.*hold a coordinate"):
+    with pytest.raises(ModelError, match=r"from 2 starts: 'slide.v' still changes by .* hold a coordinate"):
         mbfmu.equilibrium(CartPole(), start_values={"force": 5.0}, starts=2)
     with pytest.raises(ModelError, match=r"'force' is not among its coordinates: slide.s, hinge.phi"):
         mbfmu.equilibrium(CartPole(), hold=["force"])

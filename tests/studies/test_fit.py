@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from mechanisms import CartPole, Suspension
+from mechanisms import CartPole, Suspension, TwoSprings
 
 import mbfmu
 from mbfmu import cli
@@ -64,6 +64,27 @@ def test_what_the_data_cannot_tell_is_named(suspension, measured):
     found = mbfmu.fit(suspension, {"time": free.time, "body.s": free["body.s"]}, names, start_values={"body.s": 0.1})
     assert found.unidentifiable == (tuple(names),)
     assert np.isnan(found.errors).all()
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-2])
+@pytest.mark.parametrize(
+    ("d", "names", "pair"),
+    [
+        (1.0, ["one.c", "two.c", "one.d"], ("one.c", "two.c")),  # springs in parallel: their sum
+        (0.0, ["body.m", "two.c"], ("body.m", "two.c")),  # a frequency: their ratio
+        (0.0, ["body.m", "two.c", "body.s"], ("body.m", "two.c")),
+    ],
+)
+def test_a_pair_that_the_data_cannot_tell_apart_is_named_as_a_pair(noise, d, names, pair):
+    # the second spring alone carries the mass where it is about a ratio
+    system = mbfmu.System.of(TwoSprings(c=(100.0 if d else 0.0, 300.0), d=d))
+    run = mbfmu.simulate(system, step=0.01, tolerance=1e-9, outputs=["body.s"])
+    series = run["body.s"] + noise * np.random.default_rng(4).normal(size=run.time.size)
+    found = mbfmu.fit(system, {"time": run.time, "body.s": series}, names)
+    assert found.unidentifiable == (pair,)
+    lost = [name in pair for name in names]
+    np.testing.assert_array_equal(np.isnan(found.errors), lost)
+    np.testing.assert_array_equal(np.isnan(found.intervals), np.column_stack([lost, lost]))
 
 
 def test_start_values_bounds_gaps_and_several_experiments(suspension):

@@ -6,18 +6,22 @@ import json
 
 import fmpy
 import numpy as np
+import pygltflib
 import pytest
 import scipy.linalg
 import scipy.signal
+from chirp import compare
 from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import cli
+from mbfmu.errors import ModelError
 from mbfmu.fmus.four_bar import FourBar
 from mbfmu.fmus.free_body import FreeBody
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.scara import Scara
 from mbfmu.runtime.run import Run
+from mbfmu.studies import modes
 
 
 def second_order(mass, stiffness, damping=None):
@@ -129,6 +133,14 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
     np.testing.assert_allclose(moved, y, atol=2e-3 * largest)
 
 
+@pytest.mark.parametrize("name", ["furuta_pendulum", "four_bar", "free_body", "car"])
+def test_the_matrices_along_a_motion(name):
+    # campaign.py does this for the whole gallery
+    found = compare(mbfmu.System.of(mbfmu.load(name)), 2)
+    assert np.abs(found.nonlinear).max() > 1e-3
+    assert found.error < 1e-5
+
+
 def test_a_regulator_holds_the_nonlinear_fmu_upright(tmp_path):
     linear = mbfmu.linearize(FurutaPendulum(), "equilibrium", outputs=["base.phi", "hinge.phi", "base.w", "hinge.w"])
     P = scipy.linalg.solve_continuous_are(linear.A, linear.B, np.diag([1.0, 10.0, 0.1, 0.1]), [[10.0]])
@@ -181,3 +193,28 @@ def test_a_small_rotation_of_a_turning_body():
     cross = np.array([[0, -w[2], w[1]], [w[2], 0, -w[0]], [-w[1], w[0], 0]])
     np.testing.assert_allclose(linear.A[np.ix_(rows, rows)], -cross, atol=1e-10)
     np.testing.assert_allclose(linear.A[np.ix_(rows, columns)], np.eye(3), atol=1e-10)
+
+
+def test_a_mode_as_a_scene(tmp_path, capsys):
+    # two pendulums swing against each other in the quicker mode; its shape is that of the eigenvector on paper
+    linear = mbfmu.linearize(TwoPendulums())
+    file = mbfmu.animate_mode(TwoPendulums(), tmp_path / "mode.glb", len(linear.states), size=0.05)
+    scene = pygltflib.GLTF2().load(str(file))
+    assert max(a.max[0] for a in scene.accessors if a.type == "SCALAR" and a.max) == pytest.approx(2.0)
+    seen = {}
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.setattr(modes, "write_animation", lambda system, result, path: seen.update(result) or path)
+    needed = ["first.phi", "second.phi"]
+    monkeypatch.setattr(modes, "needed_variables", lambda *_: needed)
+    for number in (1, 3):
+        mbfmu.animate_mode(TwoPendulums(), file, number, size=0.05)
+        shape = linear.modes[1][:2, number - 1]
+        wanted = 0.05 * (shape / shape[np.abs(shape).argmax()]).real
+        np.testing.assert_allclose([seen[name][0] for name in needed], wanted, rtol=1e-9, atol=1e-12)
+        assert max(np.abs(seen[name]).max() for name in needed) == pytest.approx(0.05)
+    monkeypatch.undo()
+    with pytest.raises(ModelError, match="there is no mode 9"):
+        mbfmu.animate_mode(TwoPendulums(), file, 9)
+    assert cli.main(["linearize", "four_bar", "--animation", str(tmp_path / "bar.glb"), "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["states"]) == 2
+    assert (tmp_path / "bar.glb").stat().st_size > 1000

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import pathlib
 
 import numpy as np
 import pytest
@@ -133,6 +134,33 @@ def test_reductions():
         reductions.parse("x:last")
 
 
+def test_parameters_that_shape_the_model_make_it_anew(monkeypatch):
+    made = []
+    of = mbfmu.System.of
+    monkeypatch.setattr(mbfmu.System, "of", lambda assembly, **given: made.append(assembly) or of(assembly, **given))
+    values = {"length": [0.5, 0.7, 0.9], "cart.m": [1.0, 2.0], "M": [3.0]}
+    found = mbfmu.sweep(CartPole, values, ["hinge.phi:final"], 0.5, start_values={"hinge.phi": 0.3})
+    assert len(made) == 4  # as it is by default, and once for each length
+    assert found.parameters == ("length", "cart.m", "M")
+    for row in range(6):
+        one = mbfmu.simulate(
+            CartPole(length=found["length"][row]), 0.5, start_values={"hinge.phi": 0.3, "cart.m": found["cart.m"][row]}
+        )
+        assert found["hinge.phi:final"][row] == one["hinge.phi"][-1]
+
+    def cart(wheels=4):
+        if wheels > 4:
+            raise ModelError("a cart has at most 4 wheels")
+        assert isinstance(wheels, int)
+        return CartPole(M=1.0 + 0.1 * wheels)
+
+    carts = mbfmu.sweep(cart, {"wheels": [2, 5, 4]}, ["slide.s:final"], 0.1)
+    assert carts.messages == {1: "a cart has at most 4 wheels"}
+    assert np.isfinite(carts["slide.s:final"][[0, 2]]).all()
+    rods = mbfmu.sweep(DoublePendulum, {"revolute1.n[3]": [1.0, -1.0]}, ["revolute1.phi:final"], 0.3)
+    np.testing.assert_allclose(rods["revolute1.phi:final"][0], -rods["revolute1.phi:final"][1], rtol=1e-6)
+
+
 def test_simulate_many(pendulum):
     runs = [{"revolute1.phi": phi, "damper.d": 0.1} for phi in (0.1, 0.2)] + [{"revolute1.phi": 0.3, "damper.d": -1.0}]
     first, _, last = mbfmu.simulate_many(pendulum, runs, 0.5)
@@ -163,3 +191,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     assert columns["revolute1.phi:final"] == [float(row["revolute1.phi:final"]) for row in rows]
     assert cli.main(["sweep", "double_pendulum", "-y", "revolute1.phi"]) == 2
     assert "say what varies" in capsys.readouterr().err
+    (tmp_path / "cart.py").write_text((pathlib.Path(__file__).parent / "mechanisms.py").read_text())
+    shaped = ["-p", "length=0.5,0.7", "-p", "cart.m=1,2", "-y", "hinge.phi:final", "--stop", "0.1", "--json"]
+    assert cli.main(["sweep", "cart.py:CartPole", *shaped]) == 0
+    assert json.loads(capsys.readouterr().out)["columns"]["length"] == [0.5, 0.5, 0.7, 0.7]

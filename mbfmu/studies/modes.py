@@ -1,0 +1,93 @@
+"""Mode shapes as scenes: a mechanism that swings in one of its modes."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbfmu.errors import ModelError
+from mbfmu.runtime.result import Result
+from mbfmu.runtime.run import Value
+from mbfmu.scene.writing import check_target, needed_variables, write_animation
+from mbfmu.studies import operating
+from mbfmu.studies.linearize import At, modes_of, point_of
+from mbfmu.studies.operating import Mechanics
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.system import System
+    from mbfmu.modeling.assembly import Assembly
+
+#: Pictures of one period.
+PICTURES = 60
+
+
+def animate_mode(
+    assembly: Assembly | System,
+    path: str | os.PathLike[str],
+    mode: int = 1,
+    at: At = "start",
+    *,
+    size: float = 0.2,
+    duration: float = 2.0,
+    start_values: Mapping[str, Value] | None = None,
+) -> pathlib.Path:
+    """Write a period of a mode as an animation, .html or .glb, and return the path.
+
+    The mechanism moves from the point along the mode shape, `x0 + Re(shape exp(i phase))` in its independent
+    coordinates, and stays on its constraints; the growth or decay of the mode is left out.
+
+    Parameters
+    ----------
+    assembly
+        An Assembly, or a System that was made of one with its scene.
+    path
+        File to write, as `animate` takes it.
+    mode
+        Number of the eigenvalue among those of `linearize(...).eigenvalues`, from 1.
+    at, start_values
+        The point, as for `linearize`.
+    size
+        Greatest displacement of a coordinate, rad or m.
+    duration
+        How long the period takes in the picture, s.
+
+    Raises
+    ------
+    ModelError
+        There is no such mode, it moves no position, or the mechanism cannot follow it that far.
+    MbfmuError
+        The path has another suffix, nothing is drawn, or something that it takes is not installed.
+    """
+    from mbfmu.dynamics.system import System
+
+    target = check_target(pathlib.Path(path))
+    system = System.of(assembly, scene=True)
+    needed = needed_variables(system, target)
+    t, x, u, P, m = point_of(system, at, start_values)
+    mechanics = Mechanics(system.equations, P)
+    reduced = operating.reduce(mechanics, t, x, u, m)
+    eigenvalues, shapes = modes_of(operating.derivatives(mechanics, reduced, t, x, u, m).A)
+    if not 1 <= mode <= eigenvalues.size:
+        raise ModelError(f"{system.name}: there is no mode {mode}; there are 1 .. {eigenvalues.size}")
+    count = len(reduced.positions)
+    shape = shapes[:count, mode - 1]
+    if np.abs(shape).max(initial=0.0) < 1e-9:
+        raise ModelError(f"{system.name}: mode {mode} moves no position; choose another one")
+    shape = size * shape / shape[np.abs(shape).argmax()]
+    variables = operating.find_variables(system.name, system.variables, needed)
+    rows = []
+    for phase in np.linspace(0.0, 2 * np.pi, PICTURES + 1):
+        s = np.zeros(reduced.embedding.shape[1])
+        s[:count] = (shape * np.exp(1j * phase)).real
+        moved = mechanics.project(t, x + reduced.embedding @ s, u, m)
+        if moved is None:
+            raise ModelError(f"{system.name}: it cannot move by {size:g} along mode {mode}; choose a smaller size")
+        w, _ = mechanics.accelerations(t, moved, u, m)
+        rows.append(operating.values_at(mechanics, variables, (t, moved, u, m), w))
+    times = np.linspace(0.0, duration, PICTURES + 1)
+    series = dict(zip((v.name for v in variables), np.array(rows).T, strict=True))
+    return write_animation(system, Result(system.name, times, series), target)
