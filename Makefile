@@ -16,7 +16,7 @@ FILES := .venv/.files
 # What npm bundles the animation page from, where npm is: set-up does.
 VIEWER := templates/scene/package.json templates/scene/viewer.js
 
-.PHONY: demo test lint fmus bench page wheel clean always
+.PHONY: demo test quick lint docs fmus bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -27,6 +27,11 @@ test: $(READY)
 lint: $(READY) build/typing/mbfmu
 	$(BIN)/ruff check .
 	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
+	$(BIN)/codespell
+
+# The site, in build/site: warnings are errors; nothing is fetched from a network.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fmus: $(READY)
 	$(BIN)/python -m mbfmu.fmus

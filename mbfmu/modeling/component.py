@@ -272,6 +272,10 @@ class Component:
         known = [*self._parts, *self._ports, *self.declarations]
         raise AttributeError(f"{self.title} has no {name!r}; {near(name, known, self._help)}")
 
+    def __dir__(self) -> list[str]:
+        """Names that editors and notebooks complete: parts and connectors beside what the class has."""
+        return sorted({*super().__dir__(), *self._parts, *self._ports})
+
     def _read(self, declaration: Declaration) -> Any:
         if isinstance(declaration, Parameter):
             return self.value(declaration.name) if declaration.structural else self.symbol(declaration.name)
