@@ -24,6 +24,10 @@ demo: $(READY)
 test: $(READY)
 	$(BIN)/pytest -n auto --maxprocesses 4
 
+# What takes under a minute: all but tests marked slow and those that only a full run needs. It says what it left out.
+quick: $(READY)
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow"
+
 lint: $(READY) build/typing/mbfmu
 	$(BIN)/ruff check .
 	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
