@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import json
 import os
@@ -195,3 +196,12 @@ def test_workflows_try_the_versions_of_python_that_are_promised(root: pathlib.Pa
             for step in job["steps"]:
                 for target in re.findall(r"^make (\w+)", step.get("run", ""), re.M):
                     assert f"\n{target}:" in (root / "Makefile").read_text("utf-8")
+
+
+def test_what_the_quick_part_leaves_out_exists(root: pathlib.Path) -> None:
+    tree = ast.parse((root / "tests" / "conftest.py").read_text("utf-8"))
+    (slow,) = (node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "SLOW")
+    paths = ast.literal_eval(slow)
+    assert len(paths) > 10
+    assert [path for path in paths if not (root / path).exists()] == []
+    assert '-m "not slow"' in (root / "Makefile").read_text("utf-8")

@@ -15,8 +15,6 @@ from mbfmu.cli.commands import app
 from mbfmu.modeling.registry import component_classes
 from mbfmu.runtime import contract
 
-pytestmark = pytest.mark.slow
-
 NOTEBOOKS = sorted((pathlib.Path(__file__).resolve().parents[2] / "notebooks").glob("*.ipynb"))
 
 
