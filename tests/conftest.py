@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 #: What `make quick` leaves out: FMUs by the dozen, compilers, browsers, other programs, thousands of damaged files.
 SLOW = {
+    "tests/components/test_robot_r3.py",
+    "tests/docs/test_docstrings.py",
     "tests/docs/test_pages.py",
     "tests/docs/test_own_components.py",
     "tests/docs/test_readme.py",
