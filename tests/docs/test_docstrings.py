@@ -80,7 +80,7 @@ def documented() -> Iterator[tuple[str, Any]]:
             yield path, value
 
 
-@pytest.mark.parametrize(("name", "function"), documented())
+@pytest.mark.parametrize(("name", "function"), list(documented()))
 def test_the_documented_interface_says_what_it_raises(name: str, function: Any) -> None:
     raised = set(re.findall(r"raise (\w+Error)\(", inspect.getsource(function))) - {"AttributeError"}
     if raised:
