@@ -19,7 +19,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test lint fmus gallery live bench page wheel clean always
+.PHONY: demo test quick lint docs fmus gallery live bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -27,9 +27,18 @@ demo: $(READY)
 test: $(STUBS)
 	$(BIN)/pytest -n auto --maxprocesses 4
 
+# What takes under a minute: all but tests marked slow and those that only a full run needs. It says what it left out.
+quick: $(STUBS)
+	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow"
+
 lint: $(STUBS) build/typing/mbfmu
 	$(BIN)/ruff check .
 	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
+	$(BIN)/codespell
+
+# The site, in build/site: warnings are errors; nothing is fetched from a network.
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fmus: $(READY)
 	$(BIN)/python -m mbfmu.fmus

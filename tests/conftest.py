@@ -14,6 +14,40 @@ hypothesis.settings.load_profile("mbfmu")
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+#: What `make quick` leaves out: FMUs by the dozen, compilers, browsers, other programs, thousands of damaged files.
+SLOW = {
+    "tests/components/test_robot_r3.py",
+    "tests/docs/test_docstrings.py",
+    "tests/docs/test_pages.py",
+    "tests/docs/test_own_components.py",
+    "tests/docs/test_readme.py",
+    "tests/docs/test_site.py",
+    "tests/docs/test_studies.py",
+    "tests/dynamics",
+    "tests/export",
+    "tests/faults",
+    "tests/fmus",
+    "tests/hosts",
+    "tests/importers",
+    "tests/runtime",
+    "tests/scene",
+    "tests/studies",
+    "tests/test_benchmarks.py",
+    "tests/test_cli.py",
+    "tests/test_cosimulation.py",
+    "tests/test_project.py",
+    "tests/test_reference.py",
+    "tests/test_validation.py",
+}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what takes long; pytest says how many tests `-m "not slow"` left out."""
+    for item in items:
+        path = item.path.relative_to(ROOT).as_posix()
+        if any(path == slow or path.startswith(f"{slow}/") for slow in SLOW):
+            item.add_marker(pytest.mark.slow)
+
 
 @pytest.fixture(scope="session")
 def reference() -> pathlib.Path:

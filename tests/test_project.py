@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import json
 import os
@@ -169,3 +170,39 @@ def test_every_public_name_exists() -> None:
     assert mbfmu.__version__ == importlib.metadata.version("mbfmu")
     with pytest.raises(AttributeError, match="no attribute 'Assembley'"):
         _ = mbfmu.Assembley
+
+
+def test_the_release_has_one_version_and_its_notes(root: pathlib.Path) -> None:
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    citation = (root / "CITATION.cff").read_text("utf-8")
+    version, date = (re.search(rf"^{key}: (\S+)$", citation, re.M)[1] for key in ("version", "date-released"))  # type: ignore[index]
+    assert version == project["version"]
+    assert f"\n## {version} - {date}\n" in (root / "CHANGELOG.md").read_text("utf-8")
+
+
+def test_workflows_try_the_versions_of_python_that_are_promised(root: pathlib.Path) -> None:
+    import yaml
+
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    promised = re.findall(r"Python :: (3\.\d+)", "\n".join(project["classifiers"]))
+    jobs = yaml.safe_load((root / ".github" / "workflows" / "tests.yml").read_text("utf-8"))["jobs"]
+    matrix = jobs["quick"]["strategy"]["matrix"]
+    assert matrix["python"] == promised
+    assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "windows", "macos"}
+    assert f">={promised[0]}" == project["requires-python"]
+    for path in (root / ".github" / "workflows").iterdir():
+        for name, job in yaml.safe_load(path.read_text("utf-8"))["jobs"].items():
+            used = [step["uses"] for step in job["steps"] if "uses" in step]
+            assert all("@" in action for action in used), name  # a version is named
+            for step in job["steps"]:
+                for target in re.findall(r"^make (\w+)", step.get("run", ""), re.M):
+                    assert f"\n{target}:" in (root / "Makefile").read_text("utf-8")
+
+
+def test_what_the_quick_part_leaves_out_exists(root: pathlib.Path) -> None:
+    tree = ast.parse((root / "tests" / "conftest.py").read_text("utf-8"))
+    (slow,) = (node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "SLOW")
+    paths = ast.literal_eval(slow)
+    assert len(paths) > 10
+    assert [path for path in paths if not (root / path).exists()] == []
+    assert '-m "not slow"' in (root / "Makefile").read_text("utf-8")

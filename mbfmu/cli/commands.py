@@ -414,21 +414,22 @@ def convert(
 
 @app.command(name="list", epilog=example("mbfmu list Revolute"))
 def list_(
-    name: Annotated[
-        str | None,
+    words: Annotated[
+        list[str] | None,
         typer.Argument(
-            metavar="[CLASS|WORDS]",
+            metavar="[CLASS|WORDS...]",
             help="Show parameters, connectors and variables of this class; of other words, what has them in name or "
             "description, nearest first.",
         ),
     ] = None,
 ) -> None:
     """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
+    name = " ".join(words or ())
     with report.working("Loading the library"):
         from mbfmu.modeling.registry import assemblies, component_classes
 
         gallery, classes = assemblies(), component_classes()
-    if name is None:
+    if not name:
         report.library(gallery, classes)
         return
     from mbfmu.cli.classes import has, matches, show

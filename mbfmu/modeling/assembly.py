@@ -67,7 +67,10 @@ class Assembly(Component):
     def input(self, target: Connector, name: str | None = None, start: float | list[float] = 0.0) -> None:
         """Make an input signal of a component an input of the FMU, under its own name or `name`.
 
-        The same again gives it another start value.
+        `start` is its start value, in the signal's unit, a list for a vector. The same again gives it another one.
+
+        Raises:
+            ModelError: no signal input, a name that is taken or that FMI forbids, a start value of another size.
         """
         if not isinstance(target, Connector) or not isinstance(target.port, Signal):
             raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {target!r}")
@@ -88,7 +91,13 @@ class Assembly(Component):
         self._inputs[name] = (target, start)
 
     def output(self, variable: Reference | Connector, name: str | None = None) -> None:
-        """Make a variable or an output signal of a component an output of the FMU."""
+        """Make a variable or an output signal of a component an output of the FMU, under its own name or `name`.
+
+        Vectors are taken whole, as `name[1]`, `name[2]` ...
+
+        Raises:
+            ModelError: no variable or signal, or a name that is taken or that FMI forbids.
+        """
         found = variable.references() if isinstance(variable, Connector) else [variable]
         if not all(isinstance(reference, Reference) for reference in found):
             raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {variable!r}")

@@ -199,13 +199,20 @@ class Component:
         return None
 
     def free_joint(self, alone: bool) -> Component:
-        """The joint between ground and the component's frame where it moves freely. `alone`: no other part holds on."""
+        """The joint between ground and the component's frame where it moves freely. `alone`: no other part holds on.
+
+        Raises:
+            ModelError: this component cannot move freely.
+        """
         raise ModelError(f"{self.where}: {type(self).__name__} cannot move freely")
 
     def connect(self, a: Connector | Port, b: Connector | Port) -> None:
         """Connect two connectors of one kind and size.
 
         (A Port is what type checkers take an assembly's own connector for, which is one when it is read.)
+
+        Raises:
+            ModelError: one of them is no connector, or they are of different kinds.
         """
         if not isinstance(a, Connector) or not isinstance(b, Connector):
             wrong = b if isinstance(a, Connector) else a
@@ -307,6 +314,10 @@ class Component:
         known = [*self._parts, *self._ports, *self.declarations]
         raise AttributeError(f"{self.title} has no {name!r}; {near(name, known, self._help)}")
 
+    def __dir__(self) -> list[str]:
+        """Names that editors and notebooks complete: parts and connectors beside what the class has."""
+        return sorted({*super().__dir__(), *self._parts, *self._ports})
+
     def _read(self, declaration: Declaration) -> Any:
         if isinstance(declaration, Parameter):
             return self.value(declaration.name) if declaration.structural else self.symbol(declaration.name)
@@ -367,7 +378,11 @@ class Component:
             self.build()
 
     def value(self, name: str) -> Any:
-        """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one."""
+        """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one.
+
+        Raises:
+            ModelError: it has no value, or its binding fails.
+        """
         declaration = self.declarations[name]
         assert isinstance(declaration, Parameter)
         value = self._values.get(name, declaration.default)
@@ -447,7 +462,11 @@ class Component:
         return value, fixed, resolved(declaration.state_select)
 
     def connector(self, name: str) -> Connector:
-        """Connector by name, with a clear error where there is none or its condition switched it off."""
+        """Connector by name.
+
+        Raises:
+            ModelError: there is none of this name.
+        """
         port = {**{k: d for k, d in self.declarations.items() if isinstance(d, Port)}, **self._ports}.get(name)
         if port is None:
             raise ModelError(f"{self.title} has no connector {name!r}; {near(name, self.ports(), self._help)}")

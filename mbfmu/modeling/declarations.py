@@ -145,7 +145,11 @@ class Parameter(Declaration):
         self.nonzero = nonzero
 
     def checked(self, value: Any, where: str) -> Any:
-        """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols."""
+        """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols.
+
+        Raises:
+            ModelError: wrong type, shape or bound; the message begins with `where` and the parameter's name.
+        """
         if isinstance(value, Start) or (isinstance(value, Mapping) and set(value) <= {"start", "fixed"}):
             value = checked_start(value, f"{where}.{self.name}")
             if self.structural:

@@ -52,7 +52,11 @@ def _classes_of(module: types.ModuleType) -> Iterator[type[Component]]:
 
 @functools.cache
 def assemblies() -> dict[str, type[Assembly]]:
-    """Gallery name -> assembly class, of all installed packages."""
+    """Gallery name -> assembly class, of all installed packages.
+
+    Raises:
+        ModelError: an entry point cannot be loaded, or names no assembly.
+    """
     found = {}
     for entry in sorted(entry_points(group="mbfmu.assemblies"), key=lambda e: e.name):
         cls = _loaded(entry)

@@ -230,7 +230,7 @@ class Result(Mapping[str, np.ndarray]):
 
         Names may be patterns (`revolute1.*`) and vectors; without any the outputs are drawn, else the first variables.
         """
-        from matplotlib.figure import Figure
+        from mbfmu.runtime.figure import Figure
 
         chosen = self._first() if names is None else [names] if isinstance(names, str) else list(names)
         groups: dict[str, list[str]] = {}

@@ -44,7 +44,8 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
         at = {key: symbol.sym(key, size) for key, size in sizes.items()}
         seeds = {key: symbol.sym(f"d{key}", sizes[key]) for key in moving}
         expression = make(functions[of], *at.values())
-        total = sum((ca.jtimes(expression, at[key], seeds[key]) for key in moving), symbol.zeros(expression.shape))
+        there = [key for key in moving if sizes[key]]  # CasADi 3.6 gives no column for directions of size 0
+        total = sum((ca.jtimes(expression, at[key], seeds[key]) for key in there), symbol.zeros(expression.shape))
         return ca.Function(
             name, [*at.values(), *seeds.values()], [ca.densify(ca.cse(total) if total.numel() else total)]
         )

@@ -104,3 +104,7 @@ def test_a_legend_hides_no_curve(result):
     figure.canvas.draw()
     for axis in figure.axes:
         assert axis.get_legend().get_window_extent().x0 > axis.get_window_extent().x1
+
+
+def test_notebooks_show_a_plot(result) -> None:
+    assert result.plot()._repr_png_().startswith(b"\x89PNG")
