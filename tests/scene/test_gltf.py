@@ -286,6 +286,7 @@ def test_shapes_are_read_from_files_beside_the_model(suffix: str, tmp_path: path
     [[component]]
     name = "hinge"
     class = "MultiBody.Joints.Revolute"
+    parameters = {{ phi = {{ start = 0.0, fixed = true }}, w = {{ start = 0.0, fixed = true }} }}
     [[component]]
     name = "rod"
     class = "MultiBody.Parts.BodyBox"
