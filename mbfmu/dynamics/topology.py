@@ -546,13 +546,19 @@ class _Smooth:
     ) -> None:
         self._flat, self._behaviours, self._prescribed = flat, behaviours, prescribed
         self._relations: dict[ScalarNode, Relation] = {}
+        self._found: dict[ScalarNode, bool] = {}
 
     def follow(self, node: ScalarNode, relation: Relation) -> None:
         """Take down which relation gives the position of a node."""
         self._relations[node] = relation
 
     def is_smooth(self, node: ScalarNode) -> bool:
-        """True where a node never jumps."""
+        """True where a node, whose position is known, never jumps."""
+        if node not in self._found:
+            self._found[node] = self._judged(node)
+        return self._found[node]
+
+    def _judged(self, node: ScalarNode) -> bool:
         if node in self._prescribed:
             path, connector = self._prescribed[node]
             behaviour = self._behaviours.get(path)

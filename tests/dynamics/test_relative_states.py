@@ -137,7 +137,7 @@ def test_an_explicit_choice_between_flanges() -> None:
     class Chosen(Assembly):
         def __init__(self) -> None:
             self.m1, self.m2 = (translational.Mass(m=1.0) for _ in range(2))
-            self.spring, self.states = translational.Spring(c=1.0), translational.RelativeStates(s_rel=at(0.3))
+            self.states, self.spring = translational.RelativeStates(s_rel=at(0.3)), translational.Spring(c=1.0)
             for part in (self.spring, self.states):
                 self.connect(self.m1.flange_b, part.flange_a)
                 self.connect(part.flange_b, self.m2.flange_a)
