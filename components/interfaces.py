@@ -5,6 +5,7 @@ A force, a joint or a sensor of one's own subclasses one of these and adds decla
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
@@ -42,6 +43,11 @@ class TranslationalFlange_a(TranslationalFlange):
 
 class TranslationalFlange_b(TranslationalFlange):
     """One-dimensional translational flange (right, directed out of the cut plane)."""
+
+
+def nominal_value(given: float) -> float:
+    """Nominal value of a variable that a parameter gives; 0 stands for none: 1."""
+    return given if given > sys.float_info.epsilon else 1.0
 
 
 class Renamed(Component):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from mbfmu.components.interfaces import Flange_b
+from mbfmu.components.interfaces import Flange_b, nominal_value
 from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.interfaces import (
     PartialCompliant,
@@ -185,12 +185,15 @@ class RelativeStates(PartialTwoFlanges):
     modelica_name = "Rotational.Components.RelativeStates"
 
     stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use the relative angle and relative speed as states")
-    phi_nominal = Parameter(t.Angle, 1.0, "Nominal value of the relative angle (used for scaling)", min=0)
+    phi_nominal = Parameter(
+        t.Angle, 1.0, "Nominal value of the relative angle (used for scaling)", structural=True, min=0
+    )
     phi_rel = Variable(
         t.Angle,
         "Relative rotation angle (= flange_b.phi - flange_a.phi)",
         start=0.0,
         state_select=lambda self: self.stateSelect,
+        nominal=lambda self: nominal_value(self.phi_nominal),
     )
     w_rel = Variable(
         t.AngularVelocity,

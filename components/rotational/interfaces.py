@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from mbfmu.components.interfaces import Flange_a, Flange_b
+from mbfmu.components.interfaces import Flange_a, Flange_b, nominal_value
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -39,12 +39,13 @@ class PartialCompliantWithRelativeStates(PartialCompliant):
     """Torque between two flanges that depends on phi_rel and w_rel."""
 
     stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use phi_rel and w_rel as states")
-    phi_nominal = Parameter(t.Angle, 1e-4, "Nominal value of phi_rel (used for scaling)", min=0)
+    phi_nominal = Parameter(t.Angle, 1e-4, "Nominal value of phi_rel (used for scaling)", structural=True, min=0)
     phi_rel = Variable(
         t.Angle,
         "Relative rotation angle (= flange_b.phi - flange_a.phi)",
         start=0.0,
         state_select=lambda self: self.stateSelect,
+        nominal=lambda self: nominal_value(self.phi_nominal),
     )
     w_rel = Variable(
         t.AngularVelocity,

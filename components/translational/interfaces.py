@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b
+from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b, nominal_value
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -37,12 +37,13 @@ class PartialCompliantWithRelativeStates(PartialCompliant):
     """Force between two flanges that depends on s_rel and v_rel."""
 
     stateSelect = Parameter(t.StateSelect, "prefer", "Priority to use s_rel and v_rel as states")
-    s_nominal = Parameter(t.Distance, 1e-4, "Nominal value of s_rel (used for scaling)")
+    s_nominal = Parameter(t.Distance, 1e-4, "Nominal value of s_rel (used for scaling)", structural=True, min=0)
     s_rel = Variable(
         t.Position,
         "Relative distance (= flange_b.s - flange_a.s)",
         start=0.0,
         state_select=lambda self: self.stateSelect,
+        nominal=lambda self: nominal_value(self.s_nominal),
     )
     v_rel = Variable(
         t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=lambda self: self.stateSelect

@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 
 import casadi as ca
 
-from mbfmu.dynamics.motion import Motion
+from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.motion import Motion, moved
 from mbfmu.dynamics.sweeps import Sweeps
-from mbfmu.dynamics.topology import Edge
+from mbfmu.dynamics.topology import Edge, Topology
 from mbfmu.dynamics.unknowns import Own, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
@@ -157,6 +158,22 @@ def _of_repeated(sweeps: Sweeps) -> Iterator[Rows]:
         )
         multiplier = sweeps.unknowns.multipliers[(path, connector)]
         yield Rows(f"{path}.{connector}", position, velocity, acceleration, multiplier)
+
+
+def constrained(topology: Topology, inputs: Inputs) -> tuple[Sweeps, Motion, list[Rows]]:
+    """The sweeps of a topology, the motion that they give, and all constraint rows.
+
+    Rows act on accelerations of nodes themselves, so coordinates that they know must not be relative.
+    """
+    while True:
+        sweeps, motion = moved(topology, inputs)
+        motion, rows = with_massless(sweeps, motion, closed_loops(sweeps))
+        topology, unknowns = sweeps.topology, sweeps.unknowns
+        known = stacked(r for row in rows for r in (row.position, row.velocity) if r is not None)
+        bound = [n for n in topology.relative if ca.depends_on(known, ca.vertcat(unknowns.q[n], unknowns.v[n]))]
+        if not bound:
+            return sweeps, motion, rows
+        topology = topology.without_relative(bound)
 
 
 def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Motion, list[Rows]]:

@@ -100,17 +100,15 @@ class Places:
         for store, column in known:
             found |= {e.element_hash(): (store, i) for i, e in enumerate(elements(column))}
         all_entries = [(path, entry) for path, listed in entries.items() for entry in listed]
-        columns = parameters.resolve([stacked(entry[4] for _, entry in all_entries)])
-        scalars = elements(constraints.without_dropped(columns)[0])
+        columns = [stacked(entry[4] for _, entry in all_entries), motion.position_rates, motion.speed_rates]
+        columns = constraints.without_dropped(parameters.resolve([*columns, motion.state_rates]))
+        scalars, rates = elements(columns[0]), ca.vertcat(*columns[1:])
         by_name: dict[tuple[str, str], list[ca.SX]] = {}
         at = 0
         for path, entry in all_entries:
             size = entry[4].numel()
             by_name[(path, entry[0])] = scalars[at : at + size]
             at += size
-        position_rates, state_rates = parameters.resolve([motion.position_rates, motion.state_rates])
-        (state_rates,) = constraints.without_dropped([state_rates])
-        rates = ca.vertcat(position_rates, vectors.a, state_rates)
         outputs: list[ca.SX] = []
         for scalar in [*scalars, *elements(rates)]:
             key = scalar.element_hash()
@@ -259,9 +257,12 @@ class Visible:
 
     def _values(self, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...]) -> Iterator[ScalarVariable]:
         full = ".".join(filter(None, (path, name)))
-        is_variable, used = name in self.sweeps.flat.components[path].variables(), self._used_starts
+        component, used = self.sweeps.flat.components[path], self._used_starts
+        declaration = component.variables().get(name)
+        nominal = type.nominal if declaration is None else declaration.nominal(component)
         for i, (suffix, element) in enumerate(zip(_suffixes(shape), self.places.elements[(path, name)], strict=True)):
-            yield self._value(full + suffix, type, doc, element, used.get((path, name, i)) if is_variable else None)
+            start = None if declaration is None else used.get((path, name, i))
+            yield _with(self._value(full + suffix, type, doc, element, start), nominal=nominal)
 
     @functools.cached_property
     def _used_starts(self) -> dict[tuple[str, str, int], StartValue]:

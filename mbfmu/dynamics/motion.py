@@ -18,8 +18,9 @@ class Motion:
 
     #: Balance of forces along each speed: zero for the right accelerations and multipliers.
     balances: ca.SX
-    #: dq/dt and dz/dt.
+    #: dq/dt, dv/dt and dz/dt.
     position_rates: ca.SX
+    speed_rates: ca.SX
     state_rates: ca.SX
 
     @classmethod
@@ -27,7 +28,7 @@ class Motion:
         """Ask the sweeps for all of it."""
         sweeps.prepare()
         balances = stacked(balance for key in sweeps.unknowns.v for balance in sweeps.balances(key))
-        return cls(balances, sweeps.position_rates, sweeps.state_rates)
+        return cls(balances, sweeps.position_rates, sweeps.speed_rates, sweeps.state_rates)
 
 
 def moved(topology: Topology, inputs: Inputs) -> tuple[Sweeps, Motion]:

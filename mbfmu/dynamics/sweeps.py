@@ -121,7 +121,7 @@ class Sweeps:
     ) -> list[ca.SX]:
         """Local expressions of a component with every leaf replaced by its value, or by what is given for it."""
         behaviour = self.behaviours[path]
-        expressions = list(expressions)
+        expressions = self._with_differences(path, list(expressions), given)
         symbols, values = [], []
         known: dict[leaves.Leaf, list[ca.SX]] = {}
         for leaf, index, symbol in behaviour.leaves_in(ca.veccat(*expressions)):
@@ -132,6 +132,33 @@ class Sweeps:
         if not symbols:
             return expressions
         return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*values)]))
+
+    def _with_differences(self, path: str, expressions: list[ca.SX], given: Mapping[leaves.Leaf, ca.SX]) -> list[ca.SX]:
+        """Local expressions with relative states, and their rates, in place of the differences that these are.
+
+        Taken from the positions of both ends, a difference would have their rounding errors.
+        """
+        relative, behaviour = self.topology.relative, self.behaviours[path]
+        if not relative:
+            return expressions
+        found = [
+            ((self.topology.flange_node(path, leaf.connector), leaf.order), symbol)
+            for leaf, _, symbol in behaviour.leaves_in(ca.veccat(*expressions))
+            if isinstance(leaf, leaves.FlangePosition) and leaf not in given
+        ]
+        flanges = dict(found)
+        replaced: set[int] = set()
+        for (node, order), symbol in found if len(flanges) > 1 else ():
+            tied = relative.get(node)
+            other = None if tied is None else flanges.get((tied.reference, order))
+            if tied is None or other is None:
+                continue
+            far, near = (symbol, other) if tied.sign > 0 else (other, symbol)
+            if far.element_hash() not in replaced:
+                replaced.add(far.element_hash())
+                distance = self.speed_rate(node) if order == 2 else (self.unknowns.q, self.unknowns.v)[order][node]
+                expressions = list(ca.substitute(expressions, [far], [near + distance]))
+        return expressions
 
     def of_all(self, expressions: Callable[[Behaviour], Iterable[ca.SX]]) -> ca.SX:
         """Some expressions of each component, with the values of leaves, as one column."""
@@ -322,7 +349,15 @@ class Sweeps:
         """Position, speed or acceleration of a scalar node."""
         source = self.topology.source[node]
         if source == "coordinate":
-            return (self.unknowns.q, self.unknowns.v, self.unknowns.a)[order][node]
+            own = (self.unknowns.q, self.unknowns.v, self.unknowns.a)[order][node]
+            relative = self.topology.relative.get(node)
+            if relative is None or order == 2:
+                return own
+            return self.once(
+                (node, order),
+                self._node_name(node),
+                lambda: _moved_on(self.scalar(relative.reference, order), own, relative.sign),
+            )
         if source == "prescribed":
             path, connector = self.topology.prescribed[node]
             if path == "":
@@ -394,13 +429,31 @@ class Sweeps:
         """d/dt of an expression in time and states."""
         unknowns = self.unknowns
         states = ca.veccat(unknowns.time, *unknowns.q.values(), *unknowns.v.values(), *unknowns.z.values())
-        rates = ca.veccat(1, self.position_rates, *unknowns.a.values(), self.state_rates)
+        rates = ca.veccat(1, self.position_rates, self.speed_rates, self.state_rates)
         return ca.jtimes(expression, states, rates)
 
     @functools.cached_property
     def position_rates(self) -> ca.SX:
         """dq/dt."""
         return stacked(self.unknowns.position_rates(key) for key in self.unknowns.q)
+
+    @functools.cached_property
+    def speed_rates(self) -> ca.SX:
+        """dv/dt."""
+        return stacked(self.speed_rate(key) for key in self.unknowns.v)
+
+    def speed_rate(self, key: Coordinate) -> ca.SX:
+        """Time derivative of the speeds of a coordinate."""
+        own = self.unknowns.a[key]
+        relative = None if isinstance(key, Own) else self.topology.relative.get(key)
+        if relative is None:
+            return own
+
+        def make() -> ca.SX:
+            other = self.scalar(relative.reference, 2)
+            return own - other if relative.sign > 0 else other - own
+
+        return self.once(("rate", key), f"acceleration of {relative.path}.{relative.name}", make)
 
     @functools.cached_property
     def state_rates(self) -> ca.SX:
@@ -605,6 +658,10 @@ class _Multiplier:
     """What a relation's force is known by."""
 
     relation: RelationKey
+
+
+def _moved_on(reference: ca.SX, distance: ca.SX, sign: int) -> ca.SX:
+    return reference + distance if sign > 0 else reference - distance
 
 
 def _part(wrench: ca.SX, name: str) -> ca.SX:

@@ -10,14 +10,13 @@ from typing import Any
 
 from mbfmu.dynamics.accelerations import accelerations
 from mbfmu.dynamics.assembled import Assembled
-from mbfmu.dynamics.constraints import Constraints, closed_loops, with_massless
+from mbfmu.dynamics.constraints import Constraints, constrained
 from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown
 from mbfmu.dynamics.massless import moves_no_mass
-from mbfmu.dynamics.motion import moved
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, guessed, initial_problem
 from mbfmu.dynamics.topology import Topology, analyse
@@ -94,8 +93,7 @@ class System:
     def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool) -> System:
         flat = flatten(assembly)
         inputs = Inputs.of(assembly, flat)
-        sweeps, motion = moved(analyse(flat, tuple(cuts)), inputs)
-        motion, rows = with_massless(sweeps, motion, closed_loops(sweeps))
+        sweeps, motion, rows = constrained(analyse(flat, tuple(cuts)), inputs)
         starts = Starts.of(sweeps)
         parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)

@@ -3,13 +3,14 @@
 Two graphs are decided here. The *frame graph* has frame nodes, joints and rigid parts as edges, and the ground; a
 spanning tree grows from the ground, the other edges are cut. The *scalar graph* has flange nodes and scalar joint
 coordinates as nodes and ideal relations (gears, shafts, a joint's own axis) as hyper-edges: what is known propagates
-through them, a new coordinate is chosen where nothing is known, and relations that are left over close loops.
+through them, a new coordinate is chosen where nothing is known, and relations that are left over close loops. What a
+spring, say, ties to a node that is known moves relative to that node.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
 
 import casadi as ca
@@ -108,6 +109,19 @@ class Relation:
 
 
 @dataclasses.dataclass(frozen=True)
+class Relative:
+    """How a coordinate of the system counts: position of its node = that of `reference` + `sign` * coordinate.
+
+    The coordinate is the variable `name` of the component `path`, the difference of two flange positions.
+    """
+
+    path: str
+    name: str
+    reference: FlangeNode
+    sign: int
+
+
+@dataclasses.dataclass(frozen=True)
 class Topology:
     """The decisions: what each component's equations say, edges in tree order, scalar nodes, relations, networks."""
 
@@ -125,6 +139,8 @@ class Topology:
     source: Mapping[ScalarNode, Literal["coordinate", "relation", "prescribed"]]
     #: Nodes that are coordinates of the system.
     independent: tuple[ScalarNode, ...]
+    #: Those among them whose coordinate is relative to another node.
+    relative: Mapping[ScalarNode, Relative]
     #: Prescribing connectors: the one that gives a node its position, and those that repeat it (constraints).
     prescribed: Mapping[ScalarNode, ConnectorKey]
     repeated: tuple[ConnectorKey, ...]
@@ -133,6 +149,8 @@ class Topology:
     networks: Networks
     #: Relations that are kept as constraints although they could give a position.
     kept: frozenset[RelationKey] = frozenset()
+    #: Components whose ends keep absolute coordinates.
+    absolute: frozenset[str] = frozenset()
 
     @property
     def all_components(self) -> list[Component]:
@@ -146,7 +164,14 @@ class Topology:
     def keeping(self, relations: Collection[RelationKey]) -> Topology:
         """The same where these relations, too, are kept as constraints."""
         kept = self.kept.union(relations)
-        return dataclasses.replace(self, kept=kept, **_scalar_graph(self.flat, self.behaviours, kept))
+        graph = _scalar_graph(self.flat, self.behaviours, kept, self.absolute)
+        return dataclasses.replace(self, kept=kept, **graph)
+
+    def without_relative(self, nodes: Iterable[ScalarNode]) -> Topology:
+        """The same where what makes the coordinates of these nodes relative does not."""
+        absolute = self.absolute.union(self.relative[node].path for node in nodes)
+        graph = _scalar_graph(self.flat, self.behaviours, self.kept, absolute)
+        return dataclasses.replace(self, absolute=absolute, **graph)
 
     def report(self) -> list[str]:
         """What was decided about edges and relations."""
@@ -195,7 +220,7 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
         order,
         frames.bodies_of,
         networks=Networks.of(flat, behaviours),
-        **_scalar_graph(flat, behaviours, frozenset()),
+        **_scalar_graph(flat, behaviours, frozenset(), frozenset()),
     )
 
 
@@ -342,8 +367,13 @@ def _directed(tree: list[Edge]) -> tuple[Edge, ...]:
     return tuple(order)
 
 
-def _scalar_graph(flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozenset[RelationKey]) -> dict[str, Any]:
-    """Fields of Topology that say where each scalar node's position comes from; `kept` relations give none."""
+def _scalar_graph(
+    flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozenset[RelationKey], absolute: frozenset[str]
+) -> dict[str, Any]:
+    """Fields of Topology that say where each scalar node's position comes from.
+
+    Relations that are `kept` give none, and nothing is relative by components that are `absolute`.
+    """
     relations: list[Relation] = []
     nodes: dict[ScalarNode, tuple[int, int]] = {}
     prescribed: dict[ScalarNode, ConnectorKey] = {}
@@ -382,6 +412,9 @@ def _scalar_graph(flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozens
     solves: dict[RelationKey, ScalarNode] = {}
     pending = [relation for relation in relations if relation.key not in kept]
     order = sorted(nodes, key=lambda n: nodes[n], reverse=True)
+    ties = sorted(_ties(flat, behaviours, absolute), key=lambda tie: tie.rank, reverse=True)
+    relative: dict[ScalarNode, Relative] = {}
+    smooth = _Smooth(flat, behaviours, prescribed)
     while True:
         progress = True
         while progress:
@@ -395,9 +428,17 @@ def _scalar_graph(flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozens
                 if unknown:
                     solves[relation.key] = unknown[0]
                     source[unknown[0]] = "relation"
+                    smooth.follow(unknown[0], relation)
         choice = next((n for n in order if n not in source), None)
         if choice is None:
             break
+        is_of_joint = isinstance(choice, CoordinateNode) and behaviours[choice.path].motion is not None
+        for tie in ties if not is_of_joint else ():
+            known = tie.from_known(source)
+            if tie.rank > nodes[choice] and known is not None and smooth.is_smooth(known[0]):
+                reference, choice, sign = known
+                relative[choice] = Relative(tie.path, tie.name, reference, sign)
+                break
         source[choice] = "coordinate"
         independent.append(choice)
     position = {n: i for i, n in enumerate(nodes)}
@@ -406,6 +447,7 @@ def _scalar_graph(flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozens
         "relations": decided,
         "source": source,
         "independent": tuple(sorted(independent, key=position.__getitem__)),
+        "relative": relative,
         "prescribed": prescribed,
         "repeated": tuple(repeated),
         "solved_by": {relation.solves: relation for relation in decided if relation.solves is not None},
@@ -440,3 +482,118 @@ def _raise_ranks(flat: Flat, path: str, behaviour: Behaviour, nodes: dict[Scalar
             node = FlangeNode(flat.nodes[(path, leaf.connector)])
             if node in nodes:
                 nodes[node] = max(nodes[node], _rank(component, target.name, False))
+
+
+@dataclasses.dataclass(frozen=True)
+class _Tie:
+    """A variable that is the difference of two flange positions (SpringDamper.phi_rel) and wants to be a state."""
+
+    path: str
+    name: str
+    a: FlangeNode
+    b: FlangeNode
+    rank: tuple[int, int]
+
+    def from_known(self, source: Collection[ScalarNode]) -> tuple[FlangeNode, FlangeNode, int] | None:
+        """The end that is known already, the one that is not, the sign of the variable there; None for 0 or 2 known."""
+        if (self.a in source) == (self.b in source):
+            return None
+        return (self.a, self.b, 1) if self.a in source else (self.b, self.a, -1)
+
+
+def _ties(flat: Flat, behaviours: Mapping[str, Behaviour], absolute: frozenset[str]) -> Iterator[_Tie]:
+    """Variables that the scalar graph may choose; none where events set positions or speeds: all behind would jump."""
+    if any(_moves_coordinates(behaviour) for behaviour in behaviours.values()):
+        return
+    for path, behaviour in behaviours.items():
+        component = behaviour.component
+        for target, expression in behaviour.targets.items() if path not in absolute else ():
+            if not (isinstance(target, leaves.Value) and target.name in component.variables()):
+                continue
+            ends = _difference(behaviour, expression)
+            rank = _rank(component, target.name, False)
+            if ends is not None and rank[0] >= 2 * STATE_SELECT["prefer"]:
+                a, b = (FlangeNode(flat.nodes[(path, end)]) for end in ends)
+                yield _Tie(path, target.name, a, b, rank)
+
+
+def _difference(behaviour: Behaviour, expression: ca.SX) -> tuple[str, str] | None:
+    """The flanges a and b where an expression is the position of b less that of a."""
+    if not (expression.is_scalar() and expression.is_op(ca.OP_SUB)):
+        return None
+    found = [behaviour.leaf_of.get(expression.dep(i).element_hash(), (None,))[0] for i in (0, 1)]
+    if not all(isinstance(leaf, leaves.FlangePosition) and leaf.order == 0 for leaf in found):
+        return None
+    b, a = found
+    return a.connector, b.connector  # type: ignore[union-attr]
+
+
+def _moves_coordinates(behaviour: Behaviour) -> bool:
+    """True where an event sets anew what is no state with an equation of its own."""
+    component = behaviour.component
+    declared = (component.variables().get(reset.name) for reset in behaviour.resets)
+    return any(d is None or not isinstance(d.leaf(component), leaves.State) for d in declared)
+
+
+class _Smooth:
+    """Which nodes move without jumps of position or speed, whatever inputs, events and tunable parameters do.
+
+    What is relative to a node jumps with it.
+    """
+
+    def __init__(
+        self, flat: Flat, behaviours: Mapping[str, Behaviour], prescribed: Mapping[ScalarNode, ConnectorKey]
+    ) -> None:
+        self._flat, self._behaviours, self._prescribed = flat, behaviours, prescribed
+        self._relations: dict[ScalarNode, Relation] = {}
+        self._found: dict[ScalarNode, bool] = {}
+
+    def follow(self, node: ScalarNode, relation: Relation) -> None:
+        """Take down which relation gives the position of a node."""
+        self._relations[node] = relation
+
+    def is_smooth(self, node: ScalarNode) -> bool:
+        """True where a node, whose position is known, never jumps."""
+        if node not in self._found:
+            self._found[node] = self._judged(node)
+        return self._found[node]
+
+    def _judged(self, node: ScalarNode) -> bool:
+        if node in self._prescribed:
+            path, connector = self._prescribed[node]
+            behaviour = self._behaviours.get(path)
+            if path == "" or behaviour is None:
+                return False
+            port = self._flat.ports[(path, connector)]
+            assert isinstance(port, Flange)
+            return self._stays(path, behaviour.targets[leaves.Prescribed(connector, port.position)], None)
+        relation = self._relations.get(node)
+        return relation is None or self._stays(relation.path, relation.expression, node)
+
+    def _stays(self, path: str, position: ca.SX, itself: ScalarNode | None) -> bool:
+        behaviour = self._behaviours[path]
+        if behaviour.resets:
+            return False
+        tunable = [
+            behaviour.component.symbol(name)
+            for name, declaration in behaviour.component.parameters().items()
+            if declaration.tunable
+        ]
+        both = ca.veccat(position, behaviour.derivative(position))
+        found = (leaf for leaf, *_ in behaviour.leaves_in(both))
+        both = ca.veccat(both, *(behaviour.targets[leaf] for leaf in found if isinstance(leaf, leaves.StateRate)))
+        if tunable and ca.depends_on(both, ca.veccat(*tunable)):
+            return False
+        for leaf, index, _ in behaviour.leaves_in(both):
+            node: ScalarNode
+            if isinstance(leaf, leaves.FlangePosition):
+                node = FlangeNode(self._flat.nodes[(path, leaf.connector)])
+            elif isinstance(leaf, leaves.Coordinate):
+                node = CoordinateNode(path, leaf.name, index)
+            elif isinstance(leaf, leaves.State | leaves.StateRate):
+                continue
+            else:
+                return False
+            if node != itself and not self.is_smooth(node):
+                return False
+        return True

@@ -31,7 +31,11 @@ Coordinate = ScalarNode | Own
 
 @dataclasses.dataclass(frozen=True)
 class Unknowns:
-    """Positions q, speeds v, accelerations a = dv/dt, states z, multipliers, modes and held values, by their owners."""
+    """Positions q, speeds v, accelerations a, states z, multipliers, modes and held values, by their owners.
+
+    Where the coordinate of a node is relative to another node, q and v are its and dq/dt's, while a is the acceleration
+    of the node itself: so balances of forces know their neighbours only. Everywhere else a = dv/dt.
+    """
 
     time: ca.SX
     q: Mapping[Coordinate, ca.SX]
@@ -140,6 +144,9 @@ def which_depend(column: ca.SX, on: ca.SX) -> list[int]:
 
 
 def _node_name(topology: Topology, node: ScalarNode) -> str:
+    relative = topology.relative.get(node)
+    if relative is not None:
+        return f"{relative.path}.{relative.name}"
     if isinstance(node, CoordinateNode):
         return f"{node.path}.{node.name}" + (f"[{node.index + 1}]" if node.index else "")
     path, name = topology.flat.members[node.number][0]

@@ -261,7 +261,9 @@ def Final(
 
 
 class Variable(Declaration):
-    """A variable that the equations assign. `start`, `fixed` and `state_select` may be functions of the instance.
+    """A variable that the equations assign.
+
+    `start`, `fixed`, `state_select` and `nominal` (None: that of the type) may be functions of the instance.
 
     Subclasses are unknowns; where `dummy` gives true for an instance, they are assigned like any other variable.
     """
@@ -275,10 +277,12 @@ class Variable(Declaration):
         start: Any = None,
         fixed: Any = False,
         state_select: Any = "default",
+        nominal: Any = None,
         dummy: Callable[[Any], bool] | None = None,
         when: Callable[[Any], bool] | None = None,
     ) -> None:
         self.type, self.doc, self.when, self.dummy = type, doc, when, dummy
+        self._nominal = nominal
         self._shape = (shape,) if isinstance(shape, int) else shape
         self.start, self.fixed, self.state_select = start, fixed, state_select
 
@@ -289,6 +293,11 @@ class Variable(Declaration):
     def size(self, instance: Any) -> int:
         """Number of scalars for this instance."""
         return int(np.prod(self.shape(instance)))
+
+    def nominal(self, instance: Any) -> float | None:
+        """Nominal value for this instance, None where nobody gives one."""
+        value = self._nominal(instance) if callable(self._nominal) else self._nominal
+        return self.type.nominal if value is None else float(value)
 
     def leaf(self, instance: Any) -> leaves.Leaf | None:
         """The leaf that it is in equations of this instance, None where they assign it."""

@@ -93,7 +93,7 @@ VECTORS = {
     "d": Vector("nd", "derived parameters, `d = derived(p)`; evaluated when p changed"),
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
     "m": Vector("nM", "discrete states: modes of the switches, 0 or 1, then held values; nM = nm + nheld"),
-    "w": Vector("nw", "accelerations a = dv/dt and multipliers lambda: solution of `A w = b`; nw = nv + nl"),
+    "w": Vector("nw", "accelerations a = dv/dt (relative: of nodes), multipliers lambda: `A w = b`; nw = nv + nl"),
     "W": Vector("nW", "unknowns of `A W = b`: w; where A is sparse, motions and wrenches between neighbours follow"),
     "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),

@@ -136,7 +136,10 @@ def tables_of(
     """All tables of the contract, by name."""
     e = equations
     blocks = [block for block in e.blocks if block]
-    nominals = {v.index: v.nominal for v in variables if v.store == "x" and v.nominal}
+    nominals: dict[int, float] = {}
+    for v in variables:
+        if v.store == "x" and v.nominal:
+            nominals[v.index] = min(v.nominal, nominals.get(v.index, v.nominal))
     kinds, constants, strings = _variables(variables, lengths)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))

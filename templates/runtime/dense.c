@@ -1,8 +1,10 @@
 /* What the integration methods share: the error norm's weights, and the dense output of the last step. */
 
-static double error_weight(const Instance *s, double a, double b)
+/* What error of state i counts as 1, between its values a and b. A nominal value below 1 makes it small where the state is
+   (a twist, say); one above 1 does not make it larger. */
+static double error_weight(const Instance *s, int i, double a, double b)
 {
-    return s->now->tolerance * (1 + fmax(fabs(a), fabs(b)));
+    return s->now->tolerance * (fmin(1, s->tables->nominals[i]) + fmax(fabs(a), fabs(b)));
 }
 
 /* States on the last step, by its dense output. */

@@ -40,7 +40,7 @@ static Outcome explicit_step(Instance *s, double t, double h, double end, const 
         double e = h * (71.0 / 57600 * k1[i] - 71.0 / 16695 * k3[i] + 71.0 / 1920 * k4[i] - 17253.0 / 339200 * k5[i]
                         + 22.0 / 525 * k6[i] - 1.0 / 40 * k7[i]);
         s->stage_x[i] = y[i] - e;
-        e /= error_weight(s, x[i], y[i]);
+        e /= error_weight(s, i, x[i], y[i]);
         sum += e * e;
     }
     s->stiffness = gap > 0 ? h * sqrt(bend / gap) / 3.25 : 0;

@@ -105,7 +105,7 @@ static Outcome implicit_step(Instance *s, double t, double h, double end, const 
     double sum = 0;
     for (int i = 0; i < NX; ++i) {
         s->next_x[i] = y[i] + s->increment[7][i];
-        double e = s->increment[7][i] / error_weight(s, x[i], s->next_x[i]);
+        double e = s->increment[7][i] / error_weight(s, i, x[i], s->next_x[i]);
         sum += e * e;
     }
     *error = NX ? sqrt(sum / NX) : 0;

@@ -28,7 +28,7 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     const double *k = s->stage[0];
     if (!NX) return longest;
     for (int i = 0; i < NX; ++i) {
-        double weight = error_weight(s, x[i], x[i]);
+        double weight = error_weight(s, i, x[i], x[i]);
         d0 += x[i] / weight * (x[i] / weight);
         d1 += k[i] / weight * (k[i] / weight);
     }
@@ -39,7 +39,7 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     for (int i = 0; i < NX; ++i) s->stage_x[i] = x[i] + h * k[i];
     if (right_hand_side(s, t + h, s->stage_x, m, s->stage_w, s->stage[1])) return 1e-3 * h;
     for (int i = 0; i < NX; ++i) {
-        double change = (s->stage[1][i] - k[i]) / error_weight(s, x[i], x[i]);
+        double change = (s->stage[1][i] - k[i]) / error_weight(s, i, x[i], x[i]);
         d2 += change * change;
     }
     d2 = sqrt(d2 / NX) / h;
@@ -222,7 +222,7 @@ static double tangential_error(Instance *s, double end, const double *x, const d
     double sum = 0;
     if (project_along_forces(s, end, s->stage_x, m) || project_along_forces(s, end, s->next_x, m)) return INFINITY;
     for (int i = 0; i < NX; ++i) {
-        double e = (s->next_x[i] - s->stage_x[i]) / error_weight(s, x[i], s->next_x[i]);
+        double e = (s->next_x[i] - s->stage_x[i]) / error_weight(s, i, x[i], s->next_x[i]);
         sum += e * e;
     }
     return sqrt(sum / NX);

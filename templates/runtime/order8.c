@@ -101,7 +101,7 @@ static Outcome order8_step(Instance *s, double t, double h, double end, const do
 
     double fifth = 0, third = 0;
     for (int i = 0; i < NX; ++i) {
-        double weight = error_weight(s, x[i], s->next_x[i]);
+        double weight = error_weight(s, i, x[i], s->next_x[i]);
         double e5 = h * order8_sum(s, order8_fifth, 8, i), e3 = h * order8_sum(s, order8_third, 8, i) / weight;
         s->stage_x[i] = e5;
         e5 /= weight;

@@ -193,7 +193,8 @@ def values(system: System, x: list[float], u: dict[str, float]) -> dict[str, flo
 
 
 def test_a_torque_from_outside_turns_the_shaft_its_way() -> None:
-    found = values(System.of(Turned(motion=False)), [0.3, 4.0], {"flange.tau": 10.0})
+    found = values(System.of(Turned(motion=False)), [-0.3, -4.0], {"flange.tau": 10.0})  # of the housing against it
+    assert found["load.phi"] == 0.3
     assert found["load.a"] == pytest.approx((10.0 - 2.0 * 4.0) / 0.5)
     assert found["flange.a"] == found["load.a"]
 
