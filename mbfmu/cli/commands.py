@@ -99,6 +99,9 @@ def build(
     source_files: Annotated[
         bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
     ] = False,
+    wasm: Annotated[
+        bool, typer.Option("--wasm", help="With --fmi 3: add a WebAssembly component (draft FMI-LS-WASM).")
+    ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
     start: Annotated[
         str | None, typer.Option(metavar="equilibrium", help="Start in a rest position, found from the start values.")
@@ -134,6 +137,7 @@ def build(
             platforms=platform,
             variables=variables,
             sources=source_files,
+            wasm=wasm,
             solver=solver,
             fixed_step=fixed_step,
             energy=energy,
