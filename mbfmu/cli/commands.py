@@ -144,7 +144,7 @@ def build(
             progress=progress,
         )
     report.notes(assembly)
-    report.built(file, str(kind))
+    report.built(file, f"{kind}; WebAssembly component, equations interpreted" if wasm else str(kind))
 
 
 @app.command(epilog=example("mbfmu simulate double_pendulum --stop 3 --csv motion.csv --plot motion.png"))

@@ -235,7 +235,7 @@ def fill(
         "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
         **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
         "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
-        **({"WebAssembly": f"component of FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
+        **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
         "Integration": _integration(equations),
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",

@@ -1,7 +1,7 @@
 """FMI-LS-WASM, a draft of a layered standard of FMI 3.0: an FMU holds a WebAssembly component beside its libraries.
 
-https://modelica.github.io/fmi-ls-wasm: the component runs in a sandbox on any processor. The same FMU runs natively where
-an importer does not know of it.
+https://modelica.github.io/fmi-ls-wasm: the component runs in a sandbox on any processor. The same FMU runs natively
+where an importer does not know of it.
 """
 
 from __future__ import annotations
@@ -61,7 +61,9 @@ def write_component(
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(data)
     except OSError as error:
-        raise BuildError(f"cannot write {error.filename}: {error.strerror}; choose a folder that can be written") from error
+        raise BuildError(
+            f"cannot write {error.filename}: {error.strerror}; choose a folder that can be written"
+        ) from error
     return path
 
 

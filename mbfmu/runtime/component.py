@@ -2,8 +2,8 @@
 
 The ready one is the runtime with `templates/runtime/component.c`, which ziglang compiles, as a component, which the
 wasm-tools of npm's package jco-transpile make of that module and the interface `templates/component/fmi3.wit`. It is
-package data, in no repository; `python -m mbfmu.runtime.component` makes it by hand. A model's component is this one with
-the descriptor in its memory: no file has to be read, so that it imports nothing but the callbacks of FMI.
+package data, in no repository; `python -m mbfmu.runtime.component` makes it by hand. A model's component is this one
+with the descriptor in its memory: no file has to be read, so that it imports nothing but the callbacks of FMI.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ _PAGE = 1 << 16
 _HEADER = {"module": b"\0asm\x01\0\0\0", "component": b"\0asm\x0d\0\x01\0"}
 #: Sections: the core module in a component; those of a core module that matter here.
 _CORE_MODULE, _MEMORY, _DATA, _DATA_COUNT = 1, 5, 11, 12
+#: The section of a component's exports; definitions of core modules have one more byte of kind, bounds of types, too.
+_EXPORT, _CORE_SORT, _TYPE_SORT = 11, 0, 3
 
 
 def is_current() -> bool:
@@ -95,6 +97,33 @@ def component_of(descriptor: bytes, ready: bytes | None = None) -> bytes:
     if placed != 1:
         raise BuildError("the ready WebAssembly component has no module with a memory of its own")
     return b"".join(parts)
+
+
+def exported_names(component: bytes) -> frozenset[str] | None:
+    """Names of what a component exports; None where the bytes are no component."""
+    names = set()
+    try:
+        for number, body in _sections(component, "component"):
+            count, at = _read(body, 0) if number == _EXPORT else (0, 0)
+            for _ in range(count):
+                # A kind of name and the name, what it stands for and its index, and a type where one is given.
+                size, begin = _read(body, at + 1)
+                at = begin + size
+                names.add(body[begin:at].decode())
+                at = _after_reference(body, at)
+                if body[at]:
+                    bound = body[at + 1] == _TYPE_SORT
+                    at = at + 3 if bound and body[at + 2] else _after_reference(body, at + 1 + bound)
+                else:
+                    at += 1
+    except (BuildError, IndexError, UnicodeDecodeError):
+        return None
+    return frozenset(names)
+
+
+def _after_reference(body: bytes, at: int) -> int:
+    """Where the number ends that follows a kind of definition."""
+    return _read(body, at + (2 if body[at] == _CORE_SORT else 1))[1]
 
 
 def _with_data(module: bytes, data: bytes) -> bytes:
