@@ -178,11 +178,30 @@ typedef struct {
     char name[];
 } Component;
 
+/* Bytes of the character of UTF-8 that begins here; 0 where there is only a part of one. */
+static size_t character(const char *at)
+{
+    unsigned char first = (unsigned char)*at;
+    size_t n = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+    for (size_t i = 1; i < n; ++i)
+        if ((at[i] & 0xc0) != 0x80) return 0;
+    return n;
+}
+
+/* Lines that are too long are cut, which may be within a character; the ABI takes whole ones only. */
 static void log_message(void *environment, fmi3Status status, fmi3String category, fmi3String message)
 {
     const Component *component = environment;
-    imported_log(component->name, strlen(component->name), (int)status, category, strlen(category), message,
-                 strlen(message));
+    char line[2000];
+    size_t n = 0;
+    while (*message && n + 4 < sizeof line) {
+        size_t size = character(message);
+        if (size) memcpy(line + n, message, size);
+        else line[n] = '?';
+        n += size ? size : 1;
+        message += size ? size : 1;
+    }
+    imported_log(component->name, strlen(component->name), (int)status, category, strlen(category), line, n);
 }
 
 static void update(void *environment, double t, fmi3Boolean set_requested, fmi3Boolean get_allowed,
