@@ -116,7 +116,9 @@ def test_another_engine_gives_the_same_bits(pairs):
     tools = build_files.template_folder("component") / "package.json"
     module = next((pair.folder / "binaries" / layered_wasm.PLATFORM).iterdir())
     try:
-        with npm.workplace([tools, pathlib.Path(__file__).with_name("wasm_host.js")], "jco cannot be fetched") as folder:
+        with npm.workplace(
+            [tools, pathlib.Path(__file__).with_name("wasm_host.js")], "jco cannot be fetched"
+        ) as folder:
             words = [module, pair.description.instantiationToken, stop, steps, *pair.floats]
             command = ["node", "wasm_host.js", *map(str, words)]
             run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
