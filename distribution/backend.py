@@ -4,7 +4,8 @@ A wheel holds the library of the machine that builds it, made by its C compiler,
 `--config-settings platforms=all` ziglang makes the libraries for all platforms and the WebAssembly module: that wheel
 is for any machine. ziglang is asked for only where it is needed. A source distribution holds no library.
 
-The program of animation pages is bundled by npm where that is installed (mbfmu/scene/bundle.py).
+The program of animation pages is bundled by npm where that is installed (mbfmu/scene/bundle.py); so is the WebAssembly
+component of FMUs made where its module is (mbfmu/runtime/component.py).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from setuptools.command.build_py import build_py
 
 from distribution.stubs import stub_names, write_stubs
 from mbfmu.errors import BuildError
+from mbfmu.runtime import component
 from mbfmu.runtime.build import LIBRARIES, build_libraries, is_current
 from mbfmu.runtime.compilers import EXTENSIONS, PLATFORMS, find_compiler, find_zig, host_platform
 from mbfmu.scene import bundle
@@ -148,6 +150,8 @@ def _compile(named: list[str]) -> None:
         build_libraries(host)
     _held[:] = named or [host]
     _bundle()
+    if "wasm32" in named:
+        _component()
 
 
 def _bundle() -> None:
@@ -159,3 +163,14 @@ def _bundle() -> None:
     except BuildError as error:
         bundle.BUNDLE.unlink(missing_ok=True)
         print(f"warning: {error}; animations can be written as .glb only", file=sys.stderr)
+
+
+def _component() -> None:
+    """Make the WebAssembly component where npm is; without it FMUs get none."""
+    if component.is_current():
+        return
+    try:
+        component.make_component()
+    except BuildError as error:
+        component.COMPONENT.unlink(missing_ok=True)
+        print(f"warning: {error}; FMUs cannot be built with --wasm", file=sys.stderr)

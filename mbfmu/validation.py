@@ -21,10 +21,12 @@ from typing import Any
 from lxml import etree
 
 from mbfmu.errors import ValidationError
+from mbfmu.export import layered_wasm
 from mbfmu.export.native import PLATFORMS_3
 from mbfmu.export.symbols import REQUIRED, REQUIRED_3, exported_functions
 from mbfmu.modeling.names import STRUCTURED
 from mbfmu.runtime.compilers import PLATFORMS
+from mbfmu.runtime.component import exported_names
 from mbfmu.validation_3 import problems_of
 
 #: Communication steps of the trial run, and the time that it may take, in s.
@@ -65,6 +67,7 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
         problems += _content_problems(root, names)
         problems += _build_description_problems(path, names)
         problems += _binary_problems(path, root, names)
+        problems += _component_problems(path, root, names)
         problems += _terminal_problems(path, root, names)
     problems = problems or _fmpy_problems(path)
     if run and not problems:
@@ -273,6 +276,38 @@ def _binary_problems(path: pathlib.Path, root: etree._Element, names: list[str])
                 yield f'The binary "{name}" is no shared library for its platform.'
             elif missing := sorted(required - exported):
                 yield f'The binary "{name}" does not export {", ".join(missing)}, which {interface} needs.'
+
+
+def _component_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:
+    """The WebAssembly component of the draft FMI-LS-WASM: its interfaces, and the manifest."""
+    elements = {"CoSimulation": "co-simulation", "ModelExchange": "model-exchange"}
+    found = False
+    for element, interface in elements.items():
+        for identifier in (each.get("modelIdentifier", "") for each in root.findall(element)):
+            name = f"binaries/{layered_wasm.PLATFORM}/{identifier}.wasm"
+            if name not in names:
+                continue
+            found = True
+            with zipfile.ZipFile(path) as archive:
+                exported = exported_names(_content(archive, name))
+            if exported is None:
+                yield f'The binary "{name}" is no WebAssembly component.'
+                continue
+            for needed in ("common", interface):
+                if f"fmi:fmi3/{needed}@3.0.0" not in exported:
+                    yield f'The component "{name}" does not export fmi:fmi3/{needed}@3.0.0, which {element} needs.'
+    manifest = layered_wasm.MANIFESTS[0]
+    if found and manifest not in names:
+        yield f'There is a WebAssembly component, but no manifest "{manifest}".'
+    for name in layered_wasm.MANIFESTS:
+        if name in names:
+            with zipfile.ZipFile(path) as archive:
+                try:
+                    tree = etree.fromstring(_content(archive, name), etree.XMLParser(resolve_entities=False))
+                except etree.XMLSyntaxError as error:
+                    yield f"{name} is not XML ({error})."
+                    continue
+            yield from _violations(tree, "fmi3/fmi3LayeredStandardManifest.xsd", name)
 
 
 def _terminal_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:

@@ -99,6 +99,9 @@ def build(
     source_files: Annotated[
         bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
     ] = False,
+    wasm: Annotated[
+        bool, typer.Option("--wasm", help="With --fmi 3: add a WebAssembly component (draft FMI-LS-WASM).")
+    ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
     start: Annotated[
         str | None, typer.Option(metavar="equilibrium", help="Start in a rest position, found from the start values.")
@@ -134,13 +137,14 @@ def build(
             platforms=platform,
             variables=variables,
             sources=source_files,
+            wasm=wasm,
             solver=solver,
             fixed_step=fixed_step,
             energy=energy,
             progress=progress,
         )
     report.notes(assembly)
-    report.built(file, str(kind))
+    report.built(file, f"{kind}; WebAssembly component, equations interpreted" if wasm else str(kind))
 
 
 @app.command(epilog=example("mbfmu simulate double_pendulum --stop 3 --csv motion.csv --plot motion.png"))

@@ -12,7 +12,7 @@ from typing import Any
 import mbfmu
 from mbfmu.dynamics.system import System, check_assembly
 from mbfmu.errors import BuildError
-from mbfmu.export import native, python
+from mbfmu.export import layered_wasm, native, python
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
 from mbfmu.export.arrays import arrange
 from mbfmu.export.documentation import write_documentation
@@ -22,6 +22,7 @@ from mbfmu.export.model_description_3 import build_description, model_descriptio
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.modeling import Assembly
 from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, require_compiler
+from mbfmu.runtime.component import ready_component
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
@@ -90,6 +91,7 @@ def build(
     platforms: str | Sequence[str] | None = None,
     variables: str | Sequence[str] | None = None,
     sources: bool = False,
+    wasm: bool = False,
     solver: str | None = None,
     fixed_step: float | None = None,
     energy: bool = False,
@@ -121,6 +123,9 @@ def build(
         scalars, parts of composites go without those of their connectors and of passed-on parameters (`*` keeps all).
     sources
         Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
+    wasm
+        Also put a WebAssembly component into an FMU of FMI 3.0, as the draft standard FMI-LS-WASM has it. Its equations
+        are interpreted.
     solver
         `explicit` (Dormand-Prince), `implicit` (for stiff models), or `auto`: explicit until the model turns out to be
         stiff; by default what the assembly says.
@@ -149,6 +154,8 @@ def build(
         raise BuildError(f"FMI {fmi} is unknown; there are {', '.join(map(str, VERSIONS))}.")
     if fmi == 3 and target == "python":
         raise BuildError("FMI 3.0: python FMUs are of FMI 2.0; choose the native target.")
+    if wasm and fmi != 3:
+        raise BuildError("wasm: WebAssembly components are of FMI 3.0; choose fmi=3 (--fmi 3).")
     if not isinstance(assembly, System):
         check_assembly(assembly)
     made = kind_of(target, equations, platforms)
@@ -163,6 +170,8 @@ def build(
         raise BuildError(f"fixed step {fixed_step:g} s: choose a positive number.")
     if fixed_step is not None and target == "python":
         raise BuildError("fixed step: a python FMU has an adaptive integrator only; choose the native target.")
+    if wasm:
+        ready_component()  # what is missing is told before the work
     file = pathlib.Path(path) if path is not None else pathlib.Path()
     if file.is_dir():
         file /= f"{model_identifier(assembly.name)}.fmu"
@@ -179,7 +188,7 @@ def build(
         if fmi == 2:
             # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
             shown = tuple(variable for variable in shown if variable.causality != "independent")
-        fill(folder, system, shown, fmi, made, sources, report)
+        fill(folder, system, shown, fmi, made, sources, wasm, report)
         report("Writing the archive")
         write_archive(folder, part, build_date())
     return file
@@ -192,6 +201,7 @@ def fill(
     fmi: int,
     made: Kind,
     sources: bool,
+    wasm: bool,
     report: Callable[[str], None],
 ) -> None:
     """Write everything that an FMU contains into an empty folder."""
@@ -225,6 +235,7 @@ def fill(
         "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
         **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
         "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
+        **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
         "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
         "Integration": _integration(equations),
         "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
@@ -250,6 +261,9 @@ def fill(
         python.write_python_target(folder, equations, variables, identifier, guid, platforms)
     if target == "python":
         return
+    if wasm and lengths is not None:
+        report("Writing the WebAssembly component")
+        layered_wasm.write_component(equations, scalars, identifier, guid, lengths, folder)
     if kind == "interpreted":
         report("Writing the equations as tapes")
         native.write_descriptor(equations, scalars, guid, folder / "resources", lengths)

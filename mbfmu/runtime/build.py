@@ -19,19 +19,19 @@ LIBRARIES = _ROOT / "libraries"
 NAMES = {"library.c": "mbfmu", "pythonfmu.c": "mbfmu-pythonfmu"}
 
 #: Sources that serve any model: the library of one model does without them.
-HOST_SOURCES = (*NAMES, "host.c")
+HOST_SOURCES = (*NAMES, "host.c", "component.c", "component_methods.c")
 
 
 def sources() -> dict[str, bytes]:
     """All C files of the runtime by name, those made from the contract included, without the headers of FMI."""
-    folder = _templates()
+    folder = template_folder("runtime")
     files = {file.name: file.read_bytes() for file in sorted(folder.glob("*.[ch]"))}
     return files | {name: text.encode() for name, text in contract.sources().items()}
 
 
 def headers() -> pathlib.Path:
     """The folder of FMI's own headers."""
-    return _templates() / "include"
+    return template_folder("runtime") / "include"
 
 
 def library(platform: str, name: str = "mbfmu") -> pathlib.Path:
@@ -43,7 +43,7 @@ def is_current(platform: str) -> bool:
     """Is there a library for the platform, of the present version of the contract and the sources?"""
     stamp = LIBRARIES / platform / "sources"
     made = stamp.is_file() and all(library(platform, title).is_file() for title in _names(platform).values())
-    return made and stamp.read_text(encoding="ascii") == _digest()
+    return made and stamp.read_text(encoding="ascii") == digest()
 
 
 def _names(platform: str) -> dict[str, str]:
@@ -51,11 +51,12 @@ def _names(platform: str) -> dict[str, str]:
     return NAMES if platform in PLATFORMS else {"library.c": NAMES["library.c"]}
 
 
-def _digest() -> str:
-    digest = hashlib.sha256()
+def digest() -> str:
+    """Identity of the sources."""
+    total = hashlib.sha256()
     for name, content in sorted(sources().items()):
-        digest.update(f"{name} {len(content)} ".encode() + content)
-    return digest.hexdigest()
+        total.update(f"{name} {len(content)} ".encode() + content)
+    return total.hexdigest()
 
 
 def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pathlib.Path]:
@@ -84,11 +85,11 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
             except OSError as error:
                 raise BuildError(f"cannot write {target}: {error.strerror}") from error
             made.append(target)
-    (LIBRARIES / platform / "sources").write_text(_digest(), encoding="ascii")
+    (LIBRARIES / platform / "sources").write_text(digest(), encoding="ascii")
     return made
 
 
-def _templates() -> pathlib.Path:
-    """The C sources: beside this package in an installation, in a folder of the checkout otherwise."""
-    installed = _ROOT.parent / "templates" / "runtime"
-    return installed if installed.is_dir() else _ROOT.parent.parent / "templates" / "runtime"
+def template_folder(name: str) -> pathlib.Path:
+    """A folder of templates: beside this package in an installation, in a folder of the checkout otherwise."""
+    installed = _ROOT.parent / "templates" / name
+    return installed if installed.is_dir() else _ROOT.parent.parent / "templates" / name

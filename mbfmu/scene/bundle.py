@@ -7,12 +7,10 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 
 from mbfmu.errors import BuildError
+from mbfmu.runtime import npm
 
 #: Where the script is kept, and what it is made from.
 BUNDLE = pathlib.Path(__file__).parent / "page" / "viewer.js"
@@ -22,9 +20,7 @@ SOURCES = next(
     _PACKAGE / "templates" / "scene",
 )
 
-_TIMEOUT = 600
-#: Without a network npm shall say so soon.
-_PATIENCE = ("--fetch-retries=1", "--fetch-retry-mintimeout=1000", "--fetch-retry-maxtimeout=5000")
+_PURPOSE = "the animation page cannot be bundled"
 
 
 def is_current() -> bool:
@@ -41,18 +37,12 @@ def make_bundle() -> pathlib.Path:
     Raises:
         BuildError: npm is not installed, or it fails; the message has its last line.
     """
-    npm = shutil.which("npm")
-    if npm is None:
-        raise BuildError("the animation page is bundled by npm, which is not installed; install Node.js")
-    with tempfile.TemporaryDirectory(prefix="mbfmu-page-") as folder:
-        for file in _sources():
-            shutil.copy(file, folder)
-        _run([npm, "install", "--no-audit", "--no-fund", "--no-save", "--loglevel=error", *_PATIENCE], folder)
+    with npm.workplace(_sources(), _PURPOSE) as folder:
         program = "esbuild.cmd" if sys.platform == "win32" else "esbuild"
-        esbuild = pathlib.Path(folder) / "node_modules" / ".bin" / program
+        esbuild = folder / "node_modules" / ".bin" / program
         options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=eof", "--charset=utf8"]
-        _run([str(esbuild), "viewer.js", *options, "--outfile=bundled.js"], folder)
-        script = (pathlib.Path(folder) / "bundled.js").read_text(encoding="utf-8")
+        npm.run([str(esbuild), "viewer.js", *options, "--outfile=bundled.js"], folder, _PURPOSE)
+        script = (folder / "bundled.js").read_text(encoding="utf-8")
     BUNDLE.parent.mkdir(parents=True, exist_ok=True)
     BUNDLE.write_text(f"{_mark()}\n{script}", encoding="utf-8")
     return BUNDLE
@@ -68,16 +58,6 @@ def _mark() -> str:
     for file in _sources():
         digest.update(f"{file.name}\n".encode() + file.read_bytes())
     return f"// mbfmu viewer {digest.hexdigest()}"
-
-
-def _run(command: list[str], folder: str) -> None:
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=_TIMEOUT, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BuildError(f"the animation page cannot be bundled: {error}") from None
-    if done.returncode:
-        lines = [line for line in done.stderr.splitlines() if line.strip()] or ["it failed without a message"]
-        raise BuildError(f"the animation page cannot be bundled: {pathlib.Path(command[0]).name}: {lines[-1].strip()}")
 
 
 if __name__ == "__main__":
