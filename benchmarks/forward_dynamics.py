@@ -18,7 +18,7 @@ from benchmarks.peers import mujoco, pinocchio
 from benchmarks.timing import call_time
 from benchmarks.tree import Tree
 from mbfmu.dynamics import System
-from mbfmu.export import native
+from mbfmu.runtime.compiled import optimization
 from mbfmu.runtime.compilers import require_compiler
 from mbfmu.runtime.equations import Equations
 
@@ -54,7 +54,7 @@ class Compiled:
         name = hashlib.sha256(code.encode()).hexdigest()[:12]  # of its own: loaded libraries are known by it
         library = folder / f"{name}.so"
         library.write_bytes(
-            require_compiler().compile(folder / "loop.c", library.name, folder, native.optimization(len(code)))
+            require_compiler().compile(folder / "loop.c", library.name, folder, optimization(len(code)))
         )
 
         p = equations.vector("parameters")

@@ -20,6 +20,7 @@ def show(results: Mapping[str, Any], console: Console) -> None:
         ("loops", _loops),
         ("work_precision", _work_precision),
         ("do_step", _do_step),
+        ("batches", _batches),
         ("building", _building),
     ):
         if section in results:
@@ -104,6 +105,25 @@ def _do_step(results: Mapping[str, float]) -> Table:
     ):
         table.add_row(label, f"{1e6 * results[key]:.2f}", f"{1e6 * (results[key] - results['bare']):.2f}")
     table.caption = f"python : native, swinging = {results['python'] / results['native']:.0f}"
+    return table
+
+
+def _batches(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table(
+        "Many runs in one thread, µs a run",
+        "",
+        "interpreted",
+        "compiled",
+        "compiling, s",
+        "MuJoCo's rollout",
+        "error of mbfmu, rad",
+    )
+    for row in rows:
+        times = [f"{1e6 * row[key]:.0f}" if row[key] else "" for key in ("interpreted", "compiled")]
+        peer = f"{1e6 * row['mujoco']:.0f}" if row["mujoco"] else "not reached" if "error" in row else ""
+        error = f"{row['error']:.1e}" if "error" in row else ""
+        table.add_row(f"{row['n']}, {row['stop_time']:g} s", *times, f"{row['compiling']:.2f}", peer, error)
+    table.caption = "MuJoCo: the longest step with which its error is not larger."
     return table
 
 

@@ -16,10 +16,10 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
-from benchmarks import building, do_step, figure, forward_dynamics, loops, report, work_precision
+from benchmarks import batches, building, do_step, figure, forward_dynamics, loops, report, work_precision
 from benchmarks.peers import pinocchio
 
-SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "building")
+SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "batches", "building")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "scipy", "numpy")
 
@@ -58,6 +58,8 @@ def measured(section: str, console: Console) -> Any:
             return do_step.measure(folder)
         if section == "work_precision":
             return [work_precision.measure(mechanism, folder) for mechanism in work_precision.MECHANISMS]
+        if section == "batches":
+            return _shown(section, batches.measure(), status)
         if section in ("building", "loops"):
             return _shown(section, {"building": building, "loops": loops}[section].measure(folder), status)
         status.update("compiling Pinocchio's aba: a minute, once")

@@ -8,6 +8,7 @@ from xml.sax.saxutils import quoteattr
 
 import mujoco
 import numpy as np
+from mujoco import rollout
 
 from benchmarks.mechanisms import GRAVITY, Link, Mechanism, State
 
@@ -113,3 +114,23 @@ def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float]
         return integrate
 
     return run
+
+
+def rollouts(
+    mechanism: Mechanism, q: np.ndarray, v: np.ndarray, step: float, count: int
+) -> Callable[[], np.ndarray]:
+    """Return a call of mujoco.rollout in one thread: `count` equal runs, and the coordinates at the end of the last."""
+    compiled = model(mechanism, step)
+    data = mujoco.MjData(compiled)
+    order = addresses(compiled, mechanism)
+    data.qpos[order], data.qvel[order] = q, v
+    state = np.empty(mujoco.mj_stateSize(compiled, mujoco.mjtState.mjSTATE_FULLPHYSICS))
+    mujoco.mj_getState(compiled, data, state, mujoco.mjtState.mjSTATE_FULLPHYSICS)
+    states, steps = np.tile(state, (count, 1)), round(mechanism.stop_time / step)
+    results = np.empty((count, steps, state.size))
+
+    def call() -> np.ndarray:
+        rollout.rollout(compiled, data, states, nstep=steps, state=results)
+        return results[-1, -1, 1 + order]
+
+    return call

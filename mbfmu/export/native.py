@@ -19,6 +19,7 @@ from mbfmu.export.archive import temporary_folder
 from mbfmu.export.model_description import Capabilities
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
+from mbfmu.runtime.compiled import INNER, optimization
 from mbfmu.runtime.compilers import Compiler, find_compiler, host_platform, library_name, require_compiler
 from mbfmu.runtime.descriptor import descriptor, functions_of, packed, sizes_of, tables_of
 from mbfmu.runtime.equations import Equations
@@ -37,15 +38,8 @@ PLATFORMS_3 = {
     "darwin64": ("x86_64-darwin", "aarch64-darwin"),
 }
 
-#: What the integrator calls over and over: always compiled.
-_INNER = ("dynamics", "derivatives", "displacement", "constraints", "crossings", "assertions")
-
 #: Other functions with so many instructions become tapes: gcc takes 0.2 ms and more for each.
 _TAPE_FROM = 1500
-
-#: Code of the equations above this length, in characters, is compiled with -O1. Shorter code runs up to a tenth quicker
-#: with -O2 and compiles in a few seconds either way; compiling long code takes twice as long.
-_LARGE = 500_000
 
 
 def build_library(
@@ -103,11 +97,6 @@ def compile_library(
     optimize = optimization((sources / "equations.c").stat().st_size)
     library = compiler.compile(sources / SOURCE_FILES[0], name, runtime.headers(), optimize)
     return _write_library(folder, platform, name, library, fmi == 3)
-
-
-def optimization(size: int) -> str:
-    """The option that equations of so many characters are compiled with: -O2, or -O1 where that would take long."""
-    return "-O1" if size > _LARGE else "-O2"
 
 
 def copy_library(
@@ -203,7 +192,7 @@ def _write(path: pathlib.Path, content: bytes) -> pathlib.Path:
 
 def _is_tape(name: str, function: ca.Function) -> bool:
     """Is a tape better than code? It is for long functions outside the integrator's inner loop."""
-    return name not in _INNER and function.is_a("SXFunction") and function.n_instructions() >= _TAPE_FROM
+    return name not in INNER and function.is_a("SXFunction") and function.n_instructions() >= _TAPE_FROM
 
 
 def _equations_code(functions: Sequence[ca.Function]) -> str:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import os
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 import numpy as np
 
+from mbfmu.errors import BuildError
+from mbfmu.runtime.compiled import compile_functions, seconds_to_compile
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.library import Instance, Model
 from mbfmu.runtime.run import index_in_p
@@ -48,6 +52,10 @@ class Runs:
 class Batch:
     """What all runs of a batch have in common.
 
+    Equations are interpreted at first. Once runs have taken as long as compiling them does, they are compiled, where
+    there is a compiler: at most twice the time is spent of what is best for a number of runs that nobody knows. Results
+    are the same to the last bit, so that the threads need not wait for it.
+
     Parameters
     ----------
     model
@@ -81,6 +89,9 @@ class Batch:
         self.drive = None if drive is None else drive.snapped(self.times).record()
         self.tolerance = tolerance or 0.0
         self._instances = threading.local()
+        self._compiling = threading.Lock()
+        self._price = seconds_to_compile(model)
+        self._interpreted: float | None = 0.0  # CPU time of all threads so far, s; None: no longer counted
 
     @property
     def bytes_per_run(self) -> int:
@@ -101,7 +112,9 @@ class Batch:
             self.places.ctypes.data, None if self.drive is None else ctypes.addressof(self.drive), rows.ctypes.data,
             complete.ctypes.data, messages.ctypes.data,
         )  # fmt: skip
+        begin = time.thread_time()
         self.model.library.batch(self._instances.one.handle, ctypes.byref(record))
+        self._compile_where_it_pays(time.thread_time() - begin)
         for number in np.flatnonzero(complete < self.times.size):
             rows[number, complete[number] :] = np.nan
         texts = [
@@ -109,6 +122,18 @@ class Batch:
             for text, done in zip(messages.tolist(), complete, strict=True)
         ]
         return Runs(rows, tuple(texts))
+
+    def _compile_where_it_pays(self, seconds: float) -> None:
+        """Compile the equations, once, where so many more seconds of runs make it worth while."""
+        with self._compiling:
+            if self._interpreted is None:
+                return
+            self._interpreted += seconds
+            if self._interpreted < self._price:
+                return
+            self._interpreted = None
+        with contextlib.suppress(BuildError):  # the interpreter serves where there is no compiler
+            compile_functions(self.model)
 
 
 def cores() -> int:

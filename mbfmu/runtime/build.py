@@ -19,7 +19,7 @@ LIBRARIES = _ROOT / "libraries"
 NAMES = {"library.c": "mbfmu", "pythonfmu.c": "mbfmu-pythonfmu"}
 
 #: Sources that serve any model: the library of one model does without them.
-HOST_SOURCES = (*NAMES, "host.c", "component.c", "component_methods.c")
+HOST_SOURCES = (*NAMES, "host.c", "code.c", "component.c", "component_methods.c")
 
 
 def sources() -> dict[str, bytes]:

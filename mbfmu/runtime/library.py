@@ -27,6 +27,8 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "load": (_POINTER, [_POINTER, _SIZE, ctypes.POINTER(_TEXT)]),
     "unload": (None, [_POINTER]),
     "evaluate": (_INT, [_POINTER, _INT, _POINTER, _POINTER]),
+    "code": (_SIZE, [_POINTER, _INT, _TEXT, _POINTER, _SIZE]),
+    "use": (None, [_POINTER, _INT, _POINTER]),
     "instantiate": (_POINTER, [_POINTER, _TEXT, _INT, _INT, _POINTER, _POINTER]),
     "free": (None, [_POINTER]),
     "set_up_experiment": (_INT, [_POINTER, _TEXT, _INT, _DOUBLE, _DOUBLE, _INT, _DOUBLE]),

@@ -39,6 +39,7 @@ static Outcome restart(Instance *s)
     Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->head_m);
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) head->h = 0;
+    if (NDISCRETE && !outcome) know_derivatives(s);
     return outcome ? outcome : check_redundant(s, head->end, s->head_x, s->head_m);
 }
 

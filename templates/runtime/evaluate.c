@@ -201,6 +201,15 @@ static Outcome right_hand_side(Instance *s, double t, const double *x, const dou
     return DONE;
 }
 
+/* Derivatives at the head, where its accelerations are known, s->stage_w: the step from there need not evaluate them. */
+static void know_derivatives(Instance *s)
+{
+    Head *head = &s->now->head;
+    head->k_known = NX > 0
+        && !eval_derivatives(s, head->end, s->head_x, inputs_at(s, head->end), s->head_m, s->stage_w, s->head_k)
+        && finite_all(s->head_k, NX);
+}
+
 /* Assertions hold to what constraints are met to: a piston at its dead centre may be there, and not beyond by rounding. */
 #define ASSERTION_MARGIN 1e-11
 

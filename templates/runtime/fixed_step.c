@@ -1,5 +1,7 @@
 /* Steps of one length, for real-time targets: every step costs the same, memory is never allocated, and nothing is
-   located. Switches and instants act from the end of the step in which they are passed. */
+   located. Switches and instants act from the end of the step in which they are passed. With the explicit method there
+   are six evaluations: five stages, and the projected end, whose accelerations decide on events and assertions and begin
+   the next step. */
 
 /* Project the end of a step. Where it falls on a position in which branches of motion cross, projecting would be led by
    rounding errors: the next end will do. */
@@ -23,8 +25,8 @@ static Outcome fixed_step(Instance *s, double h, double end)
     double error;
     Outcome outcome = begin_step(s);
     if (outcome) return outcome;
-    outcome = (SOLVER == SOLVER_IMPLICIT ? implicit_step : explicit_step)(s, head->end, h, end, s->head_x, s->head_m,
-                                                                          &error);
+    if (SOLVER == SOLVER_IMPLICIT) outcome = implicit_step(s, head->end, h, end, s->head_x, s->head_m, &error);
+    else outcome = explicit_stages(s, head->end, h, end, s->head_x, s->head_m);
     if (!outcome) outcome = return_to_constraints(s, end);
     if (outcome) return outcome;
     COPY(s->head_x, s->next_x, NX);
@@ -33,11 +35,13 @@ static Outcome fixed_step(Instance *s, double h, double end)
     s->now->steps += 1;
     s->now->implicit_steps += SOLVER == SOLVER_IMPLICIT;
     forget_flips(s);
-    outcome = settle_events(s, end, s->head_x, s->head_m, s->head_c, s->head_m);
+    outcome = NDISCRETE ? settle_events(s, end, s->head_x, s->head_m, s->head_c, s->head_m)
+                        : accelerations(s, end, s->head_x, inputs_at(s, end), s->head_m, s->stage_w);
     if (outcome) return outcome;
     for (int i = 0; i < NM; ++i) s->now->events += s->flipped[i] != 0;
-    if (NH) outcome = accelerations(s, end, s->head_x, inputs_at(s, end), s->head_m, s->stage_w);
-    return outcome ? outcome : check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
+    s->now->evaluations += 1;
+    know_derivatives(s);
+    return check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
 }
 
 /* Integrate to the target in equal steps of about the length asked for. */

@@ -44,6 +44,22 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
     return failed;
 }
 
+/* A function as C source, with the name that it shall have: see write_code. 0 where the model is without it. */
+HOST_EXPORT size_t mbfmu_code(const Model *model, int function, const char *name, char *to, size_t size)
+{
+    if (function < 0 || function >= FUNCTIONS || !model->tapes[function].code) return 0;
+    return write_code(model->tapes + function, name, to, size);
+}
+
+#ifndef __wasm__
+/* Call a compiled function in place of the interpreter from now on, in running instances, too. */
+HOST_EXPORT void mbfmu_use(Model *model, int function, Compiled *compiled)
+{
+    if (function >= 0 && function < FUNCTIONS)
+        __atomic_store_n(&model->tapes[function].compiled, compiled, __ATOMIC_RELEASE);
+}
+#endif
+
 #ifdef __wasm__
 /* WebAssembly modules cannot call a function that a program made later: they import it. */
 __attribute__((import_module("mbfmu"), import_name("log")))

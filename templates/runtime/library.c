@@ -96,4 +96,5 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 
 #endif
 
+#include "code.c"
 #include "host.c"

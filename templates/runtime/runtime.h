@@ -57,11 +57,15 @@ typedef struct {
     void *environment;
 } Host;
 
+/* A compiled function, which needs no scratch. */
+typedef int Compiled(const double **arg, double **res);
+
 /* A function as a table of instructions (tape.c). */
 typedef struct {
     unsigned nconstants, work;      /* doubles of scratch, the constants at their begin */
     const double *constants;
     const unsigned *code;
+    Compiled *compiled;             /* what is called in place of the interpreter, where the host has compiled it */
 } Tape;
 
 /* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots: row k
@@ -78,7 +82,8 @@ typedef struct {
     double *lower, *upper, *reciprocals, *row, *solution;
 } Factors;
 
-/* A model: what its descriptor says, never changed, shared by any number of instances. */
+/* A model: what its descriptor says, shared by any number of instances. Compiled functions may come later, and change no
+   result. */
 typedef struct {
     int sizes[SIZES];
     Tables tables;

@@ -29,7 +29,8 @@ static void say_flip(const Instance *s, int which, double mode, double t)
 
 /* Bring modes in line with the crossings at (t, x), counting time switches as they are just after t. A mode flips once
    at most, so that switches which contradict each other cannot go round in circles; `s->flipped` says which did, and
-   may be preset. Leaves the crossings in c. */
+   may be preset. Leaves the crossings in c and the accelerations in stage_w: where no crossing depends on them they are
+   evaluated once, however many modes change. */
 static Outcome update_modes(Instance *s, double t, const double *x, double *m, double *c)
 {
     if (!NM) return DONE;
@@ -37,7 +38,7 @@ static Outcome update_modes(Instance *s, double t, const double *x, double *m, d
     double after = t + fmin(1e-9 * fmax(1, fabs(t)), 0.5 * (next_instant(s, t, m) - t));
     for (;;) {
         int changed = 0;
-        Outcome outcome = accelerations(s, t, x, u, m, s->stage_w);
+        Outcome outcome = CROSSINGS_NEED_W ? accelerations(s, t, x, u, m, s->stage_w) : DONE;
         if (outcome) return outcome;
         if (TIME_SWITCHES) {
             if (eval_crossings(s, after, x, u, m, s->stage_w, c)) return NOT_FINITE;
@@ -47,7 +48,7 @@ static Outcome update_modes(Instance *s, double t, const double *x, double *m, d
         if (eval_crossings(s, t, x, u, m, s->stage_w, c) || !finite_all(c, NM)) return NOT_FINITE;
         for (int i = 0; i < NM; ++i)
             if (!s->tables->time_switches[i] && disagrees(c[i], m[i]) && !s->flipped[i]) changed = s->flipped[i] = 1;
-        if (!changed) return DONE;
+        if (!changed) return CROSSINGS_NEED_W ? DONE : accelerations(s, t, x, u, m, s->stage_w);
         for (int i = 0; i < NM; ++i)
             if (s->flipped[i] == 1) {
                 m[i] = 1 - m[i];

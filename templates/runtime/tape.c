@@ -317,47 +317,89 @@ finish:
     return wrong;
 }
 
-#define RUN1(operation, expression) \
+/* What the operations of runs do: number of operands, and the result from the operands a, b, c ... in their order. The
+   interpreter and the writer of C code (code.c) share it. */
+#define RUNS \
+    RUN(TAPE_ADD, 2, a + b) \
+    RUN(TAPE_SUB, 2, a - b) \
+    RUN(TAPE_MUL, 2, a * b) \
+    RUN(RUN_MULADD, 3, a * b + c) \
+    RUN(RUN_MULSUB, 3, a * b - c) \
+    RUN(RUN_SUBMUL, 3, c - a * b) \
+    RUN(RUN_MULADDMUL, 4, a * b + c * d) \
+    RUN(RUN_MULSUBMUL, 4, a * b - c * d) \
+    RUN(RUN_MULSUBMULADD, 5, a * b - c * d + e) \
+    RUN(RUN_DOT, 6, a * b + c * d + e * f) \
+    RUN(RUN_DOTADD, 7, a * b + c * d + e * f + g) \
+    RUN(RUN_SUM, 3, a + b + c) \
+    RUN(TAPE_DIV, 2, a / b) \
+    RUN(TAPE_NEG, 1, -a) \
+    RUN(TAPE_INV, 1, 1 / a) \
+    RUN(TAPE_TWICE, 1, 2 * a) \
+    RUN(TAPE_SQRT, 1, sqrt(a)) \
+    RUN(TAPE_POW, 2, pow(a, b)) \
+    RUN(TAPE_CONSTPOW, 2, pow(a, b)) \
+    RUN(TAPE_EXP, 1, exp(a)) \
+    RUN(TAPE_LOG, 1, log(a)) \
+    RUN(TAPE_LOG1P, 1, log1p(a)) \
+    RUN(TAPE_EXPM1, 1, expm1(a)) \
+    RUN(TAPE_SIN, 1, sin(a)) \
+    RUN(TAPE_COS, 1, cos(a)) \
+    RUN(TAPE_TAN, 1, tan(a)) \
+    RUN(TAPE_ASIN, 1, asin(a)) \
+    RUN(TAPE_ACOS, 1, acos(a)) \
+    RUN(TAPE_ATAN, 1, atan(a)) \
+    RUN(TAPE_ATAN2, 2, atan2(a, b)) \
+    RUN(TAPE_SINH, 1, sinh(a)) \
+    RUN(TAPE_COSH, 1, cosh(a)) \
+    RUN(TAPE_TANH, 1, tanh(a)) \
+    RUN(TAPE_ASINH, 1, asinh(a)) \
+    RUN(TAPE_ACOSH, 1, acosh(a)) \
+    RUN(TAPE_ATANH, 1, atanh(a)) \
+    RUN(TAPE_HYPOT, 2, hypot(a, b)) \
+    RUN(TAPE_FABS, 1, fabs(a)) \
+    RUN(TAPE_SIGN, 1, a < 0 ? -1 : a > 0 ? 1 : a) \
+    RUN(TAPE_COPYSIGN, 2, copysign(a, b)) \
+    RUN(TAPE_FLOOR, 1, floor(a)) \
+    RUN(TAPE_CEIL, 1, ceil(a)) \
+    RUN(TAPE_FMOD, 2, fmod(a, b)) \
+    RUN(TAPE_FMIN, 2, fmin(a, b)) \
+    RUN(TAPE_FMAX, 2, fmax(a, b)) \
+    RUN(TAPE_LT, 2, a < b) \
+    RUN(TAPE_LE, 2, a <= b) \
+    RUN(TAPE_EQ, 2, a == b) \
+    RUN(TAPE_NE, 2, a != b) \
+    RUN(TAPE_NOT, 1, !a) \
+    RUN(TAPE_AND, 2, a && b) \
+    RUN(TAPE_OR, 2, a || b) \
+    RUN(TAPE_IF_ELSE_ZERO, 2, a != 0 ? b : 0)
+
+/* The operand k of those that an operation has. */
+#define OPERAND(k, operands) ((operands) > (k) ? w[code[(operands) > (k) ? (k) : 0]] : 0)
+
+#define RUN(operation, operands, expression) \
     case operation: \
-        for (unsigned i = 0; i < n; ++i, code += 1) { \
-            double a = w[code[0]]; \
+        for (unsigned i = 0; i < n; ++i, code += operands) { \
+            const double a = w[code[0]], b = OPERAND(1, operands), c = OPERAND(2, operands), d = OPERAND(3, operands), \
+                         e = OPERAND(4, operands), f = OPERAND(5, operands), g = OPERAND(6, operands); \
+            (void)b; (void)c; (void)d; (void)e; (void)f; (void)g; \
             to[i] = expression; \
         } \
         break;
 
-#define RUN2(operation, expression) \
-    case operation: \
-        for (unsigned i = 0; i < n; ++i, code += 2) { \
-            double a = w[code[0]], b = w[code[1]]; \
-            to[i] = expression; \
-        } \
-        break;
-
-#define RUN3(operation, expression) \
-    case operation: \
-        for (unsigned i = 0; i < n; ++i, code += 3) { \
-            double a = w[code[0]], b = w[code[1]], c = w[code[2]]; \
-            to[i] = expression; \
-        } \
-        break;
-
-#define RUN4(operation, expression) \
-    case operation: \
-        for (unsigned i = 0; i < n; ++i, code += 4) { \
-            double a = w[code[0]], b = w[code[1]], c = w[code[2]], d = w[code[3]]; \
-            to[i] = expression; \
-        } \
-        break;
-
-#define RUN_OF(operation, operands, expression) \
-    case operation: \
-        for (unsigned i = 0; i < n; ++i, code += operands) to[i] = expression; \
-        break;
+/* Compiled functions may come while others use the model. */
+#ifdef __GNUC__
+static Compiled *compiled_of(const Tape *tape) { return __atomic_load_n(&tape->compiled, __ATOMIC_ACQUIRE); }
+#else
+static Compiled *compiled_of(const Tape *tape) { return tape->compiled; }
+#endif
 
 /* Evaluate a function. Arguments and results may be NULL, as those of compiled functions. */
 static int run_tape(const Tape *tape, const double **arg, double **res, double *w)
 {
     const unsigned *code = tape->code;
+    Compiled *compiled = compiled_of(tape);
+    if (compiled) return compiled(arg, res);
     if (!code) return 1;
     if (tape->nconstants) memcpy(w, tape->constants, tape->nconstants * sizeof *w);
     for (;;) {
@@ -381,68 +423,11 @@ static int run_tape(const Tape *tape, const double **arg, double **res, double *
             code += 2 * (size_t)n;
             break;
         }
-        RUN2(TAPE_ADD, a + b)
-        RUN2(TAPE_SUB, a - b)
-        RUN2(TAPE_MUL, a * b)
-        RUN3(RUN_MULADD, a * b + c)
-        RUN3(RUN_MULSUB, a * b - c)
-        RUN3(RUN_SUBMUL, c - a * b)
-        RUN4(RUN_MULADDMUL, a * b + c * d)
-        RUN4(RUN_MULSUBMUL, a * b - c * d)
-#define W(k) w[code[k]]
-        RUN_OF(RUN_MULSUBMULADD, 5, W(0) * W(1) - W(2) * W(3) + W(4))
-        RUN_OF(RUN_DOT, 6, W(0) * W(1) + W(2) * W(3) + W(4) * W(5))
-        RUN_OF(RUN_DOTADD, 7, W(0) * W(1) + W(2) * W(3) + W(4) * W(5) + W(6))
-        RUN_OF(RUN_SUM, 3, W(0) + W(1) + W(2))
-#undef W
-        RUN2(TAPE_DIV, a / b)
-        RUN1(TAPE_NEG, -a)
-        RUN1(TAPE_INV, 1 / a)
-        RUN1(TAPE_TWICE, 2 * a)
-        RUN1(TAPE_SQRT, sqrt(a))
-        RUN2(TAPE_POW, pow(a, b))
-        RUN2(TAPE_CONSTPOW, pow(a, b))
-        RUN1(TAPE_EXP, exp(a))
-        RUN1(TAPE_LOG, log(a))
-        RUN1(TAPE_LOG1P, log1p(a))
-        RUN1(TAPE_EXPM1, expm1(a))
-        RUN1(TAPE_SIN, sin(a))
-        RUN1(TAPE_COS, cos(a))
-        RUN1(TAPE_TAN, tan(a))
-        RUN1(TAPE_ASIN, asin(a))
-        RUN1(TAPE_ACOS, acos(a))
-        RUN1(TAPE_ATAN, atan(a))
-        RUN2(TAPE_ATAN2, atan2(a, b))
-        RUN1(TAPE_SINH, sinh(a))
-        RUN1(TAPE_COSH, cosh(a))
-        RUN1(TAPE_TANH, tanh(a))
-        RUN1(TAPE_ASINH, asinh(a))
-        RUN1(TAPE_ACOSH, acosh(a))
-        RUN1(TAPE_ATANH, atanh(a))
-        RUN2(TAPE_HYPOT, hypot(a, b))
-        RUN1(TAPE_FABS, fabs(a))
-        RUN1(TAPE_SIGN, a < 0 ? -1 : a > 0 ? 1 : a)
-        RUN2(TAPE_COPYSIGN, copysign(a, b))
-        RUN1(TAPE_FLOOR, floor(a))
-        RUN1(TAPE_CEIL, ceil(a))
-        RUN2(TAPE_FMOD, fmod(a, b))
-        RUN2(TAPE_FMIN, fmin(a, b))
-        RUN2(TAPE_FMAX, fmax(a, b))
-        RUN2(TAPE_LT, a < b)
-        RUN2(TAPE_LE, a <= b)
-        RUN2(TAPE_EQ, a == b)
-        RUN2(TAPE_NE, a != b)
-        RUN1(TAPE_NOT, !a)
-        RUN2(TAPE_AND, a && b)
-        RUN2(TAPE_OR, a || b)
-        RUN2(TAPE_IF_ELSE_ZERO, a != 0 ? b : 0)
+        RUNS
         default: return 1;
         }
     }
 }
 
-#undef RUN1
-#undef RUN2
-#undef RUN3
-#undef RUN_OF
-#undef RUN4
+#undef RUN
+#undef OPERAND

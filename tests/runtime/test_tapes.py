@@ -13,11 +13,18 @@ import pytest
 from hand_made_models import Draft, bouncing_mass, everything, free_body, oscillator, point_pendulum, stiff_drive
 from hosts import HOSTS, model_and_variables
 
+from mbfmu.runtime.compiled import code_of, compile_functions
+from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.contract import FUNCTIONS, OPERATIONS
+from mbfmu.runtime.descriptor import descriptor
+from mbfmu.runtime.host import host_library
+from mbfmu.runtime.library import Model
 from mbfmu.runtime.run import evaluate, model_of
 from mbfmu.runtime.tape import tape
 
 INF, NAN = math.inf, math.nan
+
+NEEDS_COMPILER = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 
 
 def guarded(function, *fallback):
@@ -133,8 +140,11 @@ def test_every_operation_is_listed():
     assert set(OPERATIONS) - used <= {"ASSIGN", "CONSTPOW", "IF_ELSE_ZERO", "POW"}
 
 
-def test_every_operation_is_that_of_python():
-    model = model_of(*model_and_variables(calculator))
+@pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=NEEDS_COMPILER)])
+def test_every_operation_is_that_of_python(compiled):
+    model = Model(host_library(), descriptor(*model_and_variables(calculator)))
+    if compiled:
+        compile_functions(model, ["variables"])
     number, n = list(FUNCTIONS).index("variables"), len(ONE) + len(TWO)
     empty, time, y = np.zeros(1), np.zeros(1), np.zeros(n + 6)
     for a, b in itertools.product(VALUES, VALUES):
@@ -163,6 +173,20 @@ def test_all_hosts_give_the_same_run_to_the_last_bit(library_in, model, solver):
             values += slave.get(*names)
         runs.append((values, slave.statistics()))
     assert runs[0] == runs[1] == runs[2]
+
+
+@NEEDS_COMPILER
+def test_constants_come_to_compiled_functions_exactly():
+    d = Draft("constants")
+    values = [0.1, -1e-310, 1.7976931348623157e308, math.pi, INF, -INF, 5e-324]
+    shown = [d.t * value for value in values]
+    equations = d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=ca.vertcat(*shown))
+    model, found = Model(host_library(), descriptor(*model_and_variables(lambda: equations))), np.zeros(len(values))
+    compile_functions(model, ["variables"])
+    assert "const double w0 = 0x" in code_of(model, ["variables"])
+    one, empty = np.ones(1), np.zeros(1)
+    evaluate(model, list(FUNCTIONS).index("variables"), [one, *[empty] * 5], [found])
+    assert found.tobytes() == np.array(values).tobytes()
 
 
 def test_functions_that_call_others_are_expanded():
