@@ -154,7 +154,8 @@ class Visible:
         knowns, nx = ca.vertcat(vectors.x, vectors.u), vectors.x.numel()
         through_w = self.accelerations.dependence(vectors)
         rows = sorted({variable.index for variable in asked if variable.store == "y"})
-        outputs = stacked(places.outputs[row] for row in rows)
+        scalars = elements(places.outputs)
+        outputs = stacked(scalars[i] for i in rows)
         direct, indirect = (dict(zip(rows, pattern(outputs, of), strict=True)) for of in (knowns, self.accelerations.w))
         by_place: dict[tuple[Store, int], tuple[str, str]] = {}
         for variable in found.values():

@@ -20,7 +20,8 @@ static Method next_method(const Instance *s)
 /* The power of a step's length with which its error grows. */
 static double order(const Instance *s) { return next_method(s) == ORDER8 ? 8 : 5; }
 
-/* A first step size from the sizes of the first two derivatives. */
+/* A first step size from the sizes of the first two derivatives; long enough to be a step, also where rounding errors are
+   all that there is of x. */
 static double first_step(Instance *s, double t, const double *x, const double *m)
 {
     double d0 = 0, d1 = 0, d2 = 0, longest = s->now->longest_step;
@@ -44,7 +45,8 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     d2 = sqrt(d2 / NX) / h;
     double most = fmax(d1, d2);
     double next = most <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / most, 1 / order(s));
-    return fmin(fmin(100 * h, next), longest);
+    double least = 1e3 * 2.3e-16 * fabs(t);
+    return fmin(fmax(fmin(100 * h, next), least), longest);
 }
 
 /* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
