@@ -60,7 +60,7 @@ class Copier:
     @staticmethod
     def _is_kept(value: Any) -> bool:
         """True for what is no state of the component: functions, expressions, declarations, components elsewhere."""
-        return callable(value) or hasattr(value, "is_symbolic") or isinstance(value, Port) or hasattr(value, "declarations")
+        return isinstance(value, ca.SX | Port) or callable(value) or hasattr(value, "declarations")
 
     def _referred(self, value: Any) -> Any:
         """A value with what it says of the tree said of the copy; all else in it is kept."""
