@@ -397,3 +397,13 @@ def test_an_output_may_have_its_own_name() -> None:
 
         shown.append(System.of(M()).variables)
     assert shown[0] == shown[1]
+
+
+def test_pulses_without_end_name_their_source() -> None:
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.p, self.i = blocks.Pulse(period=1e-12), blocks.Integrator()
+            self.connect(self.p.y, self.i.u)
+
+    with pytest.raises(SimulationError, match=r"of p flips at instants .* 5e-13 s.*choose a longer period"):
+        simulate(M())
