@@ -31,21 +31,25 @@ def refuse_jumps(
         ModelError: the message has the signal, the instant and what to do.
     """
     asked = sorted(sweeps.differentiated, key=str)
-    signals = parameters.resolve([ca.vec(sweeps.target(path, target)) for path, target in asked])
-    labels = [f"{path}.{target}" for (path, target), s in zip(asked, signals, strict=True) for _ in range(s.numel())]
+    if not asked:
+        return
+    columns = parameters.resolve([ca.vec(sweeps.target(path, target)) for path, target in asked])
+    named = [(f"{path}.{target}", s) for (path, target), c in zip(asked, columns, strict=True) for s in elements(c)]
     P = ca.vertcat(ca.DM(parameters.defaults), parameters.derive(ca.DM(parameters.defaults)))
     count = events.crossings.numel()
     modes, held = vectors.m[:count], vectors.m[count:]
     running = ca.vertcat(vectors.x, vectors.u)
-    for label, signal in zip(labels, (scalar for signal in signals for scalar in elements(signal)), strict=True):
+    for label, signal in named:
         running_too = ca.depends_on(signal, running)
         if ca.depends_on(signal, held) and not (running_too or ca.depends_on(signal, ca.vertcat(modes, vectors.t))):
             raise ModelError(f"{label}: is held between events, where it jumps, {_REMEDY}")
         if running_too or ca.depends_on(signal, held):
             continue
         # Switches that the signal goes by, and switches that those go by.
-        own = which_depend(modes, ca.vertcat(ca.SX(0, 1), *ca.symvar(signal)))
-        crossings = stacked(events.crossings[i] for i in own)
+        own, crossings, count = which_depend(modes, ca.veccat(*ca.symvar(signal))), ca.SX(0, 1), -1
+        while count != len(own):
+            count, crossings = len(own), stacked(events.crossings[i] for i in own)
+            own = which_depend(modes, ca.veccat(*ca.symvar(ca.vertcat(signal, crossings))))
         if not own or ca.depends_on(crossings, ca.vertcat(running, held)):
             continue
         function = ca.Function("signal", vectors.arguments, [signal, crossings, events.times])
@@ -87,5 +91,5 @@ class _Sampled:
             )
             size, scale = abs(after - before), max(abs(before), abs(after))
             if size > 0.5 * abs(later - earlier) and size > 1e-6 * scale:
-                return t, *(0.0 if abs(value) < 1e-6 * scale else value for value in (before, after))
+                return t, before if abs(before) > 1e-6 * scale else 0.0, after if abs(after) > 1e-6 * scale else 0.0
         return None

@@ -41,8 +41,8 @@ def shown(value: Any) -> str:
         return f"the class {value.__name__}"
     if isinstance(value, ca.SX):
         return "a parameter, or an expression of some"
-    own = type(value).__repr__ is not object.__repr__ and not callable(value)
-    return f"{value!r:.60}" if own else f"an object of the class {type(value).__name__}"
+    bare = "__repr__" not in {name for cls in type(value).__mro__[:-1] for name in vars(cls)}
+    return f"an object of the class {type(value).__name__}" if bare or callable(value) else f"{value!r:.60}"
 
 
 def _is_reserved(cls: type, name: str) -> bool:

@@ -30,7 +30,8 @@ class Copier:
         new: list[ca.SX] = []
         self._tree = list(root.walk())
         for component in self._tree:
-            memo[id(component)] = twin = type(component).__new__(type(component))
+            cls: Any = type(component)
+            memo[id(component)] = twin = cls.__new__(cls)
             for name, symbol in component._symbols.items():
                 twin._symbols[name] = ca.SX.sym(name, *symbol.shape)
                 old.append(ca.vec(symbol))
@@ -71,8 +72,8 @@ class Copier:
         if type(value) in (list, tuple):
             return type(value)(self._referred(item) for item in value)
         if isinstance(value, np.ndarray) and value.dtype == object:
-            found = np.empty_like(value)
-            found.flat = [self._referred(item) for item in value.flat]
+            found = np.empty(value.shape, dtype=object)
+            found.ravel()[:] = [self._referred(item) for item in value.flat]
             return found
         if type(value) is dict:
             return {key: self._referred(item) for key, item in value.items()}
