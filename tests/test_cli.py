@@ -144,6 +144,15 @@ def test_info_tells_the_structure_of_an_assembly(folder: pathlib.Path, capsys: p
     assert "degree" in shown
 
 
+def test_info_tells_what_holds_from_guesses(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (folder / "pendulum.py").read_text()
+    (folder / "guess.py").write_text(text.replace("phi=Start(angle, fixed=True), ", "phi=Start(0.25), "))
+    for source, word in (("pendulum.py", "fixed"), ("guess.py", "guess")):
+        assert cli.main(["info", source]) == 0
+        (row,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("hinge.phi "))
+        assert row.split()[3] == word, row
+
+
 def test_start_values_that_nobody_gave_are_shown(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = (folder / "pendulum.py").read_text()
     assert "phi=Start(angle, fixed=True), " in text

@@ -90,7 +90,8 @@ class Division(SI2SO):
     modelica_name = "Blocks.Math.Division"
 
     def equations(self) -> None:
-        self.y = self.u1 / self.u2
+        # Where both inputs are one signal, CasADi would make 1 of the quotient, also of 0 / 0.
+        self.y = ca.if_else(self.u2 == 0, self.u1 * math.inf, self.u1 / self.u2)
 
 
 class Atan2(SI2SO):

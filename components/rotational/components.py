@@ -159,10 +159,12 @@ class ElastoBacklash(_Backlash):
 
     def damping(self, side: ca.SX) -> ca.SX:
         limit, damping = ca.fabs(self.tau_c), self.d * self.w_rel
-        # The limits hold for moments that steps would pass unseen, so they are events.
-        limited = ca.if_else(self.loose, self.d > 0, 0)
+        # The limits hold for moments that steps would pass unseen, so they are events; between the ends of the
+        # backlash there are none, or rounding errors of a speed at rest would be events without end.
+        limited = ca.if_else(self.loose, ca.logic_and(self.d > 0, side != 0), 0)
         upper = self.switch(ca.if_else(limited, damping - limit, -1), limit, damping)
-        return self.switch(ca.if_else(limited, -limit - damping, -1), -limit, upper)
+        held = self.switch(ca.if_else(limited, -limit - damping, -1), -limit, upper)
+        return ca.if_else(ca.logic_and(self.loose, side == 0), 0, held)
 
 
 class ElastoBacklash2(_Backlash):

@@ -166,8 +166,8 @@ def problems(file: pathlib.Path, found: Sequence[str]) -> None:
 def variables(rows: Sequence[Any], states: Iterable[str], title: str) -> None:
     """Print the inputs, outputs, states and parameters among scalar variables, and count the rest.
 
-    A row has FMI's attributes name, causality, start, unit, description (`ScalarVariable`, or FMPy's). The elements of
-    a vector share a line.
+    A row has FMI's attributes name, causality, start, initial, unit, description (`ScalarVariable`, or FMPy's). Start
+    values of states are `fixed` (FMI's exact) or a `guess` (approx). The elements of a vector share a line.
     """
     held = set(states)
     roles = {row.name: "state" if row.name in held and row.causality == "local" else row.causality for row in rows}
@@ -177,11 +177,21 @@ def variables(rows: Sequence[Any], states: Iterable[str], title: str) -> None:
         for _, elements in itertools.groupby(group, key=lambda row: (vector(row.name), row.description)):
             first, *more = elements
             name = f"{vector(first.name)}[1..{len(more) + 1}]" if more else first.name
-            start = ", ".join(number(row.start) for row in (first, *more) if row.start is not None)
+            given = [(number(row.start), holds(row, role)) for row in (first, *more) if row.start is not None]
+            same = len({word for _, word in given}) == 1
+            start = ", ".join(value if same else f"{value} {word}" for value, word in given)
+            start += f" {given[0][1]}" if same and given[0][1] else ""
             result.add_row(escape(name), role, start, unit(first), escape(first.description or ""))
     console.print(result)
     rest = Counter(role for role in roles.values() if role not in ("input", "output", "state", "parameter"))
     console.print("and " + ", ".join(f"{count} {role}" for role, count in sorted(rest.items())))
+
+
+def holds(row: Any, role: str) -> str:
+    """Return whether a start value is kept by initialisation, or is where it begins to look."""
+    if role in ("input", "parameter") and row.initial != "approx":
+        return ""
+    return {"exact": "fixed", "approx": "guess"}.get(row.initial or "", "") if row.variability != "constant" else ""
 
 
 def vector(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import casadi as ca
 import numpy as np
 
@@ -33,28 +35,38 @@ def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Star
         return False
     (balances,) = parameters.resolve([motion.balances])
     function = ca.Function("balances", [vectors.a, *vectors.arguments], [balances])
-    if not _open(function, vectors, parameters, parameters.defaults):
+    light = _open(function, vectors, parameters, parameters.defaults)
+    if not light:
         return False
+    speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
     places = [
-        parameters.number_of(parameters.source(scalar))
+        (f"{component.path}.{name}", parameters.number_of(parameters.source(scalar)))
         for component in sweeps.topology.all_components
         for name, declaration in component.parameters().items()
         if declaration.type.unit in MASSES and not declaration.structural and not declaration.animation
         for scalar in ca.vertsplit(ca.vec(component.symbol(name)))
     ]
     heavy = list(parameters.defaults)
-    for place in places:
+    for _, place in places:
         if place is not None and heavy[place] == 0.0:
             heavy[place] = 1.0
     found = _open(function, vectors, parameters, heavy)
     if found:
-        speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
         names = [speeds[i] for i in found]
         raise ModelError(
             f"{', '.join(names)}: {'this speed moves' if len(names) == 1 else 'together these speeds move'} no mass, "
             "whatever the masses are, so that nothing says how they accelerate; give what is between these joints a "
             "mass, or take one of them away"
         )
+    names = [speeds[i] for i in light]
+    owners = {name.rpartition(".")[0] for name in names}
+    absent = [f"{name} = 0" for name, p in places if p is not None and not parameters.defaults[p]]
+    own = [text for text in absent if text.rpartition(".")[0] in owners] or absent
+    warnings.warn(
+        f"{', '.join(names)}: {'moves' if len(names) == 1 else 'together move'} no mass with these parameters "
+        f"({', '.join(own[:4])}{', ...' if len(own) > 4 else ''}), and cannot start; give it one before",
+        stacklevel=2,
+    )
     return True
 
 

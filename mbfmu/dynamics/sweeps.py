@@ -114,6 +114,12 @@ class Sweeps:
             del self._pending[key]
         return self._known[key]
 
+    @property
+    def differentiated(self) -> set[tuple[str, leaves.Value]]:
+        """Signals and variables whose derivatives were asked for, with their components."""
+        found = (key for key in self._known if isinstance(key, tuple) and len(key) == 3)
+        return {(path, target) for path, target, order in found if isinstance(target, leaves.Value) and order}
+
     # -- local expressions to global ones
 
     def substitute(

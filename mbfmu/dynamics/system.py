@@ -16,6 +16,7 @@ from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown
+from mbfmu.dynamics.jumps import refuse_jumps
 from mbfmu.dynamics.massless import moves_no_mass
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, guessed, initial_problem
@@ -113,6 +114,8 @@ class System:
         places = Places.of_values(entries, vectors, motion, constraints, w, parameters)
         visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
         variables = visible.variables()
+        events = Events.of(sweeps, parameters, constraints)
+        refuse_jumps(sweeps, vectors, parameters, events, assembly.start_time, assembly.stop_time)
         picture, variables = drawing.placed(variables) if drawing else (None, variables)
         return cls(
             name=assembly.name,
@@ -126,7 +129,7 @@ class System:
                 constraints,
                 initial,
                 w,
-                Events.of(sweeps, parameters, constraints),
+                events,
                 Updates.of(sweeps, starts, parameters, constraints, vectors, w.w),
                 places.rates,
                 places.outputs,

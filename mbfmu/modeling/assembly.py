@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling.component import Component
+from mbfmu.modeling.component import Component, shown
 from mbfmu.modeling.connectors import Connector, RealOutput, Reference, Signal
 from mbfmu.modeling.declarations import checked_numbers
 from mbfmu.modeling.names import checked_name
@@ -73,7 +73,7 @@ class Assembly(Component):
             ModelError: no signal input, a name that is taken or that FMI forbids, a start value of another size.
         """
         if not isinstance(target, Connector) or not isinstance(target.port, Signal):
-            raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {target!r}")
+            raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {shown(target)}")
         if isinstance(target.port, RealOutput) and target.owner is not self:
             raise ModelError(
                 f"{self.where}: {target.path} is an output of {target.owner.title}; input() takes an input"
@@ -93,18 +93,20 @@ class Assembly(Component):
     def output(self, variable: Reference | Connector, name: str | None = None) -> None:
         """Make a variable or an output signal of a component an output of the FMU, under its own name or `name`.
 
-        Vectors are taken whole, as `name[1]`, `name[2]` ...
+        Vectors are taken whole, as `name[1]`, `name[2]` ... One variable may be given under several names; `name` may
+        be the variable's own path, which is what it has without.
 
         Raises:
-            ModelError: no variable or signal, or a name that is taken or that FMI forbids.
+            ModelError: no variable or signal, the same output again, or a name that is taken or that FMI forbids.
         """
         found = variable.references() if isinstance(variable, Connector) else [variable]
         if not all(isinstance(reference, Reference) for reference in found):
-            raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {variable!r}")
+            raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {shown(variable)}")
         for k, reference in enumerate(found, start=1):
             label = reference.path if name is None else name if len(found) == 1 else f"{name}[{k}]"
-            if self._outputs.get(label, reference).path != reference.path or label not in self._outputs:
-                self._outputs[self._new_name("output", label)] = reference
+            if label in self._outputs and self._outputs[label].path == reference.path:
+                raise ModelError(f"output {label}: is there already; leave it out, or name another variable")
+            self._outputs[self._new_name("output", label)] = reference
 
     def _new_name(self, what: str, name: str) -> str:
         """Return the name of an input or output, which must not be taken."""

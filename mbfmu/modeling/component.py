@@ -15,6 +15,7 @@ from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling import types
 from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
+from mbfmu.modeling.copying import Copier
 from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, checked_start, required
 from mbfmu.modeling.names import checked_name
 from mbfmu.modeling.user_code import described, told
@@ -27,6 +28,21 @@ def near(name: str, known: Any, see: str = "mbfmu info") -> str:
     if close:
         return f"did you mean {' or '.join(close)}?"
     return f"known: {', '.join(names)}" if len(names) <= 12 else f"see `{see}`"
+
+
+def shown(value: Any) -> str:
+    """How messages call what was given in place of something else: by its name where it has one."""
+    if isinstance(value, Component):
+        ports = next((f"; name its connector, such as {value.where}.{name}" for name in value.ports()), "")
+        return f"the component {value.title}{ports}"
+    if isinstance(value, Connector | Reference):
+        return f"the {'connector' if isinstance(value, Connector) else 'variable'} {value.path}"
+    if inspect.isclass(value):
+        return f"the class {value.__name__}"
+    if isinstance(value, ca.SX):
+        return "a parameter, or an expression of some"
+    bare = "__repr__" not in {name for cls in type(value).__mro__[:-1] for name in vars(cls)}
+    return f"an object of the class {type(value).__name__}" if bare or callable(value) else f"{value!r:.60}"
 
 
 def _is_reserved(cls: type, name: str) -> bool:
@@ -77,6 +93,8 @@ class Component:
     #: Modelica name without `Modelica.` and `Mechanics.`, e.g. "MultiBody.Joints.Revolute"; None: not for files.
     modelica_name: ClassVar[str | None] = None
     declarations: ClassVar[dict[str, Declaration]] = {}
+    #: Why components of this class cannot be copied, and what to do; None where they can.
+    copy_obstacle: ClassVar[str | None] = None
 
     __signature__ = _Signature()
 
@@ -141,6 +159,9 @@ class Component:
         """How messages call this component where its class matters, too."""
         name = type(self).__name__
         return name if self.where == name else f"{self.where} ({name})"
+
+    def __repr__(self) -> str:
+        return f"<{self.title}>"
 
     @property
     def _help(self) -> str:
@@ -212,11 +233,13 @@ class Component:
         (A Port is what type checkers take an assembly's own connector for, which is one when it is read.)
 
         Raises:
-            ModelError: one of them is no connector, or they are of different kinds.
+            ModelError: one of them is no connector, they are of different kinds, or one and the same.
         """
         if not isinstance(a, Connector) or not isinstance(b, Connector):
             wrong = b if isinstance(a, Connector) else a
-            raise ModelError(f"{self.where}: connect takes two connectors, got {wrong!r}")
+            raise ModelError(f"{self.where}: connect takes two connectors, got {shown(wrong)}")
+        if a.owner is b.owner and a.port is b.port and (a.elements is None or set(a.elements) & set(b.elements or ())):
+            raise ModelError(f"{self.where}: connects {a.path} with itself; name the other connector")
         if a.port.kind != b.port.kind:
             raise ModelError(f"{self.where}: cannot connect {a.path} ({a.port.kind}) with {b.path} ({b.port.kind})")
         self._connections.append((a, b))
@@ -238,7 +261,7 @@ class Component:
     def _own(self, name: str, part: Component) -> None:
         checked_name(name, f"component {'.'.join(filter(None, (self.path, str(name))))}")
         if not isinstance(part, Component):
-            raise ModelError(f"{self.where}.{name}: a part is a component such as Revolute(), got {part!r}")
+            raise ModelError(f"{self.where}.{name}: a part is a component such as Revolute(), got {shown(part)}")
         if part._owner is not None:
             raise ModelError(
                 f"{self.where}.{name}: this {type(part).__name__} is already {part.path or part._name!r}; "
@@ -260,6 +283,28 @@ class Component:
         part.__dict__.update(_owner=self, _name=name)
         part.see(self._outer_world)
         return part
+
+    # -- copies
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Component:
+        """An independent component with equal parts, connections and values, which belongs to no assembly yet."""
+        for component in self.walk():
+            if component.copy_obstacle is not None:
+                raise ModelError(f"{component.title}: cannot be copied, for {component.copy_obstacle}")
+        copied: Component = Copier(self, memo).run(self)
+        return copied
+
+    def __copy__(self) -> Component:
+        raise ModelError(f"{self.title}: a copy would share its parts; use copy.deepcopy, or make another one")
+
+    def __reduce__(self) -> Any:
+        raise ModelError(
+            f"{self.title}: components hold functions and symbols, which cannot be pickled; pickle what it is made of, "
+            "write it to a file with `mbfmu convert`, or use copy.deepcopy"
+        )
+
+    def __reduce_ex__(self, protocol: Any) -> Any:
+        return self.__reduce__()
 
     def _owners(self) -> Iterator[Component]:
         component: Component | None = self
@@ -292,7 +337,7 @@ class Component:
         elif of_component and isinstance(value, list | tuple):
             wrong = [v for v in value if not isinstance(v, Component)]
             if wrong:
-                raise ModelError(f"{self.where}.{name}: a list of components has {wrong[0]!r} in it; leave it out")
+                raise ModelError(f"{self.where}.{name}: a list of components has {shown(wrong[0])} in it; leave it out")
             for i, part in enumerate(value, start=1):
                 self._own(f"{name}[{i}]", part)
             self.__dict__[name] = list(value)

@@ -588,6 +588,8 @@ class Connector:
         return [Reference(self.owner, f"{name}[{','.join(str(i + 1) for i in place)}]") for place in places]
 
     def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or not {"owner", "port"} <= vars(self).keys():
+            raise AttributeError(name)
         quantities = {q.name for q in (*self.port.potentials, *self.port.flows)}
         if name in quantities:
             return Reference(self.owner, f"{self.port.name}.{name}")

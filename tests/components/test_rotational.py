@@ -18,6 +18,7 @@ from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
+from mbfmu.runtime.run import Run
 from mbfmu.simulation import simulate
 
 
@@ -375,6 +376,23 @@ def test_a_touch_within_one_step_is_seen(depth, tmp_path):
         )["wheel.phi"][-1]
         assert here == pytest.approx(exact, abs=error)
         assert there == pytest.approx(exact, abs=error)
+
+
+def test_speeds_that_change_sign_between_the_ends_of_a_backlash_are_no_events():
+    """In the gap nothing limits the damping; rounding errors of a speed at rest would be events without end."""
+    chain = Chain(
+        fixed=rotational.Fixed(),
+        backlash=rotational.ElastoBacklash(c=400.0, d=6.0, b=1.0),
+        load=rotational.Inertia(J=1.0, phi=Start(0.2, fixed=True), w=Start(0.0, fixed=True)),
+    )
+    chain.spring = rotational.Spring(c=100.0)
+    chain.connect(chain.fixed.flange, chain.spring.flange_a)
+    chain.connect(chain.spring.flange_b, chain.load.flange_a)
+    system = mbfmu.System.of(chain)
+    one = Run(system.equations, system.variables, events=True)
+    one.finish_initialisation()
+    one.advance(5.0)
+    assert not [text for _, text in one.log if "becomes" in text and "time 0" not in text]
 
 
 class Rattling(Assembly):

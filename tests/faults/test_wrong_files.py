@@ -92,6 +92,8 @@ FILES: dict[str, list[str]] = {
     GAIN + "[[input]]\nvariable = 5": ["variable = 5", "text"],
     GAIN + "[[input]]\nname = 'u'": ["input", "needs variable"],
     "[[output]]\nname = 'u'": ["output", "needs variable"],
+    "[[connect]]\na = 'b.frame_a'\nb = 'b.frame_a'": ["b.frame_a with itself", "name the other"],
+    "[[output]]\nvariable = 'j.w'\n[[output]]\nvariable = 'j.w'": ["output j.w", "already"],
     "[[output]]\nvariable = 'j.x'": ["no variable j.x"],
     "[[output]]\nvariable = 'j.w'\nname = 'j.phi'": ["output j.phi", "another variable"],
     "[[output]]\nvariable = 'j.w'\nname = 'a b'": ["can be no name"],

@@ -7,11 +7,15 @@ import pathlib
 import pytest
 from refusals import Refused
 
+from mbfmu import Assembly, System, simulate
+from mbfmu.components import blocks, rotational
+from mbfmu.errors import SimulationError
+
 HEAD = """
 import math, sys
 from mbfmu import Assembly, Component, Start
 from mbfmu.components import *
-from mbfmu.components import blocks, forces, sensors
+from mbfmu.components import blocks, forces, rotational, sensors
 from mbfmu.modeling import Parameter, RealInput, RealOutput, Variable, required
 from mbfmu.modeling import types as t
 """
@@ -63,13 +67,16 @@ LINES: dict[str, list[str]] = {
     "self.output(self.j.w, 'a b')": ["'a b'", "can be no name"],
     "self.output(self.j.w, '')": ["can be no name"],
     "self.output(self.j.w, 'o'); self.output(self.j.phi, 'o')": ["output o", "already"],
+    "self.output(self.j.phi); self.output(self.j.phi)": ["output j.phi", "already", "leave it out"],
+    "self.output(self.j.phi); self.output(self.j.phi, 'j.phi')": ["output j.phi", "already", "leave it out"],
+    "self.output(self.j.w, 'o'); self.output(self.j.w, 'o')": ["output o", "already", "leave it out"],
     "self.output(self.j.q)": ["Revolute) has no 'q'"],
     "self.output(self.j.phi[3])": ["j.phi[4]", "no variable"],
     "self.output(self.b.r_0[3])": ["b.r_0[4]", "no variable"],
     "self.output(self.b.m)": ["output() takes a variable"],
     "self.output('j.phi')": ["output() takes a variable", "'j.phi'"],
     "self.output(None)": ["output() takes a variable", "None"],
-    "self.output(self.j)": ["output() takes a variable"],
+    "self.output(self.j)": ["output() takes a variable", "the component j (Revolute)"],
     "self.s = sensors.AbsolutePosition(); self.connect(self.s.frame_a, self.b.frame_a); self.output(self.s.r[3])": [
         "s.r",
         "3 elements",
@@ -109,12 +116,36 @@ LINES: dict[str, list[str]] = {
     "self.m = forces.WorldForce(); self.connect(self.m.frame_b, self.b.frame_a); self.k = blocks.Constant(k=1); "
     "self.connect(self.k.y, self.m.force[1])": ["m.force", "3 elements", "m.force[1], m.force[3]", "not connected"],
     # connections
-    "self.connect(self.j.frame_a, self.j)": ["two connectors"],
+    "self.connect(self.j.frame_a, self.j)": ["two connectors", "the component j (Revolute)", "j.frame_a"],
+    "self.connect(self.j.frame_a, self.j.phi)": ["two connectors", "the variable j.phi"],
+    "self.connect(self.j.frame_a, Body)": ["two connectors", "the class Body"],
+    "self.connect(self.j.frame_a, self.b.m)": ["two connectors", "a parameter"],
+    "self.connect(self.j.frame_a, object())": ["two connectors", "an object of the class object"],
+    "self.connect(self.b.frame_a, self.b.frame_a)": ["b.frame_a with itself", "name the other"],
+    "self.g = blocks.Gain(k=1); self.connect(self.g.u, self.g.u)": ["g.u with itself"],
+    "self.m = forces.WorldForce(); self.connect(self.m.force[:2], self.m.force[1:])": ["m.force with itself"],
     "self.connect(self.j.frame_a, 'b.frame_a')": ["two connectors", "'b.frame_a'"],
     "self.connect(self.j.frame_a, self.j.frame_c)": ["no 'frame_c'", "frame_a"],
     "self.g = blocks.Gain(k=1); self.connect(self.g.u, self.j.frame_a)": ["g.u (signal)", "j.frame_a (frame)"],
     "self.connect(self.j.axis, self.j.support)": ["j.axis", "useAxisFlange"],
     "self.connect(self.b.frame_a, Revolute().frame_a)": ["not part of it"],
+    # derivatives of jumps
+    "self.s = blocks.Pulse(period=0.2); self.d = blocks.Der(); self.connect(self.s.y, self.d.u)": [
+        "s.y: jumps from 1 to 0 at 0.1 s",
+        "impulse",
+        "Derivative in place of Der",
+    ],
+    "self.s = blocks.Step(startTime=0.5); self.g = blocks.Gain(k=2); self.d = blocks.Der(); "
+    "self.connect(self.s.y, self.g.u); self.connect(self.g.y, self.d.u)": ["g.y: jumps from 0 to 2 at 0.5 s"],
+    "self.s = blocks.SawTooth(period=0.3); self.p = rotational.Position(exact=True); self.i = rotational.Inertia(J=1); "
+    "self.connect(self.s.y, self.p.phi_ref); self.connect(self.p.flange, self.i.flange_a)": [
+        "s.y: jumps from 1 to 0 at 0.3 s",
+        "exact=False",
+    ],
+    "self.s = blocks.Sine(f=1); self.z = blocks.discrete.ZeroOrderHold(samplePeriod=0.1); self.d = blocks.Der(); "
+    "self.connect(self.s.y, self.z.u); self.connect(self.z.y, self.d.u)": ["z.y: is held between events", "impulse"],
+    "self.s = blocks.CombiTimeTable(table=[[0, 0], [0.5, 1], [0.5, 2], [1, 3]]); self.d = blocks.Der(); "
+    "self.connect(self.s.y[0], self.d.u)": ["s.y: jumps from 1 to 2 at 0.5 s"],
     # start values
     "self.b.v_0 = Start((0, 0, 0), fixed='false')": ["b.v_0", "'false'", "true or false"],
     "self.b.v_0 = Start((0, 0, 0), fixed='no')": ["b.v_0", "'no'"],
@@ -283,6 +314,19 @@ FILES: dict[str, list[str]] = {
 }
 
 
+#: What may be differentiated although it has switches: kinks, jumps at the start, jumps behind the end.
+SMOOTH = [
+    "blocks.Ramp(duration=0.3, startTime=0.2)",
+    "blocks.Trapezoid(rising=0.1, falling=0.1, width=0.2, period=0.5)",
+    "blocks.Step()",
+    "blocks.Step(startTime=0.5, height=0.0)",
+    "blocks.Pulse(period=3.0)",
+    "blocks.Sine(f=2, startTime=0.3)",
+    "blocks.KinematicPTP2(q_end=[1.0], qd_max=[1.0], qdd_max=[2.0])",
+    "blocks.CombiTimeTable(table=[[0, 0], [0.5, 1], [1, 3]])",
+]
+
+
 def write(folder: pathlib.Path, text: str) -> None:
     (folder / "model.py").write_text(text, encoding="utf-8")
 
@@ -303,3 +347,63 @@ def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> N
 def test_a_wrong_file(text: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, text)
     refused(["info", "model.py"], FILES[text])
+
+
+@pytest.mark.parametrize("source", SMOOTH)
+def test_kinks_may_be_differentiated(source: str) -> None:
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.s, self.d = eval(source), blocks.Der()
+            out = self.s.q if source.startswith("blocks.Kin") else self.s.y
+            self.connect(out if self.s.size_of(out) == 1 and not out.port.shape(self.s) else out[0], self.d.u)
+
+    System.of(M())
+
+
+def test_a_quotient_of_one_signal_is_no_number_at_zero(tmp_path: pathlib.Path) -> None:
+    """0 / 0, also where both are one signal; everywhere else it is what division gives."""
+
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.d = blocks.Division()
+            self.s = blocks.Constant(k=0.0)
+            self.connect(self.s.y, self.d.u1)
+            self.connect(self.s.y, self.d.u2)
+            self.output(self.d.y)
+
+    with pytest.raises(SimulationError, match=r"'d.y' is nan at 0 s"):
+        simulate(M())
+    assert simulate(M(), start_values={"s.k": 2.0})["d.y"][-1] == 1.0
+
+
+def test_masses_of_zero_are_named() -> None:
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.i = rotational.Inertia(J=0.0)
+
+    with pytest.warns(UserWarning, match=r"i.w: moves no mass with these parameters \(i.J = 0\)"):
+        System.of(M())
+
+
+def test_an_output_may_have_its_own_name() -> None:
+    """`output(x, "path.of.x")` is what `output(x)` says."""
+    shown = []
+    for names in ((), ("g.y",)):
+
+        class M(Assembly):
+            def __init__(self, names: tuple[str, ...] = names) -> None:
+                self.g = blocks.Constant(k=1.0)
+                self.output(self.g.y, *names)
+
+        shown.append(System.of(M()).variables)
+    assert shown[0] == shown[1]
+
+
+def test_pulses_without_end_name_their_source() -> None:
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.p, self.i = blocks.Pulse(period=1e-12), blocks.Integrator()
+            self.connect(self.p.y, self.i.u)
+
+    with pytest.raises(SimulationError, match=r"of p flips at instants .* 5e-13 s.*choose a longer period"):
+        simulate(M())

@@ -970,6 +970,7 @@ def component_class(name: str, base: type[Component], namespace: dict[str, Any])
     declared = {n: d for n, d in namespace.items() if isinstance(d, Declaration)}
     attributes = {n: v for n, v in namespace.items() if n not in declared or not hasattr(Assembly, n)}
     cls: type[Component] = type(name, (base,), attributes)
+    cls.copy_obstacle = "its equations are those of a Modelica file; load the file again"
     for n, declaration in declared.items():
         declaration.name = n
         cls.declarations[n] = declaration
