@@ -27,7 +27,7 @@ from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import Dimensionless, Orientation, Type
-from mbfmu.runtime.variables import ScalarVariable, Store, Terminal
+from mbfmu.runtime.variables import DeclaredType, ScalarVariable, Store, Terminal
 
 #: Attributes of what never changes, and of what follows from other things.
 _CONSTANT: dict[str, Any] = {
@@ -402,8 +402,18 @@ def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariabl
         display_unit=type.display_unit,
         quantity=type.quantity,
         nominal=type.nominal,
+        declared_type=_declared(type),
         **merged,
     )
+
+
+@functools.cache
+def _declared(type: Type) -> DeclaredType | None:
+    """A number's type as FMI declares it; None where it says nothing."""
+    said = (type.quantity, type.unit, type.display_unit, type.min, type.max, type.nominal)
+    if type.base not in ("Real", "Integer") or all(attribute is None for attribute in said):
+        return None
+    return DeclaredType(type.name, *said)
 
 
 def _suffixes(shape: tuple[int, ...]) -> list[str]:

@@ -15,6 +15,7 @@ import mbfmu
 from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
+from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -131,8 +132,10 @@ def model_description(
         )
     _add_interface(root, "CoSimulation", files, modelIdentifier=identifier, **offered)
     unit_definitions(root, variables)
+    types = TypeDefinitions(variables, {variable.name for variable in variables})
+    types.define(root)
     add_general(root, equations, LOG_CATEGORIES)
-    _model_variables(root, variables, references, model_exchange and drifts(equations))
+    _model_variables(root, variables, references, types, model_exchange and drifts(equations))
     _model_structure(root, equations, variables)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
@@ -220,7 +223,11 @@ def _add_interface(root: etree._Element, tag: str, files: Sequence[str], **attri
 
 
 def _model_variables(
-    root: etree._Element, variables: Sequence[ScalarVariable], references: Sequence[int], reinit: bool
+    root: etree._Element,
+    variables: Sequence[ScalarVariable],
+    references: Sequence[int],
+    types: TypeDefinitions,
+    reinit: bool,
 ) -> None:
     """Add all variables; with `reinit`, states are marked as such that events may change."""
     states = {variable.derivative_of for variable in variables} if reinit else set()
@@ -238,22 +245,14 @@ def _model_variables(
             # Inputs and the independent variable must not have this attribute.
             initial=None if variable.causality in ("input", "independent") else variable.initial,
         )
-        attributes = _type_attributes(variable, position)
+        attributes = types.attributes(variable) | _own_attributes(variable, position)
         add(element, variable.type, **attributes, reinit=True if variable.name in states else None)
 
 
-def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:
-    """Attributes of the element Real, Integer, Boolean or String, as far as the type has them."""
+def _own_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:
+    """Attributes of the element Real, Integer, Boolean or String that no type has."""
     attributes: dict[str, Value | None] = {}
-    if variable.type in ("Real", "Integer"):
-        number = int if variable.type == "Integer" else float
-        attributes["quantity"] = variable.quantity
-        for name, bound in (("min", variable.min), ("max", variable.max)):
-            attributes[name] = None if bound is None or math.isinf(bound) else number(bound)
     if variable.type == "Real":
-        attributes["unit"] = variable.unit
-        attributes["displayUnit"] = variable.display_unit if variable.unit is not None else None
-        attributes["nominal"] = None if variable.nominal is None else float(variable.nominal)
         attributes["derivative"] = position.get(variable.derivative_of or "")
     if has_start(variable) and variable.start is not None:
         kinds = {"Real": float, "Integer": int, "Boolean": bool, "String": str}

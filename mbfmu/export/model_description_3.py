@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Iterable, Sequence
 
 from lxml import etree
@@ -13,6 +12,7 @@ from mbfmu.export.elements import Value, add, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_description import LOG_CATEGORIES, add_general, description_root
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
+from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -74,10 +74,14 @@ def model_description_3(
         needs = needs_completed_steps(equations)
         add(root, "ModelExchange", modelIdentifier=identifier, **COMMON, needsCompletedIntegratorStep=needs or None)
     add(root, "CoSimulation", modelIdentifier=identifier, **COMMON, **CO_SIMULATION)
-    unit_definitions(root, _with_aliases(arrangement.variables))
+    shown = _with_aliases(arrangement.variables)
+    unit_definitions(root, shown)
+    names = {alias.name for variable in arrangement.variables for alias in (variable, *variable.aliases)}
+    types = TypeDefinitions((variable.first for variable in arrangement.variables), names)
+    types.define(root, TYPES)
     add_general(root, equations, {name: text.replace("fmi2", "fmi3") for name, text in LOG_CATEGORIES.items()})
     states = states_of(arrangement.variables)
-    _model_variables(root, arrangement.variables, states, reinit=model_exchange and drifts(equations))
+    _model_variables(root, arrangement.variables, states, types, reinit=model_exchange and drifts(equations))
     _model_structure(root, equations, arrangement, states)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
@@ -100,7 +104,12 @@ def _with_aliases(variables: Iterable[Variable]) -> list[ScalarVariable]:
 
 
 def _model_variables(
-    root: etree._Element, variables: Sequence[Variable], states: Sequence[tuple[Variable, Variable]], *, reinit: bool
+    root: etree._Element,
+    variables: Sequence[Variable],
+    states: Sequence[tuple[Variable, Variable]],
+    types: TypeDefinitions,
+    *,
+    reinit: bool,
 ) -> None:
     """Add all variables; with `reinit`, states are marked as such that events may change."""
     parent = add(root, "ModelVariables")
@@ -123,7 +132,7 @@ def _model_variables(
             variability=variable.variability,
             # Inputs and the independent variable must not have this attribute.
             initial=None if variable.causality in ("input", "independent") else variable.initial,
-            **_type_attributes(variable),
+            **types.attributes(first),
             start=None if kind == "String" else _start(variable),
             derivative=derivative if kind == "Float64" else None,
             reinit=True if variable.name in changing else None,
@@ -137,22 +146,6 @@ def _model_variables(
             unit = alias.first.display_unit if alias.first.unit is not None else None
             shown = {"displayUnit": unit if unit != first.display_unit else None}
             add(element, "Alias", name=alias.name, description=alias.description or None, **shown)
-
-
-def _type_attributes(variable: Variable) -> dict[str, Value | None]:
-    """Attributes that the type has: quantity and bounds of numbers, and units."""
-    first = variable.first
-    attributes: dict[str, Value | None] = {}
-    if first.type in ("Real", "Integer"):
-        number = int if first.type == "Integer" else float
-        attributes["quantity"] = first.quantity
-        for name, bound in (("min", first.min), ("max", first.max)):
-            attributes[name] = None if bound is None or math.isinf(bound) else number(bound)
-    if first.type == "Real":
-        attributes["unit"] = first.unit
-        attributes["displayUnit"] = first.display_unit if first.unit is not None else None
-        attributes["nominal"] = None if first.nominal is None else float(first.nominal)
-    return attributes
 
 
 def _start(variable: Variable) -> str | None:
