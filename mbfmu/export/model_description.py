@@ -12,11 +12,13 @@ from typing import Any
 from lxml import etree
 
 import mbfmu
+from mbfmu.export.annotations import annotate
 from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
 from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.figures import Figure
 from mbfmu.runtime.variables import ScalarVariable
 
 #: Log categories of both runtimes; the names are those of FMI 2.0.4, section 2.2.4.
@@ -86,6 +88,8 @@ def model_description(
     date: datetime.datetime,
     model_exchange: bool = False,
     description: str = "",
+    figures: Sequence[Figure] = (),
+    scene: str | None = None,
     source_files: Iterable[str] = (),
 ) -> bytes:
     """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
@@ -108,6 +112,10 @@ def model_description(
         Date of generation, aware of its time zone.
     description
         One sentence on the model.
+    figures
+        What the model wants drawn.
+    scene
+        Name of the file in resources/ that has the scene, if any.
     source_files
         Files below sources/ that a source-code FMU is compiled from.
 
@@ -135,6 +143,7 @@ def model_description(
     types = TypeDefinitions(variables, {variable.name for variable in variables})
     types.define(root)
     add_general(root, equations, LOG_CATEGORIES)
+    annotate(root, 2, figures, variables, scene)
     _model_variables(root, variables, references, types, model_exchange and drifts(equations))
     _model_structure(root, equations, variables)
     etree.indent(root, " ")

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
+from mbfmu.export.annotations import annotate
 from mbfmu.export.arrays import INDICATORS, TYPES, Arrangement, Variable, places, states_of
 from mbfmu.export.elements import Value, add, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
@@ -14,6 +15,7 @@ from mbfmu.export.model_description import LOG_CATEGORIES, add_general, descript
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
 from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.figures import Figure
 from mbfmu.runtime.variables import ScalarVariable
 
 #: What the C runtime offers in both interfaces, by the attributes of FMI 3.0 (section 2.4.10).
@@ -44,6 +46,8 @@ def model_description_3(
     date: datetime.datetime,
     model_exchange: bool = False,
     description: str = "",
+    figures: Sequence[Figure] = (),
+    scene: str | None = None,
 ) -> bytes:
     """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
 
@@ -63,6 +67,10 @@ def model_description_3(
         Date of generation, aware of its time zone.
     description
         One sentence on the model.
+    figures
+        What the model wants drawn.
+    scene
+        Name of the file in resources/ that has the scene, if any.
 
     Raises
     ------
@@ -83,6 +91,8 @@ def model_description_3(
     states = states_of(arrangement.variables)
     _model_variables(root, arrangement.variables, states, types, reinit=model_exchange and drifts(equations))
     _model_structure(root, equations, arrangement, states)
+    scalars = [e for v in arrangement.variables for alias in (v, *v.aliases) for e in alias.elements]
+    annotate(root, 3, figures, scalars, scene)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
