@@ -187,7 +187,7 @@ def accelerations(
 
 def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
     """Per element of an expression, the symbols (by number) that it depends on."""
-    return rows_of(ca.jacobian_sparsity(expression, of)) if expression.numel() else []
+    return rows_of(ca.jacobian_sparsity(expression, of))
 
 
 def rows_of(sparsity: ca.Sparsity) -> list[set[int]]:
