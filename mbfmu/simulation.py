@@ -15,6 +15,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.figures import drawable
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, run, time_grid
 
@@ -118,6 +119,7 @@ def simulate(
         "inputs": inputs,
         "interpolation": interpolation,
     }
+    result.figures = drawable(getattr(system, "figures", ()), result)
     result.animation = functools.partial(_animated, result, assembly, again)
     return result
 

@@ -25,3 +25,5 @@ class DoublePendulum(Assembly):
         self.output(self.revolute1.phi)
         self.output(self.revolute2.phi)
         self.output(self.boxBody2.frame_b.r_0, "tip")
+        self.figure("Angles", [self.revolute1.phi, self.revolute2.phi])
+        self.figure("Speeds", {"upper": self.revolute1.w, "lower": self.revolute2.w})

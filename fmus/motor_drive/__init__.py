@@ -53,3 +53,6 @@ class MotorDrive(Assembly):
         self.output(self.inductance.i)
         self.output(self.supply.v)
         self.output(self.copper.T)
+        self.figure("Speed", [self.rotor.w])
+        self.figure("Supply", [self.inductance.i, self.supply.v])
+        self.figure("Heat", [self.copper.T])

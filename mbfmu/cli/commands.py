@@ -160,7 +160,9 @@ def simulate(
         typer.Option(metavar="PATTERNS", help="Variables to show, comma-separated (revolute1.*); default: outputs."),
     ] = None,
     csv: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Write the time series as CSV.")] = None,
-    plot: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Draw them (png, svg, pdf).")] = None,
+    plot: Annotated[
+        pathlib.Path | None, typer.Option(metavar="FILE", help="Draw them, or the model's figures (png, svg, pdf).")
+    ] = None,
     table: Annotated[bool, typer.Option("--table", help="Print every row, not just a few.")] = False,
     inputs: Input = None,
     held: Held = False,
@@ -180,6 +182,7 @@ def simulate(
 
         system = System.of(assembly)
         names = shown_names(system, variables)
+        drawn = [c.name for f in system.figures for c in f.curves] if plot and variables is None else []
     with report.running(f"Running {system.name}") as done:
         result = run(
             system,
@@ -188,10 +191,14 @@ def simulate(
             step=step,
             inputs=inputs,
             interpolation="held" if held else "linear",
-            outputs=names,
+            outputs=list(dict.fromkeys([*names, *drawn])),
             progress=done,
         )
     report.notes(assembly)
+    if drawn and plot:
+        write_picture(result, plot, figures=True)
+        report.built(plot)
+        result, plot = result.select(*names), None
     show_result(result, csv, plot, table)
 
 
@@ -506,13 +513,13 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     return list(names)
 
 
-def write_picture(result: Result, path: pathlib.Path) -> None:
-    """Draw a result in the format of the path's suffix."""
+def write_picture(result: Result, path: pathlib.Path, figures: bool = False) -> None:
+    """Draw a result, or the figures of its model, in the format of the path's suffix."""
     from mbfmu.export.archive import replacing
 
     with report.working(f"Drawing {path}"), replacing(path) as part:
         try:
-            result.plot(list(result)).savefig(part, format=path.suffix[1:] or "none")
+            result.plot(None if figures else list(result)).savefig(part, format=path.suffix[1:] or "none")
         except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
             raise MbfmuError(f"--plot {path}: {error}") from None
 

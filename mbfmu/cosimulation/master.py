@@ -13,7 +13,7 @@ import numpy as np
 
 from mbfmu.cosimulation import loops
 from mbfmu.cosimulation.slave import Slave, open_slave
-from mbfmu.cosimulation.structure import Connection, SystemStructure
+from mbfmu.cosimulation.structure import Connection, SystemStructure, unit_of
 from mbfmu.errors import SimulationError
 from mbfmu.modeling.component import near
 from mbfmu.runtime.result import Result
@@ -260,9 +260,9 @@ class _Recorder:
             if variable.type != "Real":
                 raise SimulationError(f"{path}: is no Real variable; only those are recorded")
             groups[element].append(name)
-            declared = variable.unit or (variable.declaredType.unit if variable.declaredType else None)
-            if declared:
-                self._units[path] = declared
+            unit = unit_of(variable)
+            if unit:
+                self._units[path] = unit
         self._groups = [(slaves[name], slaves[name].references(found)) for name, found in groups.items() if found]
         self._columns = [f"{name}.{short}" for name, found in groups.items() for short in found]
         self._rows: list[np.ndarray] = []

@@ -101,6 +101,12 @@ class SystemStructure:
         return _variable(self.descriptions, element, name)
 
 
+def unit_of(variable: Any) -> str | None:
+    """Unit of one of FMPy's variables, its own or that of its type."""
+    declared = variable.declaredType
+    return variable.unit or (declared.unit if declared else None) or None
+
+
 def _variable(descriptions: Mapping[str, Any], element: str, name: str) -> Any:
     if element not in descriptions:
         raise ModelError(f"{element}.{name}: there is no element {element}; {near(element, descriptions)}")
@@ -175,8 +181,9 @@ class _Wiring:
             raise ModelError(
                 f"{element_a}.{name_a} and {element_b}.{name_b}: both are {a.causality}s; connect an output to an input"
             )
-        if a.unit != b.unit and a.unit and b.unit:
-            raise ModelError(f"{element_a}.{name_a} and {element_b}.{name_b}: units {a.unit} and {b.unit} differ")
+        unit_a, unit_b = unit_of(a), unit_of(b)
+        if unit_a != unit_b and unit_a and unit_b:
+            raise ModelError(f"{element_a}.{name_a} and {element_b}.{name_b}: units {unit_a} and {unit_b} differ")
         ends = ((element_a, name_a), (element_b, name_b))[:: 1 if a.causality == "output" else -1]
         self._add(*ends[0], *ends[1])
 

@@ -24,6 +24,7 @@ class Input:
     symbol: ca.SX
     start: float
     type: Type
+    description: str
     terminal: Terminal | None = None
 
 
@@ -67,15 +68,19 @@ class Inputs:
         flows: dict[int, ca.SX] = {}
         motions: dict[str, tuple[ca.SX, ...]] = {}
 
-        def new(name: str, start: float, type: Type, terminal: Terminal | None = None) -> ca.SX:
+        def new(name: str, start: float, type: Type, doc: str, terminal: Terminal | None = None) -> ca.SX:
             if name in found:
                 raise ModelError(
                     f"input {name}: there is one of this name already; give it another with input(..., name=...)"
                 )
-            found[name] = Input(name, ca.SX.sym(name), float(start), type, terminal)
+            found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal)
             return found[name].symbol
 
-        def feed(name: str, key: ConnectorKey, type: Type, places: tuple[int, ...], start: float | list[float]) -> None:
+        def feed(
+            name: str, key: ConnectorKey, port: Signal, places: tuple[int, ...], start: float | list[float]
+        ) -> None:
+            path = ".".join(filter(None, key))
+            doc = port.doc if path == name else f"{port.doc}, for {path}"
             starts = np.broadcast_to(np.asarray(start, dtype=float), (len(places),))
             for k, (place, value) in enumerate(zip(places, starts, strict=True)):
                 if (key, place) in flat.sources:
@@ -85,23 +90,23 @@ class Inputs:
                         f"input {name}: {'.'.join(filter(None, key))} has an input already, "
                         f"{signals[key, place].name()}; keep one of them"
                     )
-                signals[key, place] = new(f"{name}[{k + 1}]" if len(places) > 1 else name, value, type)
+                signals[key, place] = new(f"{name}[{k + 1}]" if len(places) > 1 else name, value, port.type, doc)
 
         for name, (connector, start) in assembly.inputs.items():
             key, port = (connector.owner.path, connector.port.name), connector.port
             assert isinstance(port, Signal)
             places = connector.elements or tuple(range(connector.owner.size_of(connector)))
-            feed(name, key, port.type, places, start)
+            feed(name, key, port, places, start)
         for name, own in assembly.ports().items():
             if isinstance(own, RealInput):
-                feed(name, ("", name), own.type, tuple(range(own.size(assembly))), 0.0)
+                feed(name, ("", name), own, tuple(range(own.size(assembly))), 0.0)
             elif own.taken:
                 node = flat.nodes[("", name)]
                 if not flat.members[node]:
                     raise ModelError(
                         f"{name}: this {own.title} of the assembly is connected to nothing inside; connect it"
                     )
-                taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, terminal(own, q.name)) for q in own.taken)
+                taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, q.doc, terminal(own, q.name)) for q in own.taken)
                 if own.taken == own.flows:
                     flows[node] = flows.get(node, 0) + taken[0]
                 else:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -26,8 +27,8 @@ from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
-from mbfmu.modeling.types import Dimensionless, Orientation, Type
-from mbfmu.runtime.variables import ScalarVariable, Store, Terminal
+from mbfmu.modeling.types import Dimensionless, Orientation, Type, rate_unit
+from mbfmu.runtime.variables import DeclaredType, ScalarVariable, Store, Terminal
 
 #: Attributes of what never changes, and of what follows from other things.
 _CONSTANT: dict[str, Any] = {
@@ -202,7 +203,7 @@ class Visible:
         for i, given in enumerate(self.sweeps.inputs.all):
             place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
             running: dict[str, Any] = {"causality": "input", "variability": "continuous", "initial": None}
-            take(_scalar(given.name, f"Input {given.name}", given.type, **running, **place))
+            take(_scalar(given.name, given.description, given.type, **running, **place))
         for path, component in self.sweeps.flat.components.items():
             for name, declaration in component.parameters().items():
                 if not declaration.animation:
@@ -259,10 +260,19 @@ class Visible:
         full = ".".join(filter(None, (path, name)))
         component, used = self.sweeps.flat.components[path], self._used_starts
         declaration = component.variables().get(name)
+        scalars = self.places.elements[(path, name)]
+        starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]
         nominal = type.nominal if declaration is None else declaration.nominal(component)
-        for i, (suffix, element) in enumerate(zip(_suffixes(shape), self.places.elements[(path, name)], strict=True)):
-            start = None if declaration is None else used.get((path, name, i))
-            yield _with(self._value(full + suffix, type, doc, element, start), nominal=nominal)
+        nominal = nominal or self._nominal(starts)
+        for suffix, element, start in zip(_suffixes(shape), scalars, starts, strict=True):
+            found = self._value(full + suffix, type, doc, element, start)
+            yield found if nominal == found.nominal else _with(found, nominal=nominal)
+
+    def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
+        """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
+        numbers = [self.parameters.number_of(start.start) for start in starts if start is not None]
+        greatest = max((abs(self.parameters.defaults[n]) for n in numbers if n is not None), default=0.0)
+        return 10.0 ** math.floor(math.log10(greatest)) if 10.0 <= greatest < math.inf else None
 
     @functools.cached_property
     def _used_starts(self) -> dict[tuple[str, str, int], StartValue]:
@@ -317,9 +327,6 @@ class Visible:
                 found[known[0].name] = _with(known[0], derivative_of=state.name, variability="continuous")
                 by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
                 continue
-            unit = None
-            if state.unit:
-                unit = f"{state.unit}2" if state.unit.endswith("/s") else f"{state.unit}/s"
             name = f"der({state.name})"
             if state.derivative_of is not None and state.name == f"der({state.derivative_of})":
                 name = f"der({state.derivative_of},2)"
@@ -333,7 +340,7 @@ class Visible:
                 float(rate) if place[0] == "constant" else None,
                 place[0],
                 place[1],
-                unit=unit,
+                unit=rate_unit(state.unit),
                 derivative_of=state.name,
             )
             by_place.setdefault(place, []).append(found[name])
@@ -404,8 +411,18 @@ def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariabl
         display_unit=type.display_unit,
         quantity=type.quantity,
         nominal=type.nominal,
+        declared_type=_declared(type),
         **merged,
     )
+
+
+@functools.cache
+def _declared(type: Type) -> DeclaredType | None:
+    """A number's type as FMI declares it; None where it says nothing."""
+    said = (type.quantity, type.unit, type.display_unit, type.min, type.max, type.nominal)
+    if type.base not in ("Real", "Integer") or all(attribute is None for attribute in said):
+        return None
+    return DeclaredType(type.name, *said)
 
 
 def _suffixes(shape: tuple[int, ...]) -> list[str]:

@@ -13,6 +13,7 @@ from mbfmu.dynamics.assembled import Assembled
 from mbfmu.dynamics.constraints import Constraints, constrained
 from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
+from mbfmu.dynamics.figures import figures_of
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown
@@ -32,6 +33,7 @@ from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.figures import Figure
 from mbfmu.runtime.variables import ScalarVariable
 
 #: Lines of structure, and of the interface, that a notebook shows.
@@ -58,6 +60,8 @@ class System:
     structure: tuple[str, ...]
     #: What it looks like, where that was asked for.
     scene: Scene | None = None
+    #: What the assembly wants drawn.
+    figures: tuple[Figure, ...] = ()
 
     def __repr__(self) -> str:
         return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"
@@ -141,6 +145,7 @@ class System:
             connections=tuple(flat.connections),
             structure=(*_structure(sweeps.topology, vectors, constraints), *assembled.report()),
             scene=picture,
+            figures=figures_of(assembly, variables),
         )
 
 

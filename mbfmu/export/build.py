@@ -221,6 +221,8 @@ def fill(
         "model_exchange": exchange,
         "date": build_date(),
         "description": system.description,
+        "figures": system.figures,
+        "scene": f"{identifier}_visual.xml" if system.scene is not None and system.scene.shapes else None,
     }
     if arrangement is not None:
         description = model_description_3(equations, arrangement, token=guid, **common)
@@ -326,11 +328,12 @@ def without_inner_copies(system: System) -> tuple[ScalarVariable, ...]:
 
     More than `LARGE` scalars make importers slow and their lists useless. Then parts of composites keep their own
     variables, but not those of their connectors, nor parameters that only pass on what the composite has. What the
-    scene takes is kept.
+    scene and figures take is kept.
     """
     if len(system.variables) <= LARGE:
         return system.variables
     seen = set(system.scene.variables) if system.scene else set()
+    seen |= {curve.name for figure in system.figures for curve in figure.curves}
     inner = {path for path, _, _ in system.components if "." in path}
     connectors = {end for pair in system.connections for end in pair if end.rpartition(".")[0] in inner}
     states = {variable.derivative_of for variable in system.variables if variable.derivative_of}

@@ -19,6 +19,7 @@ from mbfmu.export import structure
 from mbfmu.export.arrays import Arrangement
 from mbfmu.export.model_description import has_start
 from mbfmu.export.terminals import terminals_and_icons
+from mbfmu.runtime.figures import drawable
 from mbfmu.runtime.variables import ScalarVariable
 
 #: Titles of the tables of variables, and a sentence on each.
@@ -94,6 +95,8 @@ def page(system: System, variables: Sequence[ScalarVariable], facts: Mapping[str
         facts=facts.items(),
         picture=picture(system),
         components=system.components,
+        figures=drawable(system.figures, {variable.name for variable in variables}),
+        units={variable.name: variable.unit for variable in variables},
         tables=[(title, text, groups[title]) for title, text in TABLES.items()],
     )
 

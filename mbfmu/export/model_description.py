@@ -12,10 +12,13 @@ from typing import Any
 from lxml import etree
 
 import mbfmu
+from mbfmu.export.annotations import annotate
 from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
+from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.figures import Figure
 from mbfmu.runtime.variables import ScalarVariable
 
 #: Log categories of both runtimes; the names are those of FMI 2.0.4, section 2.2.4.
@@ -85,6 +88,8 @@ def model_description(
     date: datetime.datetime,
     model_exchange: bool = False,
     description: str = "",
+    figures: Sequence[Figure] = (),
+    scene: str | None = None,
     source_files: Iterable[str] = (),
 ) -> bytes:
     """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
@@ -107,6 +112,10 @@ def model_description(
         Date of generation, aware of its time zone.
     description
         One sentence on the model.
+    figures
+        What the model wants drawn.
+    scene
+        Name of the file in resources/ that has the scene, if any.
     source_files
         Files below sources/ that a source-code FMU is compiled from.
 
@@ -131,8 +140,11 @@ def model_description(
         )
     _add_interface(root, "CoSimulation", files, modelIdentifier=identifier, **offered)
     unit_definitions(root, variables)
+    types = TypeDefinitions(variables, {variable.name for variable in variables})
+    types.define(root)
     add_general(root, equations, LOG_CATEGORIES)
-    _model_variables(root, variables, references, model_exchange and drifts(equations))
+    annotate(root, 2, figures, variables, scene)
+    _model_variables(root, variables, references, types, model_exchange and drifts(equations))
     _model_structure(root, equations, variables)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
@@ -220,7 +232,11 @@ def _add_interface(root: etree._Element, tag: str, files: Sequence[str], **attri
 
 
 def _model_variables(
-    root: etree._Element, variables: Sequence[ScalarVariable], references: Sequence[int], reinit: bool
+    root: etree._Element,
+    variables: Sequence[ScalarVariable],
+    references: Sequence[int],
+    types: TypeDefinitions,
+    reinit: bool,
 ) -> None:
     """Add all variables; with `reinit`, states are marked as such that events may change."""
     states = {variable.derivative_of for variable in variables} if reinit else set()
@@ -238,22 +254,14 @@ def _model_variables(
             # Inputs and the independent variable must not have this attribute.
             initial=None if variable.causality in ("input", "independent") else variable.initial,
         )
-        attributes = _type_attributes(variable, position)
+        attributes = types.attributes(variable) | _own_attributes(variable, position)
         add(element, variable.type, **attributes, reinit=True if variable.name in states else None)
 
 
-def _type_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:
-    """Attributes of the element Real, Integer, Boolean or String, as far as the type has them."""
+def _own_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:
+    """Attributes of the element Real, Integer, Boolean or String that no type has."""
     attributes: dict[str, Value | None] = {}
-    if variable.type in ("Real", "Integer"):
-        number = int if variable.type == "Integer" else float
-        attributes["quantity"] = variable.quantity
-        for name, bound in (("min", variable.min), ("max", variable.max)):
-            attributes[name] = None if bound is None or math.isinf(bound) else number(bound)
     if variable.type == "Real":
-        attributes["unit"] = variable.unit
-        attributes["displayUnit"] = variable.display_unit if variable.unit is not None else None
-        attributes["nominal"] = None if variable.nominal is None else float(variable.nominal)
         attributes["derivative"] = position.get(variable.derivative_of or "")
     if has_start(variable) and variable.start is not None:
         kinds = {"Real": float, "Integer": int, "Boolean": bool, "String": str}

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import datetime
-import math
 from collections.abc import Iterable, Sequence
 
 from lxml import etree
 
+from mbfmu.export.annotations import annotate
 from mbfmu.export.arrays import INDICATORS, TYPES, Arrangement, Variable, places, states_of
 from mbfmu.export.elements import Value, add, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_description import LOG_CATEGORIES, add_general, description_root
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
+from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.figures import Figure
 from mbfmu.runtime.variables import ScalarVariable
 
 #: What the C runtime offers in both interfaces, by the attributes of FMI 3.0 (section 2.4.10).
@@ -44,6 +46,8 @@ def model_description_3(
     date: datetime.datetime,
     model_exchange: bool = False,
     description: str = "",
+    figures: Sequence[Figure] = (),
+    scene: str | None = None,
 ) -> bytes:
     """Write the modelDescription.xml of an FMU for co-simulation and, where wanted, model exchange.
 
@@ -63,6 +67,10 @@ def model_description_3(
         Date of generation, aware of its time zone.
     description
         One sentence on the model.
+    figures
+        What the model wants drawn.
+    scene
+        Name of the file in resources/ that has the scene, if any.
 
     Raises
     ------
@@ -74,11 +82,17 @@ def model_description_3(
         needs = needs_completed_steps(equations)
         add(root, "ModelExchange", modelIdentifier=identifier, **COMMON, needsCompletedIntegratorStep=needs or None)
     add(root, "CoSimulation", modelIdentifier=identifier, **COMMON, **CO_SIMULATION)
-    unit_definitions(root, _with_aliases(arrangement.variables))
+    shown = _with_aliases(arrangement.variables)
+    unit_definitions(root, shown)
+    names = {alias.name for variable in arrangement.variables for alias in (variable, *variable.aliases)}
+    types = TypeDefinitions((variable.first for variable in arrangement.variables), names)
+    types.define(root, TYPES)
     add_general(root, equations, {name: text.replace("fmi2", "fmi3") for name, text in LOG_CATEGORIES.items()})
     states = states_of(arrangement.variables)
-    _model_variables(root, arrangement.variables, states, reinit=model_exchange and drifts(equations))
+    _model_variables(root, arrangement.variables, states, types, reinit=model_exchange and drifts(equations))
     _model_structure(root, equations, arrangement, states)
+    scalars = [e for v in arrangement.variables for alias in (v, *v.aliases) for e in alias.elements]
+    annotate(root, 3, figures, scalars, scene)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
 
@@ -100,7 +114,12 @@ def _with_aliases(variables: Iterable[Variable]) -> list[ScalarVariable]:
 
 
 def _model_variables(
-    root: etree._Element, variables: Sequence[Variable], states: Sequence[tuple[Variable, Variable]], *, reinit: bool
+    root: etree._Element,
+    variables: Sequence[Variable],
+    states: Sequence[tuple[Variable, Variable]],
+    types: TypeDefinitions,
+    *,
+    reinit: bool,
 ) -> None:
     """Add all variables; with `reinit`, states are marked as such that events may change."""
     parent = add(root, "ModelVariables")
@@ -123,7 +142,7 @@ def _model_variables(
             variability=variable.variability,
             # Inputs and the independent variable must not have this attribute.
             initial=None if variable.causality in ("input", "independent") else variable.initial,
-            **_type_attributes(variable),
+            **types.attributes(first),
             start=None if kind == "String" else _start(variable),
             derivative=derivative if kind == "Float64" else None,
             reinit=True if variable.name in changing else None,
@@ -137,22 +156,6 @@ def _model_variables(
             unit = alias.first.display_unit if alias.first.unit is not None else None
             shown = {"displayUnit": unit if unit != first.display_unit else None}
             add(element, "Alias", name=alias.name, description=alias.description or None, **shown)
-
-
-def _type_attributes(variable: Variable) -> dict[str, Value | None]:
-    """Attributes that the type has: quantity and bounds of numbers, and units."""
-    first = variable.first
-    attributes: dict[str, Value | None] = {}
-    if first.type in ("Real", "Integer"):
-        number = int if first.type == "Integer" else float
-        attributes["quantity"] = first.quantity
-        for name, bound in (("min", first.min), ("max", first.max)):
-            attributes[name] = None if bound is None or math.isinf(bound) else number(bound)
-    if first.type == "Real":
-        attributes["unit"] = first.unit
-        attributes["displayUnit"] = first.display_unit if first.unit is not None else None
-        attributes["nominal"] = None if first.nominal is None else float(first.nominal)
-    return attributes
 
 
 def _start(variable: Variable) -> str | None:

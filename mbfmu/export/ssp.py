@@ -20,7 +20,7 @@ from typing import Any
 from lxml import etree
 
 import mbfmu
-from mbfmu.cosimulation.structure import Connection, SystemStructure
+from mbfmu.cosimulation.structure import Connection, SystemStructure, unit_of
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
@@ -257,7 +257,7 @@ def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]]) ->
 def _unit(variable: Any) -> str | None:
     if variable.type != "Real":
         return None
-    return variable.unit or (variable.declaredType.unit if variable.declaredType else None) or None
+    return unit_of(variable)
 
 
 def _units(root: etree._Element, structure: SystemStructure, used: set[str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,7 +12,8 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component, shown
 from mbfmu.modeling.connectors import Connector, RealOutput, Reference, Signal
 from mbfmu.modeling.declarations import checked_numbers
-from mbfmu.modeling.names import checked_name
+from mbfmu.modeling.figures import Drawn
+from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.types import Real, Type
 
@@ -50,7 +52,7 @@ class Assembly(Component):
     def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
         """An empty assembly: `__init__` of a subclass need not call this class's."""
         self = super().__new__(cls, *args, **kwargs)
-        vars(self).update(_inputs={}, _outputs={})
+        vars(self).update(_inputs={}, _outputs={}, _figures={})
         assert isinstance(self, Assembly)
         return self
 
@@ -108,6 +110,44 @@ class Assembly(Component):
                 raise ModelError(f"output {label}: is there already; leave it out, or name another variable")
             self._outputs[self._new_name("output", label)] = reference
 
+    @property
+    def figures(self) -> dict[str, Drawn]:
+        """Figures by title, in the order of their making."""
+        return self._figures
+
+    def figure(
+        self,
+        title: str,
+        curves: Sequence[Reference | Connector] | Mapping[str, Reference | Connector],
+        caption: str = "",
+    ) -> None:
+        """Propose a figure: variables that are worth drawing together. ::
+
+            self.figure("Angles", [self.revolute1.phi, self.revolute2.phi])
+            self.figure("Energy", {"in the spring": self.spring.E}, caption="What the damper has left.")
+
+        `result.plot()` and `simulate --plot` draw it, one axis per unit, the FMU's documentation lists it, and
+        OpenModelica takes it for default plots. A mapping gives each curve a name for the legend; vectors are drawn
+        whole. The same title again replaces a figure.
+
+        Raises:
+            ModelError: no title, no curves, or something that is no variable or signal.
+        """
+        checked_text(title, f"{self.where}: title of a figure")
+        checked_text(caption, f"figure {title}: caption")
+        if not title.strip():
+            raise ModelError(f'{self.where}: a figure has no title; name it, as in figure("Angles", [revolute.phi])')
+        named = curves.items() if isinstance(curves, Mapping) else [("", curve) for curve in _listed(title, curves)]
+        found = []
+        for legend, curve in named:
+            references = curve.references() if isinstance(curve, Connector) else [curve]
+            if not all(isinstance(reference, Reference) for reference in references):
+                raise ModelError(f"figure {title}: draws variables such as revolute.phi, got {curve!r}")
+            found += [(checked_text(legend, f"figure {title}: legend"), one) for one in references]
+        if not found:
+            raise ModelError(f"figure {title}: has no curves; name variables such as revolute.phi")
+        self._figures[title] = Drawn(tuple(found), caption)
+
     def _new_name(self, what: str, name: str) -> str:
         """Return the name of an input or output, which must not be taken."""
         checked_name(name, f"{what} {name}")
@@ -150,6 +190,12 @@ class Assembly(Component):
             object.__setattr__(self, name, value)
         else:
             super().__setattr__(name, value)
+
+
+def _listed(title: str, curves: Any) -> list[Any]:
+    if isinstance(curves, list | tuple):
+        return list(curves)
+    raise ModelError(f"figure {title}: takes a list of variables, as in [revolute.phi], got {curves!r}")
 
 
 __all__ = ["Assembly", "Real", "Type"]

@@ -4,6 +4,7 @@
     [[component]]                 name, class, [component.parameters], dim = [6] for an array of blocks
     [[connect]]                   a, b: two connectors, `sine.y[1]` an element, `err1[4:6].u1` a slice (from 1)
     [[input]], [[output]]         name (optional), variable: inputs and outputs of the FMU
+    [[figure]]                    title, curves = ["revolute1.phi", ...], caption: what is worth drawing together
     [experiment]                  start, stop, tolerance, solver
     assembly = "engine_v6"        the file describes a gallery assembly that is built in Python
 
@@ -34,6 +35,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "number": ((int, float), "a number"),
     "numbers": ((int, float, list), "a number, or a list of them"),
     "list": ((list,), "a list such as [6]"),
+    "names": ((list, Mapping), 'a list such as ["revolute.phi"], or a table of them by legend'),
     "parameters": ((Mapping,), "a table"),
 }
 #: The format: keys, and what their values are; in brackets tables of which there are many.
@@ -46,6 +48,7 @@ _STRUCTURE: dict[str, Any] = {
     "connect": [{"a": "text", "b": "text"}],
     "input": [{"name": "text", "variable": "text", "start": "numbers"}],
     "output": [{"name": "text", "variable": "text"}],
+    "figure": [{"title": "text", "curves": "names", "caption": "text"}],
     "experiment": {"start": "number", "stop": "number", "tolerance": "number", "interval": "number", "solver": "text"},
 }
 _SUBSCRIPT = re.compile(r"(?P<base>.+?)\[(?P<first>\d+)(?::(?P<last>\d+))?\]$")
@@ -90,7 +93,8 @@ class _Reader:
         self.arrays: dict[str, int] = {}
         if "assembly" in record:
             gallery = assemblies()
-            excess = sorted(set(record) & {"world", "component", "connect", "input", "output", "name", "description"})
+            own = {"world", "component", "connect", "input", "output", "figure", "name", "description"}
+            excess = sorted(set(record) & own)
             if excess:
                 raise ModelError(
                     f"{excess[0]}: the file takes the gallery assembly {record['assembly']!r} as it is; leave out "
@@ -111,6 +115,7 @@ class _Reader:
             self._components(record)
             self._connections(record.get("connect", []))
             self._interface(record)
+            self._figures(record.get("figure", []))
         self._experiment(record.get("experiment", {}))
 
     def _components(self, record: dict[str, Any]) -> None:
@@ -215,6 +220,23 @@ class _Reader:
                         self.assembly.input(connector, label, entry.get("start", 0.0))
                 else:
                     self.assembly.output(Reference(self.assembly, text), entry.get("name"))
+
+    def _figures(self, entries: list[dict[str, Any]]) -> None:
+        for i, entry in enumerate(entries, start=1):
+            where = f"figure {entry.get('title', i)}"
+            _needed(entry, ("title", "curves"), where)
+            curves = entry["curves"]
+            for text in curves.values() if isinstance(curves, Mapping) else curves:
+                if not isinstance(text, str):
+                    raise ModelError(f"{where}: curves are names in quotes such as 'revolute.phi', got {text!r}")
+                if text.partition(".")[0].partition("[")[0] not in {n.partition("[")[0] for n in self.assembly.parts}:
+                    raise ModelError(f"{where}: {text}: no component has this name; {near(text, self.assembly.parts)}")
+            if isinstance(curves, Mapping):
+                named = {legend: Reference(self.assembly, text) for legend, text in curves.items()}
+                self.assembly.figure(entry["title"], named, entry.get("caption", ""))
+            else:
+                found = [Reference(self.assembly, text) for text in curves]
+                self.assembly.figure(entry["title"], found, entry.get("caption", ""))
 
     def _experiment(self, record: dict[str, Any]) -> None:
         for key, attribute in (("start", "start_time"), ("stop", "stop_time"), ("tolerance", "tolerance")):

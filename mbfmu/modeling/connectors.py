@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
@@ -296,6 +297,11 @@ class Frame_resolve(Frame):
     """Coordinate system in which a vector is resolved; it carries no load."""
 
 
+def _words(type: Type) -> str:
+    """Name of a type as people write it: `Angular velocity`."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type.name).capitalize()
+
+
 class Flange(Port):
     """Base of one-dimensional mechanical connectors: a position, and a flow that is positive into the component."""
 
@@ -342,7 +348,8 @@ class Flange(Port):
         elif self.motion:
             flow = self.flows[0]
             value = system.outside_flow(path, self.name)
-            yield f"{self.name}.{flow.name}", flow.type, "Exerted outwards by the flange", (), value
+            doc = f"{_words(flow.type)} exerted outwards by the flange"
+            yield f"{self.name}.{flow.name}", flow.type, doc, (), value
         else:
             for order, quantity in enumerate(self._motions):
                 value = system.flange_position(path, self.name, order)
@@ -366,8 +373,8 @@ class Flange(Port):
         return (
             *self.potentials,
             *(
-                Quantity(name, type, (), f"Derivative {order} of the flange's position")
-                for order, (name, type) in enumerate(self.derivatives, start=1)
+                Quantity(name, type, (), f"Absolute {_words(type).lower()} of flange")
+                for name, type in self.derivatives
             ),
         )
 

@@ -34,6 +34,24 @@ def _si(
     return Type(name, "Real", unit, display_unit, quantity or name, min)
 
 
+def rate_unit(unit: str | None) -> str | None:
+    """Unit of the time derivative of what has a unit: `rad/s2` of `rad/s`, `N.m/(rad.s)` of `N.m/rad`."""
+    if unit is None:
+        return None
+    above, _, below = _DIFFERENCES.get(unit, unit).partition("/")
+    factors = below.strip("()").split(".") if below else []
+    for place, factor in enumerate(factors):
+        if factor == "s" or (factor.startswith("s") and factor[1:].isdigit()):
+            factors[place] = f"s{int(factor[1:] or 1) + 1}"
+            break
+    else:
+        factors.append("s")
+    return f"{above}/{factors[0]}" if len(factors) == 1 else f"{above}/({'.'.join(factors)})"
+
+
+#: Units of differences of what has a unit with an offset.
+_DIFFERENCES = {"degC": "K", "degF": "degRk"}
+
 Real = Type("Real")
 Dimensionless = Type("Dimensionless", unit="1")
 Integer = Type("Integer", "Integer")

@@ -20,6 +20,7 @@ from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Flange, Port, Reference, Signal
 from mbfmu.modeling.declarations import Parameter, Start, Variable
+from mbfmu.modeling.figures import Drawn
 
 #: Longest line that is written.
 WIDTH = 120
@@ -231,6 +232,15 @@ class _Python:
             if name != reference.path:
                 arguments.append(_literal(name))
             yield from _call("        self.output", arguments)
+        for title, drawn in self.assembly.figures.items():
+            yield from _call("        self.figure", self._figure(title, drawn))
+
+    def _figure(self, title: str, drawn: Drawn) -> list[str]:
+        named = any(legend for legend, _ in drawn.curves)
+        shown = [(legend or reference.path, self._reference(reference)) for legend, reference in drawn.curves]
+        inside = ", ".join(f"{_literal(legend)}: {one}" if named else one for legend, one in shown)
+        arguments = [_literal(title), f"{{{inside}}}" if named else f"[{inside}]"]
+        return [*arguments, f"caption={_literal(drawn.caption)}"] if drawn.caption else arguments
 
     def _part(self, name: str, part: Component) -> Iterator[str]:
         made = self._constructor(part)
@@ -426,6 +436,13 @@ def to_toml(assembly: Assembly) -> str:
     for name, reference in assembly.outputs.items():
         entry = {"variable": reference.path} if name == reference.path else {"name": name, "variable": reference.path}
         sections.append(_table("[[output]]", entry))
+    for title, drawn in assembly.figures.items():
+        named = any(legend for legend, _ in drawn.curves)
+        curves: Any = [reference.path for _, reference in drawn.curves]
+        if named:
+            curves = {legend or reference.path: reference.path for legend, reference in drawn.curves}
+        figure = {"title": title, "curves": curves} | ({"caption": drawn.caption} if drawn.caption else {})
+        sections.append(_table("[[figure]]", figure))
     return "\n\n".join(sections) + "\n"
 
 

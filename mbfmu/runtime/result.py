@@ -16,6 +16,8 @@ import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.runtime.extras import extra
+from mbfmu.runtime.figures import Curve
+from mbfmu.runtime.figures import Figure as Proposed
 from mbfmu.runtime.variables import matching
 
 if TYPE_CHECKING:
@@ -67,6 +69,8 @@ class Result(Mapping[str, np.ndarray]):
         self._series = dict(series)
         self.units = dict(units or {})
         self.outputs = tuple(name for name in outputs if name in self._series)
+        #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
+        self.figures: tuple[Proposed, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
         self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
@@ -228,20 +232,26 @@ class Result(Mapping[str, np.ndarray]):
     def plot(self, names: str | Sequence[str] | None = None) -> Figure:
         """Draw series over time, one axis per unit, legends beside them.
 
-        Names may be patterns (`revolute1.*`) and vectors; without any the outputs are drawn, else the first variables.
+        Names may be patterns (`revolute1.*`) and vectors; without any the figures of the model are drawn where it has
+        some, else the outputs, else the first variables.
         """
         from mbfmu.runtime.figure import Figure
 
-        chosen = self._first() if names is None else [names] if isinstance(names, str) else list(names)
-        groups: dict[str, list[str]] = {}
-        for name in dict.fromkeys(one for pattern in chosen for one in self._drawn(pattern)):
-            groups.setdefault(self.units.get(name, ""), []).append(name)
-        lines = [max(8, len(members)) for members in groups.values()] or [8]
+        if names is None and self.figures:
+            proposed = self.figures
+        else:
+            chosen = self._first() if names is None else [names] if isinstance(names, str) else list(names)
+            drawn = dict.fromkeys(one for pattern in chosen for one in self._drawn(pattern))
+            proposed = (Proposed("", tuple(map(Curve, drawn))),)
+        plots = [(one.title, unit, curves) for one in proposed for unit, curves in one.axes(self.units).items()]
+        lines = [max(8, len(curves)) for *_, curves in plots] or [8]
         figure = Figure(figsize=(9.0, 1.0 + 0.27 * sum(lines)), layout="constrained")
         axes: Any = figure.subplots(len(lines), 1, sharex=True, squeeze=False, height_ratios=lines)[:, 0]
-        for axis, (unit, members) in zip(axes, groups.items(), strict=False):
-            for number, name in enumerate(members):
-                axis.plot(self.time, self[name], _STYLES[number // 10 % len(_STYLES)], label=name)
+        for axis, (title, unit, curves) in zip(axes, plots, strict=False):
+            for number, curve in enumerate(curves):
+                style = _STYLES[number // 10 % len(_STYLES)]
+                axis.plot(self.time, self[curve.name], style, label=curve.legend or curve.name)
+            axis.set_title(title, fontsize="medium")
             axis.set_ylabel(unit or "1")
             axis.grid(True, alpha=0.3)
             axis.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), borderaxespad=0.0, fontsize="small")

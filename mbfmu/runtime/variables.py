@@ -25,6 +25,19 @@ class Terminal:
 
 
 @dataclasses.dataclass(frozen=True)
+class DeclaredType:
+    """Physical type of a variable, which FMI writes once for all that have it (FMI 2.0.4, section 2.2.3)."""
+
+    name: str
+    quantity: str | None = None
+    unit: str | None = None
+    display_unit: str | None = None
+    min: float | None = None
+    max: float | None = None
+    nominal: float | None = None
+
+
+@dataclasses.dataclass(frozen=True)
 class ScalarVariable:
     """One scalar of the interface, with FMI 2.0's own attribute names (FMI 2.0.4, section 2.2.7).
 
@@ -56,6 +69,8 @@ class ScalarVariable:
     structural: bool = False
     #: Connector of the assembly that it belongs to, for terminalsAndIcons.
     terminal: Terminal | None = None
+    #: What it was declared as; its own attributes hold where they differ.
+    declared_type: DeclaredType | None = None
 
 
 def matching(pattern: str, names: Iterable[str]) -> list[str]:

@@ -181,12 +181,17 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
 def _scalar(v: Any) -> ScalarVariable:
     """FMPy's variable as ours; it lives in the FMU, so that store and index mean nothing."""
     declared = v.declaredType
-    unit = v.unit or (declared.unit if declared else None)
 
-    def bound(value: Any) -> float | None:
+    def attribute(name: str) -> Any:
+        """The variable's own, else that of its type."""
+        own = getattr(v, name, None)
+        return getattr(declared, name, None) if own in (None, "") else own
+
+    def bound(name: str) -> float | None:
+        value = attribute(name)
         return None if value in (None, "") else float(value)
 
     return ScalarVariable(
         v.name, v.description or "", v.type, v.causality or "local", v.variability or "continuous", v.initial, v.start,
-        "y", 0, unit=unit, min=bound(getattr(v, "min", None)), max=bound(getattr(v, "max", None)),
+        "y", 0, unit=attribute("unit") or None, min=bound("min"), max=bound("max"),
     )  # fmt: skip

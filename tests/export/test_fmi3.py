@@ -93,7 +93,9 @@ def test_vectors_and_matrices_are_arrays_and_copies_are_aliases(fmus):
     root = description(fmus("free_body", 3))
     variables = {v.get("name"): v for v in root.find("ModelVariables")}
     place = variables["body.r_0"]
-    assert (place.tag, place.get("start"), place.get("unit")) == ("Float64", "0.2 -0.5 0.1", "m")
+    assert (place.tag, place.get("start"), place.get("unit")) == ("Float64", "0.2 -0.5 0.1", None)
+    (type_,) = root.findall(f"TypeDefinitions/Float64Type[@name='{place.get('declaredType')}']")
+    assert (type_.get("quantity"), type_.get("unit")) == ("Length", "m")
     assert [d.get("start") for d in place.iterfind("Dimension")] == ["3"]
     aliases = {a.get("name"): v for v in variables.values() for a in v.iterfind("Alias")}
     assert "body.body.frame_a.r_0" in aliases
