@@ -381,11 +381,14 @@ class Sweeps:
         unknowns = self.unknowns
         for _ in range(order):
             if ca.depends_on(
-                expression, ca.veccat(*unknowns.a.values(), *unknowns.multipliers.values(), self.inputs.u)
+                expression,
+                ca.veccat(
+                    *unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.delayed.values(), self.inputs.u
+                ),
             ):
                 raise ModelError(
-                    f"{name}: the equations need the derivative of this load, which depends on accelerations or on "
-                    "inputs of the FMU; use a Derivative or a filter block in place of Der"
+                    f"{name}: the equations need the derivative of this load, which depends on accelerations, delayed "
+                    "signals or inputs of the FMU; use a Derivative or a filter block in place of Der"
                 )
             expression = self.total_derivative(expression)
         return expression
@@ -396,6 +399,12 @@ class Sweeps:
         states = ca.veccat(unknowns.time, *unknowns.q.values(), *unknowns.v.values(), *unknowns.z.values())
         rates = ca.veccat(1, self.position_rates, *unknowns.a.values(), self.state_rates)
         return ca.jtimes(expression, states, rates)
+
+    @functools.cached_property
+    def start_inputs(self) -> tuple[float, ...]:
+        """Values of u where initialisation begins: of delayed signals nothing is known there."""
+        delayed = stacked(self.unknowns.delayed.values())
+        return (*self.inputs.starts, *(0.0,) * delayed.numel())
 
     @functools.cached_property
     def position_rates(self) -> ca.SX:

@@ -11,6 +11,7 @@ from typing import Any
 from mbfmu.dynamics.accelerations import accelerations
 from mbfmu.dynamics.assembled import Assembled
 from mbfmu.dynamics.constraints import Constraints, closed_loops, with_massless
+from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.flatten import flatten
@@ -107,12 +108,13 @@ class System:
         w = accelerations(
             sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
         )
-        initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
+        delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
+        initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
         entries = shown(sweeps, energy)
         drawing = drawn(sweeps) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
-        places = Places.of_values(entries, vectors, motion, constraints, w, parameters)
+        places = Places.of_values(entries, vectors, inputs, motion, constraints, w, parameters)
         visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
         variables = visible.variables()
         picture, variables = drawing.placed(variables) if drawing else (None, variables)
@@ -130,6 +132,7 @@ class System:
                 w,
                 Events.of(sweeps, parameters, constraints),
                 Updates.of(sweeps, starts, parameters, constraints, vectors, w.w),
+                delays,
                 places.rates,
                 places.outputs,
             ),
