@@ -187,6 +187,8 @@ def accelerations(
 
 def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
     """Per element of an expression, the symbols (by number) that it depends on."""
+    if not expression.numel() or not of.numel():
+        return [set() for _ in range(expression.numel())]
     return rows_of(ca.jacobian_sparsity(expression, of))
 
 

@@ -155,7 +155,8 @@ class Visible:
         knowns, nx = ca.vertcat(vectors.x, vectors.u), vectors.x.numel()
         through_w = self.accelerations.dependence(vectors)
         rows = sorted({variable.index for variable in asked if variable.store == "y"})
-        outputs = ca.vertcat(ca.SX(0, 1), places.outputs[rows])
+        scalars = elements(places.outputs)
+        outputs = stacked(scalars[i] for i in rows)
         direct, indirect = (dict(zip(rows, pattern(outputs, of), strict=True)) for of in (knowns, self.accelerations.w))
         by_place: dict[tuple[Store, int], tuple[str, str]] = {}
         for variable in found.values():

@@ -15,6 +15,7 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.dynamics.elimination import solve
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.scope import Behaviour
 from mbfmu.dynamics.topology import (
@@ -41,13 +42,17 @@ _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("
 
 
 class AlgebraicLoop(ModelError):
-    """A quantity needs itself. `relations` are those whose forces are part of the loop."""
+    """A quantity needs itself.
 
-    def __init__(self, names: Iterable[str], relations: tuple[RelationKey, ...]) -> None:
+    `relations` are those whose forces are part of the loop; `torn` is the member, if any, that it can be solved for.
+    """
+
+    def __init__(self, names: Iterable[str], relations: tuple[RelationKey, ...] = (), torn: Hashable = None) -> None:
         super().__init__(
-            f"algebraic loop: {' -> '.join(dict.fromkeys(names))}; break it with a state, e.g. a FirstOrder block"
+            f"algebraic loop: {' -> '.join(dict.fromkeys(names))} depend on each other, and not linearly; break it "
+            "with a state, e.g. a FirstOrder block"
         )
-        self.relations = relations
+        self.names, self.relations, self.torn = tuple(names), relations, torn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,13 +111,46 @@ class Sweeps:
             pending = list(self._pending)
             loop = pending[pending.index(key) :]
             relations = tuple(k.relation for k in loop if isinstance(k, _Multiplier))
-            raise AlgebraicLoop([self._pending[k] for k in loop], relations)
+            torn = next((k for k in loop if _is_assigned(k)), None)
+            raise AlgebraicLoop([self._pending[k] for k in loop], relations, torn)
         self._pending[key] = name
         try:
             self._known[key] = make()
+        except AlgebraicLoop as loop:
+            if loop.relations or loop.torn != key:
+                raise
+            self._known[key] = self._solved(key, make, loop)
         finally:
-            del self._pending[key]
+            self._pending.pop(key, None)
         return self._known[key]
+
+    def _solved(self, key: Hashable, make: Callable[[], ca.SX], loop: AlgebraicLoop) -> ca.SX:
+        """The value of a loop's member, where the loop is linear in it.
+
+        The loop is torn there: `make` gives the value as a function of itself. What else has been worked out from that
+        symbol is forgotten; asked for again, it follows from the solution.
+        """
+        assert isinstance(key, tuple)
+        symbol = ca.SX.sym("torn", self.behaviours[key[0]].targets[key[1]].numel())
+        count = len(self._known)
+        del self._pending[key]
+        self._known[key] = symbol
+        try:
+            again = ca.vec(make())
+        finally:
+            for later in list(self._known)[count:]:
+                del self._known[later]
+        slope = ca.jacobian(again, symbol)
+        if ca.depends_on(slope, symbol):
+            raise AlgebraicLoop(loop.names)
+        rest = ca.substitute(again, symbol, ca.SX.zeros(symbol.numel()))
+        matrix = ca.sparsify(ca.SX.eye(symbol.numel()) - slope)
+        if ca.sprank(matrix) < matrix.size1():
+            raise ModelError(
+                f"algebraic loop: {' -> '.join(dict.fromkeys(loop.names))} add up to a condition that no value meets, "
+                "or any; change a gain, or break it with a state, e.g. a FirstOrder block"
+            )
+        return solve(matrix, rest)
 
     # -- local expressions to global ones
 
@@ -607,6 +645,11 @@ class Sweeps:
         for edge in reversed(self.topology.order):
             for name in ("f", "t"):
                 self.wrench(edge, not edge.reversed, name)
+
+
+def _is_assigned(key: Hashable) -> bool:
+    """True for what a component's equations assign to a signal or variable: a loop can be solved for that."""
+    return isinstance(key, tuple) and len(key) == 3 and isinstance(key[1], leaves.Value)
 
 
 @dataclasses.dataclass(frozen=True)
