@@ -21,10 +21,12 @@ def _importable(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def module(name: str) -> Any:
     """Return a module of the benchmarks; skip where it needs what is not installed."""
+    if name == "loops":
+        pytest.importorskip("mujoco", reason="no mujoco: the extra mbfmu[bench] has it")
     if name in ("forward_dynamics", "work_precision"):
         for peer in ("pinocchio", "mujoco", "exudyn"):
             pytest.importorskip(peer, reason=f"no {peer}: the extra mbfmu[bench] has it")
-    if name in ("forward_dynamics", "work_precision", "do_step", "building") and find_compiler() is None:
+    if name in ("forward_dynamics", "work_precision", "do_step", "loops", "building") and find_compiler() is None:
         pytest.skip("no C compiler")
     return importlib.import_module(f"benchmarks.{name}")
 
@@ -52,6 +54,18 @@ def test_accelerations_that_differ_are_reported(tmp_path: pathlib.Path, monkeypa
     monkeypatch.setattr(forward_dynamics.pinocchio, "GRAVITY", tuple(1.001 * g for g in true))
     with pytest.raises(AssertionError, match="Pinocchio differs"):
         list(forward_dynamics.measure(tmp_path, sizes=(5,)))
+
+
+def test_large_loops_accelerate_as_those_of_mujoco(tmp_path: pathlib.Path) -> None:
+    loops, mechanisms = module("loops"), module("mechanisms")
+    families = {
+        "scissor lift": (mechanisms.scissor_lift, (4,)),
+        "chain of four-bars": (mechanisms.four_bar_chain, (4,)),
+        "truss": (mechanisms.truss, (2,)),
+    }
+    rows = list(loops.measure(tmp_path, families))
+    assert [row["unknowns"] for row in rows] == [25, 28, 26]
+    assert all(row[key] > 0 for row in rows for key in ("mbfmu", "mujoco"))
 
 
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "four_bar"])

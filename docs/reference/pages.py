@@ -42,6 +42,7 @@ COMPONENT_PAGES = {
     "electrical": ("Electrics", ("Electrical",)),
     "blocks-sources": ("Blocks: sources and tables", ("Blocks.Sources", "Blocks.Tables")),
     "blocks-continuous": ("Blocks: continuous and nonlinear", ("Blocks.Continuous", "Blocks.Nonlinear")),
+    "blocks-discrete": ("Blocks: sampled", ("Blocks.Discrete",)),
     "blocks-math": ("Blocks: mathematics", ("Blocks.Math", "Blocks.MathInteger")),
     "blocks-logic": ("Blocks: logic and routing", ("Blocks.Logical", "Blocks.MathBoolean", "Blocks.Routing")),
     "examples": ("Utilities of the library's examples", ("MultiBody.Examples", "Rotational.Examples",

@@ -289,7 +289,7 @@ def _why_not(problem: _Problem, best: tuple[Array, Array, float] | None, x0: Arr
             worst = int(np.abs(residual).argmax())
             name = state_names(problem.system, reduced)[rows[worst]]
             what = f"'{name}' still changes by {residual[worst]:.3g} (SI units) a second"
-        w, _ = mechanics.accelerations(t, x, u, m)
+        w = mechanics.accelerations(t, x, u, m)
         moved = {0: np.ones((1, 1))}
         changes = [
             *mechanics.along("constraints", (t, x, u, mechanics.P, m), moved)[:2],
@@ -393,7 +393,7 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
 def _is_invariant(problem: _Problem, x: Array, m: Array, reduced: operating.Reduced, A: Array) -> bool:
     """Does a linear model stay what it is along a steady motion? Its eigenvalues tell of stability only then."""
     mechanics, t, u, step = problem.mechanics, problem.t, problem.u, 1e-3
-    w, _ = mechanics.accelerations(t, x, u, m)
+    w = mechanics.accelerations(t, x, u, m)
     later = x + step * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
     placed = mechanics.project(t, later, u, m)
     if placed is None:

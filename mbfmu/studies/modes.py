@@ -86,7 +86,7 @@ def animate_mode(
         moved = mechanics.project(t, x + reduced.embedding @ s, u, m)
         if moved is None:
             raise ModelError(f"{system.name}: it cannot move by {size:g} along mode {mode}; choose a smaller size")
-        w, _ = mechanics.accelerations(t, moved, u, m)
+        w = mechanics.accelerations(t, moved, u, m)
         rows.append(operating.values_at(mechanics, variables, (t, moved, u, m), w))
     times = np.linspace(0.0, duration, PICTURES + 1)
     series = dict(zip((v.name for v in variables), np.array(rows).T, strict=True))

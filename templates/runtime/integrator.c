@@ -20,7 +20,8 @@ static Method next_method(const Instance *s)
 /* The power of a step's length with which its error grows. */
 static double order(const Instance *s) { return next_method(s) == ORDER8 ? 8 : 5; }
 
-/* A first step size from the sizes of the first two derivatives. */
+/* A first step size from the sizes of the first two derivatives; long enough to be a step, also where rounding errors are
+   all that there is of x. */
 static double first_step(Instance *s, double t, const double *x, const double *m)
 {
     double d0 = 0, d1 = 0, d2 = 0, longest = s->now->longest_step;
@@ -44,7 +45,8 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     d2 = sqrt(d2 / NX) / h;
     double most = fmax(d1, d2);
     double next = most <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / most, 1 / order(s));
-    return fmin(fmin(100 * h, next), longest);
+    double least = 1e3 * 2.3e-16 * fabs(t);
+    return fmin(fmax(fmin(100 * h, next), least), longest);
 }
 
 /* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
@@ -231,6 +233,35 @@ static double tangential_error(Instance *s, double end, const double *x, const d
     return sqrt(sum / NX);
 }
 
+static int reads_dense(const Instance *s, double end) { return NM || NDELAYS || end > s->dense_after; }
+
+/* How well the dense output of order 8 of a trial step keeps the equations in its middle, as an error relative to the
+   tolerance. Its own stages have no share in the error of the step: where one of them meets a position in which branches
+   of motion cross, nothing else tells. */
+static Outcome order8_defect(Instance *s, double h, double *error)
+{
+    const double allowed = 100, shift = 1e-4 * h;
+    Head *head = &s->now->head;
+    double begin = head->end, middle = begin + 0.5 * h, *x = s->stage[1], *before = s->stage[2], *k = s->stage[3], sum = 0;
+    head->begin = begin;
+    head->length = h;
+    head->order8 = 1;
+    COPY(s->inside, s->head_m, NDISCRETE);
+    Outcome outcome = order8_dense_output(s, begin, s->head_x);
+    if (outcome) return outcome;
+    interpolate(s, middle, x);
+    outcome = right_hand_side(s, middle, x, s->head_m, s->moved_w, k);
+    if (outcome) return outcome;
+    interpolate(s, middle - shift, before);
+    interpolate(s, middle + shift, x);
+    for (int i = 0; i < NX; ++i) {
+        double e = h * ((x[i] - before[i]) / (2 * shift) - k[i]) / error_weight(s, s->head_x[i], s->next_x[i]);
+        sum += e * e;
+    }
+    *error = fmax(*error, sqrt(sum / NX) / allowed);
+    return DONE;
+}
+
 /* One trial step of length h from the head: next_x, projected, with its derivatives s->next_k and its accelerations
    s->stage_w, and the error relative to the tolerance. */
 static Outcome try_step(Instance *s, double h, double end, double *error)
@@ -251,8 +282,9 @@ static Outcome try_step(Instance *s, double h, double end, double *error)
     if (outcome) return outcome;
     if (!stale) return DONE;
     outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
-    if (!outcome && method == ORDER8) order8_stiffness(s, h);
-    return outcome;
+    if (outcome || method != ORDER8) return outcome;
+    order8_stiffness(s, h);
+    return CONSTRAINED && reads_dense(s, end) ? order8_defect(s, h, error) : DONE;
 }
 
 /* Dense output of the step just made from x, where anybody reads between its ends: those who look for events, and those
@@ -262,8 +294,8 @@ static Outcome keep_dense(Instance *s, double end, const double *x)
     Head *head = &s->now->head;
     Method method = next_method(s);
     head->order8 = method == ORDER8;
-    if (!NM && !NDELAYS && end <= s->dense_after) return DONE;
-    if (method == ORDER8) return order8_dense_output(s, head->begin, x);
+    if (!reads_dense(s, end)) return DONE;
+    if (method == ORDER8) return CONSTRAINED ? DONE : order8_dense_output(s, head->begin, x);
     if (method == IMPLICIT) implicit_dense(s, x);
     else explicit_dense(s, x);
     return DONE;

@@ -50,7 +50,11 @@ class State:
         for _ in range(20):
             A, b = functions["dynamics"](0.0, self.x, self.u, self.P, m)
             b = np.array(b).ravel()
-            w = b if self.equations.explicit else np.linalg.solve(np.array(A), b)
+            A = np.array(A)
+            if self.equations.sparsity:  # values only
+                values, A = A.ravel(), np.zeros((b.size, b.size))
+                A[tuple(np.array(self.equations.sparsity).T)] = values
+            w = b if self.equations.explicit else np.linalg.solve(A, b)[: self.equations.nv + self.equations.nl]
             crossings = np.array(functions["crossings"](0.0, self.x, self.u, self.P, m, w)).ravel()
             if np.array_equal(m, crossings >= 0):
                 break
