@@ -112,4 +112,27 @@ class SlewRateLimiter(Component):
             self.initially(self.x - self.u, "steady state")
 
 
-__all__ = ["DeadZone", "Limiter", "SlewRateLimiter", "VariableLimiter"]
+class FixedDelay(SISO):
+    """Delay block with fixed delay time: y(t) = u(t - delayTime), and u at the start until then."""
+
+    modelica_name = "Blocks.Nonlinear.FixedDelay"
+
+    delayTime = Parameter(t.Time, required, "Delay time of output with respect to input signal", min=0)
+
+    def equations(self) -> None:
+        self.y = self.delay(self.u, self.delayTime)
+
+
+class VariableDelay(SISO):
+    """Delay block with variable delay time, which is positive and at most delayMax."""
+
+    modelica_name = "Blocks.Nonlinear.VariableDelay"
+
+    delayMax = Parameter(t.Time, required, "Maximum delay time", min=0)
+    delayTime = RealInput("Delay time", type=t.Time)
+
+    def equations(self) -> None:
+        self.y = self.delay(self.u, self.delayTime, self.delayMax)
+
+
+__all__ = ["DeadZone", "FixedDelay", "Limiter", "SlewRateLimiter", "VariableDelay", "VariableLimiter"]

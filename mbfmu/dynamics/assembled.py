@@ -17,6 +17,7 @@ import scipy.optimize
 
 from mbfmu.dynamics.accelerations import Recursive
 from mbfmu.dynamics.constraints import Constraints, Rows
+from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
@@ -85,6 +86,7 @@ class Assembled:
             at_rest,
             Events.of(sweeps, parameters, constraints).of_the_clock(),
             Updates.of(sweeps, starts, parameters, constraints, vectors, at_rest.w).unchanged(vectors),
+            Delays.unknown(sweeps),
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )
@@ -123,7 +125,7 @@ def _follow_hints(
         return []
     known = [vectors.t, vectors.u, vectors.P, vectors.m]
     P = parameters.default_P
-    values: list[Any] = [start_time, ca.DM(sweeps.inputs.starts), P, ca.DM.zeros(vectors.m.numel())]
+    values: list[Any] = [start_time, ca.DM(sweeps.start_inputs), P, ca.DM.zeros(vectors.m.numel())]
     column = stacked(positions)
     residual = ca.Function("hints", [column, *known], [residuals, ca.jacobian(residuals, column)])
     begin = [ca.SX(0) if o is None else o.start for o in owners]

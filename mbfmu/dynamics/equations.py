@@ -8,6 +8,7 @@ import casadi as ca
 
 from mbfmu.dynamics.accelerations import Accelerations
 from mbfmu.dynamics.constraints import Constraints, chosen
+from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
@@ -94,6 +95,7 @@ def equations(
     accelerations: Accelerations,
     events: Events,
     updates: Updates,
+    delays: Delays,
     rates: ca.SX,
     outputs: ca.SX,
 ) -> Equations:
@@ -102,7 +104,8 @@ def equations(
     Args:
         rates: dx/dt.
         outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
-        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations, events, updates: stages.
+        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations: stages.
+        events, updates, delays: stages.
     """
     vectors = Vectors.of(unknowns, inputs, parameters)
     t, x, P, w = vectors.t, vectors.x, vectors.P, accelerations.w
@@ -126,6 +129,8 @@ def equations(
         "crossings": ([*standard, w], [events.crossings]),
         "held": ([P], [updates.start]),
         "update": ([*standard, w, updates.m_before, updates.w_before], [updates.held, updates.states]),
+        "delayed": ([*standard, w], [delays.signals]),
+        "delays": (standard, [delays.times, delays.longest]),
         "variables": ([*standard, w], [outputs]),
         "assertions": ([*standard, w], [events.assertions]),
     }
@@ -158,10 +163,12 @@ def equations(
         time_switches=events.time_switches,
         switch_names=events.names,
         held_names=updates.names,
+        delay_names=delays.names,
+        fixed_delays=delays.fixed,
         assertion_messages=events.messages,
         endings=events.endings,
         parameters=parameters.defaults,
-        inputs=inputs.starts,
+        inputs=(*inputs.starts, *(0.0,) * len(delays.names)),
         start_time=assembly.start_time,
         stop_time=assembly.stop_time,
         tolerance=assembly.tolerance,

@@ -14,7 +14,7 @@ import numpy as np
 from mbfmu.dynamics.accelerations import Accelerations, pattern
 from mbfmu.dynamics.constraints import Constraints
 from mbfmu.dynamics.energy import connector_powers, energy_totals
-from mbfmu.dynamics.inputs import terminal
+from mbfmu.dynamics.inputs import Inputs, terminal
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, StartValue
@@ -89,6 +89,7 @@ class Places:
         cls,
         entries: Mapping[str, list[Shown]],
         vectors: Vectors,
+        inputs: Inputs,
         motion: Motion,
         constraints: Constraints,
         accelerations: Accelerations,
@@ -96,7 +97,7 @@ class Places:
     ) -> Places:
         """Places for all that is shown, and for dx/dt."""
         found: dict[int, tuple[Store, int]] = {}
-        known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", vectors.u)]
+        known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", inputs.u)]
         known += [("w", accelerations.w), ("P", vectors.P)]
         for store, column in known:
             found |= {e.element_hash(): (store, i) for i, e in enumerate(elements(column))}

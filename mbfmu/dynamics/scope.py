@@ -25,6 +25,7 @@ from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
+    Delayed,
     DiscreteState,
     Effort,
     Held,
@@ -74,6 +75,16 @@ class Constraint:
 
 
 @dataclasses.dataclass(frozen=True)
+class Delay:
+    """A signal, by how much it is delayed, and the most that this may become [s]."""
+
+    leaf: Delayed
+    signal: ca.SX
+    time: ca.SX
+    most: ca.SX
+
+
+@dataclasses.dataclass(frozen=True)
 class Behaviour:
     """What the equations of one component say: leaves that they read, targets that they assign, and the rest."""
 
@@ -97,6 +108,8 @@ class Behaviour:
     switches: tuple[ca.SX, ...]
     #: Which of them depend on time, parameters and held values only, with instants among `times`.
     of_time: tuple[bool, ...]
+    #: Signals that are delayed.
+    delays: tuple[Delay, ...]
     #: Values that are held between events, and states that events set anew.
     held: tuple[HeldValue, ...]
     resets: tuple[Reset, ...]
@@ -145,6 +158,7 @@ class Notes:
         self.times: list[ca.SX] = []
         self.switches: list[ca.SX] = []
         self.of_time: list[bool] = []
+        self.delays: list[Delay] = []
         self.clauses = Clauses(self)
         self.motion: dict[str, ca.SX] | None = None
         self.energies: dict[str, ca.SX] = {}
@@ -230,6 +244,7 @@ class Notes:
             times=tuple(self.times),
             switches=tuple(self.switches),
             of_time=tuple(self.of_time),
+            delays=tuple(self.delays),
             held=held,
             resets=tuple(self.clauses.resets),
             before=tuple(self.clauses.before),
@@ -244,6 +259,7 @@ class Notes:
         rows = [*self.targets.values(), *self.relations, *self.times, *self.switches, *(self.motion or {}).values()]
         rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
         rows += [expression for expression, _ in (*self.initial, *self.checks)]
+        rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
         return ca.veccat(ca.SX(0, 1), *rows, *self.energies.values())
 
     def _network(self) -> dict[int, NetworkVariable]:
@@ -503,6 +519,27 @@ class Scope(Events):
         lie after `self.time` count.
         """
         self._notes.times.append(self._notes.column(instant, "an instant"))
+
+    def delay(self, signal: Any, time: Any, longest: Any = None) -> ca.SX:
+        """The signal as it was `time` seconds ago; what it was at the start, as long as the start is less ago.
+
+        `time` is positive: a number, parameters, or an expression in the state of the model, which then never exceeds
+        `longest`, a number or parameters. Jumps come through as jumps, at their instants where `time` is fixed.
+        """
+        signal = self._notes.column(signal, "a signal to delay")
+        times = [self._notes.column(given, "a delay") for given in (time, time if longest is None else longest)]
+        count = signal.numel()
+        if any(given.numel() not in (1, count) for given in times):
+            raise ModelError(f"{self._component.where}: a delay takes one time, or one for each element of the signal")
+        spread = [given if given.numel() == count else ca.repmat(given, count, 1) for given in times]
+        if self._notes.leaves_in(spread[1]):
+            raise ModelError(
+                f"{self._component.where}: a delay varies, and nothing says how long it may become; give "
+                "delay(signal, time, longest) a number or a parameter"
+            )
+        leaf = Delayed(len(self._notes.delays), count)
+        self._notes.delays.append(Delay(leaf, ca.vec(signal), *spread))
+        return self._notes.leaf(leaf)
 
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
         """Energy that this component stores [J], the power that it turns into heat, and the power that a field without

@@ -10,6 +10,7 @@ import numpy as np
 
 from mbfmu.dynamics.accelerations import Accelerations
 from mbfmu.dynamics.constraints import Constraints
+from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.scope import column
 from mbfmu.dynamics.sweeps import Sweeps
@@ -187,6 +188,7 @@ def initial_problem(
     parameters: Parameters,
     start_time: float,
     accelerations: Accelerations | None = None,
+    delays: Delays | None = None,
 ) -> InitialProblem:
     """Equations of initialisation; without `accelerations` those that positions and speeds alone decide."""
     unknowns = sweeps.unknowns
@@ -207,6 +209,8 @@ def initial_problem(
         with_w |= knows_w
         rows += constraints.without_dropped([value])
         names.append(name)
+    if delays is not None:
+        rows = delays.at_start(rows, vectors)
     free = stacked(parameters.symbols[i] for i in parameters.open)
     sought = [vectors.q, vectors.v, vectors.z, free]
     kinematic = stacked(rows)
@@ -215,6 +219,8 @@ def initial_problem(
         assert accelerations is not None
         sought.append(accelerations.w)
         motion = accelerations.residual(vectors)
+        if delays is not None:
+            (motion,) = delays.at_start([motion], vectors)
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
     guess = guessed(sweeps, starts, parameters, X)
@@ -230,7 +236,7 @@ def initial_problem(
             columns = list(ca.substitute(columns, [derived], [expressions]))
         kinematic, motion, X = ca.substitute([*columns, X], [free], [place])
     if with_w:
-        motion = motion / _sizes(vectors, parameters, sweeps.inputs.starts, start_time, X, guess, motion)
+        motion = motion / _sizes(vectors, parameters, sweeps.start_inputs, start_time, X, guess, motion)
     equations = stacked([kinematic, motion])
     return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_w)
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.dynamics.elimination import solve
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.scope import Behaviour
 from mbfmu.dynamics.topology import (
@@ -41,13 +42,17 @@ _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("
 
 
 class AlgebraicLoop(ModelError):
-    """A quantity needs itself. `relations` are those whose forces are part of the loop."""
+    """A quantity needs itself.
 
-    def __init__(self, names: Iterable[str], relations: tuple[RelationKey, ...]) -> None:
+    `relations` are those whose forces are part of the loop; `torn` is the member, if any, that it can be solved for.
+    """
+
+    def __init__(self, names: Iterable[str], relations: tuple[RelationKey, ...] = (), torn: Hashable = None) -> None:
         super().__init__(
-            f"algebraic loop: {' -> '.join(dict.fromkeys(names))}; break it with a state, e.g. a FirstOrder block"
+            f"algebraic loop: {' -> '.join(dict.fromkeys(names))} depend on each other, and not linearly; break it "
+            "with a state, e.g. a FirstOrder block"
         )
-        self.relations = relations
+        self.names, self.relations, self.torn = tuple(names), relations, torn
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,12 +111,17 @@ class Sweeps:
             pending = list(self._pending)
             loop = pending[pending.index(key) :]
             relations = tuple(k.relation for k in loop if isinstance(k, _Multiplier))
-            raise AlgebraicLoop([self._pending[k] for k in loop], relations)
+            torn = next((k for k in loop if _is_assigned(k)), None)
+            raise AlgebraicLoop([self._pending[k] for k in loop], relations, torn)
         self._pending[key] = name
         try:
             self._known[key] = make()
+        except AlgebraicLoop as loop:
+            if loop.relations or loop.torn != key:
+                raise
+            self._known[key] = self._solved(key, make, loop)
         finally:
-            del self._pending[key]
+            self._pending.pop(key, None)
         return self._known[key]
 
     @property
@@ -119,6 +129,35 @@ class Sweeps:
         """Signals and variables whose derivatives were asked for, with their components."""
         found = (key for key in self._known if isinstance(key, tuple) and len(key) == 3)
         return {(path, target) for path, target, order in found if isinstance(target, leaves.Value) and order}
+
+
+    def _solved(self, key: Hashable, make: Callable[[], ca.SX], loop: AlgebraicLoop) -> ca.SX:
+        """The value of a loop's member, where the loop is linear in it.
+
+        The loop is torn there: `make` gives the value as a function of itself. What else has been worked out from that
+        symbol is forgotten; asked for again, it follows from the solution.
+        """
+        assert isinstance(key, tuple)
+        symbol = ca.SX.sym("torn", self.behaviours[key[0]].targets[key[1]].numel())
+        count = len(self._known)
+        del self._pending[key]
+        self._known[key] = symbol
+        try:
+            again = ca.vec(make())
+        finally:
+            for later in list(self._known)[count:]:
+                del self._known[later]
+        slope = ca.jacobian(again, symbol)
+        if ca.depends_on(slope, symbol):
+            raise AlgebraicLoop(loop.names)
+        rest = ca.substitute(again, symbol, ca.SX.zeros(symbol.numel()))
+        matrix = ca.sparsify(ca.SX.eye(symbol.numel()) - slope)
+        if ca.sprank(matrix) < matrix.size1():
+            raise ModelError(
+                f"algebraic loop: {' -> '.join(dict.fromkeys(loop.names))} add up to a condition that no value meets, "
+                "or any; change a gain, or break it with a state, e.g. a FirstOrder block"
+            )
+        return solve(matrix, rest)
 
     # -- local expressions to global ones
 
@@ -422,11 +461,14 @@ class Sweeps:
         unknowns = self.unknowns
         for _ in range(order):
             if ca.depends_on(
-                expression, ca.veccat(*unknowns.a.values(), *unknowns.multipliers.values(), self.inputs.u)
+                expression,
+                ca.veccat(
+                    *unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.delayed.values(), self.inputs.u
+                ),
             ):
                 raise ModelError(
-                    f"{name}: the equations need the derivative of this load, which depends on accelerations or on "
-                    "inputs of the FMU; use a Derivative or a filter block in place of Der"
+                    f"{name}: the equations need the derivative of this load, which depends on accelerations, delayed "
+                    "signals or inputs of the FMU; use a Derivative or a filter block in place of Der"
                 )
             expression = self.total_derivative(expression)
         return expression
@@ -437,6 +479,12 @@ class Sweeps:
         states = ca.veccat(unknowns.time, *unknowns.q.values(), *unknowns.v.values(), *unknowns.z.values())
         rates = ca.veccat(1, self.position_rates, self.speed_rates, self.state_rates)
         return ca.jtimes(expression, states, rates)
+
+    @functools.cached_property
+    def start_inputs(self) -> tuple[float, ...]:
+        """Values of u where initialisation begins: of delayed signals nothing is known there."""
+        delayed = stacked(self.unknowns.delayed.values())
+        return (*self.inputs.starts, *(0.0,) * delayed.numel())
 
     @functools.cached_property
     def position_rates(self) -> ca.SX:
@@ -657,6 +705,11 @@ class Sweeps:
         for edge in reversed(self.topology.order):
             for name in ("f", "t"):
                 self.wrench(edge, not edge.reversed, name)
+
+
+def _is_assigned(key: Hashable) -> bool:
+    """True for what a component's equations assign to a signal or variable: a loop can be solved for that."""
+    return isinstance(key, tuple) and len(key) == 3 and isinstance(key[1], leaves.Value)
 
 
 @dataclasses.dataclass(frozen=True)

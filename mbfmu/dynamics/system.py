@@ -11,6 +11,7 @@ from typing import Any
 from mbfmu.dynamics.accelerations import accelerations
 from mbfmu.dynamics.assembled import Assembled
 from mbfmu.dynamics.constraints import Constraints, constrained
+from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.figures import figures_of
@@ -110,12 +111,13 @@ class System:
         w = accelerations(
             sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
         )
-        initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w)
+        delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
+        initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
         entries = shown(sweeps, energy)
         drawing = drawn(sweeps) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
-        places = Places.of_values(entries, vectors, motion, constraints, w, parameters)
+        places = Places.of_values(entries, vectors, inputs, motion, constraints, w, parameters)
         visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
         variables = visible.variables()
         events = Events.of(sweeps, parameters, constraints)
@@ -135,6 +137,7 @@ class System:
                 w,
                 events,
                 Updates.of(sweeps, starts, parameters, constraints, vectors, w.w),
+                delays,
                 places.rates,
                 places.outputs,
             ),

@@ -223,7 +223,7 @@ class Sparse:
         b = -ca.substitute(residual, unknowns, ca.SX.zeros(unknowns.numel()))
         w = ca.vertcat(vectors.a, constraints.kept_multipliers)
         small = reduced(A, b, vectors.v.numel(), w.numel())
-        samples = _samples(small, vectors, parameters, base.inputs.starts, start, start_time)
+        samples = _samples(small, vectors, parameters, base.start_inputs, start, start_time)
         (balances,) = parameters.resolve([motion.balances])
         of_w = ca.vertcat(balances, chosen(constraints.acceleration, constraints.kept))
         (of_w,) = constraints.without_dropped([of_w])

@@ -45,6 +45,8 @@ class Unknowns:
     modes: Mapping[Own, ca.SX]
     #: Values that are held between events.
     held: Mapping[Own, ca.SX]
+    #: Signals as they were some time ago.
+    delayed: Mapping[Own, ca.SX]
     #: Multipliers of components, cut joints, relations that close loops, and positions that are prescribed twice.
     multipliers: Mapping[Own | Edge | RelationKey | ConnectorKey, ca.SX]
     #: Per element of v, what messages call it: its coordinate's name, or its own.
@@ -59,6 +61,7 @@ class Unknowns:
         z: dict[Own, ca.SX] = {}
         modes: dict[Own, ca.SX] = {}
         held: dict[Own, ca.SX] = {}
+        delayed: dict[Own, ca.SX] = {}
         multipliers: dict[Own | Edge | RelationKey | ConnectorKey, ca.SX] = {}
         names: list[str] = []
         for node in topology.independent:
@@ -87,6 +90,9 @@ class Unknowns:
             for value in behaviour.held:
                 own = Own(path, value.leaf)
                 held[own] = ca.SX.sym(str(own), *value.leaf.shape)
+            for delay in behaviour.delays:
+                own = Own(path, delay.leaf)
+                delayed[own] = ca.SX.sym(str(own), *delay.leaf.shape)
         for edge in topology.edges:
             if edge.role == "cut":
                 multipliers[edge] = ca.SX.sym(f"cut.{edge.path}.{edge.connectors[1]}", 6)
@@ -95,13 +101,13 @@ class Unknowns:
                 multipliers[relation.key] = ca.SX.sym(f"relation.{relation.path}.{relation.index}")
         for path, connector in topology.repeated:
             multipliers[(path, connector)] = ca.SX.sym(f"root.{path}.{connector}")
-        return cls(ca.SX.sym("time"), q, v, a, z, modes, held, multipliers, tuple(names))
+        return cls(ca.SX.sym("time"), q, v, a, z, modes, held, delayed, multipliers, tuple(names))
 
     @functools.cached_property
     def own(self) -> Mapping[Own, ca.SX]:
         """Symbols of unknown leaves."""
         found: dict[Own, ca.SX] = {}
-        for group in (self.q, self.v, self.z, self.modes, self.held, self.multipliers):
+        for group in (self.q, self.v, self.z, self.modes, self.held, self.delayed, self.multipliers):
             found |= {key: symbol for key, symbol in group.items() if isinstance(key, Own)}
         for key, symbol in self.a.items():
             if isinstance(key, Own):

@@ -20,6 +20,7 @@ class Vectors:
     v: ca.SX
     a: ca.SX
     z: ca.SX
+    #: Inputs, then delayed signals.
     u: ca.SX
     P: ca.SX
     m: ca.SX
@@ -29,7 +30,8 @@ class Vectors:
         """Stack what there is."""
         q, v, a, z = (stacked(d.values()) for d in (unknowns.q, unknowns.v, unknowns.a, unknowns.z))
         m = stacked([*unknowns.modes.values(), *unknowns.held.values()])
-        return cls(unknowns.time, q, v, a, z, inputs.u, parameters.all, m)
+        u = stacked([inputs.u, *unknowns.delayed.values()])
+        return cls(unknowns.time, q, v, a, z, u, parameters.all, m)
 
     @property
     def x(self) -> ca.SX:

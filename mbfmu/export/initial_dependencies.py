@@ -46,7 +46,9 @@ class StartPatterns:
         return self._unit(self._equations.npar + self._equations.nu, 1)
 
     def _u(self) -> list[Pattern | None]:
-        return self._unit(self._equations.npar, self._equations.nu)
+        e = self._equations
+        unknown: list[Pattern | None] = [None] * e.ndelays  # signals that are delayed are found with all the rest
+        return [*self._unit(e.npar, e.nu - e.ndelays), *unknown]
 
     def _p(self) -> list[Pattern | None]:
         rows = self._unit(0, self._equations.npar)

@@ -11,6 +11,8 @@ def obstacle(equations: Equations) -> str | None:
     Independent coordinates are integrated plainly. Where there are constraints, fmi2CompletedIntegratorStep asks for an
     event to project the states on them; that needs constraints which move smoothly between events.
     """
+    if equations.ndelays:
+        return f"{equations.delay_names[0]} delays a signal, whose history an importer's solver does not keep"
     constraints = equations.functions["constraints"]
     known = [name for row, name in ((0, "position"), (1, "velocity")) if constraints.jac_sparsity(row, 2).nnz()]
     if known:

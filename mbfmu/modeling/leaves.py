@@ -545,3 +545,21 @@ class Pre(Leaf):
 
     def value(self, system: Quantities, path: str) -> ca.SX:
         return system.unknown(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Delayed(Leaf):
+    """What a signal was some time ago."""
+
+    index: int
+    size: int = dataclasses.field(default=1, compare=False)
+
+    def __str__(self) -> str:
+        return f"delay[{self.index + 1}]"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.unknown(path, self)

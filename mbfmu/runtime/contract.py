@@ -24,6 +24,7 @@ SIZES = {
     "ng": "NG",
     "nm": "NM",
     "nheld": "NHELD",
+    "ndelays": "NDELAYS",
     "nt": "NT",
     "ny": "NY",
     "ne": "NE",
@@ -50,12 +51,14 @@ SIZES = {
     "solver": "SOLVER",
     "time_switching": "TIME_SWITCHES",
     "crossings_need_w": "CROSSINGS_NEED_W",
+    "delayed_need_w": "DELAYED_NEED_W",
     "differences": "DIFFERENCES",
 }
 
 #: What follows from them, in C.
 DERIVED_SIZES = {
     "NX": "(NQ + NV + NZ)",
+    "NINPUTS": "(NU - NDELAYS)",
     "NDISCRETE": "(NM + NHELD)",
     "NW": "(NV + NL)",
     "NP": "(NPAR + ND)",
@@ -88,7 +91,7 @@ class Vector:
 VECTORS = {
     "t": Vector("1", "time, s"),
     "x": Vector("nx", "states: positions q, speeds v, extra states z; nx = nq + nv + nz"),
-    "u": Vector("nu", "inputs"),
+    "u": Vector("nu", "inputs, then delayed signals; nu = number of inputs + ndelays"),
     "p": Vector("npar", "independent parameters, *start values included*; settable before initialisation"),
     "d": Vector("nd", "derived parameters, `d = derived(p)`; evaluated when p changed"),
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
@@ -174,6 +177,16 @@ FUNCTIONS = {
         "what held values k and states xe become at an event: k = update(..., m = [modes; k], ...) is solved, "
         "again and again with m_before = m, until nothing changes",
     ),
+    "delayed": Signature(
+        (*_AT, "w"),
+        (Result("signals", "ndelays"),),
+        "the signals that are delayed, as they are",
+    ),
+    "delays": Signature(
+        _AT,
+        (Result("T", "ndelays"), Result("T_most", "ndelays")),
+        "by how much they are delayed, and the most that it may become, s",
+    ),
     "variables": Signature((*_AT, "w"), (Result("y", "ny"),), "all that is seen beside t, x, u, P and w"),
     "assertions": Signature((*_AT, "w"), (Result("h", "nh"),), "each must be >= 0; `assertion_messages` names it"),
     "dynamics_tangent": Signature(
@@ -255,6 +268,8 @@ TABLES = {
     "endings": Table("int", "NH", ("0", "1")),
     "switch_names": Table("text", "NM"),
     "held_names": Table("text", "NHELD"),
+    "delay_names": Table("text", "NDELAYS"),
+    "fixed_delays": Table("int", "NDELAYS", ("0", "1")),
     "strings": Table("text", "NSTRINGS"),
     **_settables("real"),
     **_settables("integer"),

@@ -97,6 +97,7 @@ def sizes_of(
         "solver": contract.SOLVERS.index(equations.solver),
         "time_switching": int(any(equations.time_switches)),
         "crossings_need_w": int(equations.crossings_need_w),
+        "delayed_need_w": int(equations.delayed_need_w),
         "differences": int("dynamics_tangent" not in functions),
     }
 
@@ -172,6 +173,8 @@ def tables_of(
         "endings": [int(ends) for ends in e.endings or (False,) * e.nh],
         "switch_names": switches,
         "held_names": held,
+        "delay_names": e.delay_names or tuple(f"delay {i}" for i in range(e.ndelays)),
+        "fixed_delays": [int(fixed) for fixed in e.fixed_delays or (False,) * e.ndelays],
         "strings": strings,
         **kinds,
     }

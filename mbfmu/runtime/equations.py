@@ -69,6 +69,9 @@ class Equations:
     endings: tuple[bool, ...] = ()
     #: Per held value: a name for messages; without them they are numbered.
     held_names: tuple[str, ...] = ()
+    #: Per delayed signal: a name for messages; and does its delay depend on parameters only?
+    delay_names: tuple[str, ...] = ()
+    fixed_delays: tuple[bool, ...] = ()
     #: Per unknown of X: did the model give its start value? Of others that nothing determines the runtime warns.
     given: tuple[bool, ...] = ()
 
@@ -117,6 +120,7 @@ class Equations:
             "ng": f["constraints"].numel_out(0),
             "nm": f["crossings"].numel_out(0),
             "nheld": f["held"].numel_out(0),
+            "ndelays": f["delayed"].numel_out(0),
             "nt": f["next_times"].numel_out(0),
             "ny": f["variables"].numel_out(0),
             "ne": f["redundant"].numel_out(0),
@@ -129,7 +133,7 @@ class Equations:
         }
 
     def __getattr__(self, name: str) -> int:
-        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nheld, nt, ny, ne, nh, nX, nr, nW."""
+        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nheld, ndelays, nt, ny, ne, nh, nX, nr, nW."""
         if name in contract.SIZES and not name.startswith("_"):
             sizes = self.sizes
             if name in sizes:
@@ -152,6 +156,12 @@ class Equations:
         function = self.functions["crossings"]
         rows = function.jac_sparsity(0, function.n_in() - 1).get_triplet()[0]
         return any(not self.time_switches[row] for row in rows)
+
+    @property
+    def delayed_need_w(self) -> bool:
+        """True where a signal that is delayed depends on accelerations or multipliers."""
+        function = self.functions["delayed"]
+        return bool(function.jac_sparsity(0, function.n_in() - 1).nnz())
 
     def vector(self, name: str) -> np.ndarray:
         """Default values `parameters` or `inputs` as a fresh array."""

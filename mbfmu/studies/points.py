@@ -33,6 +33,11 @@ def point_of_run(
         The run does not get there.
     """
     e = system.equations
+    if e.ndelays:
+        raise ModelError(
+            f"{system.name}: {e.delay_names[0]} delays a signal, whose history is no state: there is no linear model "
+            "with finitely many states; put a PadeDelay in its place"
+        )
     if not time >= e.start_time:
         raise ModelError(f"{system.name}: the time {time:g} s lies before the start at {e.start_time:g} s")
     run = Run(e, system.variables, tolerance=tolerance, start_time=e.start_time, stop_time=None)

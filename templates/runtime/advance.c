@@ -28,6 +28,7 @@ static void recall_head(Instance *s)
 {
     memcpy(&s->now->head, &s->kept_head, sizeof s->kept_head);
     COPY(s->dense, s->kept_vectors, s->head_doubles);
+    cut_history(s, s->now->head.end);
 }
 
 /* Take up changed inputs and parameters. */
@@ -35,8 +36,10 @@ static Outcome restart(Instance *s)
 {
     Head *head = &s->now->head;
     place_head(s);
+    cut_history(s, head->end);
     forget_flips(s);
     Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->head_m);
+    if (!outcome) outcome = mark_kink(s, head->end, s->head_x, s->head_m, 1);
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) head->h = 0;
     if (NDISCRETE && !outcome) know_derivatives(s);
@@ -56,8 +59,8 @@ static Outcome latch_at(Instance *s, double t)
         outcome = project(s, t, s->latch_x, s->inside);
         COPY(s->latch_m, s->inside, NDISCRETE);
     }
-    COPY(s->latch_u, inputs_at(s, t), NU);
-    if (now->ramps) COPY(s->u, s->latch_u, NU);
+    COPY(s->latch_u, inputs_at(s, t, s->latch_x, s->latch_m), NU);
+    if (now->ramps) COPY(s->u, s->latch_u, NINPUTS);
     now->latch_t = now->u_time = t;
     s->w_fresh = s->y_fresh = 0;
     return outcome;
@@ -89,7 +92,7 @@ static Outcome advance(Instance *s, double target)
 {
     State *now = s->now;
     Head *head = &now->head;
-    int ahead = !now->ramps && (NU == 0 || !now->touched);
+    int ahead = !now->ramps && (NINPUTS == 0 || !now->touched);
     now->u_time = now->latch_t;
     now->longest_step = fmax(0.1 * (STOP_TIME - START_TIME), target - now->latch_t);
     s->cause[0] = 0;

@@ -37,7 +37,8 @@ static int sample(Instance *s, double dt, const double *dx, const unsigned *vr, 
     COPY(u, s->latch_u, NU);
     s->now->latch_t += dt;
     for (int i = 0; i < NX; ++i) s->latch_x[i] += dt * dx[i];
-    for (int i = 0; i < NU; ++i) s->latch_u[i] += dt * s->du[i];
+    for (int i = 0; i < NINPUTS; ++i) s->latch_u[i] += dt * s->du[i];
+    take_delayed(s, t + dt, s->latch_x, s->latch_m, s->latch_u);
     s->w_fresh = s->y_fresh = 0;
     int ready = prepare(s, s->tables->real_places, vr, nvr);
     for (size_t i = 0; ready && i < nvr; ++i) values[i] += (dt > 0 ? 1 : -1) * value_at(s, s->tables->real_places[vr[i]]);

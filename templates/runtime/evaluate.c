@@ -1,16 +1,19 @@
 /* What is made from the model's functions: accelerations, the right-hand side, directional derivatives. */
 
+static void take_delayed(Instance *s, double t, const double *x, const double *m, double *u); /* history.c */
+
 /* Derived parameters belong to p: bring them up to date after p changed. */
 static void derive(Instance *s)
 {
     if (ND) eval_derived(s, s->P + NPAR);
 }
 
-/* Inputs at time t: as set, or continued by their derivatives. */
-static const double *inputs_at(Instance *s, double t)
+/* Inputs at time t: as set, or continued by their derivatives; and behind them delayed signals, as they are at (t, x). */
+static const double *inputs_at(Instance *s, double t, const double *x, const double *m)
 {
-    if (!s->now->ramps) return s->u;
-    for (int i = 0; i < NU; ++i) s->u_now[i] = s->u[i] + s->du[i] * (t - s->now->u_time);
+    if (!s->now->ramps && !NDELAYS) return s->u;
+    for (int i = 0; i < NINPUTS; ++i) s->u_now[i] = s->now->ramps ? s->u[i] + s->du[i] * (t - s->now->u_time) : s->u[i];
+    take_delayed(s, t, x, m, s->u_now);
     return s->u_now;
 }
 
@@ -191,7 +194,7 @@ static int exposed_direction(Instance *s, double t, const double *x, const doubl
 
 static Outcome right_hand_side(Instance *s, double t, const double *x, const double *m, double *w, double *dx)
 {
-    const double *u = inputs_at(s, t);
+    const double *u = inputs_at(s, t, x, m);
     Outcome outcome = accelerations(s, t, x, u, m, w);
     if (outcome) return outcome;
     s->now->evaluations += 1;
@@ -206,7 +209,7 @@ static void know_derivatives(Instance *s)
 {
     Head *head = &s->now->head;
     head->k_known = NX > 0
-        && !eval_derivatives(s, head->end, s->head_x, inputs_at(s, head->end), s->head_m, s->stage_w, s->head_k)
+        && !eval_derivatives(s, head->end, s->head_x, inputs_at(s, head->end, s->head_x, s->head_m), s->head_m, s->stage_w, s->head_k)
         && finite_all(s->head_k, NX);
 }
 
@@ -217,7 +220,7 @@ static void know_derivatives(Instance *s)
 static Outcome check_assertions(Instance *s, double t, const double *x, const double *m, const double *w)
 {
     if (NH) {
-        eval_assertions(s, t, x, inputs_at(s, t), m, w, s->h);
+        eval_assertions(s, t, x, inputs_at(s, t, x, m), m, w, s->h);
         int end = -1;
         for (int i = 0; i < NH; ++i) {
             if (s->h[i] >= -ASSERTION_MARGIN) continue;

@@ -19,15 +19,35 @@ static Outcome return_to_constraints(Instance *s, double end)
     return project(s, end, s->next_x, s->head_m);
 }
 
+/* Write down what delayed signals are in the step just made, from the head to `end`. */
+static Outcome record_fixed(Instance *s, double h, double end)
+{
+    Head *head = &s->now->head;
+    if (!NDELAYS) return DONE;
+    Outcome outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
+    if (outcome) return outcome;
+    head->begin = head->end;
+    head->length = h;
+    head->order8 = 0;
+    COPY(s->inside, s->head_m, NDISCRETE);
+    if (SOLVER == SOLVER_IMPLICIT) implicit_dense(s, s->head_x);
+    else explicit_dense(s, s->head_x);
+    return record(s, head->begin, end);
+}
+
 static Outcome fixed_step(Instance *s, double h, double end)
 {
     Head *head = &s->now->head;
-    double error;
-    Outcome outcome = begin_step(s);
+    double error, longest;
+    Outcome outcome = check_delays(s, head->end, s->head_x, s->head_m, &longest);
+    if (!outcome) outcome = begin_step(s);
     if (outcome) return outcome;
+    s->leaning = head->end + 0.5 * h;
     if (SOLVER == SOLVER_IMPLICIT) outcome = implicit_step(s, head->end, h, end, s->head_x, s->head_m, &error);
     else outcome = explicit_stages(s, head->end, h, end, s->head_x, s->head_m);
     if (!outcome) outcome = return_to_constraints(s, end);
+    if (!outcome) outcome = record_fixed(s, h, end);
+    s->leaning = INFINITY;
     if (outcome) return outcome;
     COPY(s->head_x, s->next_x, NX);
     head->begin = head->end = end;
@@ -36,7 +56,7 @@ static Outcome fixed_step(Instance *s, double h, double end)
     s->now->implicit_steps += SOLVER == SOLVER_IMPLICIT;
     forget_flips(s);
     outcome = NDISCRETE ? settle_events(s, end, s->head_x, s->head_m, s->head_c, s->head_m)
-                        : accelerations(s, end, s->head_x, inputs_at(s, end), s->head_m, s->stage_w);
+                        : accelerations(s, end, s->head_x, inputs_at(s, end, s->head_x, s->head_m), s->head_m, s->stage_w);
     if (outcome) return outcome;
     for (int i = 0; i < NM; ++i) s->now->events += s->flipped[i] != 0;
     s->now->evaluations += 1;

@@ -48,7 +48,7 @@ static const double rosenbrock_dense[3][ROSENBROCK_STAGES] = {
 /* Jacobian of the derivatives, and their drift in time while inputs go on as they do, at the beginning of a step. */
 static Outcome linearise(Instance *s, double t, const double *x, const double *m)
 {
-    const double *u = inputs_at(s, t);
+    const double *u = inputs_at(s, t, x, m);
     Direction *along = &s->along;
     Outcome outcome = accelerations(s, t, x, u, m, s->stage_w);
     if (outcome) return outcome;
@@ -60,6 +60,7 @@ static Outcome linearise(Instance *s, double t, const double *x, const double *m
     }
     along->t = 1;
     COPY(along->u, s->du, NU);
+    take_delayed_rates(s, t, x, m, along->u);
     if (direction(s, t, x, u, m, s->stage_w, along, s->dw, s->drift)) return NOT_FINITE;
     s->now->jacobians += 1;
     s->linearised = 1;

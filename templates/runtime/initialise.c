@@ -14,7 +14,7 @@ static int norm_finite(const double *r, int n, double *norm)
 static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
-    return !eval_initial(s, t, X, inputs_at(s, t), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
+    return !eval_initial(s, t, X, inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
 }
 
 /* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
@@ -228,7 +228,7 @@ static void take_start(Instance *s)
 /* Do the rows that were dropped as dependent still hold? */
 static Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
 {
-    if (NE) eval_redundant(s, t, x, inputs_at(s, t), m, s->e);
+    if (NE) eval_redundant(s, t, x, inputs_at(s, t, x, m), m, s->e);
     for (int i = 0; i < NE; ++i)
         if (!(fabs(s->e[i]) <= 1e-7 * (1 + largest(x, NQ)))) {
             because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
@@ -238,8 +238,9 @@ static Outcome check_redundant(Instance *s, double t, const double *x, const dou
     return DONE;
 }
 
-/* Solve for consistent states at the start time; where they are singular, `leaving` puts them on a branch. */
-static int find_start(Instance *s, int leaving)
+/* Solve for consistent states at the start time, with delayed signals as they are known; where the states are singular,
+   `leaving` puts them on a branch. */
+static int find_start_once(Instance *s, int leaving)
 {
     enum { ROUNDS = 20 };
     State *now = s->now;
@@ -291,18 +292,45 @@ static int find_start(Instance *s, int leaving)
     /* Events of the start follow its initialisation. */
     forget_flips(s);
     Outcome outcome = NHELD ? settle_events(s, t, s->latch_x, s->latch_m, s->head_c, s->latch_m) : DONE;
-    if (!outcome) outcome = accelerations(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->w);
+    if (!outcome) outcome = accelerations(s, t, s->latch_x, inputs_at(s, t, s->latch_x, s->latch_m), s->latch_m, s->w);
     if (outcome || !finite_all(s->latch_x, NX)) {
         explain_start(s, outcome ? outcome : NOT_FINITE);
         return 0;
     }
     if (check_redundant(s, t, s->latch_x, s->latch_m)) return 0;
     if (check_assertions(s, t, s->latch_x, s->latch_m, s->w)) return 0;
-    COPY(s->latch_u, inputs_at(s, t), NU);
+    COPY(s->latch_u, inputs_at(s, t, s->latch_x, s->latch_m), NU);
     now->start_stale = 0;
     s->w_fresh = 1;
     s->y_fresh = 0;
     return 1;
+}
+
+/* The same with delayed signals that are what the signals are at the start. Where they follow from positions and speeds,
+   the equations of initialisation know that, and the second round agrees with the first. */
+static int find_start(Instance *s, int leaving)
+{
+    enum { ROUNDS = 100 };
+    if (!NDELAYS) return find_start_once(s, leaving);
+    s->now->history_known = 0;
+    for (int round = 0; round < ROUNDS; ++round) {
+        if (!find_start_once(s, leaving)) return 0;
+        s->now->start_stale = 1;
+        if (eval_delayed(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->signals)) return 0;
+        int same = 1;
+        for (int i = 0; i < NDELAYS; ++i) {
+            double *known = s->u + NINPUTS + i, change = fabs(s->signals[i] - *known);
+            if (!(change <= 1e-13 * (1 + fabs(*known)))) same = 0;
+            *known = s->signals[i];
+        }
+        if (!finite_all(s->signals, NDELAYS)) break;
+        if (!same) continue;
+        s->now->start_stale = 0;
+        return 1;
+    }
+    because(s, "a signal that is delayed follows from itself at the start ('%s'): before the start it is what it is then; let "
+            "a state lie in the loop, or let the loop begin with a value of its own", s->tables->delay_names[0]);
+    return 0;
 }
 
 static int initialise(Instance *s) { return find_start(s, 1); }

@@ -87,6 +87,7 @@ static Instance *instantiate(const Model *model, const Host *host, const char *f
     s->categories = logging ? LOG_ALL : LOG_ALL & ~(unsigned)LOG_EVENTS;
     lay_out(s, &area);
     place_state(s);
+    s->leaning = INFINITY;
     s->now->interface = interface;
     set_defaults(s);
     return s;
@@ -148,6 +149,7 @@ static Status exit_initialization(Instance *s, const char *function)
     if (s->now->start_stale && !initialise(s)) return say(s, STATUS_ERROR, "%s: %s", function, s->cause);
     warn_of_choices(s, function);
     place_head(s);
+    begin_history(s);
     s->now->head.h = 0;
     s->now->touched = 0;
     s->now->phase = s->now->interface == CO_SIMULATION && !s->master.event_mode ? STEP_COMPLETE : EVENT_MODE;

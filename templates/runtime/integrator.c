@@ -76,8 +76,8 @@ static double locate_crossing(Instance *s, const int *watched, double end)
         interpolate(s, t, s->stage_x);
         /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. */
         if (project(s, t, s->stage_x, s->inside)
-            || accelerations(s, t, s->stage_x, inputs_at(s, t), s->inside, s->stage_w)
-            || eval_crossings(s, t, s->stage_x, inputs_at(s, t), s->inside, s->stage_w, s->c_trial))
+            || accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w)
+            || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
             break;
         int flips = 0;
         for (int i = 0; i < NM; ++i) flips |= watched[i] && disagrees(s->c_trial[i], s->inside[i]);
@@ -97,8 +97,8 @@ static double locate_crossing(Instance *s, const int *watched, double end)
 /* Crossings at a time within the step just made. */
 static int crossings_within(Instance *s, double t, double *c)
 {
-    const double *u = inputs_at(s, t);
     interpolate(s, t, s->stage_x);
+    const double *u = inputs_at(s, t, s->stage_x, s->inside);
     if (CROSSINGS_NEED_W && accelerations(s, t, s->stage_x, u, s->inside, s->moved_w)) return 1;
     return eval_crossings(s, t, s->stage_x, u, s->inside, s->moved_w, c) || !finite_all(c, NM);
 }
@@ -157,7 +157,8 @@ static double find_dip(Instance *s, const int *watched, double end)
 static Outcome find_event(Instance *s, double begin, const double *x, double *end, int *found)
 {
     int any = 0, at_begin = 0;
-    if (eval_crossings(s, *end, s->next_x, inputs_at(s, *end), s->head_m, s->stage_w, s->c_next)) return NOT_FINITE;
+    const double *u = inputs_at(s, *end, s->next_x, s->head_m);
+    if (eval_crossings(s, *end, s->next_x, u, s->head_m, s->stage_w, s->c_next)) return NOT_FINITE;
     for (int i = 0; i < NM; ++i) {
         int flips = !s->tables->time_switches[i] && disagrees(s->c_next[i], s->head_m[i]);
         s->watched[i] = !s->tables->time_switches[i] && !disagrees(s->head_c[i], s->head_m[i]);
@@ -187,11 +188,11 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
     return DONE;
 }
 
-/* Modes changed at the end of the step. */
-static Outcome finish_event(Instance *s)
+/* Modes changed at the end of the step, or a kink of some order came out of a delay. */
+static Outcome finish_event(Instance *s, double kink)
 {
     Head *head = &s->now->head;
-    int last = 0;
+    int last = 0, flips = 0;
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i] == 2) s->head_m[i] = 1 - s->head_m[i];
     Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->inside);
@@ -200,7 +201,10 @@ static Outcome finish_event(Instance *s)
         if (s->flipped[i]) {
             say_flip(s, i, s->head_m[i], head->end);
             last = i;
+            flips = 1;
         }
+    outcome = mark_kink(s, head->end, s->head_x, s->head_m, flips ? 1 : kink);
+    if (outcome) return outcome;
     s->now->events += 1;
     /* Where there are discrete states, settling them leaves the accelerations at the end. */
     head->k_known = 0;
@@ -232,7 +236,7 @@ static double tangential_error(Instance *s, double end, const double *x, const d
     return sqrt(sum / NX);
 }
 
-static int reads_dense(const Instance *s, double end) { return NM || end > s->dense_after; }
+static int reads_dense(const Instance *s, double end) { return NM || NDELAYS || end > s->dense_after; }
 
 /* How well the dense output of order 8 of a trial step keeps the equations in its middle, as an error relative to the
    tolerance. Its own stages have no share in the error of the step: where one of them meets a position in which branches
@@ -411,8 +415,7 @@ static Leap leap(const Instance *s)
     return head->h < 2 * distance && head->h > 0.01 * distance ? found : none;
 }
 
-/* Advance the head by one accepted step, to `limit` at most. */
-static Outcome step(Instance *s, double limit)
+static Outcome make_step(Instance *s, double limit)
 {
     State *now = s->now;
     Head *head = &now->head;
@@ -421,13 +424,20 @@ static Outcome step(Instance *s, double limit)
     enum { BRANCHINGS = 8 };
     int branchings = 0;
     Outcome cause = INACCURATE;
+    double least, passing;
+    Outcome begun = check_delays(s, begin, s->head_x, s->head_m, &least);
+    if (begun) return begun;
+    double coming = next_kink(s, begin, &passing);
+    double kink = coming < instant - time_margin(begin) ? passing + 1 : 1;
+    instant = fmin(instant, coming);
     limit = fmin(limit, instant);
-    Outcome begun = begin_step(s);
+    double longest = fmin(now->longest_step, least); /* nothing is read that has not been */
+    begun = begin_step(s);
     if (begun) return begun;
     propose_step(s);
     Leap over = leap(s);
     for (;;) {
-        double remaining = limit - begin, h = fmin(head->h, now->longest_step), end, error = 0;
+        double remaining = limit - begin, h = fmin(head->h, longest), end, error = 0;
         int cut = 0, leaps = over.length > 0 && over.length < 0.9 * remaining;
         if (leaps) h = over.length;
         else if (h >= remaining * (1 - 1e-6)) {
@@ -443,6 +453,7 @@ static Outcome step(Instance *s, double limit)
 
         if (now->evaluations >= s->budget) return explain_exhaustion(s, begin);
         s->leaps = leaps;
+        s->leaning = begin + 0.5 * h;
         Outcome outcome = try_step(s, h, end, &error);
         /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
         int weakest = 0;
@@ -472,6 +483,16 @@ static Outcome step(Instance *s, double limit)
             rejected = 1;
             /* Nothing is left to shorten where a step of rounding length fails. */
             if (h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end))) return cause;
+            continue;
+        }
+
+        /* Delays that vary may come to reach into the step. */
+        outcome = check_delays(s, end, s->next_x, s->head_m, &least);
+        if (outcome) return outcome;
+        if (NDELAYS && end - least > begin + time_margin(begin) && h > 1e-9 * now->longest_step) {
+            now->rejections += 1;
+            head->h = fmin(0.7 * h, least);
+            rejected = 1;
             continue;
         }
 
@@ -506,14 +527,25 @@ static Outcome step(Instance *s, double limit)
             if (outcome) return outcome;
             event |= found;
         }
+        outcome = record(s, begin, end);
+        if (outcome) return outcome;
+        s->leaning = INFINITY;
         head->end = end;
         head->event = event;
         COPY(s->head_x, s->next_x, NX);
         COPY(s->head_k, s->next_k, NX);
         if (event) {
-            outcome = finish_event(s);
+            outcome = finish_event(s, kink);
             if (outcome) return outcome;
         }
         return check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
     }
+}
+
+/* Advance the head by one accepted step, to `limit` at most. */
+static Outcome step(Instance *s, double limit)
+{
+    Outcome outcome = make_step(s, limit);
+    s->leaning = INFINITY;
+    return outcome;
 }

@@ -44,9 +44,12 @@ static size_t head_size(const Instance *s)
     return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM;
 }
 
+static size_t history_size(const Instance *s); /* history.c */
+
 static size_t state_doubles(const Instance *s)
 {
-    return NPAR + (size_t)NP + 2 * (size_t)NU + NX + (size_t)NU + NDISCRETE + head_size(s);
+    return NPAR + (size_t)NP + 2 * (size_t)NU + NX + (size_t)NU + NDISCRETE + head_size(s)
+        + history_size(s);
 }
 
 /* The vectors of the state, behind it. */
@@ -66,6 +69,7 @@ static void place_state(Instance *s)
     s->head_m = take_vector(&at, NDISCRETE);
     s->head_c = take_vector(&at, NM);
     s->head_k = take_vector(&at, NX);
+    s->history = take_vector(&at, history_size(s));
 }
 
 static void lay_out(Instance *s, Area *area)
@@ -129,6 +133,13 @@ static void lay_out(Instance *s, Area *area)
     s->w_before = take_doubles(area, nw);
     s->held = take_doubles(area, NHELD);
     s->x_event = take_doubles(area, nx);
+    s->delays = take_doubles(area, NDELAYS);
+    s->longest_delays = take_doubles(area, NDELAYS);
+    s->signals = take_doubles(area, NDELAYS);
+    s->joined = take_doubles(area, POINTS * (size_t)NDELAYS);
+    s->history_x = take_doubles(area, NDELAYS ? nx : 0);
+    s->history_w = take_doubles(area, NDELAYS ? nw : 0);
+    s->u_moved = take_doubles(area, NDELAYS ? nu : 0);
     s->along.x = take_doubles(area, nx);
     s->along.u = take_doubles(area, nu);
     s->moved.x = take_doubles(area, nx);

@@ -49,7 +49,7 @@ static Status enter_event_mode(Instance *s, const char *name)
     if (s->now->phase == STEP_COMPLETE) {
         if (!s->master.event_mode)
             return say(s, STATUS_ERROR, "%s: the instance was made without event mode", name);
-        COPY(s->latch_u, s->u, NU);
+        COPY(s->latch_u, s->u, NINPUTS);
         s->w_fresh = s->y_fresh = 0;
     }
     s->now->phase = EVENT_MODE;
@@ -95,7 +95,8 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
             say_flip(s, i, s->latch_m[i], s->now->latch_t);
         }
     announce_next(s, info);
-    if (NH && !accelerations(s, s->now->latch_t, s->next_x, inputs_at(s, s->now->latch_t), s->latch_m, s->stage_w)
+    const double *u = inputs_at(s, s->now->latch_t, s->next_x, s->latch_m);
+    if (NH && !accelerations(s, s->now->latch_t, s->next_x, u, s->latch_m, s->stage_w)
         && check_assertions(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w) == ENDED) {
         info->terminate = 1;
         say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
@@ -106,6 +107,9 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     COPY(s->latch_x, s->next_x, NX);
     if (integrated) {
         place_head(s);
+        cut_history(s, s->now->latch_t);
+        if (mark_kink(s, s->now->latch_t, s->latch_x, s->latch_m, 1))
+            return say(s, STATUS_ERROR, "%s at time %.9g: the signals to delay are not finite", name, s->now->latch_t);
         for (int i = 0; i < NM; ++i)
             if (s->flipped[i]) s->now->head.h = 0;
         if (held) s->now->head.h = 0;

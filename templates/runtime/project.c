@@ -23,7 +23,7 @@ static void explain_unmet(Instance *s, const double *residuals, int n)
 /* Factorise for `constraint_step` at (t, x), where the constraints were evaluated last: the first `rows` of them. */
 static Outcome factorise_constraints(Instance *s, double t, const double *x, const double *m, int rows)
 {
-    if (SPARSE) return accelerations(s, t, x, inputs_at(s, t), m, s->projection_w);
+    if (SPARSE) return accelerations(s, t, x, inputs_at(s, t, x, m), m, s->projection_w);
     least_norm_factorise(&s->projection, rows, s->G, NL);
     return DONE;
 }
@@ -46,7 +46,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
     enum { ITERATIONS = 10, PATIENCE = 4 };
     normalise_quaternions(s, x);
     if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
-    const double *u = inputs_at(s, t);
+    const double *u = inputs_at(s, t, x, m);
     double *v = x + NQ, last = INFINITY;
     int factorised = SPARSE && s->factors_time == t; /* at a point close by: it does as a first one */
     for (int iteration = 0;; ++iteration) {
@@ -99,7 +99,7 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
     enum { ITERATIONS = 2 };
     double *w = s->stage_w, last = INFINITY;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return NOT_FINITE;
+        if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
         double worst = largest(s->g, NG);
         if (!(worst < last)) break;
         last = worst;
@@ -111,7 +111,7 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
     }
     last = INFINITY;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return NOT_FINITE;
+        if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
         double worst = largest(s->c, NL);
         if (!(worst < last)) break;
         last = worst;
@@ -161,7 +161,7 @@ static double regularity(Instance *s, int *weakest)
 static double regularity_at(Instance *s, double t, const double *x, const double *m, int *weakest)
 {
     *weakest = 0;
-    if (eval_constraints(s, t, x, inputs_at(s, t), m, s->g, s->c, s->G)) return INFINITY;
+    if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return INFINITY;
     if (factorise_constraints(s, t, x, m, NL)) return 0;
     return regularity(s, weakest);
 }

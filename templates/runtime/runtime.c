@@ -53,6 +53,7 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #include "dense.c"
 #include "explicit.c"
 #include "order8.c"
+#include "history.c"
 #include "implicit.c"
 #include "integrator.c"
 #include "fixed_step.c"

@@ -102,6 +102,9 @@ enum { ENTRIES = 8 };
 /* Vectors of a dense output, and derivatives of the longest step with what its dense output takes. */
 enum { DENSE = 8, STAGES = 16 };
 
+/* Points of a segment of the history of delayed signals, and how many segments there are at most. */
+enum { POINTS = 9, SEGMENTS = 4096 };
+
 /* Where the integrator stands; it may be ahead of the latch. Its vectors are those of the instance: dense output and the
    modes `inside` hold for begin <= t <= begin + length, head_x, head_m, head_c, head_k at `end`. */
 typedef struct {
@@ -137,6 +140,10 @@ typedef struct {
     double u_time;                  /* time at which u holds; du continues it */
     double latch_t;
     Head head;
+    int history_known;              /* of delayed signals: it has begun */
+    int history_first, history_count; /* segments of its ring that are in use */
+    double history_begin;           /* before it signals were what they are at the start */
+    double history_kink;            /* of which order the kink there is */
     unsigned long long steps, implicit_steps, rejections, evaluations, jacobians, events;
 } State;
 
@@ -170,6 +177,7 @@ typedef struct {
     double *latch_x, *latch_u, *latch_m;
     double *dense, *inside, *head_x, *head_m, *head_c, *head_k; /* one after the other: they are kept together */
     size_t head_doubles;
+    double *history;                /* of delayed signals (history.c) */
 
     int w_fresh, y_fresh;           /* w and y hold at the latch */
     double *w, *y;
@@ -196,6 +204,8 @@ typedef struct {
     double *g, *c, *G, *dv, *dq, *e, *h;
     int *flipped, *watched;
     double *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
+    double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */
+    double *delays, *longest_delays, *signals, *joined, *history_x, *history_w, *u_moved; /* of history.c */
     Direction along, moved;
     double *dw, *dy, *moved_w;
     double stiffness;               /* of the last explicit step: its length as a part of that which is stable */

@@ -45,7 +45,8 @@ static int sharpen(Instance *s)
     enum { ITERATIONS = 2 };
     double t = s->now->latch_t;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->g, s->c, s->G)) return 0;
+        const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
+        if (eval_constraints(s, t, s->latch_x, u, s->latch_m, s->g, s->c, s->G)) return 0;
         if (factorise_constraints(s, t, s->latch_x, s->latch_m, NG)) return 0;
         constraint_step(s, s->g, NG, s->dv);
         eval_displacement(s, t, s->latch_x, s->dv, s->dq);
@@ -60,7 +61,7 @@ static int sharpen(Instance *s)
 static int go_along(Instance *s, const double *start, const double *direction, double way, double regular, double *w)
 {
     double t = s->now->latch_t, *moved = s->way;
-    const double *u = inputs_at(s, t);
+    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
     int weakest;
     COPY(s->X, start, NUNKNOWNS);
     take_start(s);
@@ -111,7 +112,7 @@ static int find_branch(Instance *s, const double *start, const double *direction
     *growth = product(a, a, NV);
     if (SPARSE) return 1; /* the mass matrix is spread over A: the size of accelerations has to do */
     /* The mass matrix is a part of A, which the factors have replaced. */
-    if (eval_dynamics(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->A, s->stage_w)) return 0;
+    if (eval_dynamics(s, t, s->latch_x, inputs_at(s, t, s->latch_x, s->latch_m), s->latch_m, s->A, s->stage_w)) return 0;
     *growth = 0;
     for (int j = 0; j < NV; ++j) *growth += a[j] * product(s->A + (size_t)j * NW, a, NV);
     return 1;
@@ -154,7 +155,8 @@ static int blame_assertion(Instance *s)
 {
     double t = s->now->latch_t;
     for (int i = 0; i < NW; ++i) s->stage_w[i] = NAN;
-    if (!NH || eval_assertions(s, t, s->latch_x, inputs_at(s, t), s->latch_m, s->stage_w, s->h)) return 0;
+    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
+    if (!NH || eval_assertions(s, t, s->latch_x, u, s->latch_m, s->stage_w, s->h)) return 0;
     for (int i = 0; i < NH; ++i)
         if (s->h[i] < 0) {
             because(s, "assertion violated: %s", s->tables->assertion_messages[i]);

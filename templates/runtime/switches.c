@@ -34,7 +34,7 @@ static void say_flip(const Instance *s, int which, double mode, double t)
 static Outcome update_modes(Instance *s, double t, const double *x, double *m, double *c)
 {
     if (!NM) return DONE;
-    const double *u = inputs_at(s, t);
+    const double *u = inputs_at(s, t, x, m);
     double after = t + fmin(1e-9 * fmax(1, fabs(t)), 0.5 * (next_instant(s, t, m) - t));
     for (;;) {
         int changed = 0;
@@ -67,7 +67,7 @@ static void forget_flips(Instance *s)
    the accelerations in stage_w and what states are set to in x_event. */
 static Outcome agree(Instance *s, double t, const double *x, double *m, double *c)
 {
-    const double *u = inputs_at(s, t);
+    const double *u = inputs_at(s, t, x, m);
     double *held = m + NM;
     for (int pass = 0;; ++pass) {
         int same = 1, last = 0;
@@ -102,7 +102,7 @@ static Outcome settle_events(Instance *s, double t, double *x, double *m, double
     if (!NHELD) return update_modes(s, t, x, m, c);
     COPY(s->m_event, before, NDISCRETE);
     COPY(s->m_before, before, NDISCRETE);
-    outcome = accelerations(s, t, x, inputs_at(s, t), s->m_before, s->w_before);
+    outcome = accelerations(s, t, x, inputs_at(s, t, x, s->m_before), s->m_before, s->w_before);
     for (int round = 0; !outcome && round < ROUNDS; ++round) {
         outcome = agree(s, t, x, m, c);
         if (outcome) break;

@@ -179,6 +179,22 @@ def test_the_digital_controller_follows_its_recurrence(run):
     )
 
 
+@pytest.mark.usefixtures("workshop")
+def test_the_belt_carries_a_sine_to_its_end(run):
+    from workshop import Belt
+
+    class Conveyor(Assembly):
+        def __init__(self):
+            self.belt, self.speed = Belt(L=2.0), blocks.Constant(k=1.6)
+            self.flow = blocks.Sine(f=1 / (2 * np.pi))
+            self.connect(self.speed.y, self.belt.v)
+            self.connect(self.flow.y, self.belt.flow)
+            self.output(self.belt.arriving, "arriving")
+
+    result = run(Conveyor(), 5.0)
+    np.testing.assert_allclose(result["arriving"], np.sin(np.maximum(result["time"] - 2.0 / 1.6, 0)), atol=1e-7)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_assembly_file_finds_the_package_by_its_entry_point(workshop: pathlib.Path, tmp_path: pathlib.Path, target):
     installed = next(path for path in sys.path if pathlib.Path(path, "workshop").is_dir())

@@ -32,6 +32,8 @@ def make_equations() -> Equations:
         "constraints": ([t, x, u, total, m_], [none, none, ca.SX(0, 1)]),
         "redundant": ([t, x, u, total, m_], [none]),
         "next_times": ([t, total, m_], [none]),
+        "delayed": ([t, x, u, total, m_, w], [none]),
+        "delays": ([t, x, u, total, m_], [none, none]),
         "crossings": ([t, x, u, total, m_, w], [none]),
         "held": ([total], [none]),
         "update": ([t, x, u, total, m_, w, m_before, w_before], [none, x]),

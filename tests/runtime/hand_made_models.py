@@ -68,6 +68,8 @@ class Draft:
                 [*at, self.w, self.m_before, self.w_before],
                 [others.pop("update", NONE), others.pop("reset", self.x)],
             ),
+            "delayed": ([*at, self.w], [others.pop("delayed", NONE)]),
+            "delays": (at, [others.pop("delays", NONE), others.pop("longest", NONE)]),
             "variables": ([*at, self.w], [others.pop("y", NONE)]),
             "assertions": ([*at, self.w], [others.pop("assertions", NONE)]),
         }

@@ -1,0 +1,98 @@
+"""Blocks that feed each other within an instant: linear loops are solved, others are refused by name."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mbfmu.components import blocks, rotational
+from mbfmu.dynamics.system import System
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.modeling import Assembly, Start
+from mbfmu.simulation import simulate
+
+
+class Three(Assembly):
+    """a = s + b / 2 + c / 4, b = 2 a - c, c = b / 10 + a: two loops through a, one beside it."""
+
+    def __init__(self):
+        self.s = blocks.Sine(f=1.0)
+        self.a = blocks.Add3(k2=0.5, k3=0.25)
+        self.b, self.c = blocks.Add(k1=2.0, k2=-1.0), blocks.Add(k1=0.1)
+        self.connect(self.s.y, self.a.u1)
+        self.connect(self.b.y, self.a.u2)
+        self.connect(self.c.y, self.a.u3)
+        self.connect(self.a.y, self.b.u1)
+        self.connect(self.c.y, self.b.u2)
+        self.connect(self.b.y, self.c.u1)
+        self.connect(self.a.y, self.c.u2)
+        for block in (self.a, self.b, self.c):
+            self.output(block.y)
+
+
+def test_loops_in_each_other_are_solved():
+    result = simulate(Three(), 1.0)
+    matrix = np.array([[1, -0.5, -0.25], [-2, 1, 1], [-1, -0.1, 1]])
+    wanted = np.linalg.solve(matrix, [1, 0, 0])[:, None] * np.sin(2 * np.pi * np.asarray(result.time))
+    for name, values in zip("abc", wanted, strict=True):
+        np.testing.assert_allclose(result[f"{name}.y"], values, atol=1e-13)
+
+
+class Feedback(Assembly):
+    """A block in the loop of an amplifier."""
+
+    def __init__(self, block):
+        self.s, self.difference, self.block = blocks.Sine(f=1.0, amplitude=4.0), blocks.Feedback(), block
+        self.connect(self.s.y, self.difference.u1)
+        self.connect(self.difference.y, self.block.u)
+        self.connect(self.block.y, self.difference.u2)
+        self.output(self.block.y, "y")
+
+
+def test_a_limiter_in_a_loop_changes_branches():
+    """y = 3 (s - y) within the limits: y = 3 s / 4, at most 2."""
+
+    class Limited(Assembly):
+        def __init__(self):
+            self.s, self.difference = blocks.Sine(f=1.0, amplitude=4.0), blocks.Feedback()
+            self.gain, self.limiter = blocks.Gain(k=3.0), blocks.Limiter(uMax=2.0)
+            self.connect(self.s.y, self.difference.u1)
+            self.connect(self.difference.y, self.gain.u)
+            self.connect(self.gain.y, self.limiter.u)
+            self.connect(self.limiter.y, self.difference.u2)
+            self.output(self.limiter.y, "y")
+
+    result = simulate(Limited(), 1.0)
+    wanted = np.clip(3 * np.sin(2 * np.pi * np.asarray(result.time)), -2, 2)
+    np.testing.assert_allclose(result["y"], wanted, atol=1e-9)
+
+
+def test_a_loop_through_a_speed_and_its_derivative():
+    """A torque of -2 times the acceleration acts as more inertia."""
+
+    class Virtual(Assembly):
+        def __init__(self):
+            self.torque = rotational.Torque()
+            self.inertia = rotational.Inertia(J=1.0, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+            self.sensor, self.law = rotational.AccSensor(), blocks.Add(k1=-2.0)
+            self.one = blocks.Constant(k=6.0)
+            self.connect(self.torque.flange, self.inertia.flange_a)
+            self.connect(self.inertia.flange_b, self.sensor.flange)
+            self.connect(self.sensor.a, self.law.u1)
+            self.connect(self.one.y, self.law.u2)
+            self.connect(self.law.y, self.torque.tau)
+            self.output(self.inertia.a, "a")
+
+    np.testing.assert_allclose(simulate(Virtual(), 1.0)["a"], 2.0, rtol=1e-12)
+
+
+def test_a_loop_that_is_not_linear_is_refused_by_name():
+    with pytest.raises(
+        ModelError, match=r"^algebraic loop: (block\.y -> difference\.y|difference\.y -> block\.y) .* not l"
+    ):
+        System.of(Feedback(blocks.Sin()))
+
+
+def test_a_loop_without_solution_is_refused():
+    with pytest.raises(SimulationError, match="no finite number"):
+        simulate(Feedback(blocks.Gain(k=-1.0)), 1.0)
