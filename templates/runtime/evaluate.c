@@ -208,8 +208,8 @@ static Outcome right_hand_side(Instance *s, double t, const double *x, const dou
 static void know_derivatives(Instance *s)
 {
     Head *head = &s->now->head;
-    head->k_known = NX > 0
-        && !eval_derivatives(s, head->end, s->head_x, inputs_at(s, head->end, s->head_x, s->head_m), s->head_m, s->stage_w, s->head_k)
+    const double *u = inputs_at(s, head->end, s->head_x, s->head_m);
+    head->k_known = NX > 0 && !eval_derivatives(s, head->end, s->head_x, u, s->head_m, s->stage_w, s->head_k)
         && finite_all(s->head_k, NX);
 }
 

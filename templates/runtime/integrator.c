@@ -258,7 +258,7 @@ static Outcome order8_defect(Instance *s, double h, double *error)
     interpolate(s, middle - shift, before);
     interpolate(s, middle + shift, x);
     for (int i = 0; i < NX; ++i) {
-        double e = h * ((x[i] - before[i]) / (2 * shift) - k[i]) / error_weight(s, s->head_x[i], s->next_x[i]);
+        double e = h * ((x[i] - before[i]) / (2 * shift) - k[i]) / error_weight(s, i, s->head_x[i], s->next_x[i]);
         sum += e * e;
     }
     *error = fmax(*error, sqrt(sum / NX) / allowed);
