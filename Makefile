@@ -77,7 +77,7 @@ $(READY): pyproject.toml $(wildcard distribution/*.py) $(RUNTIME) $(VIEWER) $(FI
 	@touch $@
 
 $(STUBS): $(READY) $(shell find components -name '*.py')
-	@$(BIN)/python -m distribution.stubs build/__editable__*
+	@$(BIN)/python -m distribution.stubs "$$(ls -dt build/__editable__* | head -1)"
 	@touch $@
 
 $(PEERS): $(READY)

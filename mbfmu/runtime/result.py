@@ -235,7 +235,7 @@ class Result(Mapping[str, np.ndarray]):
         Names may be patterns (`revolute1.*`) and vectors; without any the figures of the model are drawn where it has
         some, else the outputs, else the first variables.
         """
-        from mbfmu.runtime.figure import Figure
+        from mbfmu.runtime.plotting import Figure
 
         if names is None and self.figures:
             proposed = self.figures

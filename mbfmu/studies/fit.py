@@ -117,7 +117,7 @@ class Fit:
 
     def plot(self) -> Figure:
         """Draw measured and calculated series, and what is left, for each signal of each experiment."""
-        from mbfmu.runtime.figure import Figure
+        from mbfmu.runtime.plotting import Figure
 
         rows = [(number, name) for number, one in enumerate(self.series) for name in one]
         figure = Figure(figsize=(9.0, 0.6 + 2.2 * len(rows)), layout="constrained")

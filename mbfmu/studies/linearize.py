@@ -155,7 +155,7 @@ class LinearModel:
 
     def plot(self) -> Any:
         """Draw the eigenvalues in the complex plane."""
-        from mbfmu.runtime.figure import Figure
+        from mbfmu.runtime.plotting import Figure
 
         figure = Figure(figsize=(5.0, 4.0), layout="constrained")
         axis = figure.subplots()

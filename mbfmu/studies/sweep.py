@@ -98,7 +98,7 @@ class Sweep:
 
     def plot(self, y: str | None = None) -> Figure:
         """Draw a reduced output over each parameter, or trajectories over time."""
-        from mbfmu.runtime.figure import Figure
+        from mbfmu.runtime.plotting import Figure
 
         shown = y or next(name for name in self.columns if name not in (*self.parameters, "message"))
         column = self[shown]
