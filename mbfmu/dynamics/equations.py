@@ -98,12 +98,14 @@ def equations(
     delays: Delays,
     rates: ca.SX,
     outputs: ca.SX,
+    nominals: tuple[float, ...] = (),
 ) -> Equations:
     """The record that a runtime needs.
 
     Args:
         rates: dx/dt.
         outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
+        nominals: nominal values of the states.
         assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations: stages.
         events, updates, delays: stages.
     """
@@ -167,6 +169,7 @@ def equations(
         fixed_delays=delays.fixed,
         assertion_messages=events.messages,
         endings=events.endings,
+        nominals=nominals,
         parameters=parameters.defaults,
         inputs=(*inputs.starts, *(0.0,) * len(delays.names)),
         start_time=assembly.start_time,

@@ -264,10 +264,11 @@ class Visible:
         scalars = self.places.elements[(path, name)]
         starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]
         nominal = type.nominal if declaration is None else declaration.nominal(component)
-        nominal = nominal or self._nominal(starts)
+        told = self._nominal(starts)
         for suffix, element, start in zip(_suffixes(shape), scalars, starts, strict=True):
             found = self._value(full + suffix, type, doc, element, start)
-            yield found if nominal == found.nominal else _with(found, nominal=nominal)
+            own = nominal or (None if found.store == "x" else told)  # of states only what is declared: it weighs errors
+            yield found if own == found.nominal else _with(found, nominal=own)
 
     def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
         """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
@@ -433,3 +434,12 @@ def _suffixes(shape: tuple[int, ...]) -> list[str]:
     if len(shape) == 1:
         return [f"[{i + 1}]" for i in range(shape[0])]
     return [f"[{i + 1},{j + 1}]" for j in range(shape[1]) for i in range(shape[0])]
+
+
+def state_nominals(variables: Iterable[ScalarVariable], nx: int) -> tuple[float, ...]:
+    """Nominal values of the states: where several variables show one, the least; 1 where none has one."""
+    found: dict[int, float] = {}
+    for v in variables:
+        if v.store == "x" and v.nominal:
+            found[v.index] = min(v.nominal, found.get(v.index, v.nominal))
+    return tuple(found.get(i, 1.0) for i in range(nx))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import casadi as ca
 import numpy as np
 
@@ -22,13 +24,15 @@ _REMEDY = (
 )
 
 
-def refuse_jumps(
+def check_jumps(
     sweeps: Sweeps, vectors: Vectors, parameters: Parameters, events: Events, start: float, stop: float
 ) -> None:
-    """Refuse a signal of time alone that is differentiated, and jumps while the model runs with its default parameters.
+    """Warn of a signal of time alone that is differentiated, and jumps while the model runs with default parameters.
+
+    As in Modelica tools, its derivative then is that of its pieces. The message has signal, instant and what to do.
 
     Raises:
-        ModelError: the message has the signal, the instant and what to do.
+        ModelError: a differentiated signal is held between events, so that its derivative is nothing but impulses.
     """
     asked = sorted(sweeps.differentiated, key=str)
     if not asked:
@@ -56,7 +60,9 @@ def refuse_jumps(
         jump = _Sampled(own, function, vectors, P).jump(start, stop)
         if jump is not None:
             instant, before, after = jump
-            raise ModelError(f"{label}: jumps from {before:.6g} to {after:.6g} at {instant:.6g} s, {_REMEDY}")
+            warnings.warn(
+                f"{label}: jumps from {before:.6g} to {after:.6g} at {instant:.6g} s, {_REMEDY}", stacklevel=2
+            )
 
 
 class _Sampled:

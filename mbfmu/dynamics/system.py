@@ -17,8 +17,8 @@ from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.figures import figures_of
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.interface import Places, Visible, shown
-from mbfmu.dynamics.jumps import refuse_jumps
+from mbfmu.dynamics.interface import Places, Visible, shown, state_nominals
+from mbfmu.dynamics.jumps import check_jumps
 from mbfmu.dynamics.massless import moves_no_mass
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, guessed, initial_problem
@@ -121,7 +121,7 @@ class System:
         visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
         variables = visible.variables()
         events = Events.of(sweeps, parameters, constraints)
-        refuse_jumps(sweeps, vectors, parameters, events, assembly.start_time, assembly.stop_time)
+        check_jumps(sweeps, vectors, parameters, events, assembly.start_time, assembly.stop_time)
         picture, variables = drawing.placed(variables) if drawing else (None, variables)
         return cls(
             name=assembly.name,
@@ -140,6 +140,7 @@ class System:
                 delays,
                 places.rates,
                 places.outputs,
+                state_nominals(variables, vectors.x.numel()),
             ),
             variables=variables,
             components=tuple(

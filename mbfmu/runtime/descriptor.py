@@ -137,10 +137,6 @@ def tables_of(
     """All tables of the contract, by name."""
     e = equations
     blocks = [block for block in e.blocks if block]
-    nominals: dict[int, float] = {}
-    for v in variables:
-        if v.store == "x" and v.nominal:
-            nominals[v.index] = min(v.nominal, nominals.get(v.index, v.nominal))
     kinds, constants, strings = _variables(variables, lengths)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
@@ -161,7 +157,7 @@ def tables_of(
         "indicators": [i for i, in_time in enumerate(e.time_switches) if not in_time],
         "exposed_variables": exposed(variables),
         "weights": e.weights,
-        "nominals": [nominals.get(i, 1.0) for i in range(e.nx)],
+        "nominals": e.nominals or (1.0,) * e.nx,
         "default_parameters": e.parameters,
         "default_inputs": e.inputs,
         "constants": constants,

@@ -74,6 +74,8 @@ class Equations:
     fixed_delays: tuple[bool, ...] = ()
     #: Per unknown of X: did the model give its start value? Of others that nothing determines the runtime warns.
     given: tuple[bool, ...] = ()
+    #: Per state: the nominal value that weighs its error where it is less than 1; all are 1 where it is empty.
+    nominals: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         for name in contract.REQUIRED:

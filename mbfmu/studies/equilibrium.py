@@ -14,6 +14,7 @@ from scipy.stats import qmc
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
 from mbfmu.runtime.run import Value
+from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
 from mbfmu.studies import operating
 from mbfmu.studies.operating import Array, Mechanics
@@ -380,7 +381,7 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
     variables = [v for v in system.variables if v.type != "String" and v.causality != "independent"]
     shown, _, _ = operating.output_derivatives(mechanics, reduced, derivatives, variables, (t, x, problem.u, m))
     by_name = {v.name: float(value) for v, value in zip(variables, shown, strict=True)}
-    starting = {v.name: by_name[v.name] for v in variables if v.store == "x" and v.start_index is not None}
+    starting = {v.name: by_name[v.name] for v in variables if _starts_a_run(v)}
     stability = _stability(values, bool(indifferent))
     if problem.steady and not _is_invariant(problem, x, m, reduced, derivatives.A):
         stability = "undetermined"
@@ -388,6 +389,13 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
         system.name, x, problem.u, mechanics.P, m, residual, stability, tuple(indifferent), values, by_name,
         {v.name: v.unit for v in variables if v.unit}, starting, tried,
     )  # fmt: skip
+
+
+def _starts_a_run(variable: ScalarVariable) -> bool:
+    """Has it a start value that decides where a run begins: of a state, or a fixed one of another variable?"""
+    if variable.start_index is None or variable.causality in ("parameter", "calculatedParameter"):
+        return False
+    return variable.store == "x" or variable.initial == "exact"
 
 
 def _is_invariant(problem: _Problem, x: Array, m: Array, reduced: operating.Reduced, A: Array) -> bool:

@@ -561,7 +561,7 @@ def test_units_of_an_fmu(tmp_path):
     )
     fmu = mbfmu.build(assembly, tmp_path / "circuit.fmu", target="python")
     description = fmpy.read_model_description(str(fmu))
-    units = {v.name: v.unit for v in description.modelVariables}
+    units = {v.name: v.unit or v.declaredType.unit for v in description.modelVariables if v.type == "Real"}
     found = {n: units[n] for n in ("r.R", "c.C", "l.L", "c.v", "l.i", "r.p.v", "r.p.i", "r.LossPower")}
     assert list(found.values()) == ["Ohm", "F", "H", "V", "A", "V", "A", "W"]
     assert {"Ohm", "F", "H", "V", "A"} <= {unit.name for unit in description.unitDefinitions}

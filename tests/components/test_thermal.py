@@ -249,7 +249,8 @@ def test_a_heat_port_of_an_assembly_is_a_connector_of_its_fmu(tmp_path):
     assert mbfmu.validate(path) == []
     variables = {v.name: v for v in fmpy.read_model_description(str(path)).modelVariables}
     assert (variables["port.Q_flow"].causality, variables["port.T"].causality) == ("input", "output")
-    assert (variables["port.T"].unit, variables["port.T"].displayUnit) == ("K", "degC")
+    temperature = variables["port.T"].declaredType
+    assert (temperature.unit, temperature.displayUnit) == ("K", "degC")
     result = fmpy.simulate_fmu(
         str(path), stop_time=20.0, start_values={"port.Q_flow": 30.0}, relative_tolerance=1e-8, output=["port.T"]
     )

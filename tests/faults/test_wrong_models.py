@@ -7,7 +7,7 @@ import pathlib
 import pytest
 from refusals import Refused
 
-from mbfmu import Assembly, System, simulate
+from mbfmu import Assembly, System, load, simulate
 from mbfmu.components import blocks, rotational
 from mbfmu.errors import SimulationError
 
@@ -129,23 +129,8 @@ LINES: dict[str, list[str]] = {
     "self.g = blocks.Gain(k=1); self.connect(self.g.u, self.j.frame_a)": ["g.u (signal)", "j.frame_a (frame)"],
     "self.connect(self.j.axis, self.j.support)": ["j.axis", "useAxisFlange"],
     "self.connect(self.b.frame_a, Revolute().frame_a)": ["not part of it"],
-    # derivatives of jumps
-    "self.s = blocks.Pulse(period=0.2); self.d = blocks.Der(); self.connect(self.s.y, self.d.u)": [
-        "s.y: jumps from 1 to 0 at 0.1 s",
-        "impulse",
-        "Derivative in place of Der",
-    ],
-    "self.s = blocks.Step(startTime=0.5); self.g = blocks.Gain(k=2); self.d = blocks.Der(); "
-    "self.connect(self.s.y, self.g.u); self.connect(self.g.y, self.d.u)": ["g.y: jumps from 0 to 2 at 0.5 s"],
-    "self.s = blocks.SawTooth(period=0.3); self.p = rotational.Position(exact=True); self.i = rotational.Inertia(J=1); "
-    "self.connect(self.s.y, self.p.phi_ref); self.connect(self.p.flange, self.i.flange_a)": [
-        "s.y: jumps from 1 to 0 at 0.3 s",
-        "exact=False",
-    ],
     "self.s = blocks.Sine(f=1); self.z = blocks.discrete.ZeroOrderHold(samplePeriod=0.1); self.d = blocks.Der(); "
     "self.connect(self.s.y, self.z.u); self.connect(self.z.y, self.d.u)": ["z.y: is held between events", "impulse"],
-    "self.s = blocks.CombiTimeTable(table=[[0, 0], [0.5, 1], [0.5, 2], [1, 3]]); self.d = blocks.Der(); "
-    "self.connect(self.s.y[0], self.d.u)": ["s.y: jumps from 1 to 2 at 0.5 s"],
     # start values
     "self.b.v_0 = Start((0, 0, 0), fixed='false')": ["b.v_0", "'false'", "true or false"],
     "self.b.v_0 = Start((0, 0, 0), fixed='no')": ["b.v_0", "'no'"],
@@ -314,6 +299,24 @@ FILES: dict[str, list[str]] = {
 }
 
 
+#: Derivatives of jumps, which lose an impulse: words of the warning.
+JUMPS = {
+    "self.s = blocks.Pulse(period=0.2); self.d = blocks.Der(); self.connect(self.s.y, self.d.u)": [
+        "s.y: jumps from 1 to 0 at 0.1 s",
+        "impulse",
+        "Derivative in place of Der",
+    ],
+    "self.s = blocks.Step(startTime=0.5); self.g = blocks.Gain(k=2); self.d = blocks.Der(); "
+    "self.connect(self.s.y, self.g.u); self.connect(self.g.y, self.d.u)": ["g.y: jumps from 0 to 2 at 0.5 s"],
+    "self.s = blocks.SawTooth(period=0.3); self.p = rotational.Position(exact=True); self.i = rotational.Inertia(J=1); "
+    "self.connect(self.s.y, self.p.phi_ref); self.connect(self.p.flange, self.i.flange_a)": [
+        "s.y: jumps from 1 to 0 at 0.3 s",
+        "exact=False",
+    ],
+    "self.s = blocks.CombiTimeTable(table=[[0, 0], [0.5, 1], [0.5, 2], [1, 3]]); self.d = blocks.Der(); "
+    "self.connect(self.s.y[0], self.d.u)": ["s.y: jumps from 1 to 2 at 0.5 s"],
+}
+
 #: What may be differentiated although it has switches: kinks, jumps at the start, jumps behind the end.
 SMOOTH = [
     "blocks.Ramp(duration=0.3, startTime=0.2)",
@@ -347,6 +350,14 @@ def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> N
 def test_a_wrong_file(text: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, text)
     refused(["info", "model.py"], FILES[text])
+
+
+@pytest.mark.parametrize("line", JUMPS, ids=range(len(JUMPS)))
+def test_a_derivative_of_a_jump_is_warned_of(line: str, folder: pathlib.Path) -> None:
+    write(folder, HEAD + MODEL + f"        {line}\n")
+    with pytest.warns(UserWarning, match="impulse there") as told:
+        System.of(load("model.py"))
+    assert any(all(word in str(warning.message) for word in JUMPS[line]) for warning in told)
 
 
 @pytest.mark.parametrize("source", SMOOTH)
