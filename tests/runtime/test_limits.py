@@ -161,11 +161,10 @@ def test_fixed_steps_check_assertions_after_projecting(library):
 
 def with_nominals():
     equations, variables = oscillator()
-    nominals = {"s": 0.01, "v": 250.0}
-    return equations, [dataclasses.replace(v, nominal=nominals.get(v.name)) for v in variables]
+    return dataclasses.replace(equations, nominals=(0.01, 250.0)), variables
 
 
-def test_nominals_are_those_of_the_variables(fmu_library):
+def test_nominals_are_those_of_the_equations(fmu_library):
     slave = fmu_library(with_nominals).slave(kind=FMU2Model).start()
     values = (fmi2Real * 2)()
     slave.fmi.getNominalsOfContinuousStates(values, 2)
