@@ -10,7 +10,7 @@ Connectors (mbfmu.modeling.connectors) and declared variables (mbfmu.modeling.de
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import casadi as ca
 
@@ -489,17 +489,31 @@ class StatedRate(Target):
 
 
 @dataclasses.dataclass(frozen=True)
-class Mode(Leaf):
-    """Mode of a switch, 0 or 1."""
+class _Numbered(Leaf):
+    """Base of unknowns that have no name of their own but a number in the component."""
+
+    label: ClassVar[str]
 
     index: int
-    is_discrete = True
+    size: int = dataclasses.field(default=1, compare=False)
 
     def __str__(self) -> str:
-        return f"switch[{self.index + 1}]"
+        return f"{self.label}[{self.index + 1}]"
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return (self.size,)
 
     def value(self, system: Quantities, path: str) -> ca.SX:
         return system.unknown(path, self)
+
+
+@dataclasses.dataclass(frozen=True)
+class Mode(_Numbered):
+    """Mode of a switch, 0 or 1."""
+
+    label = "switch"
+    is_discrete = True
 
 
 @dataclasses.dataclass(frozen=True)
@@ -510,56 +524,23 @@ class DiscreteState(_Unknown):
 
 
 @dataclasses.dataclass(frozen=True)
-class Held(Leaf):
+class Held(_Numbered):
     """A value without a name that is kept between events."""
 
-    index: int
-    size: int = dataclasses.field(default=1, compare=False)
+    label = "held"
     is_discrete = True
-
-    def __str__(self) -> str:
-        return f"held[{self.index + 1}]"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.size,)
-
-    def value(self, system: Quantities, path: str) -> ca.SX:
-        return system.unknown(path, self)
 
 
 @dataclasses.dataclass(frozen=True)
-class Pre(Leaf):
+class Pre(_Numbered):
     """An expression as it was before the event that is being handled; between events its value is held."""
 
-    index: int
-    size: int = dataclasses.field(default=1, compare=False)
+    label = "pre"
     is_discrete = True
-
-    def __str__(self) -> str:
-        return f"pre[{self.index + 1}]"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.size,)
-
-    def value(self, system: Quantities, path: str) -> ca.SX:
-        return system.unknown(path, self)
 
 
 @dataclasses.dataclass(frozen=True)
-class Delayed(Leaf):
+class Delayed(_Numbered):
     """What a signal was some time ago."""
 
-    index: int
-    size: int = dataclasses.field(default=1, compare=False)
-
-    def __str__(self) -> str:
-        return f"delay[{self.index + 1}]"
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        return (self.size,)
-
-    def value(self, system: Quantities, path: str) -> ca.SX:
-        return system.unknown(path, self)
+    label = "delay"
