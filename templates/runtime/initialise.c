@@ -275,7 +275,7 @@ static int find_start_once(Instance *s, int leaving)
         forget_flips(s);
         /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
         for (int i = 0; i < NM; ++i)
-            if (s->mode_changes[i] > 1) s->flipped[i] = 2;
+            if (s->mode_changes[i] > 1) s->flipped[i] = STAYS;
         Outcome outcome = agree(s, t, s->latch_x, s->latch_m, s->head_c);
         for (int i = 0; i < NM; ++i) s->mode_changes[i] += s->m_last[i] != s->latch_m[i];
         if (outcome) {

@@ -51,7 +51,7 @@ static double first_step(Instance *s, double t, const double *x, const double *m
 
 /* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
    and secants in turn on the dense output. All are watched, not only those that disagree at the end: one may cross, and
-   cross back once another one has flipped. Returns the time just past the crossing and leaves s->flipped = 2 for what
+   cross back once another one has flipped. Returns the time just past the crossing and leaves s->flipped = STAYS for what
    flips there. */
 static double locate_crossing(Instance *s, const int *watched, double end)
 {
@@ -90,7 +90,7 @@ static double locate_crossing(Instance *s, const int *watched, double end)
         }
     }
     for (int i = 0; i < NM; ++i)
-        s->flipped[i] = watched[i] && disagrees(c_high[i], s->inside[i]) ? 2 : 0;
+        s->flipped[i] = watched[i] && disagrees(c_high[i], s->inside[i]) ? STAYS : AS_BEFORE;
     return high;
 }
 
@@ -153,7 +153,7 @@ static double find_dip(Instance *s, const int *watched, double end)
 }
 
 /* Look for flips of switches in the step just made from x at `begin` to s->next_x at *end. Where there is one, the step
-   is cut to end just past the first, and s->flipped is 2 for what flips there. */
+   is cut to end just past the first, and s->flipped is STAYS for what flips there. */
 static Outcome find_event(Instance *s, double begin, const double *x, double *end, int *found)
 {
     int any = 0, at_begin = 0;
@@ -164,7 +164,10 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
         s->watched[i] = !s->tables->time_switches[i] && !disagrees(s->head_c[i], s->head_m[i]);
         any |= flips && s->watched[i];
         /* Wrong at both ends: the switch began on its crossing and went the other way, so it flips at the begin. */
-        if (flips && !s->watched[i]) at_begin = s->flipped[i] = 2;
+        if (flips && !s->watched[i]) {
+            at_begin = 1;
+            s->flipped[i] = STAYS;
+        }
     }
     if (at_begin) {
         *end = begin;
@@ -194,7 +197,7 @@ static Outcome finish_event(Instance *s, double kink)
     Head *head = &s->now->head;
     int last = 0, flips = 0;
     for (int i = 0; i < NM; ++i)
-        if (s->flipped[i] == 2) s->head_m[i] = 1 - s->head_m[i];
+        if (s->flipped[i] == STAYS) s->head_m[i] = 1 - s->head_m[i];
     Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->inside);
     if (outcome) return outcome;
     for (int i = 0; i < NM; ++i)

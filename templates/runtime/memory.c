@@ -128,6 +128,7 @@ static void lay_out(Instance *s, Area *area)
     s->h = take_doubles(area, NH);
     s->flipped = take_ints(area, nm);
     s->watched = take_ints(area, nm);
+    s->m_start = take_doubles(area, nm);
     s->m_event = take_doubles(area, NDISCRETE);
     s->m_before = take_doubles(area, NDISCRETE);
     s->w_before = take_doubles(area, nw);

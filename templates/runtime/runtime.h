@@ -203,7 +203,7 @@ typedef struct {
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
     int *flipped, *watched;
-    double *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
+    double *m_start, *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
     double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */
     double *delays, *longest_delays, *signals, *joined, *history_x, *history_w, *u_moved; /* of history.c */
     Direction along, moved;

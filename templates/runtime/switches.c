@@ -27,39 +27,70 @@ static void say_flip(const Instance *s, int which, double mode, double t)
     say(s, STATUS_OK, "%s becomes %d at time %.9g", s->tables->switch_names[which], mode > 0.5, t);
 }
 
-/* Bring modes in line with the crossings at (t, x), counting time switches as they are just after t. A mode flips once
-   at most, so that switches which contradict each other cannot go round in circles; `s->flipped` says which did, and
-   may be preset. Leaves the crossings in c and the accelerations in stage_w: where no crossing depends on them they are
-   evaluated once, however many modes change. */
+/* What s->flipped says of a switch while modes are sought. */
+enum { AS_BEFORE, TURNS, STAYS, FLIPPED };
+
+/* Mark the switches that their crossings at (t, x) contradict; those in time count as they are just after t, and come
+   first: before they have flipped, crossings may be of what ends here. *again: they are those of the pass before. */
+static Outcome find_turns(Instance *s, double t, double after, const double *x, const double *u, const double *m, double *c,
+                          int *turns, int *again)
+{
+    if (TIME_SWITCHES && eval_crossings(s, after, x, u, m, s->stage_w, s->c_trial)) return NOT_FINITE;
+    if (eval_crossings(s, t, x, u, m, s->stage_w, c) || !finite_all(c, NM)) return NOT_FINITE;
+    int waiting = 0;
+    for (int i = 0; i < NM && TIME_SWITCHES; ++i)
+        waiting |= s->tables->time_switches[i] && s->flipped[i] != STAYS && disagrees(s->c_trial[i], m[i]);
+    *turns = 0;
+    *again = 1;
+    for (int i = 0; i < NM; ++i) {
+        if (s->flipped[i] == STAYS) continue;
+        int in_time = s->tables->time_switches[i];
+        int turn = (in_time || !waiting) && disagrees(in_time ? s->c_trial[i] : c[i], m[i]);
+        *again &= turn == (s->flipped[i] == TURNS);
+        *turns |= turn;
+        s->flipped[i] = turn ? TURNS : s->flipped[i] == TURNS ? AS_BEFORE : s->flipped[i];
+    }
+    return DONE;
+}
+
+/* Bring modes in line with the crossings at (t, x). `s->flipped` says what flips on the way; it may be preset to STAYS.
+   Switches may depend on each other (a limiter behind a limiter): modes follow until none is contradicted. Where they
+   contradict each other, and would go round in circles, each flips once at most. Leaves the crossings in c and the
+   accelerations in stage_w: where no crossing depends on them they are evaluated once, however many modes change. */
 static Outcome update_modes(Instance *s, double t, const double *x, double *m, double *c)
 {
     if (!NM) return DONE;
     const double *u = inputs_at(s, t, x, m);
     double after = t + fmin(1e-9 * fmax(1, fabs(t)), 0.5 * (next_instant(s, t, m) - t));
-    for (;;) {
-        int changed = 0;
+    int once = 0;
+    COPY(s->m_start, m, NM);
+    for (int pass = 0;; ++pass) {
+        int turns, again;
         Outcome outcome = CROSSINGS_NEED_W ? accelerations(s, t, x, u, m, s->stage_w) : DONE;
+        if (!outcome) outcome = find_turns(s, t, after, x, u, m, c, &turns, &again);
         if (outcome) return outcome;
-        if (TIME_SWITCHES) {
-            if (eval_crossings(s, after, x, u, m, s->stage_w, c)) return NOT_FINITE;
+        if (!turns) break;
+        if (!once && pass && (again || pass > NM)) {
+            once = 1;
+            COPY(m, s->m_start, NM);
             for (int i = 0; i < NM; ++i)
-                if (s->tables->time_switches[i] && disagrees(c[i], m[i]) && !s->flipped[i]) changed = s->flipped[i] = 1;
+                if (s->flipped[i] == TURNS) s->flipped[i] = AS_BEFORE;
+            continue;
         }
-        if (eval_crossings(s, t, x, u, m, s->stage_w, c) || !finite_all(c, NM)) return NOT_FINITE;
         for (int i = 0; i < NM; ++i)
-            if (!s->tables->time_switches[i] && disagrees(c[i], m[i]) && !s->flipped[i]) changed = s->flipped[i] = 1;
-        if (!changed) return CROSSINGS_NEED_W ? DONE : accelerations(s, t, x, u, m, s->stage_w);
-        for (int i = 0; i < NM; ++i)
-            if (s->flipped[i] == 1) {
+            if (s->flipped[i] == TURNS) {
                 m[i] = 1 - m[i];
-                s->flipped[i] = 2;
+                if (once) s->flipped[i] = STAYS;
             }
     }
+    for (int i = 0; i < NM; ++i)
+        if (s->flipped[i] != STAYS && m[i] != s->m_start[i]) s->flipped[i] = FLIPPED;
+    return CROSSINGS_NEED_W ? DONE : accelerations(s, t, x, u, m, s->stage_w);
 }
 
 static void forget_flips(Instance *s)
 {
-    for (int i = 0; i < NM; ++i) s->flipped[i] = 0;
+    for (int i = 0; i < NM; ++i) s->flipped[i] = AS_BEFORE;
 }
 
 /* Find modes and held values that belong together at (t, x), with `m_before` as those before the event: each value that
@@ -114,7 +145,7 @@ static Outcome settle_events(Instance *s, double t, double *x, double *m, double
             if (outcome) break;
         }
         if (!moved && !held) {
-            for (int i = 0; i < NM; ++i) s->flipped[i] = m[i] != s->m_event[i];
+            for (int i = 0; i < NM; ++i) s->flipped[i] = m[i] != s->m_event[i] ? FLIPPED : AS_BEFORE;
             return DONE;
         }
         /* What has changed may let a switch flip back, and is the state before of the next round. */

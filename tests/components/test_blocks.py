@@ -492,6 +492,18 @@ def test_limits_must_be_in_order():
         run("s.y - l.u", s=blocks.Constant(k=0), l=blocks.Limiter(uMax=-1, uMin=1))
 
 
+def test_limiters_behind_limiters_settle_at_the_jump_itself():
+    # each would be at its limit for a moment if those before it still passed the whole step on
+    result = run(
+        "s.y - a.u", "a.y - g.u", "g.y - b.u", "b.y - h.u", "h.y - c.u",
+        s=blocks.Step(height=10, startTime=0.5), a=blocks.Limiter(uMax=1), g=blocks.Gain(k=3),
+        b=blocks.Limiter(uMax=2), h=blocks.Gain(k=2), c=blocks.Limiter(uMax=5),
+    )  # fmt: skip
+    after = result["time"] >= 0.5
+    np.testing.assert_array_equal(result["b.y"], np.where(after, 2.0, 0.0))
+    np.testing.assert_array_equal(result["c.y"], np.where(after, 4.0, 0.0))
+
+
 def test_slew_rates():
     result = run("s.y - r.u", s=blocks.Step(startTime=0.2), r=blocks.SlewRateLimiter(Rising=2, Td=1e-3), stop=1.0)
     np.testing.assert_allclose(result["r.y"], np.clip(2 * (result.time - 0.2), 0, 1), atol=3e-3)
