@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import csv
+import json
 import math
 import pathlib
 import re
 import subprocess
 import sys
+from typing import Any
 
 import fmpy
 import numpy as np
@@ -200,6 +202,29 @@ def test_list_of_a_class_shows_what_it_declares(capsys: pytest.CaptureFixture[st
     assert re.search(r"n +parameter, fixed +0, 0, 1 ", shown)
     assert re.search(r"frame_a +Frame_a ", shown)
     assert re.search(r"w +variable +0 +rad/s ", shown)
+
+
+def test_json_says_what_the_tables_say(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def asked(*arguments: str) -> Any:
+        assert cli.main([*arguments, "--json"]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    assert cli.main(["build", "pendulum.py", "-o", "pendulum.fmu"]) == 0
+    capsys.readouterr()
+    model, fmu = asked("info", "pendulum.py"), asked("info", "pendulum.fmu")
+    assert (model["modelExchange"], model["states"]) == (True, ["hinge.phi", "hinge.w"]) == (True, fmu["states"])
+    for facts in (model, fmu):
+        (start,) = (v for v in facts["variables"] if v["name"] == "hinge.phi")
+        assert (start["start"], start["unit"], start["causality"]) == (0.1, "rad", "output")
+    assert asked("validate", "pendulum.fmu") == {"file": "pendulum.fmu", "problems": []}
+    inside, outside = asked("simulate", "pendulum.py"), asked("simulate", "pendulum.fmu", "--variables", "hinge.phi")
+    assert inside["units"] == outside["units"] == {"hinge.phi": "rad"}
+    assert inside["series"]["time"] == outside["series"]["time"]
+    np.testing.assert_allclose(inside["series"]["hinge.phi"], outside["series"]["hinge.phi"], atol=1e-12)
+    (sphere,) = asked("list", "Joints.Spherical")
+    assert sphere["import"] == "from mbfmu.components import Spherical"
+    (fixed,) = (d for d in sphere["declares"] if d["name"] == "z_rel_a_fixed")
+    assert (fixed["kind"], fixed["default"]) == ("parameter", "false")
 
 
 def test_a_message_of_several_lines_becomes_one(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,8 +23,8 @@ def has(name: str, classes: Mapping[str, type[Component]]) -> bool:
     return any(f".{full}".endswith("." + name.removeprefix("Modelica.")) for full in classes)
 
 
-def show(name: str, classes: Mapping[str, type[Component]]) -> None:
-    """Print all classes of that name: `Revolute`, or with a part of the Modelica name before it.
+def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
+    """Return all classes of a name: `Revolute`, or with a part of the Modelica name before it.
 
     Raises
     ------
@@ -36,7 +36,12 @@ def show(name: str, classes: Mapping[str, type[Component]]) -> None:
         raise ModelError(
             f"{name}: no component class has this name; {near(name, {*classes, *map(last, classes)}, 'mbfmu list')}"
         )
-    for full, cls in sorted(found.items()):
+    return found
+
+
+def show(found: Sequence[tuple[str, type[Component]]]) -> None:
+    """Print what classes declare."""
+    for full, cls in found:
         console.print(f"[bold]{escape(full)}[/bold]  from {import_path(cls)} import {cls.__name__}\n")
         console.print(escape(inspect.cleandoc(cls.__doc__ or "")) + "\n")
         console.print(declarations(cls))
@@ -78,21 +83,31 @@ _OTHER_WORDS = {
 }
 
 
+def declared(cls: type[Component]) -> list[Declaration]:
+    """Return a class's parameters, connectors and variables, in this order; those of animation are left out."""
+    order = {"parameter": 0, "connector": 1, "variable": 2}
+    kept = [d for d in cls.declarations.values() if not (isinstance(d, Parameter) and (d.final or d.animation))]
+    return sorted(kept, key=lambda d: order[kind_of(d)])
+
+
+def kind_of(declaration: Declaration) -> str:
+    """Return parameter, connector or variable."""
+    if isinstance(declaration, Parameter):
+        return "parameter"
+    return "connector" if isinstance(declaration, Port) else "variable"
+
+
+def unit_of(declaration: Declaration) -> str:
+    """Return the unit of what is declared, or nothing."""
+    kind = getattr(declaration, "type", None)
+    return (kind.unit or "") if kind else ""
+
+
 def declarations(cls: type[Component]) -> Any:
-    """Return a table of a class's parameters, connectors and variables; those of animation are left out."""
+    """Return a table of what a class declares."""
     result = table("", "name", "what", "default", "unit", "description", right=["default"], whole=["name"])
-    groups: dict[str, list[Declaration]] = {"parameter": [], "connector": [], "variable": []}
-    for declaration in cls.declarations.values():
-        if isinstance(declaration, Parameter):
-            if not (declaration.final or declaration.animation):
-                groups["parameter"].append(declaration)
-        else:
-            groups["connector" if isinstance(declaration, Port) else "variable"].append(declaration)
-    for group in groups.values():
-        for shown in group:
-            kind = getattr(shown, "type", None)
-            unit = (kind.unit or "") if kind else ""
-            result.add_row(shown.name, what(shown), escape(default(shown)), unit, escape(shown.doc))
+    for shown in declared(cls):
+        result.add_row(shown.name, what(shown), escape(default(shown)), unit_of(shown), escape(shown.doc))
     return result
 
 

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import mbfmu
-from mbfmu.cli import report, studies
-from mbfmu.cli.options import SOURCE_HELP, Held, Input, Settings, Source, Stop, Tolerance, example
+from mbfmu.cli import facts, report, studies
+from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
@@ -166,13 +166,14 @@ def simulate(
     table: Annotated[bool, typer.Option("--table", help="Print every row, not just a few.")] = False,
     inputs: Input = None,
     held: Held = False,
+    as_json: Json = False,
     *,
     options: dict[str, Any],
 ) -> None:
     """Run an assembly in this process, without an FMU; or an FMU of any tool."""
     if source.endswith(".fmu"):
         result = simulate_foreign(pathlib.Path(source), parameter, stop, step, tolerance, variables, inputs, held)
-        show_result(result, csv, plot, table)
+        show_result(result, csv, plot, table, as_json)
         return
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
@@ -199,7 +200,7 @@ def simulate(
         write_picture(result, plot, figures=True)
         report.built(plot)
         result, plot = result.select(*names), None
-    show_result(result, csv, plot, table)
+    show_result(result, csv, plot, table, as_json)
 
 
 def simulate_foreign(
@@ -227,7 +228,9 @@ def simulate_foreign(
         return fmu.simulate(times, values, names, signals, tolerance)
 
 
-def show_result(result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool) -> None:
+def show_result(
+    result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool, as_json: bool
+) -> None:
     """Write a result to the files that are wanted, and print it."""
     if csv:
         from mbfmu.export.archive import replacing
@@ -236,6 +239,9 @@ def show_result(result: Result, csv: pathlib.Path | None, plot: pathlib.Path | N
             result.to_csv(part)
     if plot:
         write_picture(result, plot)
+    if as_json:
+        facts.show(facts.series(result))
+        return
     report.series(result, every_row=table)
     for file in filter(None, (csv, plot)):
         report.built(file)
@@ -358,13 +364,17 @@ def ssp(
 @app.command(epilog=example("mbfmu validate double_pendulum.fmu"))
 def validate(
     file: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="An FMU, from mbfmu or any other tool.")],
+    as_json: Json = False,
 ) -> None:
     """Check an FMU: schema, FMPy's rules, and a run. Exit code 1 where something is wrong."""
     with report.working(f"Checking {file}"):
         from mbfmu.validation import validate as check
 
         problems = check(file)
-    report.problems(file, problems)
+    if as_json:
+        facts.show({"file": str(file), "problems": list(problems)})
+    else:
+        report.problems(file, problems)
     if problems:
         raise typer.Exit(1)
 
@@ -374,6 +384,7 @@ def validate(
 def info(
     source: Annotated[str, typer.Argument(metavar="SOURCE_OR_FMU", help=f"An FMU, or: {SOURCE_HELP}")],
     parameter: Settings = (),  # type: ignore[assignment]
+    as_json: Json = False,
     *,
     options: dict[str, Any],
 ) -> None:
@@ -386,7 +397,10 @@ def info(
 
             description = read(source)
             platforms = supported_platforms(source)
-        report.description(description, platforms)
+        if as_json:
+            facts.show(facts.description(description, platforms))
+        else:
+            report.description(description, platforms)
         return
     with report.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
@@ -395,7 +409,10 @@ def info(
 
         system = System.of(assembly)
     report.notes(assembly)
-    report.system(system)
+    if as_json:
+        facts.show(facts.system(system))
+    else:
+        report.system(system)
 
 
 @app.command(epilog=example("mbfmu convert robot.urdf -o robot.py"))
@@ -433,6 +450,7 @@ def list_(
             "description, nearest first.",
         ),
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
     name = " ".join(words or ())
@@ -440,18 +458,22 @@ def list_(
         from mbfmu.modeling.registry import assemblies, component_classes
 
         gallery, classes = assemblies(), component_classes()
-    if not name:
-        report.library(gallery, classes)
-        return
-    from mbfmu.cli.classes import has, matches, show
+    from mbfmu.cli.classes import has, matches, of_name, show
 
-    if has(name, classes):
-        show(name, classes)
-        return
-    found = matches(name, gallery, classes)
-    if not found:
-        show(name, classes)  # says what is near
-    report.found(found)
+    if not name:
+        found = [*sorted(gallery.items()), *sorted(classes.items())]
+    elif has(name, classes):
+        found = sorted(of_name(name, classes).items())
+    else:
+        found = matches(name, gallery, classes) or sorted(of_name(name, classes).items())  # which says what is near
+    if as_json:
+        facts.show([facts.component(full, cls) for full, cls in found])
+    elif not name:
+        report.library(gallery, classes)
+    elif has(name, classes):
+        show(found)
+    else:
+        report.found(found)
 
 
 @app.command(epilog=example("mbfmu demo drivetrain"))

@@ -30,6 +30,7 @@ Input = Annotated[
 Held = Annotated[
     bool, typer.Option("--held", help="Inputs keep each value until the next one; default: straight lines between.")
 ]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 
 
 def example(line: str) -> str:

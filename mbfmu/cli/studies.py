@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import pathlib
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.markup import escape
 
-from mbfmu.cli import report
-from mbfmu.cli.options import Held, Input, Settings, Source, Stop, Tolerance, example
+from mbfmu.cli import facts, report
+from mbfmu.cli.options import Held, Input, Json, Settings, Source, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(rich_markup_mode="rich", pretty_exceptions_enable=False)
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads; default: one per core.")]
 
 
@@ -84,7 +82,7 @@ def linearize(
         with report.working("Drawing the mode"):
             animate_mode(system, animation, mode, point)
     if as_json:
-        print(json.dumps(linear.to_dict()))
+        facts.show(linear.to_dict())
         return
     _linear(linear)
     for file in filter(None, (output, animation)):
@@ -118,7 +116,7 @@ def equilibrium(
     with report.working("Looking for a rest"):
         found = run(system, hold=hold, speeds=speeds, stable=stable or None, starts=starts)
     if as_json:
-        print(json.dumps(found.to_dict()))
+        facts.show(found.to_dict())
     else:
         _rest(found)
 
@@ -208,7 +206,7 @@ def sweep(
             building=lambda made, of: done(made, of, "Making models"),
         )
     if as_json:
-        print(json.dumps(_sweep_facts(found, output)))
+        facts.show(_sweep_facts(found, output))
         return
     _swept(found)
     if output and output.is_file():
@@ -265,7 +263,7 @@ def fit(
     if plot:
         found.plot().savefig(plot)
     if as_json:
-        print(json.dumps(found.to_dict()))
+        facts.show(found.to_dict())
         return
     _fitted(found)
     if plot:
