@@ -189,7 +189,7 @@ def test_python_fmus_are_stepped_with_held_inputs(tmp_path: pathlib.Path, fmus: 
     options = {"step": 0.01, "stop_time": 0.2, "tolerance": 1e-9, "outputs": ["driver.axis.tau"]}
     expected = cosimulate(native, **options)["driver.axis.tau"]
     assert cosimulate(mixed, **options)["driver.axis.tau"] == pytest.approx(expected, abs=1e-5)
-    with pytest.raises(SimulationError, match=r"load: takes no input derivatives .*native target or .*hold"):
+    with pytest.raises(SimulationError, match=r"load: takes no input derivatives .*native target .*hold"):
         cosimulate(mixed, inputs="secant", **options)
 
 
@@ -275,7 +275,7 @@ def test_a_loop_without_solution_is_named() -> None:
         (["driver", "load"], [("c.axis", "b.axis")], "no element 'c'; known: a, b"),
         (["driver", "load"], [("a.axis", "b.axis"), ("a.axis", "b.axis")], "is connected to b.axis.phi already"),
         (["driver", "load"], [("a.axis.phi", "b.axis.tau")], "both are inputs"),
-        (["driver", "load"], [("a.axis.phi", "b.axis.w")], "units rad and rad/s differ"),
+        (["driver", "load"], [("a.axis.phi", "b.axis.w")], "units rad/s and rad differ"),
         (["driver", "load"], [("a.axis", "b.axis.w")], "one is a flange, the other a variable"),
         (["driver", "driver"], [("a.inertia.phi", "b.axis.phi")], "no flange 'inertia.phi', and no such input"),
     ],
