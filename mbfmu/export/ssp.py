@@ -1,9 +1,10 @@
 """System Structure packages: FMUs with their connections in one file, which SSP tools open as a model.
 
-An archive with SystemStructure.ssd and, in resources/, the FMUs. It is of SSP 1.0 where all FMUs are of FMI 2.0, and
-otherwise of SSP 2.0, which has the types and arrays of FMI 3.0. By default the system has no connectors of its own:
-libcosim and ecos refuse connections to them, and OMSimulator extrapolates no input behind one. Where they are wanted,
-inputs and outputs that are not connected become connectors `element_variable`, without dots, which OMSimulator refuses.
+An archive with SystemStructure.ssd and, in resources/, the FMUs. It is of SSP 1.0, which more tools open, and of SSP
+2.0 only where FMUs of FMI 3.0 have arrays, or types that SSP 1.0 has no equal of. By default the system has no
+connectors of its own: libcosim and ecos refuse connections to them, and OMSimulator extrapolates no input behind one.
+Where they are wanted, inputs and outputs that are not connected become connectors `element_variable`, without dots,
+which OMSimulator refuses.
 """
 
 from __future__ import annotations
@@ -36,8 +37,12 @@ COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
 #: Namespace of OMSimulator's annotations, without which it opens no system.
 OMSIMULATOR = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd"
 
-#: Types of FMI that SSP has, too, and that need no more information, as enumerations and clocks do.
-_TYPES = tuple(type_ for type_ in KINDS if type_ != "Enumeration")
+#: Types of connectors in SSP 1.0 and 2.0, by those of FMI; enumerations and clocks need more information, and get none.
+_TYPES = {
+    "1.0": {"Real": "Real", "Float64": "Real", "Integer": "Integer", "Int32": "Integer"}
+    | {type_: type_ for type_ in ("Boolean", "String")},
+    "2.0": {type_: type_ for type_ in KINDS if type_ != "Enumeration"},
+}
 _BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 #: Width of an element in a diagram, height of one of its connectors, and the space between elements.
@@ -137,19 +142,20 @@ def system_structure(
     BuildError
         The stop time is not after the start.
     """
+    ports = {
+        element: [v for v in description.modelVariables if v.causality in ("input", "output")]
+        for element, description in structure.descriptions.items()
+    }
+    version = _version(v for variables in ports.values() for v in variables)
     root = etree.Element(
         _ssd("SystemStructureDescription"),
         nsmap={"ssd": DESCRIPTION, "ssc": COMMON, "oms": OMSIMULATOR},
-        version="1.0" if all(d.fmiVersion == "2.0" for d in structure.descriptions.values()) else "2.0",
+        version=version,
         name=structure.name,
         generationTool=f"mbfmu {mbfmu.__version__}",
         generationDateAndTime=f"{date:%Y-%m-%dT%H:%M:%SZ}",
     )
     system = etree.SubElement(root, _ssd("System"), name=structure.name)
-    ports = {
-        element: [v for v in description.modelVariables if v.causality in ("input", "output")]
-        for element, description in structure.descriptions.items()
-    }
     wires = [
         (_End.of(structure, c.start_element, c.start_connector), _End.of(structure, c.end_element, c.end_connector))
         for c in structure.connections
@@ -157,7 +163,7 @@ def system_structure(
     connected = {(end.element, end.connector) for wire in wires for end in wire}
     open_ends = [(e, v) for e, variables in ports.items() for v in variables if (e, v.name) not in connected]
     names = _system_names(open_ends if connectors else [])
-    _connectors(system, [(name, v) for name, (_, v) in names.items()])
+    _connectors(system, [(name, v) for name, (_, v) in names.items()], version)
     left = 0.0
     elements = etree.SubElement(system, _ssd("Elements"))
     for element, variables in ports.items():
@@ -172,7 +178,7 @@ def system_structure(
         )
         if description.description:
             component.set("description", description.description)
-        _connectors(component, [(v.name, v) for v in variables])
+        _connectors(component, [(v.name, v) for v in variables], version)
         height = _ROW * (1 + max(1, sum(v.causality == "input" for v in variables)))
         sides = {"x1": left, "y1": 0.0, "x2": left + _WIDTH, "y2": height}
         etree.SubElement(component, _ssd("ElementGeometry"), {key: f"{value:g}" for key, value in sides.items()})
@@ -189,6 +195,12 @@ def system_structure(
     _experiment(root, structure, stop_time)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _version(variables: Iterable[Any]) -> str:
+    """Version of SSP: 1.0 where it has all shapes and types, but for enumerations."""
+    plain = {*_TYPES["1.0"], "Enumeration"}
+    return "1.0" if all(v.type in plain and not v.shape for v in variables) else "2.0"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -252,7 +264,7 @@ def _ssc(tag: str) -> str:
     return f"{{{COMMON}}}{tag}"
 
 
-def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]]) -> None:
+def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]], version: str) -> None:
     """Inputs stand on the left edge, outputs on the right one, evenly."""
     if not variables:
         return
@@ -264,8 +276,8 @@ def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]]) ->
         connector = etree.SubElement(group, _ssd("Connector"), name=name, kind=kind)
         if variable.description:
             connector.set("description", variable.description)
-        if variable.type in _TYPES:
-            type_ = etree.SubElement(connector, _ssc(variable.type))
+        if variable.type in _TYPES[version]:
+            type_ = etree.SubElement(connector, _ssc(_TYPES[version][variable.type]))
             unit = _unit(variable)
             if unit is not None:
                 type_.set("unit", unit)

@@ -7,6 +7,7 @@ import itertools
 import pathlib
 import zipfile
 
+import fmpy
 import numpy as np
 import pytest
 from lxml import etree
@@ -252,19 +253,26 @@ def description(package: pathlib.Path) -> etree._Element:
         return etree.fromstring(archive.read("SystemStructure.ssd"))
 
 
-def test_packages_have_the_types_and_the_version_of_their_fmus(
+def test_packages_without_arrays_are_of_ssp_1_with_its_types(
     tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]
 ) -> None:
-    for fmi, version, types in ((2, "1.0", ["Boolean", "Real"]), (3, "2.0", ["Boolean", "Float64"])):
+    """ecos and FMPy refuse SSP 2.0; to both versions of FMI, SSP 1.0 has the types."""
+    schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
+    for plant, controller in ((2, 2), (3, 3), (2, 3)):
         structure = SystemStructure.of(
-            {"plant": fmus[f"plant Boolean {fmi}"], "controller": fmus[f"controller Boolean {fmi}"]},
+            {"plant": fmus[f"plant Integer {plant}"], "controller": fmus[f"controller Boolean {controller}"]},
             [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
         )
-        root = description(write_ssp(structure, tmp_path / f"{fmi}.ssp"))
-        assert root.get("version") == version
-        for connector in root.iter("{*}Connector"):
-            name = etree.QName(connector[0]).localname
-            assert name == types[connector.get("name") == "level"]
+        root = description(write_ssp(structure, tmp_path / f"{plant}{controller}.ssp"))
+        assert schema.validate(root), schema.error_log
+        types = {
+            (c.getparent().getparent().get("name"), c.get("name")): etree.QName(c[0]).localname
+            for c in root.iter("{*}Connector")
+        }
+        assert types == {
+            ("plant", "rising"): "Integer", ("plant", "level"): "Real",
+            ("controller", "rising"): "Boolean", ("controller", "level"): "Real",
+        }  # fmt: skip
 
 
 def test_packages_have_arrays_and_their_elements(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
@@ -274,6 +282,9 @@ def test_packages_have_arrays_and_their_elements(tmp_path: pathlib.Path, fmus: d
         [("spring.force", "mass.force"), *ELEMENTS, ("mass.r", "sum.u")],
     )
     root = description(write_ssp(structure, tmp_path / "arrays.ssp", connectors=True))
+    assert root.get("version") == "2.0"
+    types = {c.get("name"): etree.QName(c[0]).localname for c in root.iter("{*}Connector")}
+    assert (types["r"], types["u[1]"]) == ("Float64", "Real")
     wires = [dict(connection.attrib) for connection in root.iter("{*}Connection")]
     assert {"startElement": "spring", "startConnector": "force", "endElement": "mass", "endConnector": "force"} in wires
     for i, wire in itertools.product((1, 2, 3), ("spring", "sum")):
