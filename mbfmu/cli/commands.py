@@ -462,6 +462,7 @@ def demo(
     output: Annotated[
         pathlib.Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the FMUs and the picture go.")
     ] = pathlib.Path("demo"),
+    fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI: 2.0 or 3.0.")] = 2,
 ) -> None:
     """Show what mbfmu does.
 
@@ -471,7 +472,7 @@ def demo(
     with report.working("Loading"):
         from mbfmu import demos
 
-    demos.run(name, output, report.console)
+    demos.run(name, output, report.console, fmi)
 
 
 app.registered_commands += studies.app.registered_commands

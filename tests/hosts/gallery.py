@@ -159,9 +159,9 @@ def ecos(case: Case, fmi: int = 2) -> Columns:
     return dict(zip(scalars, np.array(rows).T, strict=True))
 
 
-def ecos_3(case: Case) -> Columns:
-    """The same of FMI 3.0."""
-    return ecos(case, 3)
+def ecos_3(case: Case) -> Columns | None:
+    """The same of FMI 3.0; None where all outputs are arrays."""
+    return None if all("[" in name for name in case.outputs) else ecos(case, 3)
 
 
 def fmusim(case: Case, fmi: int, interface: str) -> Columns:
