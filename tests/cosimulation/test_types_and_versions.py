@@ -11,6 +11,7 @@ import fmpy
 import numpy as np
 import pytest
 from lxml import etree
+from pythonfmu.builder import FmuBuilder
 
 import mbfmu
 from mbfmu import Assembly, Start
@@ -295,3 +296,46 @@ def test_packages_have_arrays_and_their_elements(tmp_path: pathlib.Path, fmus: d
         [d.get("size") for d in c.iter("{*}Dimension")] for c in root.iter("{*}Connector") if c.get("name") == "force"
     ]
     assert sizes == [["3"], ["3"]]
+
+
+# -- FMUs of another tool
+
+ECHO = """
+from pythonfmu import Boolean, Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, String
+
+
+class Echo(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.text_in, self.count_in, self.on_in = "nothing", 0, False
+        self.text, self.length, self.count, self.on = "", 0, 0, False
+        jumps = {"variability": Fmi2Variability.discrete}
+        for name, kind in (("text", String), ("count", Integer), ("on", Boolean), ("length", Integer)):
+            self.register_variable(kind(name, causality=Fmi2Causality.output, **jumps))
+            if name != "length":
+                self.register_variable(kind(name + "_in", causality=Fmi2Causality.input, **jumps))
+
+    def do_step(self, current_time, step_size):
+        self.text, self.count, self.on = self.text_in + "!", self.count_in + 1, not self.on_in
+        self.length = len(self.text)
+        return True
+"""
+
+
+def test_texts_and_numbers_go_round_in_fmus_of_pythonfmu(tmp_path: pathlib.Path) -> None:
+    """Two that answer with what they got and a little more, one communication step after the other."""
+    (tmp_path / "echo.py").write_text(ECHO, encoding="utf-8")
+    FmuBuilder.build_FMU(tmp_path / "echo.py", dest=tmp_path)
+    file = tmp_path / "Echo.fmu"
+    names = ("text", "count", "on")
+    there, back = ([(f"{x}.{name}", f"{y}.{name}_in") for name in names] for x, y in (("a", "b"), ("b", "a")))
+    structure = SystemStructure.of({"a": file, "b": file}, [*there, *back])
+    result = cosimulate(structure, step=0.1, stop_time=0.5, scheme="gauss-seidel")
+    assert result["a.count"].tolist() == result["a.length"].tolist() == [0, 1, 3, 5, 7, 9]
+    assert result["b.count"].tolist() == result["b.length"].tolist() == [0, 2, 4, 6, 8, 10]
+    assert result["a.on"].tolist() == [0, 1, 1, 1, 1, 1]
+    assert set(result) == {f"{element}.{name}" for element in "ab" for name in ("count", "on", "length")}
+    with pytest.raises(SimulationError, match=r"a.text: is of type String; only numbers are recorded"):
+        cosimulate(structure, step=0.1, outputs=["a.text"])
+    with pytest.raises(ModelError, match=r"a.text and b.count_in: types String and Integer cannot be connected"):
+        SystemStructure.of({"a": file, "b": file}, [("a.text", "b.count_in")])
