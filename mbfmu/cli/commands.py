@@ -328,10 +328,11 @@ def ssp(
     connectors: Annotated[
         bool, typer.Option("--connectors", help="Give the system connectors for what is not connected.")
     ] = False,
+    fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI of what is built: 2.0 or 3.0.")] = 2,
     target: Target = "auto",
     platform: Platform = None,
 ) -> None:
-    """Write a System Structure package: several FMUs and their connections (SSP 1.0)."""
+    """Write a System Structure package: several FMUs and their connections (SSP 1.0 or, for arrays of FMI 3.0, 2.0)."""
     from mbfmu.cli.systems import read_elements
 
     check_suffix(output, ".ssp")
@@ -347,6 +348,7 @@ def ssp(
             name=system.name,
             stop_time=system.stop_time,
             connectors=connectors,
+            fmi=fmi,
             target=target,
             platforms=platform,
             progress=progress,

@@ -57,6 +57,7 @@ def build_ssp(
     name: str | None = None,
     stop_time: float | None = None,
     connectors: bool = False,
+    fmi: int = 2,
     target: str = "auto",
     platforms: str | Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -77,8 +78,8 @@ def build_ssp(
         s; that of the longest default experiment where None.
     connectors
         Give the system connectors for inputs and outputs that are not connected.
-    target, platforms, progress
-        As `mbfmu.build` takes them.
+    fmi, target, platforms, progress
+        As `mbfmu.build` takes them, for what is built.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def build_ssp(
             if isinstance(source, Assembly | System):
                 files[element] = folder / f"{element}.fmu"
                 told = (lambda text, element=element: progress(f"{element}: {text}")) if progress else None
-                build(source, files[element], target=target, platforms=platforms, progress=told)
+                build(source, files[element], fmi=fmi, target=target, platforms=platforms, progress=told)
             else:
                 files[element] = pathlib.Path(source)
         structure = SystemStructure.of(files, connect, name or file.stem)
