@@ -37,6 +37,9 @@ class Values:
                 self.variables.setdefault(variable.type, []).append(variable)
             self.places.append((variable.type, begins[id(variable)] + scalar.element))
         self.sizes = sizes
+        self.references = {
+            type_: [int(variable.valueReference) for variable in found] for type_, found in self.variables.items()
+        }
 
     def __len__(self) -> int:
         return len(self.scalars)
@@ -130,8 +133,7 @@ class Slave(abc.ABC):
             all_values[type_][place] = self._converted(scalar, value)
         for type_, variables in values.variables.items():
             self._complete(variables, all_values[type_])
-            references = [int(variable.valueReference) for variable in variables]
-            self._call(failure, self._caller("set", type_), references, all_values[type_])
+            self._call(failure, self._caller("set", type_), values.references[type_], all_values[type_])
 
     def _complete(self, variables: Sequence[Any], values: list[Any]) -> None:
         """Fill in elements of arrays that are not given: as they were set before, or start."""
@@ -154,16 +156,16 @@ class Slave(abc.ABC):
 
     def slopes(self, values: Values) -> np.ndarray:
         """First time derivatives of Real outputs, [n]."""
-        found: dict[str, Sequence[float]] = {}
-        for type_, variables in values.variables.items():
-            references = [int(variable.valueReference) for variable in variables]
-            found[type_] = self._call("gives no slopes", self._slopes, references, values.sizes[type_])
+        found = {
+            type_: self._call("gives no slopes", self._slopes, references, values.sizes[type_])
+            for type_, references in values.references.items()
+        }
         return np.array([found[type_][place] for type_, place in values.places])
 
     def set_slopes(self, values: Values, slopes: np.ndarray) -> None:
         """Set the first time derivatives of Real inputs, of an FMU that takes them."""
         if len(values):
-            references = [int(scalar.variable.valueReference) for scalar in values.scalars]
+            (references,) = values.references.values()
             order = [1] * len(references)
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
 
@@ -175,10 +177,8 @@ class Slave(abc.ABC):
     def _read(self, values: Values) -> dict[str, list[Any]]:
         """Values of all variables concerned, by type."""
         return {
-            type_: self._call(
-                "gives no values", self._got, type_, [int(v.valueReference) for v in variables], values.sizes[type_]
-            )
-            for type_, variables in values.variables.items()
+            type_: self._call("gives no values", self._got, type_, references, values.sizes[type_])
+            for type_, references in values.references.items()
         }
 
     def _converted(self, scalar: Scalar, value: Any) -> Any:
