@@ -58,7 +58,12 @@ class Mass(Assembly):
     def __init__(self):
         self.world = World(gravityType="NoGravity")
         self.body = Body(
-            m=MASS, r_CM=(0, 0, 0), r_0=Start(list(START), fixed=True), v_0=Start([0.5, 0.0, 0.0], fixed=True)
+            m=MASS,
+            r_CM=(0, 0, 0),
+            r_0=Start(list(START), fixed=True),
+            v_0=Start([0.5, 0.0, 0.0], fixed=True),
+            w_0_start=(1.0, 2.0, 3.0),
+            w_0_fixed=True,
         )
         self.force = forces.WorldForce()
         self.connect(self.force.frame_b, self.body.frame_a)
@@ -225,6 +230,19 @@ def test_arrays_are_connected_element_by_element(
         expected.append(position)
     assert np.ptp(expected) > 0.5
     assert result["mass.r"] == pytest.approx(np.array(expected), abs=1e-8)
+
+
+def test_results_have_the_elements_of_matrices_in_their_places(fmus: dict[str, pathlib.Path]) -> None:
+    """The orientation of the mass, which turns about no axis of symmetry of its matrix."""
+    runs = [
+        cosimulate(SystemStructure.of({"mass": fmus[f"mass {fmi}"]}, []), step=0.1, outputs=["mass.body.frame_a.R.T"])
+        for fmi in (2, 3)
+    ]
+    assert runs[0].names == runs[1].names
+    matrices = [run["mass.body.frame_a.R.T"] for run in runs]
+    assert matrices[0].shape == (11, 3, 3)
+    assert np.abs(matrices[0][-1] - matrices[0][-1].T).max() > 0.1
+    assert np.array_equal(*matrices)
 
 
 def test_single_elements_are_set_without_touching_others(fmus: dict[str, pathlib.Path]) -> None:
