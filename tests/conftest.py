@@ -17,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 #: What `make quick` leaves out: FMUs by the dozen, compilers, browsers, other programs, thousands of damaged files.
 SLOW = {
     "tests/components/test_robot_r3.py",
+    "tests/cosimulation",
     "tests/docs/test_docstrings.py",
     "tests/docs/test_pages.py",
     "tests/docs/test_own_components.py",
@@ -34,7 +35,6 @@ SLOW = {
     "tests/studies",
     "tests/test_benchmarks.py",
     "tests/test_cli.py",
-    "tests/test_cosimulation.py",
     "tests/test_project.py",
     "tests/test_reference.py",
     "tests/test_validation.py",

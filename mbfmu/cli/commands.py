@@ -334,10 +334,11 @@ def ssp(
     connectors: Annotated[
         bool, typer.Option("--connectors", help="Give the system connectors for what is not connected.")
     ] = False,
+    fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI of what is built: 2.0 or 3.0.")] = 2,
     target: Target = "auto",
     platform: Platform = None,
 ) -> None:
-    """Write a System Structure package: several FMUs and their connections (SSP 1.0)."""
+    """Write a System Structure package: several FMUs and their connections (SSP 1.0 or, for arrays of FMI 3.0, 2.0)."""
     from mbfmu.cli.systems import read_elements
 
     check_suffix(output, ".ssp")
@@ -353,6 +354,7 @@ def ssp(
             name=system.name,
             stop_time=system.stop_time,
             connectors=connectors,
+            fmi=fmi,
             target=target,
             platforms=platform,
             progress=progress,
@@ -484,6 +486,7 @@ def demo(
     output: Annotated[
         pathlib.Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the FMUs and the picture go.")
     ] = pathlib.Path("demo"),
+    fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI: 2.0 or 3.0.")] = 2,
 ) -> None:
     """Show what mbfmu does.
 
@@ -493,7 +496,7 @@ def demo(
     with report.working("Loading"):
         from mbfmu import demos
 
-    demos.run(name, output, report.console)
+    demos.run(name, output, report.console, fmi)
 
 
 app.registered_commands += studies.app.registered_commands

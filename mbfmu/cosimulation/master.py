@@ -1,4 +1,8 @@
-"""A master with a fixed communication step: Jacobi or Gauss-Seidel, with held or extrapolated inputs."""
+"""A master with a fixed communication step: Jacobi or Gauss-Seidel, with held or extrapolated inputs.
+
+What is continuous is followed as vectors of numbers. Whatever jumps, Reals that are discrete, Integers, Booleans and
+Strings, is held, whatever is chosen for the others: a line through two values of a signal that jumps leads nowhere.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +16,9 @@ from typing import Any
 import numpy as np
 
 from mbfmu.cosimulation import loops
-from mbfmu.cosimulation.slave import Slave, open_slave
-from mbfmu.cosimulation.structure import Connection, SystemStructure, unit_of
+from mbfmu.cosimulation.slave import Slave, Values, open_slave
+from mbfmu.cosimulation.structure import SystemStructure
+from mbfmu.cosimulation.variables import KINDS, Scalar, unit_of
 from mbfmu.errors import SimulationError
 from mbfmu.modeling.component import near
 from mbfmu.runtime.result import Result
@@ -23,6 +28,9 @@ SCHEMES = ("jacobi", "gauss-seidel")
 #: How inputs go on within a step: at their last value, along the line through the last two, or along the slope that
 #: the FMU of the output tells.
 INPUTS = ("hold", "secant", "tangent")
+
+#: How often values that jump may be passed on at the start, until they stay, and how near numbers are then.
+ROUNDS, NEAR = 20, 1e-9
 
 
 def cosimulate(
@@ -38,7 +46,7 @@ def cosimulate(
     outputs: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
-    """Step coupled FMUs together in FMPy: `result["engine.axis1.tau"]`.
+    """Step coupled FMUs of FMI 2.0 and 3.0 together in FMPy: `result["engine.axis1.tau"]`.
 
     The error of the coupling falls with the step as step^1 for `hold` and as step^2 for `secant` and `tangent`, in both
     schemes (M. Arnold, C. Clauss, T. Schierz: Error analysis and error estimates for co-simulation in FMI for model
@@ -55,14 +63,15 @@ def cosimulate(
     scheme
         One of `SCHEMES`. `gauss-seidel` steps the elements in the order of the structure.
     inputs
-        One of `INPUTS`. All but `hold` need FMUs that take input derivatives; `tangent` those that give output
-        derivatives, too.
+        One of `INPUTS`, for continuous inputs; others are held. All but `hold` need FMUs that take input derivatives,
+        which FMI 2.0 knows; `tangent` those that give output derivatives, too.
     tolerance
         Relative tolerance of the FMUs' own integrators; theirs where None.
     start_values
-        Parameters, start values and inputs that are not connected, as `element.variable`.
+        Parameters, start values and inputs that are not connected, as `element.variable`; a list for an array.
     outputs
-        Real variables to record, as `element.variable`; the outputs of all FMUs where None.
+        Variables to record, as `element.variable`; the outputs of all FMUs where None. Arrays are recorded as their
+        elements, and Booleans as 0 and 1.
     progress
         Called after every step with the fraction of the run that is done.
 
@@ -79,7 +88,7 @@ def cosimulate(
     times = _communication_points(start_time, stop, step)
     with contextlib.ExitStack() as stack:
         slaves = {
-            name: stack.enter_context(open_slave(name, path, structure.descriptions[name]))
+            name: stack.enter_context(open_slave(name, path, structure.descriptions[name], structure.interfaces[name]))
             for name, path in structure.files.items()
         }
         master = _Master(structure, slaves, scheme, inputs)
@@ -99,41 +108,66 @@ def cosimulate(
     return recorder.result(times)
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(frozen=True)
+class _Link:
+    """An input that follows an output, one value each."""
+
+    start_element: str
+    start: Scalar
+    end_element: str
+    end: Scalar
+
+    @property
+    def continuous(self) -> bool:
+        return self.start.continuous and self.end.continuous
+
+    @property
+    def name(self) -> str:
+        return f"{self.end_element}.{self.end.name}"
+
+
 class _Port:
-    """The connected inputs and outputs of one slave: value references, and places in the vectors u and y."""
+    """Inputs and outputs of one slave among some links, and their places in the lists of these links."""
+
+    def __init__(self, slave: Slave, links: Sequence[_Link]) -> None:
+        self.of_u = [i for i, link in enumerate(links) if link.end_element == slave.name]
+        self.of_y = [i for i, link in enumerate(links) if link.start_element == slave.name]
+        self.inputs = Values([links[i].end for i in self.of_u])
+        self.outputs = Values([links[i].start for i in self.of_y])
+
+
+@dataclasses.dataclass(frozen=True)
+class _Slot:
+    """A slave with what is followed continuously, and what is held."""
 
     slave: Slave
-    inputs: list[int]
-    of_u: list[int]
-    outputs: list[int]
-    of_y: list[int]
+    continuous: _Port
+    held: _Port
 
 
 class _Master:
-    """State of the coupling: u and y hold the input and the output of every connection."""
+    """State of the coupling: u and y are inputs and outputs of the continuous links, `held` the others' values."""
 
     def __init__(self, structure: SystemStructure, slaves: Mapping[str, Slave], scheme: str, inputs: str) -> None:
-        self.connections, self.sequential, self.inputs = structure.connections, scheme == "gauss-seidel", inputs
-        self.ports = []
-        for name, slave in slaves.items():
-            of_u = [i for i, c in enumerate(self.connections) if c.end_element == name]
-            of_y = [i for i, c in enumerate(self.connections) if c.start_element == name]
-            self._check_capabilities(slave, bool(of_u), bool(of_y))
-            ends = slave.references([self.connections[i].end_connector for i in of_u])
-            starts = slave.references([self.connections[i].start_connector for i in of_y])
-            self.ports.append(_Port(slave, ends, of_u, starts, of_y))
-        size = len(self.connections)
+        self.sequential, self.inputs = scheme == "gauss-seidel", inputs
+        links = [_Link(c.start_element, start, c.end_element, end) for c, start, end in structure.links()]
+        self.links = [link for link in links if link.continuous]
+        self.held_links = [link for link in links if not link.continuous]
+        self.slots = [_Slot(s, _Port(s, self.links), _Port(s, self.held_links)) for s in slaves.values()]
+        for slot in self.slots:
+            self._check_capabilities(slot.slave, bool(slot.continuous.of_u), bool(slot.continuous.of_y))
+        size = len(self.links)
         self.u, self.y, self.slopes, self.before = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
+        self.held: list[Any] = [None] * len(self.held_links)
         #: Length of the step before; no line can be drawn before there was one.
         self.last: float | None = None
 
     def _check_capabilities(self, slave: Slave, takes: bool, gives: bool) -> None:
         able = slave.description.coSimulation
-        if self.inputs != "hold" and takes and not able.canInterpolateInputs:
+        if self.inputs != "hold" and takes and not slave.takes_slopes:
             raise SimulationError(
-                f"{slave.name}: takes no input derivatives (canInterpolateInputs), which inputs={self.inputs!r} needs; "
-                "build it for the native target or choose inputs='hold'"
+                f"{slave.name}: takes no input derivatives (canInterpolateInputs of FMI 2.0), which "
+                f"inputs={self.inputs!r} needs; build it for the native target and FMI 2.0 or choose inputs='hold'"
             )
         if self.inputs == "tangent" and gives and not able.maxOutputDerivativeOrder:
             raise SimulationError(
@@ -145,14 +179,22 @@ class _Master:
 
     def initialise(self) -> None:
         """Find inputs that agree with the outputs, and leave initialisation mode."""
-        order = {port.slave.name: place for place, port in enumerate(self.ports)}
-        loop = loops.inputs_on_loops([self._dependencies(c) for c in self.connections])
-        names = [c.end for c in self.connections]
-        self.u, jacobian = loops.consistent_inputs(self._outputs_of, self._start(), loop, names)
+        loop = loops.inputs_on_loops([self._dependencies(link) for link in self.links])
+        names = [link.name for link in self.links]
+        self.u = self._start()
+        for _ in range(ROUNDS):
+            self.u, jacobian = loops.consistent_inputs(self._outputs_of, self.u, loop, names)
+            changed = self._pass_on_held()
+            if not changed:
+                break
+        else:
+            raise SimulationError(
+                f"{changed[0].name}: no start in which the coupled FMUs agree was found, it keeps changing; put a "
+                "delay or a hysteresis between them"
+            )
         self.y = self._outputs_of(self.u)
-        ahead = np.array(
-            [[order[i.start_element] < order[i.end_element]] * len(names) for i in self.connections], dtype=bool
-        )
+        order = {slot.slave.name: place for place, slot in enumerate(self.slots)}
+        ahead = np.array([[order[i.start_element] < order[i.end_element]] * len(names) for i in self.links], dtype=bool)
         # One after the other, slopes that an FMU tells stem from the line that its inputs were given.
         secant = self.inputs == "secant" or (self.sequential and self.inputs == "tangent")
         factor = loops.growth(jacobian, ahead if self.sequential else None, secant)
@@ -162,33 +204,43 @@ class _Master:
                 f"steps (an algebraic loop through {', '.join(names[i] for i in loop)}). Let the side with the larger "
                 "inertia take the torque, or end the other one in a spring and damper"
             )
-        for port in self.ports:
-            port.slave.finish_initialisation()
+        for slot in self.slots:
+            slot.slave.finish_initialisation()
         if self.inputs == "tangent":
             self._ask_slopes()
 
     def _start(self) -> np.ndarray:
         """Inputs begin where the FMUs have them."""
-        u = np.zeros(len(self.connections))
-        for port in self.ports:
-            u[port.of_u] = port.slave.get(port.inputs)
+        u = np.zeros(len(self.links))
+        for slot in self.slots:
+            u[slot.continuous.of_u] = slot.slave.get(slot.continuous.inputs)
         return u
 
     def _outputs_of(self, u: np.ndarray) -> np.ndarray:
         """Outputs in initialisation mode."""
         y = np.empty_like(u)
-        for port in self.ports:
-            port.slave.set(port.inputs, u[port.of_u])
-        for port in self.ports:
-            y[port.of_y] = port.slave.get(port.outputs)
+        for slot in self.slots:
+            slot.slave.set(slot.continuous.inputs, u[slot.continuous.of_u])
+        for slot in self.slots:
+            y[slot.continuous.of_y] = slot.slave.get(slot.continuous.outputs)
         return y
 
-    def _dependencies(self, connection: Connection) -> set[int]:
-        """Return the connections whose input the output of this one depends on directly."""
-        for port in self.ports:
-            if port.slave.name == connection.start_element:
-                known = loops.direct_inputs(port.slave.description, connection.start_connector)
-                return {i for i in port.of_u if known is None or self.connections[i].end_connector in known}
+    def _pass_on_held(self) -> list[_Link]:
+        """Set the inputs that are held to the outputs in initialisation mode; returns the links that changed."""
+        before = list(self.held)
+        for slot in self.slots:
+            self._read_held(slot)
+        for slot in self.slots:
+            self._set_held(slot)
+        return [link for link, a, b in zip(self.held_links, before, self.held, strict=True) if not _equal(a, b)]
+
+    def _dependencies(self, link: _Link) -> set[int]:
+        """Return the links whose input the output of this one depends on directly."""
+        for slot in self.slots:
+            if slot.slave.name == link.start_element:
+                known = loops.direct_inputs(slot.slave.description, link.start.variable.name)
+                of_u = slot.continuous.of_u
+                return {i for i in of_u if known is None or self.links[i].end.variable.name in known}
         return set()
 
     # -- steps
@@ -198,17 +250,18 @@ class _Master:
         self._predict()
         outputs = self.y.copy()
         if not self.sequential:
-            for port in self.ports:
-                self._set_inputs(port)
-            for port in self.ports:
-                port.slave.step(size)
-            self._collect(outputs)
+            for slot in self.slots:
+                self._set_inputs(slot)
+            for slot in self.slots:
+                slot.slave.step(size)
+            for slot in self.slots:
+                self._read(slot, outputs)
         else:
-            for port in self.ports:
-                self._set_inputs(port)
-                port.slave.step(size)
-                outputs[port.of_y] = port.slave.get(port.outputs)
-                self._pass_on(port, outputs, size)
+            for slot in self.slots:
+                self._set_inputs(slot)
+                slot.slave.step(size)
+                self._read(slot, outputs)
+                self._pass_on(slot.continuous, outputs, size)
         self.before, self.y, self.last = self.y, outputs, size
         self.u = self.y.copy()
         if self.inputs == "tangent":
@@ -226,18 +279,30 @@ class _Master:
         else:
             self.slopes[port.of_y] = (outputs[port.of_y] - self.y[port.of_y]) / size
 
-    def _set_inputs(self, port: _Port) -> None:
-        port.slave.set(port.inputs, self.u[port.of_u])
+    def _set_inputs(self, slot: _Slot) -> None:
+        slot.slave.set(slot.continuous.inputs, self.u[slot.continuous.of_u])
         if self.inputs != "hold":
-            port.slave.set_slopes(port.inputs, self.slopes[port.of_u])
+            slot.slave.set_slopes(slot.continuous.inputs, self.slopes[slot.continuous.of_u])
+        self._set_held(slot)
 
-    def _collect(self, outputs: np.ndarray) -> None:
-        for port in self.ports:
-            outputs[port.of_y] = port.slave.get(port.outputs)
+    def _set_held(self, slot: _Slot) -> None:
+        slot.slave.set(slot.held.inputs, [self.held[i] for i in slot.held.of_u])
+
+    def _read(self, slot: _Slot, outputs: np.ndarray) -> None:
+        outputs[slot.continuous.of_y] = slot.slave.get(slot.continuous.outputs)
+        self._read_held(slot)
+
+    def _read_held(self, slot: _Slot) -> None:
+        for i, value in zip(slot.held.of_y, slot.slave.get(slot.held.outputs), strict=True):
+            self.held[i] = value
 
     def _ask_slopes(self) -> None:
-        for port in self.ports:
-            self.slopes[port.of_y] = port.slave.slopes(port.outputs)
+        for slot in self.slots:
+            self.slopes[slot.continuous.of_y] = slot.slave.slopes(slot.continuous.outputs)
+
+
+def _equal(a: Any, b: Any) -> bool:
+    return math.isclose(a, b, rel_tol=NEAR, abs_tol=NEAR) if isinstance(a, float) else bool(a == b)
 
 
 class _Recorder:
@@ -249,34 +314,38 @@ class _Recorder:
                 f"{name}.{v.name}"
                 for name, description in structure.descriptions.items()
                 for v in description.modelVariables
-                if v.causality == "output" and v.type == "Real"
+                if v.causality == "output" and KINDS.get(v.type, "String") != "String"
             ]
-        self.name, self.names = structure.name, list(outputs)
+        self.name = structure.name
         self._units: dict[str, str] = {}
-        groups: dict[str, list[str]] = {name: [] for name in slaves}
-        for path in self.names:
+        self._places: dict[str, tuple[str, int]] = {}
+        groups: dict[str, list[Scalar]] = {name: [] for name in slaves}
+        for path in outputs:
             element, _, name = path.partition(".")
-            variable = structure.variable(element, name)
-            if variable.type != "Real":
-                raise SimulationError(f"{path}: is no Real variable; only those are recorded")
-            groups[element].append(name)
-            unit = unit_of(variable)
-            if unit:
-                self._units[path] = unit
-        self._groups = [(slaves[name], slaves[name].references(found)) for name, found in groups.items() if found]
-        self._columns = [f"{name}.{short}" for name, found in groups.items() for short in found]
-        self._rows: list[np.ndarray] = []
+            for scalar in structure.scalars(element, name):
+                column = f"{element}.{scalar.name}"
+                if KINDS.get(scalar.variable.type, "String") == "String":
+                    raise SimulationError(f"{path}: is of type {scalar.variable.type}; only numbers are recorded")
+                self._places[column] = (element, len(groups[element]))
+                groups[element].append(scalar)
+                unit = unit_of(scalar.variable)
+                if unit:
+                    self._units[column] = unit
+        self._groups = {name: (slaves[name], Values(scalars)) for name, scalars in groups.items()}
+        self._rows: list[dict[str, list[Any]]] = []
 
     def record(self) -> None:
         """Append the values of now."""
-        values = [slave.get(references) for slave, references in self._groups]
-        self._rows.append(np.concatenate(values) if values else np.empty(0))
+        self._rows.append({name: slave.get(values) for name, (slave, values) in self._groups.items()})
 
     def result(self, times: np.ndarray) -> Result:
         """Time series of everything recorded."""
-        table = np.array(self._rows).reshape(times.size, len(self._columns))
-        series = dict(zip(self._columns, table.T.copy(), strict=True))
-        return Result(self.name, times, {name: series[name] for name in self.names}, self._units)
+        tables = {
+            name: np.array([row[name] for row in self._rows], dtype=float).reshape(times.size, len(values))
+            for name, (_, values) in self._groups.items()
+        }
+        series = {name: tables[element][:, i].copy() for name, (element, i) in self._places.items()}
+        return Result(self.name, times, series, self._units)
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

@@ -2,102 +2,198 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
+import ctypes
+import math
 import pathlib
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from mbfmu.cosimulation.variables import Interface, Scalar
 from mbfmu.errors import SimulationError
 from mbfmu.modeling.component import near
 
 
-class Slave:
-    """An instance of an FMU; `time` [s] is where it stands. Make one with `open_slave`."""
+class Values:
+    """Scalars of one FMU that are read or set together: what to call for them, and where their values go."""
 
-    def __init__(self, name: str, description: Any, fmu: Any, messages: Sequence[str]) -> None:
-        self.name, self.description, self._fmu, self._messages = name, description, fmu, messages
-        self.time = 0.0
-        self._variables = {v.name: v for v in description.modelVariables}
-        self._callers = {
-            "Real": (fmu.setReal, float),
-            "Integer": (fmu.setInteger, int),
-            "Enumeration": (fmu.setInteger, int),
-            "Boolean": (fmu.setBoolean, bool),
-            "String": (fmu.setString, str),
+    def __init__(self, scalars: Sequence[Scalar]) -> None:
+        self.scalars = scalars
+        #: By type of FMI: the variables, each once.
+        self.variables: dict[str, list[Any]] = {}
+        #: Parallel to `scalars`: the type, and the place among the values of all its variables.
+        self.places: list[tuple[str, int]] = []
+        sizes: dict[str, int] = {}
+        begins: dict[int, int] = {}
+        for scalar in scalars:
+            variable = scalar.variable
+            if id(variable) not in begins:
+                begins[id(variable)] = sizes.get(variable.type, 0)
+                sizes[variable.type] = begins[id(variable)] + math.prod(variable.shape or ())
+                self.variables.setdefault(variable.type, []).append(variable)
+            self.places.append((variable.type, begins[id(variable)] + scalar.element))
+        self.sizes = sizes
+        self.references = {
+            type_: [int(variable.valueReference) for variable in found] for type_, found in self.variables.items()
         }
 
-    def references(self, names: Sequence[str]) -> list[int]:
-        """Value references of variables."""
-        return [int(self._variables[name].valueReference) for name in names]
+    def __len__(self) -> int:
+        return len(self.scalars)
+
+
+class Slave(abc.ABC):
+    """An instance of an FMU; `time` [s] is where it stands. Make one with `open_slave`."""
+
+    def __init__(self, name: str, description: Any, interface: Interface, fmu: Any, messages: Sequence[str]) -> None:
+        self.name, self.description, self.interface = name, description, interface
+        self.time = 0.0
+        self._fmu, self._messages = fmu, messages
+        #: Values of arrays as they were set last.
+        self._arrays: dict[str, list[Any]] = {}
+
+    # -- what differs between the versions of FMI
+
+    @property
+    @abc.abstractmethod
+    def takes_slopes(self) -> bool:
+        """Can it be told derivatives of inputs?"""
+
+    @abc.abstractmethod
+    def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
+        """Set start values and the experiment, and enter initialisation mode."""
+
+    @abc.abstractmethod
+    def _caller(self, verb: str, type_: str) -> Callable[..., Any]:
+        """FMPy's function to `get` or `set` values of a type."""
+
+    @abc.abstractmethod
+    def _got(self, type_: str, references: list[int], size: int) -> list[Any]:
+        """Values of variables of one type."""
+
+    @abc.abstractmethod
+    def _slopes(self, references: list[int], size: int) -> Sequence[float]:
+        """First derivatives of Real variables."""
+
+    @abc.abstractmethod
+    def _do_step(self, size: float) -> None:
+        """Go on by `size` [s]."""
+
+    # -- what is common to them
 
     def set_start_values(self, values: Mapping[str, Any]) -> None:
-        """Set parameters, start values and inputs by name.
+        """Set parameters, start values and inputs by name; arrays take as many values as they have elements.
 
         Raises
         ------
         SimulationError
-            There is no such variable, or the FMU refuses the value.
+            There is no such variable, the value does not fit it, or the FMU refuses it.
         """
         for name, value in values.items():
-            if name not in self._variables:
-                raise SimulationError(f"{self.name}.{name}: no such variable; {near(name, self._variables)}")
-            variable = self._variables[name]
-            caller, convert = self._callers[variable.type]
-            self._call(f"cannot set {name} = {value}", caller, [variable.valueReference], [convert(value)])
-
-    def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
-        """Set up the experiment and enter initialisation mode."""
-        self.time = start_time
-        self._call("cannot be set up", self._fmu.setupExperiment, tolerance, start_time, stop_time)
-        self.set_start_values(values)
-        self._call("cannot begin to initialise", self._fmu.enterInitializationMode)
+            if name not in self.interface:
+                raise SimulationError(f"{self.name}.{name}: no such variable; {near(name, self.interface)}")
+            scalars = self.interface[name]
+            given = [value] if isinstance(value, str) else np.ravel(np.asarray(value, dtype=object)).tolist()
+            if len(given) != len(scalars):
+                raise self._error(f"{name} takes {len(scalars)} values, got {len(given)}")
+            self.set(Values(scalars), given, f"cannot set {name} = {value}")
 
     def finish_initialisation(self) -> None:
         """Leave initialisation mode."""
         self._call("cannot be initialised", self._fmu.exitInitializationMode)
 
-    def get(self, references: list[int]) -> np.ndarray:
-        """Values of Real variables, [n].
+    def get(self, values: Values) -> list[Any]:
+        """Read values.
 
         Raises
         ------
         SimulationError
             One of them is not finite: a diverged coupling.
         """
-        if not references:
-            return np.empty(0)
-        values = np.array(self._call("gives no values", self._fmu.getReal, references))
-        if not np.isfinite(values).all():
-            bad = references[int(np.flatnonzero(~np.isfinite(values))[0])]
-            name = next(n for n, v in self._variables.items() if v.type == "Real" and v.valueReference == bad)
-            raise self._error(f"{name} is not finite")
-        return values
+        got = self._read(values)
+        found = [got[type_][place] for type_, place in values.places]
+        for scalar, value in zip(values.scalars, found, strict=True):
+            if isinstance(value, float) and not math.isfinite(value):
+                raise self._error(f"{scalar.name} is not finite")
+        return found
 
-    def set(self, references: list[int], values: np.ndarray) -> None:
-        """Set Real inputs."""
-        if references:
-            self._call("refuses its inputs", self._fmu.setReal, references, values.tolist())
+    def set(self, values: Values, given: Iterable[Any], failure: str = "refuses its inputs") -> None:
+        """Set values, and leave other elements of their arrays as they are.
 
-    def set_slopes(self, references: list[int], slopes: np.ndarray) -> None:
-        """Set the first time derivatives of Real inputs."""
-        if references:
+        Raises
+        ------
+        SimulationError
+            A value has no equal in the type of its variable, or the FMU refuses it.
+        """
+        all_values: dict[str, list[Any]] = {type_: [None] * size for type_, size in values.sizes.items()}
+        for scalar, (type_, place), value in zip(values.scalars, values.places, given, strict=True):
+            all_values[type_][place] = self._converted(scalar, value)
+        for type_, variables in values.variables.items():
+            self._complete(variables, all_values[type_])
+            self._call(failure, self._caller("set", type_), values.references[type_], all_values[type_])
+
+    def _complete(self, variables: Sequence[Any], values: list[Any]) -> None:
+        """Fill in elements of arrays that are not given: as they were set before, or start."""
+        begin = 0
+        for variable in variables:
+            part = slice(begin, begin + math.prod(variable.shape or ()))
+            begin = part.stop
+            if not variable.shape:
+                continue
+            scalars = self.interface[variable.name]
+            if None in values[part]:
+                starts = variable.start.split() if isinstance(variable.start, str) else variable.start or []
+                known = self._arrays.get(variable.name) or [
+                    self._converted(scalar, _number(start)) for scalar, start in zip(scalars, starts, strict=False)
+                ]
+                if len(known) < len(scalars):
+                    raise self._error(f"{variable.name} has no start values; set all of its elements together")
+                values[part] = [old if new is None else new for old, new in zip(known, values[part], strict=True)]
+            self._arrays[variable.name] = values[part]
+
+    def slopes(self, values: Values) -> np.ndarray:
+        """First time derivatives of Real outputs, [n]."""
+        found = {
+            type_: self._call("gives no slopes", self._slopes, references, values.sizes[type_])
+            for type_, references in values.references.items()
+        }
+        return np.array([found[type_][place] for type_, place in values.places])
+
+    def set_slopes(self, values: Values, slopes: np.ndarray) -> None:
+        """Set the first time derivatives of Real inputs, of an FMU that takes them."""
+        if len(values):
+            (references,) = values.references.values()
             order = [1] * len(references)
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
 
-    def slopes(self, references: list[int]) -> np.ndarray:
-        """First time derivatives of Real outputs, [n]."""
-        if not references:
-            return np.empty(0)
-        order = [1] * len(references)
-        return np.array(self._call("gives no slopes", self._fmu.getRealOutputDerivatives, references, order))
-
     def step(self, size: float) -> None:
         """Go on by `size` [s]."""
-        self._call(f"cannot do the step of {size:g} s", self._fmu.doStep, self.time, size)
+        self._call(f"cannot do the step of {size:g} s", self._do_step, size)
         self.time += size
+
+    def _read(self, values: Values) -> dict[str, list[Any]]:
+        """Values of all variables concerned, by type."""
+        return {
+            type_: self._call("gives no values", self._got, type_, references, values.sizes[type_])
+            for type_, references in values.references.items()
+        }
+
+    def _converted(self, scalar: Scalar, value: Any) -> Any:
+        """The value as the variable's type has it."""
+        try:
+            if scalar.kind == "Real":
+                return float(value)
+            if scalar.kind == "String":
+                return str(value)
+            number = int(value)
+            if number == value and (scalar.kind != "Boolean" or number in (0, 1)):
+                return bool(number) if scalar.kind == "Boolean" else number
+        except (TypeError, ValueError, OverflowError):
+            pass
+        raise self._error(f"cannot set {scalar.name} = {value}: it is of type {scalar.variable.type}")
 
     def _call(self, failure: str, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
@@ -109,38 +205,128 @@ class Slave:
         return SimulationError(f"{self.name} at t = {self.time:.9g} s: {what}")
 
 
+class Slave2(Slave):
+    """An instance of an FMU of FMI 2.0."""
+
+    @property
+    def takes_slopes(self) -> bool:
+        """`canInterpolateInputs`."""
+        return bool(self.description.coSimulation.canInterpolateInputs)
+
+    def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
+        """Set up the experiment, which comes before values, and enter initialisation mode."""
+        self.time = start_time
+        self._call("cannot be set up", self._fmu.setupExperiment, tolerance, start_time, stop_time)
+        self.set_start_values(values)
+        self._call("cannot begin to initialise", self._fmu.enterInitializationMode)
+
+    def _caller(self, verb: str, type_: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(self._fmu, verb + ("Integer" if type_ == "Enumeration" else type_))
+        return function
+
+    def _got(self, type_: str, references: list[int], size: int) -> list[Any]:
+        found = self._caller("get", type_)(references)
+        return [_native(type_, value) for value in found] if type_ in ("Boolean", "String") else list(found)
+
+    def _slopes(self, references: list[int], size: int) -> Sequence[float]:
+        found: Sequence[float] = self._fmu.getRealOutputDerivatives(references, [1] * len(references))
+        return found
+
+    def _do_step(self, size: float) -> None:
+        self._fmu.doStep(self.time, size)
+
+
+class Slave3(Slave):
+    """An instance of an FMU of FMI 3.0, without event mode and early return."""
+
+    @property
+    def takes_slopes(self) -> bool:
+        """FMI 3.0 has no input derivatives."""
+        return False
+
+    def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
+        """Set start values, and enter initialisation mode, which takes the experiment."""
+        self.time = start_time
+        self.set_start_values(values)
+        begin = self._fmu.enterInitializationMode
+        self._call("cannot begin to initialise", begin, tolerance, start_time, stop_time)
+
+    def _caller(self, verb: str, type_: str) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(self._fmu, verb + ("Int64" if type_ == "Enumeration" else type_))
+        return function
+
+    def _got(self, type_: str, references: list[int], size: int) -> list[Any]:
+        return [_native(type_, value) for value in self._caller("get", type_)(references, size)]
+
+    def _slopes(self, references: list[int], size: int) -> Sequence[float]:
+        # FMPy's getOutputDerivatives has room for scalars only.
+        count = len(references)
+        found = (ctypes.c_double * size)()
+        self._fmu.fmi3GetOutputDerivatives(
+            self._fmu.component, (ctypes.c_uint * count)(*references), count, (ctypes.c_int * count)(*[1] * count),
+            found, size,
+        )  # fmt: skip
+        return list(found)
+
+    def _do_step(self, size: float) -> None:
+        _, terminate, _, reached = self._fmu.doStep(self.time, size)
+        if terminate:
+            raise SimulationError(f"it ends the simulation at {reached:.9g} s")
+
+
+def _number(text: Any) -> Any:
+    """A start value of modelDescription.xml."""
+    if not isinstance(text, str):
+        return text
+    return text == "true" if text in ("true", "false") else float(text)
+
+
+def _native(type_: str, value: Any) -> Any:
+    """Python's value: FMPy gives Booleans of FMI 2.0 as numbers, and texts as bytes."""
+    if type_ == "Boolean":
+        return bool(value)
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else value
+
+
 @contextlib.contextmanager
-def open_slave(name: str, path: pathlib.Path, description: Any) -> Iterator[Slave]:
+def open_slave(name: str, path: pathlib.Path, description: Any, interface: Interface) -> Iterator[Slave]:
     """Yield an instance of an FMU, and free it afterwards.
 
     Raises
     ------
     SimulationError
-        The FMU is not one for co-simulation in FMI 2.0, or has no binary for this machine, or cannot be loaded.
+        The FMU is not one for co-simulation in FMI 2.0 or 3.0, or has no binary for this machine, or cannot be loaded.
     """
     import fmpy
     from fmpy.simulation import instantiate_fmu
 
-    if description.fmiVersion != "2.0" or description.coSimulation is None:
-        raise SimulationError(f"{name} ({path}): is no FMU for co-simulation in FMI 2.0; export it as one")
+    of_fmi_3 = description.fmiVersion.startswith("3.")
+    if not (of_fmi_3 or description.fmiVersion == "2.0") or description.coSimulation is None:
+        raise SimulationError(f"{name} ({path}): is no FMU for co-simulation in FMI 2.0 or 3.0; export it as one")
     if fmpy.platform not in fmpy.supported_platforms(str(path)):
         raise SimulationError(f"{name} ({path}): has no binary for {fmpy.platform}; build it for this platform")
     messages: list[str] = []
 
-    def log(_environment: Any, _instance: bytes, status: int, _category: bytes, message: bytes) -> None:
+    def note(status: int, message: bytes) -> None:
         if status > 0:
             messages.append(message.decode("utf-8", "replace"))
+
+    def log_2(_environment: Any, _instance: bytes, status: int, _category: bytes, message: bytes) -> None:
+        note(status, message)
+
+    def log_3(_environment: Any, status: int, _category: bytes, message: bytes) -> None:
+        note(status, message)
 
     with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
         fmpy.extract(str(path), folder)
         try:
             # FMPy enters the folder of the binary, and stays there where it cannot be loaded.
             with contextlib.chdir(pathlib.Path.cwd()):
-                fmu = instantiate_fmu(folder, description, "CoSimulation", logger=log)
+                fmu = instantiate_fmu(folder, description, "CoSimulation", logger=log_3 if of_fmi_3 else log_2)
         except Exception as error:
             reason = messages[-1] if messages else error
             raise SimulationError(f"{name} ({path}): cannot be instantiated: {reason}") from error
         try:
-            yield Slave(name, description, fmu, messages)
+            yield (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, messages)
         finally:
             fmu.freeInstance()

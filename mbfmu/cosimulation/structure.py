@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import pathlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mbfmu.cosimulation.flanges import ExposedFlange, exposed_flanges, wires
+from mbfmu.cosimulation.variables import KINDS, Interface, Scalar, is_variable, shape_of, unit_of
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import near
 from mbfmu.validation import read
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
+#: Kinds whose values are converted into each other, where they have an equal.
+_NUMBERS = ("Real", "Integer", "Boolean")
+
 
 @dataclasses.dataclass(frozen=True)
 class Connection:
-    """An output that an input follows; names of elements and of their variables, as in SSP 1.0, section 5.3.3."""
+    """An output that an input follows; names of elements and of their variables, as in SSP 1.0, section 5.3.3.
+
+    Arrays are connected element by element. A name such as `r[2]` may be an element of an array of FMI 3.0.
+    """
 
     start_element: str
     start_connector: str
@@ -49,6 +57,11 @@ class SystemStructure:
     #: FMPy's ModelDescription of each element.
     descriptions: Mapping[str, Any] = dataclasses.field(repr=False)
 
+    @functools.cached_property
+    def interfaces(self) -> Mapping[str, Interface]:
+        """Variables of each element, by name."""
+        return {element: Interface(description) for element, description in self.descriptions.items()}
+
     @classmethod
     def of(
         cls,
@@ -64,7 +77,8 @@ class SystemStructure:
             FMU by element name; the order is that in which a sequential master steps them.
         connect
             Pairs of flanges or of variables, each written `element.axis1` or `element.variable`, in any order of the
-            two. None connects the flanges of equal name of every two elements.
+            two. Variables may be arrays, of equal shape, or elements of arrays. None connects the flanges of equal
+            name of every two elements.
         name
             Name of the system.
 
@@ -88,42 +102,46 @@ class SystemStructure:
         else:
             for a, b in connect:
                 wiring.join(a, b)
-        return cls(name, paths, tuple(wiring.connections.values()), descriptions)
+        return cls(name, paths, tuple(wiring.connections), descriptions)
 
-    def variable(self, element: str, name: str) -> Any:
-        """FMPy's ScalarVariable of an element.
+    def scalars(self, element: str, name: str) -> tuple[Scalar, ...]:
+        """The scalars of a variable of an element: one, or all of an array.
 
         Raises
         ------
         ModelError
-            There is none.
+            There is no such variable.
         """
-        return _variable(self.descriptions, element, name)
+        if element not in self.interfaces:
+            raise ModelError(f"{element}.{name}: there is no element {element}; {near(element, self.interfaces)}")
+        found = self.interfaces[element].get(name)
+        if found is None:
+            known = self.interfaces[element]
+            raise ModelError(f"{element}.{name}: {element} has no such variable; {near(name, known)}")
+        return found
 
-
-def unit_of(variable: Any) -> str | None:
-    """Unit of one of FMPy's variables, its own or that of its type."""
-    declared = variable.declaredType
-    return variable.unit or (declared.unit if declared else None) or None
-
-
-def _variable(descriptions: Mapping[str, Any], element: str, name: str) -> Any:
-    if element not in descriptions:
-        raise ModelError(f"{element}.{name}: there is no element {element}; {near(element, descriptions)}")
-    known = {variable.name: variable for variable in descriptions[element].modelVariables}
-    if name not in known:
-        raise ModelError(f"{element}.{name}: {element} has no such variable; {near(name, known)}")
-    return known[name]
+    def links(self) -> list[tuple[Connection, Scalar, Scalar]]:
+        """Each connection with the scalars of its output and its input, once for each element of an array."""
+        return [
+            (c, start, end)
+            for c in self.connections
+            for start, end in zip(
+                self.scalars(c.start_element, c.start_connector),
+                self.scalars(c.end_element, c.end_connector),
+                strict=True,
+            )
+        ]
 
 
 class _Wiring:
     """Collects connections; each input has one."""
 
     def __init__(self, descriptions: Mapping[str, Any]) -> None:
-        self.descriptions = descriptions
+        self.interfaces = {element: Interface(description) for element, description in descriptions.items()}
         self.flanges = {element: exposed_flanges(d.modelVariables) for element, d in descriptions.items()}
-        #: By the input that follows.
-        self.connections: dict[tuple[str, str], Connection] = {}
+        self.connections: list[Connection] = []
+        #: What each input follows, by element and the name of its scalar.
+        self.followed: dict[tuple[str, str], str] = {}
 
     def join_equal_names(self) -> None:
         """Connect flanges of one name and opposite kind of every two elements."""
@@ -147,12 +165,12 @@ class _Wiring:
             a_takes_motion, motion, flow = wires(end_a, end_b, f"{a} and {b}")
             taker, giver = ((element_a, end_a), (element_b, end_b))[:: 1 if a_takes_motion else -1]
             for short in motion:
-                self._add(giver[0], f"{giver[1].name}.{short}", taker[0], f"{taker[1].name}.{short}")
-            self._add(taker[0], f"{taker[1].name}.{flow}", giver[0], f"{giver[1].name}.{flow}")
+                self._add((giver[0], f"{giver[1].name}.{short}"), (taker[0], f"{taker[1].name}.{short}"))
+            self._add((taker[0], f"{taker[1].name}.{flow}"), (giver[0], f"{giver[1].name}.{flow}"))
         elif isinstance(end_a, ExposedFlange) or isinstance(end_b, ExposedFlange):
             raise ModelError(f"{a} and {b}: one is a flange, the other a variable; name two flanges or two variables")
         else:
-            self._add_signal(element_a, end_a, element_b, end_b)
+            self._add_signal((element_a, end_a), (element_b, end_b))
 
     def _end(self, path: str) -> tuple[str, ExposedFlange | str]:
         element, _, name = path.partition(".")
@@ -161,39 +179,62 @@ class _Wiring:
         flanges = self.flanges[element]
         if name in flanges:
             return element, flanges[name]
-        inputs_outputs = [
-            v.name for v in self.descriptions[element].modelVariables if v.causality in ("input", "output")
-        ]
-        if name in inputs_outputs:
+        if _is_port(self.interfaces[element].get(name, ())):
             return element, name
-        if not flanges:
+        if not flanges and (name or "axis").isidentifier():
             raise ModelError(
                 f"{path}: {element} exposes no flange; give the assembly one of its own, "
                 f'self.{name or "axis"} = Flange_a("..."), and connect it inside'
             )
+        known = [*flanges, *(n for n, s in self.interfaces[element].items() if _is_port(s))]
+        raise ModelError(f"{path}: {element} has no flange {name!r}, and no such input or output; {near(name, known)}")
+
+    def _add_signal(self, *ends: tuple[str, str]) -> None:
+        first, second = (self.interfaces[element][name][0].variable.causality for element, name in ends)
+        if first == second:
+            raise ModelError(f"{_pair(*ends)}: both are {first}s; connect an output to an input")
+        self._add(*(ends if first == "output" else ends[::-1]))
+
+    def _add(self, start: tuple[str, str], end: tuple[str, str]) -> None:
+        """Connect an output to an input, where shapes, types and units agree."""
+        outputs, inputs = (self.interfaces[element][name] for element, name in (start, end))
+        shapes = [shape_of(name, scalars) for (_, name), scalars in ((start, outputs), (end, inputs))]
+        if shapes[0] != shapes[1]:
+            texts = " and ".join(str(list(shape)) if shape else "scalar" for shape in shapes)
+            raise ModelError(f"{_pair(start, end)}: their shapes differ ({texts}); connect equal ones, or elements")
+        for y, u in zip(outputs, inputs, strict=True):
+            _check_pair(start[0], y, end[0], u)
+            earlier = self.followed.get((end[0], u.name))
+            if earlier:
+                raise ModelError(
+                    f"{end[0]}.{u.name}: is connected to {earlier} already, not also to {start[0]}.{y.name}"
+                )
+            self.followed[end[0], u.name] = f"{start[0]}.{y.name}"
+        whole = all(is_variable(name, scalars) for (_, name), scalars in ((start, outputs), (end, inputs)))
+        names = [(start[1], end[1])] if whole else [(y.name, u.name) for y, u in zip(outputs, inputs, strict=True)]
+        self.connections += [Connection(start[0], y, end[0], u) for y, u in names]
+
+
+def _is_port(scalars: Sequence[Scalar]) -> bool:
+    """Are these all inputs, or all outputs?"""
+    return {scalar.variable.causality for scalar in scalars} in ({"input"}, {"output"})
+
+
+def _check_pair(start_element: str, start: Scalar, end_element: str, end: Scalar) -> None:
+    """Refuse types that are not converted, and units that differ."""
+    pair = _pair((start_element, start.name), (end_element, end.name))
+    numbers = start.kind in _NUMBERS and end.kind in _NUMBERS
+    if not (numbers or start.kind == end.kind) or start.kind not in KINDS.values():
+        raise ModelError(f"{pair}: types {start.variable.type} and {end.variable.type} cannot be connected")
+    if start.continuous and end.kind != "Real":
         raise ModelError(
-            f"{path}: {element} has no flange {name!r}, and no such input or output; {near(name, flanges)}"
+            f"{pair}: a continuous {start.variable.type} cannot be connected to an input of type {end.variable.type}; "
+            "put a block in between that rounds or compares"
         )
+    units = [unit_of(scalar.variable) for scalar in (start, end)]
+    if all(units) and units[0] != units[1]:
+        raise ModelError(f"{pair}: units {units[0]} and {units[1]} differ")
 
-    def _add_signal(self, element_a: str, name_a: str, element_b: str, name_b: str) -> None:
-        a, b = (_variable(self.descriptions, *end) for end in ((element_a, name_a), (element_b, name_b)))
-        if a.causality == b.causality:
-            raise ModelError(
-                f"{element_a}.{name_a} and {element_b}.{name_b}: both are {a.causality}s; connect an output to an input"
-            )
-        unit_a, unit_b = unit_of(a), unit_of(b)
-        if unit_a != unit_b and unit_a and unit_b:
-            raise ModelError(f"{element_a}.{name_a} and {element_b}.{name_b}: units {unit_a} and {unit_b} differ")
-        ends = ((element_a, name_a), (element_b, name_b))[:: 1 if a.causality == "output" else -1]
-        self._add(*ends[0], *ends[1])
 
-    def _add(self, start_element: str, start: str, end_element: str, end: str) -> None:
-        connection = Connection(start_element, start, end_element, end)
-        for element, name in ((start_element, start), (end_element, end)):
-            if _variable(self.descriptions, element, name).type != "Real":
-                raise ModelError(f"{element}.{name}: is no Real variable; only those can be connected")
-        earlier = self.connections.setdefault((end_element, end), connection)
-        if earlier is not connection:
-            raise ModelError(
-                f"{connection.end}: is connected to {earlier.start} already, not also to {connection.start}"
-            )
+def _pair(*ends: tuple[str, str]) -> str:
+    return " and ".join(f"{element}.{name}" for element, name in ends)

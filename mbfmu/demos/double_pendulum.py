@@ -22,28 +22,29 @@ TIP = ("tip[1]", "tip[2]")
 
 @dataclasses.dataclass(frozen=True)
 class Run:
-    """One FMU and its motion; times in seconds, `motion` with a field per variable, angles in rad, positions in m."""
+    """One FMU and its motion; times in seconds, `motion` by variable, angles in rad, positions in m."""
 
     target: str
     path: pathlib.Path
     build_time: float
     run_time: float
-    motion: np.ndarray
+    motion: dict[str, np.ndarray]
 
 
-def run(folder: pathlib.Path, console: Console) -> None:
+def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     """Run the demonstration; FMUs and picture go into the folder."""
     from mbfmu.export.build import TARGETS
     from mbfmu.modeling.registry import assemblies
 
-    runs = [demonstrate(assemblies()["double_pendulum"](), target, folder) for target in TARGETS]
+    targets = TARGETS if fmi == 2 else ("native",)  # pythonfmu is for FMI 2.0
+    runs = [demonstrate(assemblies()["double_pendulum"](), target, folder, fmi) for target in targets]
     console.print(comparison(runs))
     picture = folder / "double_pendulum.png"
     draw(runs[0], picture)
     console.print(f"FMUs and picture are in {folder}: {', '.join(r.path.name for r in runs)}, {picture.name}")
 
 
-def demonstrate(assembly: Any, target: str, folder: pathlib.Path) -> Run:
+def demonstrate(assembly: Any, target: str, folder: pathlib.Path, fmi: int) -> Run:
     """Build, validate and run one FMU."""
     from mbfmu.export.build import build
     from mbfmu.validation import validate
@@ -51,7 +52,7 @@ def demonstrate(assembly: Any, target: str, folder: pathlib.Path) -> Run:
     path = folder / f"{type(assembly).__name__}_{target}.fmu"
     with report.working(f"Building the {target} target") as progress:
         started = time.perf_counter()
-        build(assembly, path, target=target, progress=progress)
+        build(assembly, path, target=target, fmi=fmi, progress=progress)
         build_time = time.perf_counter() - started
         progress(f"Validating the {target} target")
         problems = validate(path)
@@ -62,8 +63,8 @@ def demonstrate(assembly: Any, target: str, folder: pathlib.Path) -> Run:
     return Run(target, path, build_time, time.perf_counter() - started, motion)
 
 
-def play(path: pathlib.Path, title: str) -> np.ndarray:
-    """Run an FMU in FMPy with a progress bar; returns its structured array with `time` and the variables shown."""
+def play(path: pathlib.Path, title: str) -> dict[str, np.ndarray]:
+    """Run an FMU in FMPy with a progress bar; returns `time` and its outputs, vectors as their elements."""
     import fmpy
 
     with report.running(title) as progress:
@@ -77,10 +78,16 @@ def play(path: pathlib.Path, title: str) -> np.ndarray:
             stop_time=STOP_TIME,
             output_interval=STEP,
             relative_tolerance=TOLERANCE,
-            output=[*ANGLES, *TIP],
             step_finished=step_finished,
         )
-    return np.asarray(motion)
+    series: dict[str, np.ndarray] = {}
+    for name in motion.dtype.names:
+        values = motion[name]
+        if values.ndim == 1:
+            series[name] = values
+        else:
+            series |= {f"{name}[{i}]": column for i, column in enumerate(values.T, start=1)}
+    return series
 
 
 def comparison(runs: list[Run]) -> Any:

@@ -46,16 +46,18 @@ class Study:
         return 1 if self.inputs == "hold" else 2
 
 
-def run(folder: pathlib.Path, console: Console) -> None:
+def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     """Run the demonstration; FMUs, the SSP package and the picture go into the folder."""
     from mbfmu.cosimulation import INPUTS, SCHEMES, SystemStructure
     from mbfmu.export.ssp import write_ssp
 
-    files = {name: build(name, folder) for name in ("powertrain", "car", "drivetrain")}
+    files = {name: build(name, folder, fmi) for name in ("powertrain", "car", "drivetrain")}
     structure = SystemStructure.of({name: files[name] for name in ("powertrain", "car")}, name="SmallCar")
     report.connections(structure.connections)
     whole = reference(files["drivetrain"])
-    ways = list(itertools.product(SCHEMES, INPUTS))
+    if fmi == 3:
+        console.print("FMI 3.0 has no input derivatives: inputs are held.")
+    ways = list(itertools.product(SCHEMES, INPUTS if fmi == 2 else ("hold",)))
     with report.running("Stepping both FMUs together") as progress:
         studies = []
         for count, (scheme, inputs) in enumerate(ways, start=1):
@@ -68,13 +70,13 @@ def run(folder: pathlib.Path, console: Console) -> None:
     console.print(f"FMUs, picture and SSP package are in {folder}: {picture.name}, {package.name}")
 
 
-def build(name: str, folder: pathlib.Path) -> pathlib.Path:
+def build(name: str, folder: pathlib.Path, fmi: int) -> pathlib.Path:
     """Build one assembly of the gallery."""
     from mbfmu.export.build import build as build_fmu
     from mbfmu.modeling.registry import assemblies
 
     with report.working(f"Building {name}") as progress:
-        return build_fmu(assemblies()[name](), folder / f"{name}.fmu", progress=progress)
+        return build_fmu(assemblies()[name](), folder / f"{name}.fmu", fmi=fmi, progress=progress)
 
 
 def reference(path: pathlib.Path) -> np.ndarray:

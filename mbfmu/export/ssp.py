@@ -1,13 +1,16 @@
-"""System Structure packages (SSP 1.0): FMUs with their connections in one file, which SSP tools open as a model.
+"""System Structure packages: FMUs with their connections in one file, which SSP tools open as a model.
 
-An archive with SystemStructure.ssd and, in resources/, the FMUs. By default the system has no connectors of its own:
-libcosim and ecos refuse connections to them, and OMSimulator extrapolates no input behind one. Where they are wanted,
-inputs and outputs that are not connected become connectors `element_variable`, without dots, which OMSimulator refuses.
+An archive with SystemStructure.ssd and, in resources/, the FMUs. It is of SSP 1.0, which more tools open, and of SSP
+2.0 only where FMUs of FMI 3.0 have arrays, or types that SSP 1.0 has no equal of. By default the system has no
+connectors of its own: libcosim and ecos refuse connections to them, and OMSimulator extrapolates no input behind one.
+Where they are wanted, inputs and outputs that are not connected become connectors `element_variable`, without dots,
+which OMSimulator refuses.
 """
 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import datetime
 import itertools
 import math
@@ -20,7 +23,8 @@ from typing import Any
 from lxml import etree
 
 import mbfmu
-from mbfmu.cosimulation.structure import Connection, SystemStructure, unit_of
+from mbfmu.cosimulation.structure import Connection, SystemStructure
+from mbfmu.cosimulation.variables import KINDS, is_variable, unit_of
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
@@ -33,8 +37,12 @@ COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
 #: Namespace of OMSimulator's annotations, without which it opens no system.
 OMSIMULATOR = "https://raw.githubusercontent.com/OpenModelica/OMSimulator/master/schema/oms.xsd"
 
-#: Types of SSP that a connector of an FMU can have without more information.
-_TYPES = ("Real", "Integer", "Boolean", "String")
+#: Types of connectors in SSP 1.0 and 2.0, by those of FMI; enumerations and clocks need more information, and get none.
+_TYPES = {
+    "1.0": {"Real": "Real", "Float64": "Real", "Integer": "Integer", "Int32": "Integer"}
+    | {type_: type_ for type_ in ("Boolean", "String")},
+    "2.0": {type_: type_ for type_ in KINDS if type_ != "Enumeration"},
+}
 _BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 #: Width of an element in a diagram, height of one of its connectors, and the space between elements.
@@ -49,6 +57,7 @@ def build_ssp(
     name: str | None = None,
     stop_time: float | None = None,
     connectors: bool = False,
+    fmi: int = 2,
     target: str = "auto",
     platforms: str | Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
@@ -69,8 +78,8 @@ def build_ssp(
         s; that of the longest default experiment where None.
     connectors
         Give the system connectors for inputs and outputs that are not connected.
-    target, platforms, progress
-        As `mbfmu.build` takes them.
+    fmi, target, platforms, progress
+        As `mbfmu.build` takes them, for what is built.
 
     Returns
     -------
@@ -93,7 +102,7 @@ def build_ssp(
             if isinstance(source, Assembly | System):
                 files[element] = folder / f"{element}.fmu"
                 told = (lambda text, element=element: progress(f"{element}: {text}")) if progress else None
-                build(source, files[element], target=target, platforms=platforms, progress=told)
+                build(source, files[element], fmi=fmi, target=target, platforms=platforms, progress=told)
             else:
                 files[element] = pathlib.Path(source)
         structure = SystemStructure.of(files, connect, name or file.stem)
@@ -125,7 +134,7 @@ def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | Non
 def system_structure(
     structure: SystemStructure, date: datetime.datetime, stop_time: float | None = None, connectors: bool = False
 ) -> bytes:
-    """Write SystemStructure.ssd (SSP 1.0, section 5): elements in resources/NAME.fmu, and their connections.
+    """Write SystemStructure.ssd (SSP 1.0 and 2.0, section 5): elements in resources/NAME.fmu, and their connections.
 
     With `connectors`, the system has some for the inputs and outputs that are not connected.
 
@@ -134,23 +143,28 @@ def system_structure(
     BuildError
         The stop time is not after the start.
     """
+    ports = {
+        element: [v for v in description.modelVariables if v.causality in ("input", "output")]
+        for element, description in structure.descriptions.items()
+    }
+    version = _version(v for variables in ports.values() for v in variables)
     root = etree.Element(
         _ssd("SystemStructureDescription"),
         nsmap={"ssd": DESCRIPTION, "ssc": COMMON, "oms": OMSIMULATOR},
-        version="1.0",
+        version=version,
         name=structure.name,
         generationTool=f"mbfmu {mbfmu.__version__}",
         generationDateAndTime=f"{date:%Y-%m-%dT%H:%M:%SZ}",
     )
     system = etree.SubElement(root, _ssd("System"), name=structure.name)
-    ports = {
-        element: [v for v in description.modelVariables if v.causality in ("input", "output")]
-        for element, description in structure.descriptions.items()
-    }
-    connected = {end for c in structure.connections for end in (c.start, c.end)}
-    open_ends = [(e, v) for e, variables in ports.items() for v in variables if f"{e}.{v.name}" not in connected]
+    wires = [
+        (_End.of(structure, c.start_element, c.start_connector), _End.of(structure, c.end_element, c.end_connector))
+        for c in structure.connections
+    ]
+    connected = {(end.element, end.connector) for wire in wires for end in wire}
+    open_ends = [(e, v) for e, variables in ports.items() for v in variables if (e, v.name) not in connected]
     names = _system_names(open_ends if connectors else [])
-    _connectors(system, [(name, v) for name, (_, v) in names.items()])
+    _connectors(system, [(name, v) for name, (_, v) in names.items()], version)
     left = 0.0
     elements = etree.SubElement(system, _ssd("Elements"))
     for element, variables in ports.items():
@@ -165,31 +179,50 @@ def system_structure(
         )
         if description.description:
             component.set("description", description.description)
-        _connectors(component, [(v.name, v) for v in variables])
+        _connectors(component, [(v.name, v) for v in variables], version)
         height = _ROW * (1 + max(1, sum(v.causality == "input" for v in variables)))
         sides = {"x1": left, "y1": 0.0, "x2": left + _WIDTH, "y2": height}
         etree.SubElement(component, _ssd("ElementGeometry"), {key: f"{value:g}" for key, value in sides.items()})
         left += _WIDTH + _GAP
-    wires = [
-        *((c.start_element, c.start_connector, c.end_element, c.end_connector) for c in structure.connections),
-        *(
-            (None, name, e, v.name) if v.causality == "input" else (e, v.name, None, name)
-            for name, (e, v) in names.items()
-        ),
-    ]
+    for name, (element, variable) in names.items():
+        inner, outer = _End(element, variable.name), _End(None, name)
+        wires.append((outer, inner) if variable.causality == "input" else (inner, outer))
     if wires:
         connections = etree.SubElement(system, _ssd("Connections"))
-    for start_element, start, end_element, end in wires:
-        connection = etree.SubElement(connections, _ssd("Connection"), startConnector=start, endConnector=end)
-        if start_element is not None:
-            connection.set("startElement", start_element)
-        if end_element is not None:
-            connection.set("endElement", end_element)
+    for start, end in wires:
+        etree.SubElement(connections, _ssd("Connection"), start.attributes("start") | end.attributes("end"))
     _omsimulator(system, structure)
     _units(root, structure, {unit for variables in ports.values() for v in variables if (unit := _unit(v))})
     _experiment(root, structure, stop_time)
     etree.indent(root, " ")
     return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+
+
+def _version(variables: Iterable[Any]) -> str:
+    """Version of SSP: 1.0 where it has all shapes and types, but for enumerations."""
+    plain = {*_TYPES["1.0"], "Enumeration"}
+    return "1.0" if all(v.type in plain and not v.shape for v in variables) else "2.0"
+
+
+@dataclasses.dataclass(frozen=True)
+class _End:
+    """An end of a connection: a connector of an element, or of the system, or one element of its array."""
+
+    element: str | None
+    connector: str
+    indices: tuple[int, ...] = ()
+
+    @classmethod
+    def of(cls, structure: SystemStructure, element: str, name: str) -> _End:
+        scalars = structure.scalars(element, name)
+        indices = () if is_variable(name, scalars) else scalars[0].indices
+        return cls(element, scalars[0].variable.name, indices)
+
+    def attributes(self, side: str) -> dict[str, str]:
+        """Attributes of a Connection, for its side `start` or `end`."""
+        found = {f"{side}Element": self.element, f"{side}Connector": self.connector}
+        indices = {f"{side}Indices": " ".join(map(str, self.indices))} if self.indices else {}
+        return {key: text for key, text in found.items() if text is not None} | indices
 
 
 def _system_names(ends: Sequence[tuple[str, Any]]) -> dict[str, tuple[str, Any]]:
@@ -232,7 +265,7 @@ def _ssc(tag: str) -> str:
     return f"{{{COMMON}}}{tag}"
 
 
-def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]]) -> None:
+def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]], version: str) -> None:
     """Inputs stand on the left edge, outputs on the right one, evenly."""
     if not variables:
         return
@@ -244,20 +277,20 @@ def _connectors(parent: etree._Element, variables: Sequence[tuple[str, Any]]) ->
         connector = etree.SubElement(group, _ssd("Connector"), name=name, kind=kind)
         if variable.description:
             connector.set("description", variable.description)
-        if variable.type in _TYPES:
-            type_ = etree.SubElement(connector, _ssc(variable.type))
+        if variable.type in _TYPES[version]:
+            type_ = etree.SubElement(connector, _ssc(_TYPES[version][variable.type]))
             unit = _unit(variable)
             if unit is not None:
                 type_.set("unit", unit)
+        for size in variable.shape or ():
+            etree.SubElement(connector, _ssc("Dimension"), size=str(size))
         placed[kind] += 1
         x, y = float(kind == "output"), 1 - placed[kind] / (count[kind] + 1)
         etree.SubElement(connector, _ssd("ConnectorGeometry"), x=f"{x:g}", y=f"{y:.4g}")
 
 
 def _unit(variable: Any) -> str | None:
-    if variable.type != "Real":
-        return None
-    return unit_of(variable)
+    return unit_of(variable) if KINDS.get(variable.type) == "Real" else None
 
 
 def _units(root: etree._Element, structure: SystemStructure, used: set[str]) -> None:

@@ -157,11 +157,15 @@ def test_assemblies_are_built_into_the_package(tmp_path: pathlib.Path, folder: p
         tmp_path / "built.ssp",
         connect=[("wheel.axis", "spring.axis")],
         stop_time=0.3,
+        fmi=3,
         progress=said.append,
     )
     assert len(connections) == 4
     assert any(text.startswith("wheel: ") for text in said)
     assert [c.name for c in find_components(read_ssd(str(file)).system)] == ["wheel", "spring"]
+    with zipfile.ZipFile(file) as archive:
+        archive.extract("resources/wheel.fmu", tmp_path)
+    assert fmpy.read_model_description(str(tmp_path / "resources/wheel.fmu")).fmiVersion == "3.0"
 
 
 def test_the_same_content_gives_the_same_bytes(

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import functools
+import http.server
 import json
 import pathlib
 import shutil
 import subprocess
+import threading
 import zipfile
 from typing import Any
 
@@ -105,27 +108,84 @@ def test_co_simulation_is_that_of_the_library(pairs, name, stop):
     native.freeInstance()
 
 
-def test_another_engine_gives_the_same_bits(pairs):
-    """Node.js, for which jco translates the component; a WebAssembly program computes alike everywhere."""
+HERE = pathlib.Path(__file__).resolve().parent
+
+#: A page that runs the translated component, and shows the values at the end.
+PAGE = """<!doctype html><meta charset="utf-8"><script type="module">
+import * as translated from "./fmu/fmu.js";
+import { run } from "./wasm_run.js";
+const compile = async (name) => WebAssembly.compile(await (await fetch(`fmu/${name}`)).arrayBuffer());
+const done = (text) => { document.documentElement.dataset.done = text; };
+run(translated, compile, HOW).then((values) => done(JSON.stringify(values)), (problem) => done(String(problem)));
+</script>"""
+
+
+DONE = "return document.documentElement.dataset.done"
+
+
+class _Quiet(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *_: Any) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(scope="module")
+def translated(pairs: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[pathlib.Path, str, list[float], str]:
+    """The folder of a component that jco has translated, how to run it, its values in wasmtime, Node.js's output."""
     pair, stop, steps = pairs("furuta_pendulum"), 1.0, 20
     guest = pair.guest()
     guest.done("enter-initialization-mode", None, 0.0, stop)
     guest.done("exit-initialization-mode")
     for i in range(steps):
         guest.done("do-step", i * stop / steps, stop / steps, True)
-    tools = build_files.template_folder("component") / "package.json"
+    expected = guest.done("get-float64", pair.floats)
+    how = json.dumps(
+        {"token": pair.description.instantiationToken, "stop": stop, "steps": steps, "references": pair.floats}
+    )
     module = next((pair.folder / "binaries" / layered_wasm.PLATFORM).iterdir())
+    place = tmp_path_factory.mktemp("translated")
+    files = [build_files.template_folder("component") / "package.json", HERE / "wasm_host.js", HERE / "wasm_run.js"]
     try:
-        with npm.workplace(
-            [tools, pathlib.Path(__file__).with_name("wasm_host.js")], "jco cannot be fetched"
-        ) as folder:
-            words = [module, pair.description.instantiationToken, stop, steps, *pair.floats]
-            command = ["node", "wasm_host.js", *map(str, words)]
-            run = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        with npm.workplace(files, "jco cannot be fetched") as folder:
+            command = ["node", "wasm_host.js", str(module), how]
+            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+            assert done.returncode == 0, done.stderr
+            shutil.copytree(folder / "fmu", place / "fmu")
     except BuildError as error:
         pytest.skip(str(error))
-    assert run.returncode == 0, run.stderr
-    assert json.loads(run.stdout) == guest.done("get-float64", pair.floats)
+    shutil.copy(HERE / "wasm_run.js", place)
+    return place, how, expected, done.stdout
+
+
+def test_another_engine_gives_the_same_bits(translated):
+    """Node.js, for which jco translates the component; a WebAssembly program computes alike everywhere."""
+    _, _, expected, printed = translated
+    assert json.loads(printed) == expected
+
+
+def test_browsers_give_the_same_bits(translated):
+    """Chromium, which loads the translated component from a server of this process, and nothing from elsewhere."""
+    webdriver = pytest.importorskip("selenium.webdriver", reason="needs selenium for a browser")
+    programs = [shutil.which("chromium") or shutil.which("google-chrome"), shutil.which("chromedriver")]
+    if None in programs:
+        pytest.skip("needs Chromium and its driver (Debian: chromium, chromium-driver)")
+    folder, how, expected, _ = translated
+    (folder / "index.html").write_text(PAGE.replace("HOW", how), encoding="utf-8")
+    handler = functools.partial(_Quiet, directory=str(folder))
+    options = webdriver.ChromeOptions()
+    options.binary_location = programs[0]
+    for option in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage"):
+        options.add_argument(option)
+    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1")
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(programs[1]))
+        try:
+            browser.get(f"http://127.0.0.1:{server.server_port}/index.html")
+            wait = pytest.importorskip("selenium.webdriver.support.ui").WebDriverWait(browser, 60)
+            assert json.loads(wait.until(lambda b: b.execute_script(DONE))) == expected
+        finally:
+            browser.quit()
+            server.shutdown()
 
 
 @pytest.mark.parametrize("name", ["furuta_pendulum", "engine_1b"])

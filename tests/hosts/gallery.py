@@ -1,5 +1,7 @@
 """The gallery in other hosts: `python tests/hosts/gallery.py [NAME...]` prints differences to our own runs as a table.
 
+Without names, packages of powertrain and car in both versions of FMI follow, compared with our own master.
+
 Hosts are FMPy in both versions of FMI, an importer that restarts its integrator only where it is told to, libcosim and
 ecos (`pip install libcosimpy ecospy tbb`), and fmusim where it is installed. One that is missing is left out.
 Differences are relative to the range of an output, over the time in which our own runs of tolerances 1e-9 and 1e-10
@@ -8,7 +10,9 @@ agree within 1e-5: bevel_gear is chaotic.
 
 from __future__ import annotations
 
+import csv
 import ctypes
+import functools
 import importlib.util
 import pathlib
 import shutil
@@ -24,8 +28,10 @@ import numpy as np
 from restarting_importer import Importer
 
 from mbfmu import sources
+from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
+from mbfmu.export.ssp import write_ssp
 from mbfmu.modeling.registry import assemblies
 
 #: Tolerance of importers that integrate themselves. Where branches of motion cross, as in planar_loop_release,
@@ -35,6 +41,9 @@ TOLERANCE = 1e-8
 
 #: Length of the runs, s, and the number of points that are compared.
 LONGEST, POINTS = 5.0, 200
+
+#: What a host may take for a run, s.
+PATIENCE = 300
 
 Columns = dict[str, np.ndarray]
 
@@ -74,7 +83,7 @@ class Case:
 
     def importer(self, fmi: int) -> Columns:
         """Run model exchange in the importer that restarts when it is told to; scalars, so that of FMI 2.0 only."""
-        run = Importer(self.fmus[fmi], self.outputs, TOLERANCES.get(self.name, TOLERANCE))
+        run = Importer(self.fmus[fmi], self.outputs, self.tolerance)
         rows = run.run(self.wanted["time"][: self.known])
         run.close()
         return dict(zip(self.outputs, rows.T, strict=True))
@@ -84,11 +93,16 @@ class Case:
         last = self.known if last is None else last
         own = self.by_default if by_default else self.wanted
         worst = 0.0
-        for name in self.outputs:
+        for name in filter(found.__contains__, self.outputs):
             values = self.wanted[name]
             scale = max(float(np.ptp(values)), 1e-3 * float(np.abs(values).max()), 1e-6)
             worst = max(worst, float(np.abs(found[name][first:last] - own[name][first:last]).max()) / scale)
         return worst
+
+    @property
+    def tolerance(self) -> float:
+        """Tolerance of importers that integrate themselves."""
+        return TOLERANCES.get(self.name, TOLERANCE)
 
     def exchanged(self) -> bool:
         """Is it offered for model exchange?"""
@@ -128,32 +142,110 @@ def load_ecos() -> Any:
     return ecospy
 
 
-def ecos(case: Case) -> Columns:
-    """Run in ecos; it tells the FMU no tolerance."""
+def ecos(case: Case, fmi: int = 2) -> Columns:
+    """Run in ecos; it tells the FMU no tolerance, and reads no arrays."""
     ecospy = load_ecos()
     structure = ecospy.EcosSimulationStructure()
-    structure.add_model("slave", str(case.fmus[2]))
+    structure.add_model("slave", str(case.fmus[fmi]))
+    scalars = [name for name in case.outputs if fmi == 2 or "[" not in name]
     rows = []
     with ecospy.EcosSimulation(structure=structure, step_size=case.step) as simulation:
         simulation.init()
         for i in range(case.known):
             if i:
                 simulation.step()
-            rows.append([simulation.get_real(f"slave::{name}") for name in case.outputs])
+            rows.append([simulation.get_real(f"slave::{name}") for name in scalars])
         simulation.terminate()
-    return dict(zip(case.outputs, np.array(rows).T, strict=True))
+    return dict(zip(scalars, np.array(rows).T, strict=True))
 
 
-def fmusim(case: Case, interface: str) -> Columns:
-    """Run the Reference-FMUs' simulator, with CVode in model exchange."""
+def ecos_3(case: Case) -> Columns | None:
+    """The same of FMI 3.0; None where all outputs are arrays."""
+    return None if all("[" in name for name in case.outputs) else ecos(case, 3)
+
+
+def fmusim(case: Case, fmi: int, interface: str) -> Columns:
+    """Run the Reference-FMUs' simulator, with CVode in model exchange; rows of events are left out."""
     with tempfile.TemporaryDirectory() as folder:
         file = pathlib.Path(folder, "out.csv")
-        command = ["fmusim", f"--interface-type={interface}", f"--stop-time={case.stop!r}", f"--tolerance={TOLERANCE}"]
-        command += [f"--output-interval={case.step!r}", f"--output-file={file}", "--solver=cvode"]
-        command += [f"--output-variable={name}" for name in case.outputs]
-        subprocess.run([*command, str(case.fmus[2])], check=True, capture_output=True)
-        rows = np.genfromtxt(file, delimiter=",", names=None, skip_header=1)
-    return dict(zip(case.outputs, rows[:, 1:].T, strict=True))
+        options: dict[str, Any] = {
+            "interface-type": interface, "stop-time": repr(case.stop), "tolerance": case.tolerance,
+            "output-interval": repr(case.step), "output-file": file, "solver": "cvode",
+        }  # fmt: skip
+        command = ["fmusim", *(text for key, value in options.items() for text in (f"--{key}", str(value)))]
+        names = dict.fromkeys(name.partition("[")[0] if fmi == 3 else name for name in case.outputs)
+        command += [text for name in names for text in ("--output-variable", name)]
+        subprocess.run([*command, str(case.fmus[fmi])], check=True, capture_output=True, timeout=PATIENCE)
+        with file.open(encoding="utf-8") as lines:
+            heads = next(csv.reader(lines))
+            rows = np.array([[float(v) for cell in row for v in cell.split()] for row in csv.reader(lines)])
+    at = np.searchsorted(rows[:, 0], case.wanted["time"] - case.step / 1000)
+    return {"time": case.wanted["time"], **_columns(heads[1:], rows[np.minimum(at, len(rows) - 1), 1:], case.outputs)}
+
+
+def _columns(heads: list[str], values: np.ndarray, outputs: list[str]) -> Columns:
+    """Columns of a table by the names of scalars; arrays take as many as they have elements."""
+    names = [
+        name
+        for head in heads
+        for name in ([head] if head in outputs else [n for n in outputs if n.startswith(f"{head}[")])
+    ]
+    return dict(zip(names, values.T, strict=True))
+
+
+#: Communication step and length of the packages' runs, s, and what is compared.
+PACKAGE_STEP, PACKAGE_STOP = 1e-3, 0.5
+PACKAGE_OUTPUTS = (("car", "x"), ("car", "axis1.phi"), ("powertrain", "engine.w"))
+
+
+def packages() -> None:
+    """Print how far the package of powertrain and car ends from where our own master, jacobi and hold, ends."""
+    for fmi in (2, 3):
+        with tempfile.TemporaryDirectory() as folder:
+            files = {}
+            for name in ("powertrain", "car"):
+                system = System.of(sources.load(name, ()))
+                files[name] = build(system, pathlib.Path(folder, f"{name}.fmu"), fmi=fmi, equations="interpreted")
+            structure = SystemStructure.of(files)
+            file = write_ssp(structure, pathlib.Path(folder, "small_car.ssp"))
+            names = [".".join(end) for end in PACKAGE_OUTPUTS]
+            own = cosimulate(structure, step=PACKAGE_STEP, stop_time=PACKAGE_STOP, outputs=names)
+            for host, run in {"libcosim": package_in_libcosim, "ecos": package_in_ecos}.items():
+                try:
+                    found = run(file, structure)
+                    worst = max(abs(x / own[n][-1] - 1) for n, x in zip(names, found, strict=True))
+                    print(f"small_car.ssp of FMI {fmi}.0 in {host}: {_shown(worst)}", flush=True)
+                except Exception as error:
+                    print(f"small_car.ssp of FMI {fmi}.0 in {host}: fails: {error}", flush=True)
+
+
+def package_in_libcosim(file: pathlib.Path, structure: SystemStructure) -> list[float]:
+    """Values at the end of a run in libcosim."""
+    from libcosimpy.CosimExecution import CosimExecution
+    from libcosimpy.CosimLogging import CosimLogLevel, log_output_level
+    from libcosimpy.CosimObserver import CosimObserver
+
+    log_output_level(CosimLogLevel.WARNING)
+    execution = CosimExecution.from_ssp_file(str(file), step_size=round(PACKAGE_STEP * 1e9))
+    observer = CosimObserver.create_last_value()
+    execution.add_observer(observer=observer)
+    execution.step(round(PACKAGE_STOP / PACKAGE_STEP))
+    values = []
+    for element, name in PACKAGE_OUTPUTS:
+        (scalar,) = structure.scalars(element, name)
+        index = execution.slave_index_from_instance_name(element)
+        values += observer.last_real_values(index, [scalar.variable.valueReference])
+    return values
+
+
+def package_in_ecos(file: pathlib.Path, structure: SystemStructure) -> list[float]:
+    """Values at the end of a run in ecos."""
+    with load_ecos().EcosSimulation(ssp_path=str(file), step_size=PACKAGE_STEP) as simulation:
+        simulation.init()
+        simulation.step(round(PACKAGE_STOP / PACKAGE_STEP))
+        values = [simulation.get_real(f"{element}::{name}") for element, name in PACKAGE_OUTPUTS]
+        simulation.terminate()
+    return values
 
 
 def hosts() -> dict[str, Callable[[Case], Columns | None]]:
@@ -164,21 +256,23 @@ def hosts() -> dict[str, Callable[[Case], Columns | None]]:
 
     found: dict[str, Callable[[Case], Columns | None]] = {
         "FMPy, FMI 3.0": lambda case: case.fmpy(3, "CoSimulation", 1e-10),
-        "FMPy, CVode": exchange(lambda case: case.fmpy(2, "ModelExchange", TOLERANCES.get(case.name, TOLERANCE))),
+        "FMPy, CVode": exchange(lambda case: case.fmpy(2, "ModelExchange", case.tolerance)),
         "restarts when told": exchange(lambda case: case.importer(2)),
     }
     if importlib.util.find_spec("libcosimpy"):
         found["libcosim"] = libcosim
     if importlib.util.find_spec("ecospy"):
         found["ecos"] = ecos
+        found["ecos, FMI 3.0"] = ecos_3
     if shutil.which("fmusim"):
-        found["fmusim, co-simulation"] = lambda case: fmusim(case, "cs")
-        found["fmusim, CVode"] = exchange(lambda case: fmusim(case, "me"))
+        for fmi in (2, 3):
+            found[f"fmusim, FMI {fmi}.0"] = functools.partial(fmusim, fmi=fmi, interface="cs")
+            found[f"fmusim, CVode, FMI {fmi}.0"] = exchange(functools.partial(fmusim, fmi=fmi, interface="me"))
     return found
 
 
 #: These tell an FMU no tolerance: they are compared with our own run by default.
-DEFAULT = (libcosim, ecos)
+DEFAULT = (libcosim, ecos, ecos_3)
 
 
 def _shown(difference: float) -> str:
@@ -201,6 +295,8 @@ def main(*names: str) -> None:
                 except Exception as error:
                     cells.append(f"fails: {str(error).strip().splitlines()[-1][:60] if str(error) else repr(error)}")
         print(f"| `{name}` | " + " | ".join(cells) + " |", flush=True)
+    if not names:
+        packages()
 
 
 if __name__ == "__main__":

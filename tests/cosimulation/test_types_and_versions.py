@@ -1,0 +1,359 @@
+"""Systems of both versions of FMI, of arrays, and of Integer and Boolean variables, against recursions by hand."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import pathlib
+import zipfile
+
+import fmpy
+import numpy as np
+import pytest
+from lxml import etree
+from pythonfmu.builder import FmuBuilder
+
+import mbfmu
+from mbfmu import Assembly, Start
+from mbfmu.components import Body, World, blocks, forces
+from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.dynamics.system import System
+from mbfmu.errors import ModelError, SimulationError
+from mbfmu.export.ssp import write_ssp
+
+STEP = 0.03  # s
+LOW, HIGH = -0.1, 0.1
+MASS, STIFFNESS = 2.0, 50.0  # kg, N/m
+START = (0.3, -0.2, 0.1)  # m
+
+
+class Plant(Assembly):
+    """A level that rises or falls by 1 in a second."""
+
+    def __init__(self):
+        self.up, self.down = blocks.Constant(k=1.0), blocks.Constant(k=-1.0)
+        self.switch = blocks.Switch()
+        self.integrator = blocks.Integrator(k=1.0, y_start=0.0)
+        self.connect(self.up.y, self.switch.u1)
+        self.connect(self.down.y, self.switch.u3)
+        self.connect(self.switch.y, self.integrator.u)
+        self.input(self.switch.u2, "rising")
+        self.output(self.integrator.y, "level")
+
+
+class Controller(Assembly):
+    """Lets a level rise until it is above the band, and fall until it is below."""
+
+    def __init__(self):
+        self.hysteresis = blocks.Hysteresis(uLow=LOW, uHigh=HIGH)
+        self.inverse = blocks.Not()
+        self.connect(self.hysteresis.y, self.inverse.u)
+        self.input(self.hysteresis.u, "level")
+        self.output(self.inverse.y, "rising")
+
+
+class Mass(Assembly):
+    """A free mass that a force pushes."""
+
+    def __init__(self):
+        self.world = World(gravityType="NoGravity")
+        self.body = Body(
+            m=MASS,
+            r_CM=(0, 0, 0),
+            r_0=Start(list(START), fixed=True),
+            v_0=Start([0.5, 0.0, 0.0], fixed=True),
+            w_0_start=(1.0, 2.0, 3.0),
+            w_0_fixed=True,
+        )
+        self.force = forces.WorldForce()
+        self.connect(self.force.frame_b, self.body.frame_a)
+        self.input(self.force.force, "force")
+        self.output(self.body.frame_a.r_0, "r")
+
+
+class Spring(Assembly):
+    """The force of a spring to the origin."""
+
+    def __init__(self):
+        self.gain = blocks.MatrixGain(K=(-STIFFNESS * np.eye(3)).tolist())
+        self.input(self.gain.u, "r")
+        self.output(self.gain.y, "force")
+
+
+class Sum(Assembly):
+    """Adds up what it gets over time, each on its own."""
+
+    def __init__(self):
+        self.first, self.second, self.third = (blocks.Integrator(k=1.0, y_start=0.0) for _ in range(3))
+        for i, integrator in enumerate((self.first, self.second, self.third), start=1):
+            self.input(integrator.u, f"u[{i}]")
+            self.output(integrator.y, f"y[{i}]")
+
+
+def typed(assembly: Assembly, **types: str) -> System:
+    """The system of an assembly with variables of other types; those are discrete."""
+    system = System.of(assembly)
+    variables = tuple(
+        dataclasses.replace(
+            v, type=types[v.name], variability="discrete", start=None if v.start is None else int(v.start)
+        )
+        if v.name in types and types[v.name] != "Real"
+        else v
+        for v in system.variables
+    )
+    return dataclasses.replace(system, variables=variables)
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+    """FMUs by class, type of `rising` where there is one, and version of FMI: `plant Boolean 3`."""
+    folder = tmp_path_factory.mktemp("fmus")
+    built: dict[str, pathlib.Path] = {}
+
+    def build(name: str, system: System) -> None:
+        for fmi in (2, 3):
+            path = folder / f"{name.replace(' ', '_')}_{fmi}.fmu"
+            built[f"{name} {fmi}"] = mbfmu.build(system, path, fmi=fmi, equations="interpreted")
+
+    for type_ in ("Real", "Integer", "Boolean"):
+        build(f"plant {type_}", typed(Plant(), rising=type_))
+        build(f"controller {type_}", typed(Controller(), rising=type_))
+    build("mass", System.of(Mass()))
+    build("spring", System.of(Spring()))
+    build("sum", System.of(Sum()))
+    return built
+
+
+def two_point_control(n: int, sequential: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Levels and `rising` at n communication points: each sees what the other was, or the controller what is."""
+    levels, rising = [0.0], [1]
+    for _ in range(n - 1):
+        levels.append(levels[-1] + (STEP if rising[-1] else -STEP))
+        seen = levels[-1 if sequential else -2]
+        rising.append(0 if seen > HIGH else 1 if seen < LOW else rising[-1])
+    return np.array(levels), np.array(rising)
+
+
+# -- values that jump
+
+
+@pytest.mark.parametrize(
+    ("scheme", "inputs"), [("jacobi", "hold"), ("gauss-seidel", "hold"), ("gauss-seidel", "secant")]
+)
+@pytest.mark.parametrize(
+    ("plant", "controller"),
+    [
+        ("plant Boolean 2", "controller Boolean 2"),
+        ("plant Boolean 3", "controller Boolean 3"),
+        ("plant Integer 2", "controller Integer 3"),
+        ("plant Boolean 3", "controller Integer 2"),
+        ("plant Real 2", "controller Boolean 2"),
+        ("plant Boolean 2", "controller Real 2"),
+        ("plant Real 2", "controller Real 2"),
+    ],
+)
+def test_values_that_jump_are_passed_on_as_they_are(
+    plant: str, controller: str, scheme: str, inputs: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    """The level follows the recursion, whatever types and versions the two have, and however other inputs go on."""
+    structure = SystemStructure.of(
+        {"plant": fmus[plant], "controller": fmus[controller]},
+        [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
+    )
+    if inputs == "secant" and controller.endswith("3"):
+        with pytest.raises(SimulationError, match=r"controller: takes no input derivatives .*hold"):
+            cosimulate(structure, step=STEP, inputs=inputs)
+        return
+    result = cosimulate(structure, step=STEP, stop_time=1.5, scheme=scheme, inputs=inputs, tolerance=1e-9)
+    levels, rising = two_point_control(result.time.size, scheme == "gauss-seidel")
+    assert 3 < np.abs(np.diff(rising)).sum() < 20
+    if inputs == "hold":
+        assert np.array_equal(result["controller.rising"], rising)
+        assert result["plant.level"] == pytest.approx(levels, abs=1e-9)
+    else:  # the controller sees the level between the points, too, so that it switches where the band ends
+        assert np.abs(result["plant.level"]).max() < HIGH + STEP + 1e-9
+        assert np.abs(np.abs(np.diff(result["plant.level"])) - STEP).max() < 1e-9
+
+
+def test_start_values_have_to_fit_their_types(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"plant": fmus["plant Boolean 3"]}, [])
+    result = cosimulate(structure, step=STEP, stop_time=0.3, start_values={"plant.rising": True})
+    assert result["plant.level"] == pytest.approx(result.time, abs=1e-9)
+    for value in (0.5, 2, "on"):
+        with pytest.raises(SimulationError, match=rf"plant at t = 0 s: cannot set rising = {value}: .* type Boolean"):
+            cosimulate(structure, step=STEP, start_values={"plant.rising": value})
+
+
+@pytest.mark.parametrize(
+    ("connect", "message"),
+    [
+        (("plant.level", "other.rising"), "a continuous Real cannot be connected to an input of type Boolean; .*block"),
+        (("mass.r", "other.rising"), r"their shapes differ \(\[3\] and scalar\); connect equal ones, or elements"),
+        (("mass.r[4]", "other.rising"), r"no such input or output; did you mean r"),
+        (("mass.r", "mass.force"), "units m and N differ"),
+    ],
+)
+def test_types_shapes_and_units_that_do_not_fit_are_refused(
+    connect: tuple[str, str], message: str, fmus: dict[str, pathlib.Path]
+) -> None:
+    files = {"plant": fmus["plant Boolean 2"], "other": fmus["plant Boolean 2"], "mass": fmus["mass 3"]}
+    with pytest.raises(ModelError, match=message):
+        SystemStructure.of(files, [connect])
+
+
+# -- arrays
+
+
+ELEMENTS = [(f"mass.r[{i}]", f"spring.r[{i}]") for i in (2, 1, 3)]
+
+
+@pytest.mark.parametrize(
+    ("mass", "spring", "r"),
+    [(2, 2, [("mass.r", "spring.r")]), (3, 3, [("mass.r", "spring.r")]), (2, 3, [("mass.r", "spring.r")]),
+     (3, 2, ELEMENTS), (3, 3, ELEMENTS)],
+)  # fmt: skip
+def test_arrays_are_connected_element_by_element(
+    mass: int, spring: int, r: list[tuple[str, str]], fmus: dict[str, pathlib.Path]
+) -> None:
+    """A spring whose force is held over two steps, one for its own input: a linear recursion."""
+    structure = SystemStructure.of(
+        {"mass": fmus[f"mass {mass}"], "spring": fmus[f"spring {spring}"]}, [*r, ("spring.force", "mass.force")]
+    )
+    result = cosimulate(structure, step=STEP, stop_time=0.6, tolerance=1e-10)
+    position, speed = np.array(START), np.array([0.5, 0.0, 0.0])
+    force = before = -STIFFNESS * position
+    expected = [position]
+    for _ in result.time[1:]:
+        before, force = force, -STIFFNESS * position
+        position = position + STEP * speed + STEP**2 / 2 * before / MASS
+        speed = speed + STEP * before / MASS
+        expected.append(position)
+    assert np.ptp(expected) > 0.5
+    assert result["mass.r"] == pytest.approx(np.array(expected), abs=1e-8)
+
+
+def test_results_have_the_elements_of_matrices_in_their_places(fmus: dict[str, pathlib.Path]) -> None:
+    """The orientation of the mass, which turns about no axis of symmetry of its matrix."""
+    runs = [
+        cosimulate(SystemStructure.of({"mass": fmus[f"mass {fmi}"]}, []), step=0.1, outputs=["mass.body.frame_a.R.T"])
+        for fmi in (2, 3)
+    ]
+    assert runs[0].names == runs[1].names
+    matrices = [run["mass.body.frame_a.R.T"] for run in runs]
+    assert matrices[0].shape == (11, 3, 3)
+    assert np.abs(matrices[0][-1] - matrices[0][-1].T).max() > 0.1
+    assert np.array_equal(*matrices)
+
+
+def test_single_elements_are_set_without_touching_others(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"mass": fmus["mass 3"]}, [])
+    values = {"mass.force": [1.0, 2.0, 3.0], "mass.force[2]": -4.0}
+    result = cosimulate(structure, step=0.5, stop_time=1.0, start_values=values, outputs=["mass.r"])
+    assert result["mass.r"][-1] - START == pytest.approx(np.array([1.0, -4.0, 3.0]) / 2 / MASS + [0.5, 0, 0])
+    with pytest.raises(SimulationError, match=r"force takes 3 values, got 2"):
+        cosimulate(structure, step=0.5, start_values={"mass.force": [1.0, 2.0]})
+
+
+def test_slopes_of_arrays_of_fmi_3_lead_inputs_of_fmi_2(fmus: dict[str, pathlib.Path]) -> None:
+    """A mass without force moves along a line, which slopes give exactly, and held values do not."""
+    structure = SystemStructure.of({"mass": fmus["mass 3"], "sum": fmus["sum 2"]}, [("mass.r", "sum.u")])
+    options = {"step": 0.1, "stop_time": 1.0, "tolerance": 1e-9, "outputs": ["sum.y"]}
+    exact = np.add(START, [0.25, 0, 0])
+    assert cosimulate(structure, inputs="tangent", **options)["sum.y"][-1] == pytest.approx(exact, abs=1e-9)
+    held = cosimulate(structure, inputs="hold", **options)["sum.y"][-1]
+    assert held - exact == pytest.approx([-0.025, 0, 0], abs=1e-9)
+
+
+# -- packages
+
+
+def description(package: pathlib.Path) -> etree._Element:
+    with zipfile.ZipFile(package) as archive:
+        return etree.fromstring(archive.read("SystemStructure.ssd"))
+
+
+def test_packages_without_arrays_are_of_ssp_1_with_its_types(
+    tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]
+) -> None:
+    """ecos and FMPy refuse SSP 2.0; to both versions of FMI, SSP 1.0 has the types."""
+    schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
+    for plant, controller in ((2, 2), (3, 3), (2, 3)):
+        structure = SystemStructure.of(
+            {"plant": fmus[f"plant Integer {plant}"], "controller": fmus[f"controller Boolean {controller}"]},
+            [("controller.rising", "plant.rising"), ("plant.level", "controller.level")],
+        )
+        root = description(write_ssp(structure, tmp_path / f"{plant}{controller}.ssp"))
+        assert schema.validate(root), schema.error_log
+        types = {
+            (c.getparent().getparent().get("name"), c.get("name")): etree.QName(c[0]).localname
+            for c in root.iter("{*}Connector")
+        }
+        assert types == {
+            ("plant", "rising"): "Integer", ("plant", "level"): "Real",
+            ("controller", "rising"): "Boolean", ("controller", "level"): "Real",
+        }  # fmt: skip
+
+
+def test_packages_have_arrays_and_their_elements(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
+    """SSP 2.0: an array is one connector with dimensions, and a connection may be restricted to indices of it."""
+    structure = SystemStructure.of(
+        {"mass": fmus["mass 3"], "spring": fmus["spring 3"], "sum": fmus["sum 2"]},
+        [("spring.force", "mass.force"), *ELEMENTS, ("mass.r", "sum.u")],
+    )
+    root = description(write_ssp(structure, tmp_path / "arrays.ssp", connectors=True))
+    assert root.get("version") == "2.0"
+    types = {c.get("name"): etree.QName(c[0]).localname for c in root.iter("{*}Connector")}
+    assert (types["r"], types["u[1]"]) == ("Float64", "Real")
+    wires = [dict(connection.attrib) for connection in root.iter("{*}Connection")]
+    assert {"startElement": "spring", "startConnector": "force", "endElement": "mass", "endConnector": "force"} in wires
+    for i, wire in itertools.product((1, 2, 3), ("spring", "sum")):
+        end = {"endConnector": "r", "endIndices": str(i)} if wire == "spring" else {"endConnector": f"u[{i}]"}
+        start = {"startElement": "mass", "startConnector": "r", "startIndices": str(i)}
+        assert start | {"endElement": wire} | end in wires
+    sizes = [
+        [d.get("size") for d in c.iter("{*}Dimension")] for c in root.iter("{*}Connector") if c.get("name") == "force"
+    ]
+    assert sizes == [["3"], ["3"]]
+
+
+# -- FMUs of another tool
+
+ECHO = """
+from pythonfmu import Boolean, Fmi2Causality, Fmi2Slave, Fmi2Variability, Integer, String
+
+
+class Echo(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.text_in, self.count_in, self.on_in = "nothing", 0, False
+        self.text, self.length, self.count, self.on = "", 0, 0, False
+        jumps = {"variability": Fmi2Variability.discrete}
+        for name, kind in (("text", String), ("count", Integer), ("on", Boolean), ("length", Integer)):
+            self.register_variable(kind(name, causality=Fmi2Causality.output, **jumps))
+            if name != "length":
+                self.register_variable(kind(name + "_in", causality=Fmi2Causality.input, **jumps))
+
+    def do_step(self, current_time, step_size):
+        self.text, self.count, self.on = self.text_in + "!", self.count_in + 1, not self.on_in
+        self.length = len(self.text)
+        return True
+"""
+
+
+def test_texts_and_numbers_go_round_in_fmus_of_pythonfmu(tmp_path: pathlib.Path) -> None:
+    """Two that answer with what they got and a little more, one communication step after the other."""
+    (tmp_path / "echo.py").write_text(ECHO, encoding="utf-8")
+    FmuBuilder.build_FMU(tmp_path / "echo.py", dest=tmp_path)
+    file = tmp_path / "Echo.fmu"
+    names = ("text", "count", "on")
+    there, back = ([(f"{x}.{name}", f"{y}.{name}_in") for name in names] for x, y in (("a", "b"), ("b", "a")))
+    structure = SystemStructure.of({"a": file, "b": file}, [*there, *back])
+    result = cosimulate(structure, step=0.1, stop_time=0.5, scheme="gauss-seidel")
+    assert result["a.count"].tolist() == result["a.length"].tolist() == [0, 1, 3, 5, 7, 9]
+    assert result["b.count"].tolist() == result["b.length"].tolist() == [0, 2, 4, 6, 8, 10]
+    assert result["a.on"].tolist() == [0, 1, 1, 1, 1, 1]
+    assert set(result) == {f"{element}.{name}" for element in "ab" for name in ("count", "on", "length")}
+    with pytest.raises(SimulationError, match=r"a.text: is of type String; only numbers are recorded"):
+        cosimulate(structure, step=0.1, outputs=["a.text"])
+    with pytest.raises(ModelError, match=r"a.text and b.count_in: types String and Integer cannot be connected"):
+        SystemStructure.of({"a": file, "b": file}, [("a.text", "b.count_in")])
