@@ -8,7 +8,6 @@ import numpy as np
 
 from mbfmu.components.blocks.sources import Pulse, RealExpression
 from mbfmu.components.blocks.tables import CombiTimeTable
-from mbfmu.components.interpolation import EXTRAPOLATION
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealOutput, required
 from mbfmu.modeling import types as t
@@ -71,7 +70,7 @@ class BooleanPulse(Component):
 class _Stepwise(Component):
     """Values that change at the instants of a table."""
 
-    extrapolation = Parameter(EXTRAPOLATION, "HoldLastPoint", "Extrapolation of data outside the definition range")
+    extrapolation = Parameter(t.Extrapolation, "HoldLastPoint", "Extrapolation of data outside the definition range")
     startTime = Parameter(t.Time, -1e60, "Output = 0 for time < startTime")
     shiftTime = Parameter(t.Time, 0.0, "Shift time of table")
     y = RealOutput("Connector of output signal")
