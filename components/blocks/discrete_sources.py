@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
+from mbfmu.components.blocks.logical import TRUE_FROM
 from mbfmu.components.blocks.sources import Pulse, RealExpression
 from mbfmu.components.blocks.tables import CombiTimeTable
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealOutput, required
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
 
@@ -114,6 +118,27 @@ class BooleanTable(_Stepwise):
         return np.array([[instants[0], float(self.startValue)], *np.column_stack([instants, values])])
 
 
+class RadioButtonSource(Component):
+    """Boolean signal source that mimics a radio button: it goes on at instants, and off where a reset becomes true."""
+
+    modelica_name = "Blocks.Sources.RadioButtonSource"
+
+    buttonTimeTable = Parameter(t.Time, (0.0, 1.0), "Time instants where button is pressed", shape=None)
+    nReset = Parameter(t.Integer, 0, "Number of signals that reset the button", min=0)
+    reset = RealInput(
+        "Reset button to false, if an element of reset becomes true (from 0.5 on)",
+        shape=lambda self: (self.nReset,),
+        when=lambda self: self.nReset > 0,
+    )
+    on = RealOutput("1 while the button is pressed, else 0")
+
+    def equations(self) -> None:
+        instants = ca.vertsplit(ca.vec(self.buttonTimeTable))
+        pressed = functools.reduce(operator.or_, [self.edge(self.time >= instant) for instant in instants])
+        reset = [self.edge(self.pre(self.reset[k]) >= TRUE_FROM) for k in range(self.nReset)]
+        self.on = self.hold(pressed, *reset, value=pressed.active)
+
+
 class SampleTrigger(Component):
     """Generate sample trigger signal: true at each instant of sampling only."""
 
@@ -183,5 +208,6 @@ __all__ = [
     "IntegerExpression",
     "IntegerStep",
     "IntegerTable",
+    "RadioButtonSource",
     "SampleTrigger",
 ]

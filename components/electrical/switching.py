@@ -14,6 +14,7 @@ from mbfmu.components.electrical.interfaces import (
     ConditionalHeatPort,
     IdealSemiconductor,
     IdealSwitch,
+    IdealSwitchWithArc,
     NegativePin,
     Pin,
     PositivePin,
@@ -78,8 +79,8 @@ class IdealTriac(Component):
         self.connect(self.idealThyristor1.p, self.p)
 
 
-class _ByPin(IdealSwitch):
-    """Switch that the potential of a pin controls."""
+class _AtLevel(Component):
+    """Component that the potential of a pin controls."""
 
     level = Parameter(t.Voltage, 0.5, "Switch level")
     control = Pin("Control pin")
@@ -90,7 +91,7 @@ class _ByPin(IdealSwitch):
         return self.switch(self.control.v - self.level, then, otherwise)
 
 
-class ControlledIdealOpeningSwitch(_ByPin):
+class ControlledIdealOpeningSwitch(_AtLevel, IdealSwitch):
     """Controlled ideal electrical opener: open while control.v > level."""
 
     modelica_name = "Electrical.Analog.Ideal.ControlledIdealOpeningSwitch"
@@ -99,10 +100,50 @@ class ControlledIdealOpeningSwitch(_ByPin):
         return self.high(1.0, 0.0)
 
 
-class ControlledIdealClosingSwitch(_ByPin):
+class ControlledIdealClosingSwitch(_AtLevel, IdealSwitch):
     """Controlled ideal electrical closer: closed while control.v > level."""
 
     modelica_name = "Electrical.Analog.Ideal.ControlledIdealClosingSwitch"
+
+    def is_off(self) -> Any:
+        return self.high(0.0, 1.0)
+
+
+class OpenerWithArc(IdealSwitchWithArc):
+    """Ideal opening switch with simple arc model."""
+
+    modelica_name = "Electrical.Analog.Ideal.OpenerWithArc"
+
+    control = RealInput("True (from 0.5 on) => switch open, false => p--n connected")
+
+    def is_off(self) -> Any:
+        return self.switch(self.control - TRUE_FROM, 1.0, 0.0)
+
+
+class CloserWithArc(IdealSwitchWithArc):
+    """Ideal closing switch with simple arc model."""
+
+    modelica_name = "Electrical.Analog.Ideal.CloserWithArc"
+
+    control = RealInput("True (from 0.5 on) => p--n connected, false => switch open")
+
+    def is_off(self) -> Any:
+        return self.switch(self.control - TRUE_FROM, 0.0, 1.0)
+
+
+class ControlledOpenerWithArc(_AtLevel, IdealSwitchWithArc):
+    """Controlled ideal electrical opener with simple arc model: off while control.v > level."""
+
+    modelica_name = "Electrical.Analog.Ideal.ControlledOpenerWithArc"
+
+    def is_off(self) -> Any:
+        return self.high(1.0, 0.0)
+
+
+class ControlledCloserWithArc(_AtLevel, IdealSwitchWithArc):
+    """Controlled ideal electrical closer with simple arc model: on while control.v > level."""
+
+    modelica_name = "Electrical.Analog.Ideal.ControlledCloserWithArc"
 
     def is_off(self) -> Any:
         return self.high(0.0, 1.0)
@@ -309,10 +350,13 @@ class IdealizedOpAmpLimited(Component):
 
 
 __all__ = [
+    "CloserWithArc",
+    "ControlledCloserWithArc",
     "ControlledIdealClosingSwitch",
     "ControlledIdealCommutingSwitch",
     "ControlledIdealIntermediateSwitch",
     "ControlledIdealOpeningSwitch",
+    "ControlledOpenerWithArc",
     "IdealCommutingSwitch",
     "IdealGTOThyristor",
     "IdealIntermediateSwitch",
@@ -321,4 +365,5 @@ __all__ = [
     "IdealTransformer",
     "IdealTriac",
     "IdealizedOpAmpLimited",
+    "OpenerWithArc",
 ]
