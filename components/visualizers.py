@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import casadi as ca
 
 from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
-from mbfmu.components.interfaces import PartialVisualizer
+from mbfmu.components.interfaces import PartialVisualizer, Renamed
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.frames import normalize
 from mbfmu.modeling import Parameter, RealInput, required
@@ -143,10 +143,11 @@ class Rectangle(Animated, PartialVisualizer):
         )
 
 
-class Torus(Animated, PartialVisualizer):
+class Torus(Renamed, Animated, PartialVisualizer):
     """Torus about the y-axis of a frame."""
 
     modelica_name = "MultiBody.Visualizers.Torus"
+    newer_names: ClassVar[Mapping[str, str]] = {"R": "ri", "r": "ro"}
 
     ri = Parameter(t.Radius, 0.5, "Inner radius of torus", animation=True)
     ro = Parameter(t.Radius, 0.1, "Outer radius of torus (= width/2)", animation=True)

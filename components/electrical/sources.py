@@ -226,7 +226,7 @@ class _Rise(Component):
 
     riseTime = Parameter(t.Time, required, "Rise time", min=0)
     riseTimeConst = Parameter(t.Time, required, "Rise time constant", min=1e-60)
-    fallTimeConst = Parameter(t.Time, lambda self: self.riseTimeConst, "Fall time constant", min=1e-60)
+    fallTimeConst = Parameter(t.Time, required, "Fall time constant", min=1e-60)
 
 
 class _Period(Component):
@@ -240,7 +240,7 @@ class _Period(Component):
 class _Pulse(_Period):
     """Parameters of a pulse."""
 
-    width = Parameter(t.Real, 50.0, "Width of pulse in % of period", min=0, max=100)
+    width = Parameter(t.Real, required, "Width of pulse in % of period", min=0, max=100)
 
 
 class _Trapezoid(Component):
@@ -250,7 +250,7 @@ class _Trapezoid(Component):
     width = Parameter(t.Time, required, "Width duration of trapezoid", min=0)
     falling = Parameter(t.Time, required, "Falling duration of trapezoid", min=0)
     period = Parameter(t.Time, required, "Time for one period", min=1e-60)
-    nperiod = Parameter(t.Integer, -1, "Number of periods (< 0 means infinite number of periods)")
+    nperiod = Parameter(t.Integer, required, "Number of periods (< 0 means infinite number of periods)")
 
 
 class _Ramp(Component):

@@ -263,7 +263,13 @@ class IdealTransformer(TwoPort):
 
     n = Parameter(t.Real, required, "Turns ratio primary:secondary voltage", nonzero=True)
     considerMagnetization = Parameter(t.Boolean, False, "Choice of considering magnetization")
-    Lm1 = Parameter(t.Inductance, 1.0, "Magnetization inductance w.r.t. primary side", nonzero=True)
+    Lm1 = Parameter(
+        t.Inductance,
+        required,
+        "Magnetization inductance w.r.t. primary side",
+        nonzero=True,
+        when=lambda self: self.considerMagnetization,
+    )
     i2 = NetworkVariable(t.Current, "Current flowing from pos. to neg. pin of port 2", start=0.0)
     im1 = Variable(t.Current, "Magnetization current w.r.t. primary side")
     psim1 = State(

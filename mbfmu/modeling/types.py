@@ -144,6 +144,7 @@ Smoothness = Type(
 Extrapolation = Type(
     "Extrapolation", "String", values=("HoldLastPoint", "LastTwoPoints", "Periodic", "NoExtrapolation")
 )
+AssertionLevel = Type("AssertionLevel", "String", values=("warning", "error"))
 TimeEvents = Type("TimeEvents", "String", values=("Always", "AtDiscontinuities", "NoTimeEvents"))
 
 INFINITY = math.inf

@@ -409,10 +409,14 @@ SOURCES = {
     "Sine": ({"f": 3.0, "phase": 0.3, "startTime": 0.1}, "amplitude", blocks.Sine),
     "Cosine": ({"f": 3.0, "phase": 0.3}, "amplitude", blocks.Cosine),
     "ExpSine": ({"f": 3.0, "damping": 2.0}, "amplitude", blocks.ExpSine),
-    "Exponentials": ({"riseTime": 0.4, "riseTimeConst": 0.1}, "outMax", blocks.Exponentials),
+    "Exponentials": ({"riseTime": 0.4, "riseTimeConst": 0.1, "fallTimeConst": 0.2}, "outMax", blocks.Exponentials),
     "Pulse": ({"period": 0.3, "width": 40.0}, "amplitude", blocks.Pulse),
     "SawTooth": ({"period": 0.3}, "amplitude", blocks.SawTooth),
-    "Trapezoid": ({"period": 0.5, "rising": 0.1, "width": 0.2, "falling": 0.05}, "amplitude", blocks.Trapezoid),
+    "Trapezoid": (
+        {"period": 0.5, "rising": 0.1, "width": 0.2, "falling": 0.05, "nperiod": -1},
+        "amplitude",
+        blocks.Trapezoid,
+    ),
 }
 
 

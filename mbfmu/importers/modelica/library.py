@@ -272,7 +272,7 @@ _ENUMERATIONS: dict[str, tuple[str, ...]] = {
     "Blocks.Types.Smoothness": t.Smoothness.values,
     "Blocks.Types.Extrapolation": t.Extrapolation.values,
     "Blocks.Types.TimeEvents": t.TimeEvents.values,
-    "AssertionLevel": ("warning", "error"),
+    "AssertionLevel": t.AssertionLevel.values,
 }
 
 
