@@ -79,10 +79,14 @@ class _Arrow(Animated, PartialVisualizer):
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow line", animation=True
     )
     color = Parameter(t.Color, ARROW_COLOR, "Color of arrow", shape=3, animation=True)
+    headAtOrigin = Parameter(
+        t.Boolean, False, "= true, if the arrow's head is at r_tail, and its tail before that", animation=True
+    )
 
     def draw_head(self: Any, r_head: Any) -> None:
         """Draw the arrow over the vector r_head [m], resolved in frame_a."""
-        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=self.r_tail, color=self.color)
+        tail = self.r_tail - r_head if self.headAtOrigin else self.r_tail
+        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=tail, color=self.color)
 
 
 class FixedArrow(_Arrow):

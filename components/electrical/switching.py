@@ -335,6 +335,7 @@ class IdealizedOpAmpLimited(Component):
     vns = Variable(t.Voltage, "Negative supply voltage")
     v_in = Variable(t.Voltage, "Input voltage difference")
     v_out = Variable(t.Voltage, "Output voltage to ground")
+    p_in = Variable(t.Power, "Input power")
     p_out = Variable(t.Power, "Output power")
     p_s = Variable(t.Power, "Supply power")
     i_s = Variable(t.Current, "Supply current")
@@ -348,8 +349,8 @@ class IdealizedOpAmpLimited(Component):
         self.relation(self.v_out - self.switch(open_loop - self.vps, self.vps, lower))
         self.in_p.i = self.in_n.i = 0.0
         self.out.i = self.i_out
-        self.p_out = self.v_out * self.i_out
-        self.p_s = -self.p_out
+        self.p_in, self.p_out = 0.0, self.v_out * self.i_out
+        self.p_s = -(self.p_in + self.p_out)
         self.i_s = self.p_s / (self.vps - self.vns)
         if self.useSupply:
             self.s_p.i, self.s_n.i = self.i_s, -self.i_s

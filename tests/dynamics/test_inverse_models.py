@@ -64,7 +64,8 @@ def drive(sensor, output, *, elastic=None):
         model.connect(model.torque.flange, model.motor.flange_a)
         end = model.motor.flange_b
         if elastic is not None:
-            model.spring, model.load = elastic, rotational.Inertia(J=0.5)
+            model.spring = (rotational.SpringDamper if "d" in elastic else rotational.Spring)(**elastic)
+            model.load = rotational.Inertia(J=0.5)
             model.connect(end, model.spring.flange_a)
             model.connect(model.spring.flange_b, model.load.flange_a)
             end = model.load.flange_b
@@ -100,9 +101,7 @@ def test_a_torque_is_implied_by_the_motion_that_it_drives(sensor, output, deriva
 
 
 def test_an_elastic_drive_needs_four_derivatives():
-    found, (_, _, two, _, four), _ = inverted(
-        5, drive(rotational.AngleSensor, "phi", elastic=rotational.Spring(c=100.0))
-    )
+    found, (_, _, two, _, four), _ = inverted(5, drive(rotational.AngleSensor, "phi", elastic={"c": 100.0}))
     np.testing.assert_allclose(found, 2.5 * two + 2.0 * 0.5 / 100.0 * four, atol=1e-9)
 
 
@@ -154,7 +153,7 @@ def test_inverse_dynamics_of_a_mechanism():
     [
         (lambda model, u: model.sine.y, "nothing that the signal acts on has an effect on the condition"),
         (
-            drive(rotational.AngleSensor, "phi", elastic=rotational.SpringDamper(c=100.0, d=0.0)),
+            drive(rotational.AngleSensor, "phi", elastic={"c": 100.0, "d": 0.0}),
             "derivative of condition 1 of inverse: with these parameters it says nothing",
         ),
     ],
@@ -174,3 +173,32 @@ def test_a_derivative_of_an_input_is_refused():
 
     with pytest.raises(ModelError, match="the derivative of an FMU input or a delayed signal"):
         System.of(Direct())
+
+
+@pytest.mark.parametrize(
+    ("order", "plant", "inverse"),
+    [
+        (3, of_order_two, lambda s: (s**2 / 25 + 2 * 0.3 / 5 * s + 1) / 2),
+        (3, drive(rotational.AngleSensor, "phi"), lambda s: 2 * s**2),
+        (2, drive(rotational.SpeedSensor, "w"), lambda s: 2 * s),
+        (5, drive(rotational.AngleSensor, "phi", elastic={"c": 100.0}), lambda s: 2.5 * s**2 + s**4 / 100),
+    ],
+    ids=["block", "angle", "speed", "elastic"],
+)
+def test_linear_models_of_inverses(order, plant, inverse):
+    """The filter's transfer function times that of the plant, turned over; states that are bound are none of it."""
+
+    class Open(Assembly):
+        def __init__(self):
+            self.filter = blocks.CriticalDamping(n=order, f=Inverse.frequency)
+            self.inverse = blocks.InverseBlockConstraints()
+            self.input(self.filter.u, name="u")
+            self.connect(self.filter.y, self.inverse.u1)
+            self.connect(plant(self, self.inverse.y2), self.inverse.u2)
+            self.output(self.inverse.y1, name="y")
+
+    found = mbfmu.linearize(Open())
+    pole = 2 * math.pi * Inverse.frequency / math.sqrt(2 ** (1 / order) - 1)
+    for s in (0.3j, 2j, 20j):
+        response = found.C @ np.linalg.solve(s * np.eye(len(found.A)) - found.A, found.B) + found.D
+        np.testing.assert_allclose(np.array(response).item(), inverse(s) / (1 + s / pole) ** order, rtol=1e-9)
