@@ -349,7 +349,7 @@ class StateSpace(StateSpaceMatrices):
     def equations(self) -> None:
         rates = self.A @ self.x + self.B @ self.u
         self.der.x = rates
-        self.y = self.C @ self.x + self.D @ self.u
+        self.y = self.C @ self.x + self.through(self.u)
         if self.initType == "SteadyState":
             self.initially(rates, "steady state")
         elif self.initType == "InitialOutput":

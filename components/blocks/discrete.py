@@ -135,7 +135,7 @@ class StateSpace(DiscreteBlock, StateSpaceMatrices):
     def equations(self) -> None:
         before, sampled = self.pre(self.x), self.sampled()
         self.when(sampled, x=self.A @ before + self.B @ self.u)
-        outputs = self.C @ before + self.D @ self.u
+        outputs = self.C @ before + self.through(self.u)
         self.y = self.hold(sampled, value=outputs, start=ca.SX.zeros(outputs.numel()))
 
 

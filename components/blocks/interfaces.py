@@ -87,11 +87,16 @@ class StateSpaceMatrices(Component):
     D = Parameter(
         t.Real,
         lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
-        "Matrix D of state space model",
+        "Matrix D of state space model; where nobody gives it, nothing passes through at once",
         shape=None,
+        when=lambda self: self.is_given("D"),
     )
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("B")[1],))
     y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("C")[0],))
+
+    def through(self, u: Any) -> Any:
+        """What of the inputs passes through at once."""
+        return self.D @ u if self.is_given("D") else ca.SX.zeros(self.shape_of("C")[0])
 
     def modify(self, **modifiers: Any) -> None:
         """Take values, and check what the matrices' sizes say of each other."""

@@ -159,7 +159,6 @@ __all__ = [
     "BandLimitedWhiteNoise",
     "GlobalSeed",
     "NormalNoise",
-    "PartialNoise",
     "TruncatedNormalNoise",
     "UniformNoise",
 ]

@@ -82,6 +82,8 @@ class Sweeps:
     ) -> None:
         self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
         self.flat, self.behaviours = topology.flat, topology.behaviours if behaviours is None else behaviours
+        #: Derivatives of conditions with respect to the signals that they are solved for.
+        self.effects: dict[Own, ca.SX] = {}
         self._known: dict[Hashable, ca.SX] = {}
         self._pending: dict[Hashable, str] = {}
         self._touching: dict[ScalarNode, list[Relation]] = {}
@@ -162,6 +164,8 @@ class Sweeps:
                 self._pending = pending
             knows = ca.depends_on(residual, unknown)
             self._known[key] = _root(residual, unknown, [f"the condition of {path}"]) if knows else unknown
+            if knows:
+                self.effects[Own(path, leaf)] = ca.jacobian(residual, unknown)
         return self._known[key]
 
     def condition(self, path: str, leaf: leaves.Implied) -> ca.SX:

@@ -148,16 +148,37 @@ def test_inverse_dynamics_of_a_mechanism():
     np.testing.assert_allclose(found, inertia * acceleration + mass * 9.80665 * 0.25 * np.cos(angle), atol=1e-10)
 
 
+def state_space(**matrices):
+    """A plant with two states."""
+
+    def plant(model, u):
+        model.plant = blocks.StateSpace(A=((-1.0, 0.5), (0.2, -2.0)), B=((1.0,), (0.3,)), C=((1.0, 0.1),), **matrices)
+        model.connect(u, model.plant.u[0])
+        return model.plant.y[0]
+
+    return plant
+
+
+def test_a_state_space_model_is_inverted():
+    """What the sought input drives is the given output: u = (y' - C A x) / C B."""
+    found, (y, yd), result = inverted(2, state_space())
+    x = np.asarray(result["plant.x"])
+    A, B, C = np.array([[-1.0, 0.5], [0.2, -2.0]]), np.array([1.0, 0.3]), np.array([1.0, 0.1])
+    np.testing.assert_allclose(x @ C, y, atol=1e-12)
+    np.testing.assert_allclose(found, (yd - x @ A.T @ C) / (C @ B), atol=1e-10)
+
+
 @pytest.mark.parametrize(
     ("plant", "message"),
     [
+        (state_space(D=((0.0,),)), "with these parameters the signal has no effect on it at once"),
         (lambda model, u: model.sine.y, "nothing that the signal acts on has an effect on the condition"),
         (
             drive(rotational.AngleSensor, "phi", elastic={"c": 100.0, "d": 0.0}),
             "derivative of condition 1 of inverse: with these parameters it says nothing",
         ),
     ],
-    ids=["nothing", "damper of 0"],
+    ids=["direct part of 0", "nothing", "damper of 0"],
 )
 def test_conditions_that_determine_nothing_are_refused(plant, message):
     with pytest.raises(ModelError, match=message):
