@@ -124,7 +124,7 @@ class RadioButtonSource(Component):
     modelica_name = "Blocks.Sources.RadioButtonSource"
 
     buttonTimeTable = Parameter(t.Time, (0.0, 1.0), "Time instants where button is pressed", shape=None)
-    nReset = Parameter(t.Integer, 0, "Number of signals that reset the button", min=0)
+    nReset = Parameter(t.Integer, 1, "Number of signals that reset the button", min=0)
     reset = RealInput(
         "Reset button to false, if an element of reset becomes true (from 0.5 on)",
         shape=lambda self: (self.nReset,),
@@ -135,7 +135,8 @@ class RadioButtonSource(Component):
     def equations(self) -> None:
         instants = ca.vertsplit(ca.vec(self.buttonTimeTable))
         pressed = functools.reduce(operator.or_, [self.edge(self.time >= instant) for instant in instants])
-        reset = [self.edge(self.pre(self.reset[k]) >= TRUE_FROM) for k in range(self.nReset)]
+        signals = ca.vertsplit(self.reset) if self.nReset else []
+        reset = [self.edge(self.pre(signal) >= TRUE_FROM) for signal in signals]
         self.on = self.hold(pressed, *reset, value=pressed.active)
 
 

@@ -321,11 +321,13 @@ def test_radio_buttons_release_each_other():
     result = run(
         "one.on - other.reset[0]",
         "other.on - one.reset[0]",
-        one=blocks.RadioButtonSource(buttonTimeTable=(1.0, 3.0), nReset=1),
-        other=blocks.RadioButtonSource(buttonTimeTable=(2.0, 4.0), nReset=1),
+        one=blocks.RadioButtonSource(buttonTimeTable=(1.0, 3.0)),
+        other=blocks.RadioButtonSource(buttonTimeTable=(2.0, 4.0)),
+        alone=blocks.RadioButtonSource(buttonTimeTable=(1.0, 3.0), nReset=0),
         stop=5.0,
         step=0.5,
     )
     expected = np.array([0, 1, 0, 1, 0])
     np.testing.assert_array_equal(np.asarray(result["one.on"])[1::2], expected)
     np.testing.assert_array_equal(np.asarray(result["other.on"])[1::2], np.array([0, 0, 1, 0, 1]))
+    np.testing.assert_array_equal(np.asarray(result["alone.on"])[1::2], np.array([0, 1, 1, 1, 1]))
