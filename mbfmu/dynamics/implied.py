@@ -117,20 +117,17 @@ class ImpliedSignals:
         return dataclasses.replace(found, between_states=tuple(levels))
 
     def _states_moved(self) -> ca.SX:
-        """States that signals act on, through other ones or at once."""
+        """The signals, and the states that they act on at once or through other ones."""
         unknowns, rates = self._sweeps.unknowns, self._sweeps.state_rates
-        mechanical = ca.veccat(*unknowns.q.values(), *unknowns.v.values())
         states = elements(stacked(unknowns.z.values()))
         moved, count = self._all, 0
         while moved.numel() > count:
-            count = moved.numel()
-            known = set(which_depend(rates, moved))
+            count, found = moved.numel(), [self._all]
+            reached = set(which_depend(rates, moved))
             if ca.depends_on(self._residual, moved):
-                known |= set(which_depend(rates, self._unknown))
-                moved = ca.vertcat(self._all, mechanical)
-            else:
-                moved = self._all
-            moved = stacked([moved, *(states[i] for i in sorted(known))])
+                reached.update(which_depend(rates, self._unknown))
+                found += [*unknowns.q.values(), *unknowns.v.values()]
+            moved = stacked([*found, *(states[i] for i in sorted(reached))])
         return moved
 
     # -- accelerations that follow without the signals

@@ -162,10 +162,15 @@ class Sweeps:
                 residual = self._tried(key, unknown, lambda: self.condition(path, leaf))
             finally:
                 self._pending = pending
-            knows = ca.depends_on(residual, unknown)
-            self._known[key] = _root(residual, unknown, [f"the condition of {path}"]) if knows else unknown
-            if knows:
-                self.effects[Own(path, leaf)] = ca.jacobian(residual, unknown)
+            self._known[key] = unknown
+            if ca.depends_on(residual, unknown):
+                self.effects[Own(path, leaf)] = effect = ca.jacobian(residual, unknown)
+                if ca.depends_on(effect, unknown):
+                    raise ModelError(
+                        f"condition {leaf.index + 1} of {path}: it is not linear in the signal that it is solved for; "
+                        "put a state in between, e.g. a FirstOrder block"
+                    )
+                self._known[key] = solve(effect, -ca.substitute(residual, unknown, 0))
         return self._known[key]
 
     def condition(self, path: str, leaf: leaves.Implied) -> ca.SX:

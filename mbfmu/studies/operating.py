@@ -186,19 +186,20 @@ def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted:
     # what starts at a fixed value was chosen by whoever wrote the model: rather keep it
     preferred = np.array([0.1 if nq + i < len(e.fixed) and e.fixed[nq + i] else 1.0 for i in range(nv)])
     preferred[list(wanted)] *= 1e-3
-    moving = np.flatnonzero(np.abs(mechanics.displaced(t, x, np.eye(nv))).max(axis=0, initial=0.0))
+    # speeds of bound states and the like move no position
+    moving = [i for i, dq in enumerate(mechanics.displaced(t, x, np.eye(nv)).T) if dq.any()]
     found, along = _free(e, G[: g.size, moving], preferred[moving])
-    positions = tuple(int(i) for i in moving[list(found)])
+    positions = tuple(moving[k] for k in found)
     speeds, eta = _free(e, G, preferred)
     n = len(positions) + len(speeds) + nz
     theta, embedding = np.zeros((nv, n)), np.zeros((mechanics.nx, n))
-    theta[np.ix_(moving, range(len(positions)))] = along
+    theta[moving, : len(positions)] = along
     embedding[nq + nv :, n - nz :] = np.eye(nz)
     driven = np.zeros((mechanics.nx, u.size))
     if g.size and nz:  # dg/dz dz + G dtheta = 0 with the independent coordinates held
         dependent = [i for i in moving if i not in set(positions)]
         change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {1: embedding[:, n - nz :]})[0]
-        theta[np.ix_(dependent, range(n - nz, n))] = -np.linalg.pinv(G[: g.size, dependent], rcond=RANK) @ change
+        theta[dependent, n - nz :] = -np.linalg.pinv(G[: g.size, dependent], rcond=RANK) @ change
     embedding[:nq] = mechanics.displaced(t, x, theta)
     if c.size:
         # dc/dq dq + dc/dz dz + dc/du du + G dv = 0 with the independent speeds held

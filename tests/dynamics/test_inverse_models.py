@@ -159,6 +159,13 @@ def state_space(**matrices):
     return plant
 
 
+def square(model, u):
+    model.plant = blocks.Product()
+    model.connect(u, model.plant.u1)
+    model.connect(u, model.plant.u2)
+    return model.plant.y
+
+
 def test_a_state_space_model_is_inverted():
     """What the sought input drives is the given output: u = (y' - C A x) / C B."""
     found, (y, yd), result = inverted(2, state_space())
@@ -171,6 +178,7 @@ def test_a_state_space_model_is_inverted():
 @pytest.mark.parametrize(
     ("plant", "message"),
     [
+        (square, "condition 1 of inverse: it is not linear in the signal"),
         (state_space(D=((0.0,),)), "with these parameters the signal has no effect on it at once"),
         (lambda model, u: model.sine.y, "nothing that the signal acts on has an effect on the condition"),
         (
@@ -178,7 +186,7 @@ def test_a_state_space_model_is_inverted():
             "derivative of condition 1 of inverse: with these parameters it says nothing",
         ),
     ],
-    ids=["direct part of 0", "nothing", "damper of 0"],
+    ids=["square", "direct part of 0", "nothing", "damper of 0"],
 )
 def test_conditions_that_determine_nothing_are_refused(plant, message):
     with pytest.raises(ModelError, match=message):
