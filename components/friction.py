@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.interpolation import SMOOTHNESS, look_up
+from mbfmu.components.interpolation import look_up
 from mbfmu.components.losses import LossPower
 from mbfmu.errors import ModelError
 from mbfmu.modeling import RealInput, required
@@ -127,7 +127,7 @@ class StickSlip(LossPower):
 class Coulomb(StickSlip):
     """Friction that is the same in both directions, with a peak where the surfaces stick."""
 
-    smoothness = Parameter(SMOOTHNESS, "LinearSegments", "Smoothness of interpolation in the table of friction")
+    smoothness = Parameter(t.Smoothness, "LinearSegments", "Smoothness of interpolation in the table of friction")
     peak = Parameter(t.Real, 1.0, "Peak for maximum friction at rest (ratio of sticking to sliding friction)", min=1)
     free = Variable(t.Real, "= 1, if frictional element is not active")
 

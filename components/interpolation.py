@@ -11,24 +11,6 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.modeling import types as t
-
-SMOOTHNESS = t.Type(
-    "Smoothness",
-    "String",
-    values=(
-        "LinearSegments",
-        "ContinuousDerivative",
-        "ConstantSegments",
-        "MonotoneContinuousDerivative1",
-        "MonotoneContinuousDerivative2",
-        "ModifiedContinuousDerivative",
-    ),
-)
-EXTRAPOLATION = t.Type(
-    "Extrapolation", "String", values=("HoldLastPoint", "LastTwoPoints", "Periodic", "NoExtrapolation")
-)
-
 #: Values as a function of the abscissa; they are columns where a row has several.
 Law = Callable[[Any], Any]
 
@@ -61,7 +43,7 @@ def segments(x: Sequence[Any], y: Sequence[Any], smoothness: str) -> list[Law]:
     Args:
         x: abscissae, each greater than the one before.
         y: values, one (or one column) per abscissa.
-        smoothness: a value of SMOOTHNESS; splines of two points are straight lines.
+        smoothness: a value of types.Smoothness; splines of two points are straight lines.
     """
     widths = [right - left for left, right in itertools.pairwise(x)]
     rises = [(above - y[i]) / widths[i] for i, above in enumerate(y[1:])]
@@ -134,8 +116,8 @@ def look_up(
         u: abscissa, a scalar.
         x: abscissae, each greater than the one before.
         y: values, one (or one column) per abscissa.
-        smoothness: a value of SMOOTHNESS.
-        extrapolation: a value of EXTRAPOLATION; "Periodic" repeats the table.
+        smoothness: a value of types.Smoothness.
+        extrapolation: a value of types.Extrapolation; "Periodic" repeats the table.
     """
     if len(x) == 1:
         return ca.SX(y[0])
@@ -159,4 +141,4 @@ def look_up(
     return value
 
 
-__all__ = ["EXTRAPOLATION", "SMOOTHNESS", "Law", "constant", "cubic", "end_slopes", "line", "look_up", "segments"]
+__all__ = ["Law", "constant", "cubic", "end_slopes", "line", "look_up", "segments"]

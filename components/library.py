@@ -30,6 +30,7 @@ _HOMES = {
 }
 #: Those that have another name here.
 _OTHERS = {
+    "Blocks.Interfaces.PartialNoise": "mbfmu.components.blocks.noise.PartialNoise",
     "Blocks.Interfaces.SignalSource": "mbfmu.components.blocks.sources.Source",
     "Rotational.Interfaces.PartialElementaryRotationalToTranslational": (
         "mbfmu.components.rotational.gears.PartialElementaryRotationalToTranslational"

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import casadi as ca
 
 from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
-from mbfmu.components.interfaces import PartialVisualizer
+from mbfmu.components.interfaces import PartialVisualizer, Renamed
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.frames import normalize
 from mbfmu.modeling import Parameter, RealInput, required
@@ -79,10 +79,14 @@ class _Arrow(Animated, PartialVisualizer):
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow line", animation=True
     )
     color = Parameter(t.Color, ARROW_COLOR, "Color of arrow", shape=3, animation=True)
+    headAtOrigin = Parameter(
+        t.Boolean, False, "= true, if the arrow's head is at r_tail, and its tail before that", animation=True
+    )
 
     def draw_head(self: Any, r_head: Any) -> None:
         """Draw the arrow over the vector r_head [m], resolved in frame_a."""
-        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=self.r_tail, color=self.color)
+        tail = self.r_tail - r_head if self.headAtOrigin else self.r_tail
+        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=tail, color=self.color)
 
 
 class FixedArrow(_Arrow):
@@ -143,10 +147,11 @@ class Rectangle(Animated, PartialVisualizer):
         )
 
 
-class Torus(Animated, PartialVisualizer):
+class Torus(Renamed, Animated, PartialVisualizer):
     """Torus about the y-axis of a frame."""
 
     modelica_name = "MultiBody.Visualizers.Torus"
+    newer_names: ClassVar[Mapping[str, str]] = {"R": "ri", "r": "ro"}
 
     ri = Parameter(t.Radius, 0.5, "Inner radius of torus", animation=True)
     ro = Parameter(t.Radius, 0.1, "Outer radius of torus (= width/2)", animation=True)

@@ -13,6 +13,7 @@ from mbfmu.components.blocks import (
     math,
     math_boolean,
     math_integer,
+    noise,
     nonlinear,
     routing,
     sources,
@@ -24,6 +25,7 @@ from mbfmu.components.blocks.discrete_sources import *  # noqa: F403
 from mbfmu.components.blocks.filters import *  # noqa: F403
 from mbfmu.components.blocks.logical import *  # noqa: F403
 from mbfmu.components.blocks.math import *  # noqa: F403
+from mbfmu.components.blocks.noise import *  # noqa: F403
 from mbfmu.components.blocks.nonlinear import *  # noqa: F403
 from mbfmu.components.blocks.routing import *  # noqa: F403
 from mbfmu.components.blocks.sources import *  # noqa: F403
@@ -39,6 +41,7 @@ __all__ = [
     *math.__all__,
     "math_boolean",
     "math_integer",
+    *noise.__all__,
     *nonlinear.__all__,
     *routing.__all__,
     *sources.__all__,

@@ -9,7 +9,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.components.blocks.interfaces import SISO, common_shape
+from mbfmu.components.blocks.interfaces import SISO, StateSpaceMatrices, common_shape
 from mbfmu.components.blocks.logical import true
 from mbfmu.components.blocks.math import Add, Add3, Gain
 from mbfmu.components.blocks.nonlinear import HOMOTOPY, LIMITER_HOMOTOPY, Limiter
@@ -17,8 +17,6 @@ from mbfmu.components.blocks.sources import Constant
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t
-
-CONTROLLER = t.Type("SimpleController", "String", values=("P", "PI", "PD", "PID"))
 
 
 class _Dynamic(SISO):
@@ -329,28 +327,17 @@ class TransferFunction(Component):
             self.initially(ca.vertcat(self.y - self.y_start, *ca.vertsplit(rates)[1:]), "y_start")
 
 
-class StateSpace(Component):
+class StateSpace(StateSpaceMatrices):
     """Linear state space system: der(x) = A x + B u, y = C x + D u."""
 
     modelica_name = "Blocks.Continuous.StateSpace"
 
-    A = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Matrix A of state space model (e.g., A=[1, 0; 0, 1])", shape=None)
-    B = Parameter(t.Real, ((1.0,), (1.0,)), "Matrix B of state space model (e.g., B=[1; 1])", shape=None)
-    C = Parameter(t.Real, ((1.0, 1.0),), "Matrix C of state space model (e.g., C=[1, 1])", shape=None)
-    D = Parameter(
-        t.Real,
-        lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
-        "Matrix D of state space model",
-        shape=None,
-    )
     initType = Parameter(t.Init, "NoInit", "Type of initialization")
     x_start = Parameter(
         t.Real, lambda self: np.zeros(self.shape_of("A")[0]), "Initial or guess values of states", shape=None
     )
     y_start = Parameter(t.Real, lambda self: np.zeros(self.shape_of("C")[0]), "Initial values of outputs", shape=None)
 
-    u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("B")[1],))
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("C")[0],))
     x = State(
         t.Real,
         "State vector",
@@ -359,18 +346,10 @@ class StateSpace(Component):
         fixed=lambda self: self.initType == "InitialState",
     )
 
-    def modify(self, **modifiers: Any) -> None:
-        """Take values, and check what the matrices' sizes say of each other."""
-        super().modify(**modifiers)
-        shapes = {name: self.shape_of(name) for name in "ABC"}
-        fits = all(len(shape) == 2 for shape in shapes.values())
-        if not fits or not shapes["A"][0] == shapes["A"][1] == shapes["B"][0] == shapes["C"][1]:
-            raise ModelError(f"{self.where}: the matrices' sizes {shapes} do not fit; A is n x n, B n x m, C p x n")
-
     def equations(self) -> None:
         rates = self.A @ self.x + self.B @ self.u
         self.der.x = rates
-        self.y = self.C @ self.x + self.D @ self.u
+        self.y = self.C @ self.x + self.through(self.u)
         if self.initType == "SteadyState":
             self.initially(rates, "steady state")
         elif self.initType == "InitialOutput":
@@ -428,7 +407,7 @@ class LimPID(Component):
 
     modelica_name = "Blocks.Continuous.LimPID"
 
-    controllerType = Parameter(CONTROLLER, "PID", "Type of controller")
+    controllerType = Parameter(t.SimpleController, "PID", "Type of controller")
     k = Parameter(t.Real, 1.0, "Gain of controller, must be non-zero", nonzero=True)
     Ti = Parameter(t.Time, 0.5, "Time constant of Integrator block", min=1e-60)
     Td = Parameter(t.Time, 0.1, "Time constant of Derivative block", min=0)

@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
+from mbfmu.components.blocks.interfaces import StateSpaceMatrices
 from mbfmu.components.blocks.logical import true
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, DiscreteState, Parameter, RealInput, RealOutput, required
@@ -125,36 +125,17 @@ class TransferFunction(DiscreteSISO):
         self.y = self.hold(sampled, value=ca.dot(b, extended[a.numel() - b.numel() :]))
 
 
-class StateSpace(DiscreteBlock):
+class StateSpace(DiscreteBlock, StateSpaceMatrices):
     """Discrete State Space block: x = A pre(x) + B u, y = C pre(x) + D u."""
 
     modelica_name = "Blocks.Discrete.StateSpace"
 
-    A = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Matrix A of state space model", shape=None)
-    B = Parameter(t.Real, ((1.0,), (1.0,)), "Matrix B of state space model", shape=None)
-    C = Parameter(t.Real, ((1.0, 1.0),), "Matrix C of state space model", shape=None)
-    D = Parameter(
-        t.Real,
-        lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
-        "Matrix D of state space model",
-        shape=None,
-    )
-    u = RealInput("Continuous input signals", shape=lambda self: (self.shape_of("B")[1],))
-    y = RealOutput("Output signals, held between samples", shape=lambda self: (self.shape_of("C")[0],))
     x = DiscreteState(t.Real, "State vector", shape=lambda self: (self.shape_of("A")[0],), start=0.0)
-
-    def modify(self, **modifiers: Any) -> None:
-        """Take values, and check what the matrices' sizes say of each other."""
-        super().modify(**modifiers)
-        shapes = {name: self.shape_of(name) for name in "ABC"}
-        fits = all(len(shape) == 2 for shape in shapes.values())
-        if not fits or not shapes["A"][0] == shapes["A"][1] == shapes["B"][0] == shapes["C"][1]:
-            raise ModelError(f"{self.where}: the matrices' sizes {shapes} do not fit; A is n x n, B n x m, C p x n")
 
     def equations(self) -> None:
         before, sampled = self.pre(self.x), self.sampled()
         self.when(sampled, x=self.A @ before + self.B @ self.u)
-        outputs = self.C @ before + self.D @ self.u
+        outputs = self.C @ before + self.through(self.u)
         self.y = self.hold(sampled, value=outputs, start=ca.SX.zeros(outputs.numel()))
 
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
+from mbfmu.components.blocks.logical import TRUE_FROM
 from mbfmu.components.blocks.sources import Pulse, RealExpression
 from mbfmu.components.blocks.tables import CombiTimeTable
-from mbfmu.components.interpolation import EXTRAPOLATION
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealOutput, required
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
 
@@ -71,7 +74,7 @@ class BooleanPulse(Component):
 class _Stepwise(Component):
     """Values that change at the instants of a table."""
 
-    extrapolation = Parameter(EXTRAPOLATION, "HoldLastPoint", "Extrapolation of data outside the definition range")
+    extrapolation = Parameter(t.Extrapolation, "HoldLastPoint", "Extrapolation of data outside the definition range")
     startTime = Parameter(t.Time, -1e60, "Output = 0 for time < startTime")
     shiftTime = Parameter(t.Time, 0.0, "Shift time of table")
     y = RealOutput("Connector of output signal")
@@ -113,6 +116,28 @@ class BooleanTable(_Stepwise):
             return np.array([[0.0, float(self.startValue)]])
         values = (np.arange(1, instants.size + 1) + self.startValue) % 2
         return np.array([[instants[0], float(self.startValue)], *np.column_stack([instants, values])])
+
+
+class RadioButtonSource(Component):
+    """Boolean signal source that mimics a radio button: it goes on at instants, and off where a reset becomes true."""
+
+    modelica_name = "Blocks.Sources.RadioButtonSource"
+
+    buttonTimeTable = Parameter(t.Time, (0.0, 1.0), "Time instants where button is pressed", shape=None)
+    nReset = Parameter(t.Integer, 1, "Number of signals that reset the button", min=0)
+    reset = RealInput(
+        "Reset button to false, if an element of reset becomes true (from 0.5 on)",
+        shape=lambda self: (self.nReset,),
+        when=lambda self: self.nReset > 0,
+    )
+    on = RealOutput("1 while the button is pressed, else 0")
+
+    def equations(self) -> None:
+        instants = ca.vertsplit(ca.vec(self.buttonTimeTable))
+        pressed = functools.reduce(operator.or_, [self.edge(self.time >= instant) for instant in instants])
+        signals = ca.vertsplit(self.reset) if self.nReset else []
+        reset = [self.edge(self.pre(signal) >= TRUE_FROM) for signal in signals]
+        self.on = self.hold(pressed, *reset, value=pressed.active)
 
 
 class SampleTrigger(Component):
@@ -184,5 +209,6 @@ __all__ = [
     "IntegerExpression",
     "IntegerStep",
     "IntegerTable",
+    "RadioButtonSource",
     "SampleTrigger",
 ]

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
@@ -75,6 +76,35 @@ class MISO(Component):
     nin = Parameter(t.Integer, 1, "Number of inputs", min=1)
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.nin,))
     y = RealOutput("Connector of Real output signal")
+
+
+class StateSpaceMatrices(Component):
+    """Block with the matrices of a linear state space model, which say how many signals there are."""
+
+    A = Parameter(t.Real, ((1.0, 0.0), (0.0, 1.0)), "Matrix A of state space model (e.g., A=[1, 0; 0, 1])", shape=None)
+    B = Parameter(t.Real, ((1.0,), (1.0,)), "Matrix B of state space model (e.g., B=[1; 1])", shape=None)
+    C = Parameter(t.Real, ((1.0, 1.0),), "Matrix C of state space model (e.g., C=[1, 1])", shape=None)
+    D = Parameter(
+        t.Real,
+        lambda self: np.zeros((self.shape_of("C")[0], self.shape_of("B")[1])),
+        "Matrix D of state space model; where nobody gives it, nothing passes through at once",
+        shape=None,
+        when=lambda self: self.is_given("D"),
+    )
+    u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("B")[1],))
+    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("C")[0],))
+
+    def through(self, u: Any) -> Any:
+        """What of the inputs passes through at once."""
+        return self.D @ u if self.is_given("D") else ca.SX.zeros(self.shape_of("C")[0])
+
+    def modify(self, **modifiers: Any) -> None:
+        """Take values, and check what the matrices' sizes say of each other."""
+        super().modify(**modifiers)
+        shapes = {name: self.shape_of(name) for name in "ABC"}
+        fits = all(len(shape) == 2 for shape in shapes.values())
+        if not fits or not shapes["A"][0] == shapes["A"][1] == shapes["B"][0] == shapes["C"][1]:
+            raise ModelError(f"{self.where}: the matrices' sizes {shapes} do not fit; A is n x n, B n x m, C p x n")
 
 
 def rows(values: Iterable[Any]) -> ca.SX:

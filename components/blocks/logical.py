@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, required
+from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
 TRUE_FROM = 0.5
@@ -264,20 +264,26 @@ class TriggeredTrapezoid(Component):
     modelica_name = "Blocks.Logical.TriggeredTrapezoid"
 
     amplitude = Parameter(t.Real, 1.0, "Amplitude of trapezoid")
-    rising = Parameter(t.Time, required, "Rising duration of trapezoid (> 0 here)", min=1e-60)
-    falling = Parameter(t.Time, lambda self: self.rising, "Falling duration of trapezoid", min=1e-60)
+    rising = Parameter(t.Time, 0.0, "Rising duration of trapezoid", min=0)
+    falling = Parameter(t.Time, lambda self: self.rising, "Falling duration of trapezoid", min=0)
     offset = Parameter(t.Real, 0.0, "Offset of output signal")
     u = RealInput("Signal (true from 0.5 on)")
     y = RealOutput("Connector of Real output signal")
-    level = State(t.Dimensionless, "Level between 0 and 1")
 
     def equations(self) -> None:
         up = true(self.u)
-        climbs = self.switch(ca.if_else(up, 1 - self.level, -1), 1, 0)
-        sinks = self.switch(ca.if_else(up, -1, self.level), 1, 0)
-        self.der.level = climbs / self.rising - sinks / self.falling
-        self.y = self.offset + self.amplitude * self.level
-        self.initially(self.level - up, "level at the start")
+
+        def begun(before: Any) -> Any:
+            """Where y goes from here, its rate, and when it is there."""
+            end = self.offset + ca.if_else(up, self.amplitude, 0)
+            duration = ca.if_else(up, self.rising, self.falling)
+            rate = ca.if_else(up, 1, -1) * ca.if_else(duration > 0, self.amplitude / duration, 0)
+            way = end - (before[0] - ca.fmax(before[2] - self.time, 0) * before[1])
+            moves = ca.logic_and(rate != 0, ca.logic_not(self.initial.active))
+            return ca.vertcat(end, rate, self.time + ca.if_else(moves, way / rate, 0))
+
+        end, rate, instant = ca.vertsplit(self.hold(self.initial, self.change(up), value=begun, start=ca.DM.zeros(3)))
+        self.y = self.switch(self.time - instant, end, end - (instant - self.time) * rate)
 
 
 class _Instant(Component):
@@ -377,11 +383,13 @@ class AssertCondition(Component):
 
     modelica_name = "Blocks.Logical.AssertCondition"
 
-    message = Parameter(t.String, "Assertion failed", "Message of the assert block")
+    message = Parameter(t.String, "Assert block failed", "Message of the assert block")
+    assertionLevel = Parameter(t.AssertionLevel, "error", "Assertion level; warnings are not given")
     u = RealInput("Condition (true from 0.5 on)")
 
     def equations(self) -> None:
-        self.require(self.u - TRUE_FROM, self.message)
+        if self.assertionLevel == "error":
+            self.require(self.u - TRUE_FROM, self.message)
 
 
 class TerminateSimulation(Component):

@@ -14,6 +14,23 @@ from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, Variable
 from mbfmu.modeling import types as t
 
 
+class InverseBlockConstraints(Component):
+    """Construct inverse model by requiring that two inputs and two outputs are identical.
+
+    Both outputs are what makes the inputs equal: what stands between `y2` and `u2` is inverted.
+    """
+
+    modelica_name = "Blocks.Math.InverseBlockConstraints"
+
+    u1 = RealInput("Input signal 1 (u1 = u2)")
+    u2 = RealInput("Input signal 2 (u1 = u2)")
+    y1 = RealOutput("Output signal 1 (y1 = y2)")
+    y2 = RealOutput("Output signal 2 (y1 = y2)")
+
+    def equations(self) -> None:
+        self.y1 = self.y2 = self.implied(self.u1 - self.u2)
+
+
 class Gain(SISO):
     """Output the product of a gain value with the input signal."""
 
@@ -536,6 +553,7 @@ __all__ = [
     "Gain",
     "IntegerToBoolean",
     "IntegerToReal",
+    "InverseBlockConstraints",
     "LinearDependency",
     "Log",
     "Log10",

@@ -11,8 +11,6 @@ import numpy as np
 from mbfmu.components.blocks.sources import period_count, periodic_event
 from mbfmu.components.blocks.table_files import read_table
 from mbfmu.components.interpolation import (
-    EXTRAPOLATION,
-    SMOOTHNESS,
     Law,
     constant,
     end_slopes,
@@ -24,8 +22,6 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Final
-
-TIME_EVENTS = t.Type("TimeEvents", "String", values=("Always", "AtDiscontinuities", "NoTimeEvents"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -177,11 +173,11 @@ class CombiTimeTable(Tabular, _TimeTable):
     modelica_name = "Blocks.Sources.CombiTimeTable"
 
     columns = Parameter(t.Integer, all_columns, "Columns of table to be interpolated", shape=None)
-    smoothness = Parameter(SMOOTHNESS, "LinearSegments", "Smoothness of table interpolation")
-    extrapolation = Parameter(EXTRAPOLATION, "LastTwoPoints", "Extrapolation of data outside the definition range")
+    smoothness = Parameter(t.Smoothness, "LinearSegments", "Smoothness of table interpolation")
+    extrapolation = Parameter(t.Extrapolation, "LastTwoPoints", "Extrapolation of data outside the definition range")
     offset = Parameter(t.Real, (0.0,), "Offsets of output signals", shape=None, tunable=True)
     timeEvents = Parameter(
-        TIME_EVENTS, "Always", "Time event handling of table interpolation (events are at all times of the table)"
+        t.TimeEvents, "Always", "Time event handling of table interpolation (events are at all times of the table)"
     )
     verboseExtrapolation = Parameter(
         t.Boolean, False, "= true, if warning messages are to be printed if time is outside the table definition range"
@@ -218,8 +214,8 @@ def as_numbers(columns: Any) -> tuple[int, ...]:
 class _CombiTable(Tabular):
     """Table look-up in one or two signals."""
 
-    smoothness = Parameter(SMOOTHNESS, "LinearSegments", "Smoothness of table interpolation")
-    extrapolation = Parameter(EXTRAPOLATION, "LastTwoPoints", "Extrapolation of data outside the definition range")
+    smoothness = Parameter(t.Smoothness, "LinearSegments", "Smoothness of table interpolation")
+    extrapolation = Parameter(t.Extrapolation, "LastTwoPoints", "Extrapolation of data outside the definition range")
     verboseExtrapolation = Parameter(
         t.Boolean, False, "= true, if warning messages are to be printed if an input is outside the definition range"
     )

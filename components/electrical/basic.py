@@ -20,6 +20,12 @@ from mbfmu.components.rotational import interfaces as rotational
 from mbfmu.components.translational import interfaces as translational
 from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, State, Variable, required
 from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import Final
+
+#: Relative distance that inductances must keep.
+_EPS = 1e-15
+#: Newton steps that find the current of saturation to rounding, also where inductances differ by 1e-9 only.
+_STEPS = 25
 
 
 class Ground(Component):
@@ -207,6 +213,47 @@ class Inductor(OnePort):
         self.energy(kinetic=self.L * self.i**2 / 2)
 
 
+class SaturatingInductor(OnePort):
+    """Simple model of an inductor with saturation."""
+
+    modelica_name = "Electrical.Analog.Basic.SaturatingInductor"
+
+    Inom = Parameter(t.Current, required, "Nominal current", min=1e-60)
+    Lnom = Parameter(t.Inductance, required, "Nominal inductance at Nominal current")
+    Lzer = Parameter(t.Inductance, required, "Inductance near current=0")
+    Linf = Parameter(t.Inductance, required, "Inductance at large currents")
+    Ipar = Final(
+        t.Current, lambda self: self.Inom * _saturation(self.Lnom, self.Lzer, self.Linf), "Current of saturation"
+    )
+    Lact = Variable(t.Inductance, "Present inductance")
+    Psi = Variable(t.MagneticFlux, "Present flux")
+    i = State(t.Current, "Current flowing from pin p to pin n", start=0.0)
+
+    def equations(self) -> None:
+        self.require(self.Lzer - self.Lnom * (1 + _EPS), "Lzer is not greater than Lnom; choose them so")
+        self.require(self.Lnom * (1 - _EPS) - self.Linf, "Linf is not less than Lnom; choose them so")
+        share, lost = self.i / self.Ipar, self.Lzer - self.Linf
+        bend = ca.atan(share)
+        self.v = self.p.v - self.n.v
+        self.der.i = self.v / (self.Linf + lost / (1 + share**2))
+        self.p.i, self.n.i = self.i, -self.i
+        self.Psi = self.Linf * self.i + lost * self.Ipar * bend
+        self.Lact = self.Linf + lost * ca.if_else(self.i == 0, 1, bend / ca.if_else(self.i == 0, 1, share))
+        self.energy(kinetic=self.Linf * self.i**2 / 2 + lost * self.Ipar**2 * ca.log(1 + share**2) / 2)
+
+
+def _saturation(nominal: Any, small: Any, large: Any) -> Any:
+    """x with x atan(1/x) = (nominal - large) / (small - large): what a flux bends at, over the nominal current.
+
+    Newton's method for its logarithm over log(x), which is concave, comes from the left.
+    """
+    wanted, x = (nominal - large) / (small - large), ca.SX(1e-9)
+    for _ in range(_STEPS):
+        bend = ca.atan2(1, x)
+        x = x * (wanted / (x * bend)) ** (1 / (1 - x / ((1 + x**2) * bend)))
+    return x
+
+
 class Transformer(TwoPort):
     """Transformer with two ports: inductances that are coupled."""
 
@@ -345,6 +392,7 @@ __all__ = [
     "Potentiometer",
     "Resistor",
     "RotationalEMF",
+    "SaturatingInductor",
     "Transformer",
     "TranslationalEMF",
     "VariableCapacitor",

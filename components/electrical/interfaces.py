@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
+
 from mbfmu.components.thermal.interfaces import HeatPort_a
-from mbfmu.modeling import Component, NetworkVariable, Parameter, Pin, Variable
+from mbfmu.modeling import Component, NetworkVariable, Parameter, Pin, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -149,6 +151,43 @@ class IdealSemiconductor(PartialIdealSwitch):
         return self.Vknee
 
 
+class IdealSwitchWithArc(ConditionalHeatPort, OnePort):
+    """Switch with a simple arc: a subclass defines `is_off`.
+
+    Where it opens under current, an arc begins with the voltage V0, which grows with dVdt up to Vmax; it goes out where
+    the current is no more than what the open switch lets through.
+    """
+
+    Ron = Parameter(t.Resistance, 1e-5, "Closed switch resistance", min=0)
+    Goff = Parameter(t.Conductance, 1e-5, "Opened switch conductance", min=0)
+    V0 = Parameter(t.Voltage, required, "Initial arc voltage")
+    dVdt = Parameter(t.Type("VoltageSlope", unit="V/s"), required, "Arc voltage slope", min=1e-60)
+    Vmax = Parameter(t.Voltage, required, "Max. arc voltage")
+    s = NetworkVariable(t.Real, "Auxiliary variable: current, or voltage while it is open without arc", start=0.0)
+    off = Variable(t.Real, "1 while it is off (but maybe not quenched), else 0", start=1.0)
+    quenched = Variable(t.Real, "1 while there is no arc, if the switch is off", start=1.0)
+
+    def equations(self) -> None:
+        self.off = off = self.is_off()
+        opened, sign = self.edge(off >= 0.5), ca.sign(self.pre(self.s))
+        direction = self.hold(opened, value=sign)
+        since = self.hold(opened, value=self.time, start=-1e60)
+        v = self.p.v - self.n.v
+        goes_out = self.edge(ca.logic_and(off >= 0.5, ca.fabs(v) * self.Goff - direction * self.s >= 0))
+        self.quenched = self.hold(opened, goes_out, value=ca.if_else(opened.active, sign == 0, 1), start=1.0)
+        self.time_event(since + (self.Vmax - self.V0) / self.dVdt)
+        arc = direction * ca.fmin(self.Vmax, self.V0 + self.dVdt * (self.time - since))
+        is_open, burns = off * self.quenched, off * (1 - self.quenched)
+        self.relation(v - burns * arc - self.s * (is_open + (1 - off) * self.Ron))
+        self.v, self.i = v, self.s * (1 - is_open + is_open * self.Goff)
+        self.p.i, self.n.i = self.i, -self.i
+        self.lose(self.v * self.i)
+
+    def is_off(self) -> Any:
+        """1 while it is off, 0 while it conducts."""
+        raise NotImplementedError(f"{type(self).__name__} must define is_off()")
+
+
 class RelativeSensor(Component):
     """Sensor between two pins."""
 
@@ -160,6 +199,7 @@ __all__ = [
     "ConditionalHeatPort",
     "IdealSemiconductor",
     "IdealSwitch",
+    "IdealSwitchWithArc",
     "NegativePin",
     "OnePort",
     "PartialIdealSwitch",

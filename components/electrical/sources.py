@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from mbfmu.components.blocks import sources as signals
+from mbfmu.components.blocks.tables import TimeTable
 from mbfmu.components.electrical.interfaces import NegativePin, OnePort, PositivePin, VoltagePort
 from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, State, Variable, required
 from mbfmu.modeling import types as t
@@ -225,7 +226,7 @@ class _Rise(Component):
 
     riseTime = Parameter(t.Time, required, "Rise time", min=0)
     riseTimeConst = Parameter(t.Time, required, "Rise time constant", min=1e-60)
-    fallTimeConst = Parameter(t.Time, lambda self: self.riseTimeConst, "Fall time constant", min=1e-60)
+    fallTimeConst = Parameter(t.Time, required, "Fall time constant", min=1e-60)
 
 
 class _Period(Component):
@@ -239,7 +240,7 @@ class _Period(Component):
 class _Pulse(_Period):
     """Parameters of a pulse."""
 
-    width = Parameter(t.Real, 50.0, "Width of pulse in % of period", min=0, max=100)
+    width = Parameter(t.Real, required, "Width of pulse in % of period", min=0, max=100)
 
 
 class _Trapezoid(Component):
@@ -249,7 +250,7 @@ class _Trapezoid(Component):
     width = Parameter(t.Time, required, "Width duration of trapezoid", min=0)
     falling = Parameter(t.Time, required, "Falling duration of trapezoid", min=0)
     period = Parameter(t.Time, required, "Time for one period", min=1e-60)
-    nperiod = Parameter(t.Integer, -1, "Number of periods (< 0 means infinite number of periods)")
+    nperiod = Parameter(t.Integer, required, "Number of periods (< 0 means infinite number of periods)")
 
 
 class _Ramp(Component):
@@ -402,6 +403,51 @@ class SawToothCurrent(_Period, CurrentSource):
     source, renamed = signals.SawTooth, {"amplitude": "I"}
 
 
+class _Table(Component):
+    """Source whose value is interpolated in a table of time; what comes after its end follows its last segment."""
+
+    table = Parameter(
+        t.Real, ((0.0, 0.0), (1.0, 1.0), (2.0, 4.0)), "Table matrix (time, value)", shape=None, structural=True
+    )
+    startTime = Parameter(t.Time, 0.0, "Time offset")
+    p = PositivePin("Positive electrical pin")
+    n = NegativePin("Negative electrical pin")
+    v = Variable(t.Voltage, "Voltage drop of the two pins (= p.v - n.v)")
+    i = Variable(t.Current, "Current flowing from pin p to pin n")
+
+    #: Class of the source, and which input takes the value.
+    driven: ClassVar[tuple[type[Component], str]]
+
+    def build(self) -> None:
+        kind, signal = self.driven
+        self.signalSource = TimeTable(table=self.table, offset=self.offset, startTime=self.startTime)
+        self.source = kind()
+        self.connect(self.signalSource.y, getattr(self.source, signal))
+        self.connect(self.p, self.source.p)
+        self.connect(self.source.n, self.n)
+
+    def equations(self) -> None:
+        self.v, self.i = self.source.v, self.source.i
+
+
+class TableVoltage(_Table):
+    """Voltage source by linear interpolation in a table."""
+
+    modelica_name = "Electrical.Analog.Sources.TableVoltage"
+
+    offset = Parameter(t.Voltage, 0.0, "Voltage offset", tunable=True)
+    driven = SignalVoltage, "v"
+
+
+class TableCurrent(_Table):
+    """Current source by linear interpolation in a table."""
+
+    modelica_name = "Electrical.Analog.Sources.TableCurrent"
+
+    offset = Parameter(t.Current, 0.0, "Current offset", tunable=True)
+    driven = SignalCurrent, "i"
+
+
 class TrapezoidVoltage(_Trapezoid, VoltageSource):
     """Trapezoidal voltage source."""
 
@@ -446,6 +492,8 @@ __all__ = [
     "StepCurrent",
     "StepVoltage",
     "SupplyVoltage",
+    "TableCurrent",
+    "TableVoltage",
     "TrapezoidCurrent",
     "TrapezoidVoltage",
 ]

@@ -14,6 +14,7 @@ from mbfmu.components.electrical.interfaces import (
     ConditionalHeatPort,
     IdealSemiconductor,
     IdealSwitch,
+    IdealSwitchWithArc,
     NegativePin,
     Pin,
     PositivePin,
@@ -78,8 +79,8 @@ class IdealTriac(Component):
         self.connect(self.idealThyristor1.p, self.p)
 
 
-class _ByPin(IdealSwitch):
-    """Switch that the potential of a pin controls."""
+class _AtLevel(Component):
+    """Component that the potential of a pin controls."""
 
     level = Parameter(t.Voltage, 0.5, "Switch level")
     control = Pin("Control pin")
@@ -90,7 +91,7 @@ class _ByPin(IdealSwitch):
         return self.switch(self.control.v - self.level, then, otherwise)
 
 
-class ControlledIdealOpeningSwitch(_ByPin):
+class ControlledIdealOpeningSwitch(_AtLevel, IdealSwitch):
     """Controlled ideal electrical opener: open while control.v > level."""
 
     modelica_name = "Electrical.Analog.Ideal.ControlledIdealOpeningSwitch"
@@ -99,10 +100,50 @@ class ControlledIdealOpeningSwitch(_ByPin):
         return self.high(1.0, 0.0)
 
 
-class ControlledIdealClosingSwitch(_ByPin):
+class ControlledIdealClosingSwitch(_AtLevel, IdealSwitch):
     """Controlled ideal electrical closer: closed while control.v > level."""
 
     modelica_name = "Electrical.Analog.Ideal.ControlledIdealClosingSwitch"
+
+    def is_off(self) -> Any:
+        return self.high(0.0, 1.0)
+
+
+class OpenerWithArc(IdealSwitchWithArc):
+    """Ideal opening switch with simple arc model."""
+
+    modelica_name = "Electrical.Analog.Ideal.OpenerWithArc"
+
+    control = RealInput("True (from 0.5 on) => switch open, false => p--n connected")
+
+    def is_off(self) -> Any:
+        return self.switch(self.control - TRUE_FROM, 1.0, 0.0)
+
+
+class CloserWithArc(IdealSwitchWithArc):
+    """Ideal closing switch with simple arc model."""
+
+    modelica_name = "Electrical.Analog.Ideal.CloserWithArc"
+
+    control = RealInput("True (from 0.5 on) => p--n connected, false => switch open")
+
+    def is_off(self) -> Any:
+        return self.switch(self.control - TRUE_FROM, 0.0, 1.0)
+
+
+class ControlledOpenerWithArc(_AtLevel, IdealSwitchWithArc):
+    """Controlled ideal electrical opener with simple arc model: off while control.v > level."""
+
+    modelica_name = "Electrical.Analog.Ideal.ControlledOpenerWithArc"
+
+    def is_off(self) -> Any:
+        return self.high(1.0, 0.0)
+
+
+class ControlledCloserWithArc(_AtLevel, IdealSwitchWithArc):
+    """Controlled ideal electrical closer with simple arc model: on while control.v > level."""
+
+    modelica_name = "Electrical.Analog.Ideal.ControlledCloserWithArc"
 
     def is_off(self) -> Any:
         return self.high(0.0, 1.0)
@@ -222,7 +263,13 @@ class IdealTransformer(TwoPort):
 
     n = Parameter(t.Real, required, "Turns ratio primary:secondary voltage", nonzero=True)
     considerMagnetization = Parameter(t.Boolean, False, "Choice of considering magnetization")
-    Lm1 = Parameter(t.Inductance, 1.0, "Magnetization inductance w.r.t. primary side", nonzero=True)
+    Lm1 = Parameter(
+        t.Inductance,
+        required,
+        "Magnetization inductance w.r.t. primary side",
+        nonzero=True,
+        when=lambda self: self.considerMagnetization,
+    )
     i2 = NetworkVariable(t.Current, "Current flowing from pos. to neg. pin of port 2", start=0.0)
     im1 = Variable(t.Current, "Magnetization current w.r.t. primary side")
     psim1 = State(
@@ -288,6 +335,7 @@ class IdealizedOpAmpLimited(Component):
     vns = Variable(t.Voltage, "Negative supply voltage")
     v_in = Variable(t.Voltage, "Input voltage difference")
     v_out = Variable(t.Voltage, "Output voltage to ground")
+    p_in = Variable(t.Power, "Input power")
     p_out = Variable(t.Power, "Output power")
     p_s = Variable(t.Power, "Supply power")
     i_s = Variable(t.Current, "Supply current")
@@ -301,18 +349,21 @@ class IdealizedOpAmpLimited(Component):
         self.relation(self.v_out - self.switch(open_loop - self.vps, self.vps, lower))
         self.in_p.i = self.in_n.i = 0.0
         self.out.i = self.i_out
-        self.p_out = self.v_out * self.i_out
-        self.p_s = -self.p_out
+        self.p_in, self.p_out = 0.0, self.v_out * self.i_out
+        self.p_s = -(self.p_in + self.p_out)
         self.i_s = self.p_s / (self.vps - self.vns)
         if self.useSupply:
             self.s_p.i, self.s_n.i = self.i_s, -self.i_s
 
 
 __all__ = [
+    "CloserWithArc",
+    "ControlledCloserWithArc",
     "ControlledIdealClosingSwitch",
     "ControlledIdealCommutingSwitch",
     "ControlledIdealIntermediateSwitch",
     "ControlledIdealOpeningSwitch",
+    "ControlledOpenerWithArc",
     "IdealCommutingSwitch",
     "IdealGTOThyristor",
     "IdealIntermediateSwitch",
@@ -321,4 +372,5 @@ __all__ = [
     "IdealTransformer",
     "IdealTriac",
     "IdealizedOpAmpLimited",
+    "OpenerWithArc",
 ]

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
+import casadi as ca
+
 from mbfmu.components.forces.animation import CoilShape, DamperShape
 from mbfmu.components.interfaces import PartialLineForce
 from mbfmu.components.losses import LossPowerWithT
 from mbfmu.modeling import Parameter, Start, State, required
 from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import Final
 
 
 class _LossyLineForce(LossPowerWithT, PartialLineForce):
     """Line force that turns work into heat."""
+
+    T = Final(t.Temperature, lambda self: 293.15, "Fixed device temperature if useHeatPort = false")
 
     s_small = Parameter(t.Distance, 1e-10, "Prevent zero-division if distance between frame_a and frame_b is zero")
 
@@ -63,7 +68,9 @@ class SpringDamperSeries(_SpringDamper):
 
     modelica_name = "MultiBody.Forces.SpringDamperSeries"
 
-    d = Parameter(t.TranslationalDampingConstant, required, "Damping constant (> 0)", min=1e-60, tunable=True)
+    d = Parameter(
+        t.TranslationalDampingConstant, 0.0, "Damping constant; where it is 0, nothing is carried", min=0, tunable=True
+    )
     s_damper_start = Parameter(t.Length, 0.0, "Initial length of damper")
     s_damper = State(
         t.Position,
@@ -74,9 +81,11 @@ class SpringDamperSeries(_SpringDamper):
 
     def line_force(self) -> Any:
         stretch = self.s - self.s_unstretched - self.s_damper
-        force = self.c * stretch
-        self.der.s_damper = force / self.d
-        self.lose(force**2 / self.d, potential=self.c * stretch**2 / 2)
+        is_damped = self.d > 0
+        force = ca.if_else(is_damped, self.c * stretch, 0)
+        speed = ca.if_else(is_damped, force / self.d, self.der(self.s))
+        self.der.s_damper = speed
+        self.lose(force * speed, potential=force * stretch / 2)
         return force
 
     def visualize(self: Any) -> None:

@@ -112,12 +112,14 @@ class OneWayClutch(Pressed, PartialFriction, PartialCompliantWithRelativeStates)
 
     modelica_name = "Rotational.Components.OneWayClutch"
 
+    u = Variable(t.Real, "Normalized force input signal (0..1)")
     stuck = Variable(t.Real, "= 1, if w_rel=0 (locked or start of forward sliding)")
 
     #: Least peak of the friction at rest, and what an open freewheel sticks with, both as a part of the friction.
     hysteresis = 1e-4
 
     def torque(self) -> ca.SX:
+        self.u = self.f_normalized
         self.tau0 = self.mu_pos[0, 1] * self.press(self.w_rel)
         self.require(
             self.w_rel + 1e-3, "flange_b turns slower than flange_a; a freewheel holds it: start with w_rel>=0"

@@ -7,7 +7,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.components.friction import StickSlip
-from mbfmu.components.interpolation import SMOOTHNESS, look_up
+from mbfmu.components.interpolation import look_up
 from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.components import ElastoBacklash
 from mbfmu.components.rotational.friction import AngularImpulse
@@ -45,7 +45,7 @@ class LossyGear(StickSlip, PartialElementaryTwoFlangesAndSupport2):
         "friction of the bearings with flange_a (1) or flange_b (2) driving",
         shape=None,
     )
-    smoothness = Parameter(SMOOTHNESS, "LinearSegments", "Smoothness of interpolation in lossTable table")
+    smoothness = Parameter(t.Smoothness, "LinearSegments", "Smoothness of interpolation in lossTable table")
 
     impulse = Speed(AngularImpulse, "Time integral of the torque loss", start=0.0, fixed=True)
     phi_a = Variable(t.Angle, "Angle between left shaft flange and support")

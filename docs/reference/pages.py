@@ -40,7 +40,7 @@ COMPONENT_PAGES = {
     "translational": ("Translational mechanics", ("Translational",)),
     "thermal": ("Heat transfer", ("Thermal",)),
     "electrical": ("Electrics", ("Electrical",)),
-    "blocks-sources": ("Blocks: sources and tables", ("Blocks.Sources", "Blocks.Tables")),
+    "blocks-sources": ("Blocks: sources, noise and tables", ("Blocks.Sources", "Blocks.Noise", "Blocks.Tables")),
     "blocks-continuous": ("Blocks: continuous and nonlinear", ("Blocks.Continuous", "Blocks.Nonlinear")),
     "blocks-discrete": ("Blocks: sampled", ("Blocks.Discrete",)),
     "blocks-math": ("Blocks: mathematics", ("Blocks.Math", "Blocks.MathInteger")),

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import casadi as ca
 
+from mbfmu.dynamics.implied import Condition, ImpliedSignals
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.motion import Motion, moved
 from mbfmu.dynamics.sweeps import Sweeps
@@ -26,6 +27,8 @@ class Rows:
     velocity: ca.SX
     acceleration: ca.SX
     multipliers: ca.SX
+    #: True where the multipliers are signals that are sought, so that no row may be dropped.
+    needed: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -47,6 +50,8 @@ class Constraints:
     multipliers: ca.SX
     names: tuple[str, ...]
     kept: tuple[int, ...]
+    #: Rows that must not be dropped.
+    needed: frozenset[int]
 
     @classmethod
     def of(cls, rows: Sequence[Rows], resolve: Callable[[list[ca.SX]], list[ca.SX]]) -> Constraints:
@@ -57,10 +62,23 @@ class Constraints:
         names = tuple(name for r in ordered for name in r.names)
         position, velocity, acceleration = resolve(columns)
         multipliers = stacked(r.multipliers for r in ordered)
-        return cls(position, velocity, acceleration, multipliers, names, tuple(range(len(names))))
+        needed = [r.needed for r in ordered for _ in r.names]
+        held = frozenset(i for i, is_needed in enumerate(needed) if is_needed)
+        return cls(position, velocity, acceleration, multipliers, names, tuple(range(len(names))), held)
 
     def only(self, kept: Sequence[int]) -> Constraints:
-        """The same with only these rows kept."""
+        """The same with only these rows kept.
+
+        Raises:
+            ModelError: a signal follows from a row that is none of them.
+        """
+        lost = sorted(self.needed.difference(kept))
+        if lost:
+            raise ModelError(
+                f"{self.names[lost[0]]}: with these parameters it says nothing that others do not say, so that nothing "
+                "determines its signal; leave out what has no effect, such as a damper with d = 0, and conditions that "
+                "repeat each other"
+            )
         return dataclasses.replace(self, kept=tuple(kept))
 
     @property
@@ -167,13 +185,42 @@ def constrained(topology: Topology, inputs: Inputs) -> tuple[Sweeps, Motion, lis
     """
     while True:
         sweeps, motion = moved(topology, inputs)
-        motion, rows = with_massless(sweeps, motion, closed_loops(sweeps))
-        topology, unknowns = sweeps.topology, sweeps.unknowns
+        topology, unknowns, loops = sweeps.topology, sweeps.unknowns, closed_loops(sweeps)
+        columns = zip(*((r.acceleration, r.multipliers) for r in loops), strict=True) if loops else ((), ())
+        accelerations, multipliers = map(stacked, columns)
+        residual, unknown = ca.vertcat(motion.balances, accelerations), stacked([*unknowns.a.values(), multipliers])
+        implied = ImpliedSignals(sweeps, residual, unknown)
+        if implied.to_bind:
+            topology = topology.binding(implied.to_bind)
+            continue
+        motion, rows = with_implied(sweeps, motion, implied.conditions)
+        motion, rows = with_massless(sweeps, motion, [*loops, *rows])
         known = stacked(r for row in rows for r in (row.position, row.velocity) if r is not None)
         bound = [n for n in topology.relative if ca.depends_on(known, ca.vertcat(unknowns.q[n], unknowns.v[n]))]
         if not bound:
             return sweeps, motion, rows
         topology = topology.without_relative(bound)
+
+
+def with_implied(sweeps: Sweeps, motion: Motion, conditions: Iterable[Condition]) -> tuple[Motion, list[Rows]]:
+    """Conditions between states, kept like constraints: the last derivative of each by the signal that it implies.
+
+    The multipliers that come with the others stay zero, as long as their derivatives are (Gear, Gupta and Leimkuhler,
+    Journal of Computational and Applied Mathematics 12 (1985), 77-90).
+    """
+    v, balances, rows = stacked(sweeps.unknowns.v.values()), ca.SX(motion.balances), []
+    for condition in conditions:
+        levels, name = list(condition.between_states), condition.name
+        while levels:
+            position = None if ca.depends_on(levels[0], v) else levels.pop(0)
+            velocity = levels.pop(0)
+            multiplier = ca.SX.sym(name) if levels else condition.signal
+            if levels:
+                balances += ca.jacobian(velocity, v).T @ multiplier
+            acceleration = sweeps.total_derivative(velocity)
+            rows.append(Rows(name, position, velocity, acceleration, multiplier, needed=True))
+            name = f"derivative of {condition.name}"
+    return dataclasses.replace(motion, balances=balances), rows
 
 
 def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Motion, list[Rows]]:

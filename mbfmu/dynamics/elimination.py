@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import casadi as ca
+import numpy as np
 
 
 def solve(A: ca.SX, b: ca.SX) -> ca.SX:
@@ -42,6 +43,14 @@ def solve(A: ca.SX, b: ca.SX) -> ca.SX:
         rest = sum((value * found[column] for column, value in rows[i].items() if column != j), ca.SX(0))
         found[j] = (right[i] - rest) * rows[i][j]
     return ca.vertcat(ca.SX(0, 1), *(found[j] for j in range(size)))
+
+
+def sampled(matrices: list[ca.SX]) -> list[np.ndarray]:
+    """Matrices for some values of the symbols in them."""
+    symbols = ca.symvar(ca.veccat(ca.SX(0, 1), *matrices))
+    values = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
+    function = ca.Function("sample", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(matrix) for matrix in matrices])
+    return [np.array(value) for value in function.call([ca.DM(values)])]
 
 
 def _pivot(rows: list[dict[int, ca.SX]], open_rows: set[int]) -> tuple[int, int] | None:

@@ -18,7 +18,7 @@ from typing import Protocol
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.elimination import solve
+from mbfmu.dynamics.elimination import sampled, solve
 from mbfmu.dynamics.flatten import ConnectorKey, Flat, UnionFind
 from mbfmu.dynamics.scope import Behaviour
 from mbfmu.errors import ModelError
@@ -199,7 +199,7 @@ class Networks:
                 f"the {port.flow_name} to {self._names(block.unknowns)} are not linear in the {name}; connect a "
                 f"{port.store} there"
             )
-        if _rank(_sample(A)) == A.size1():
+        if _rank(sampled([A])[0]) == A.size1():
             return
         open_ones = self._open_around(block) or block.unknowns
         paths = list(dict.fromkeys(unknown[0] for unknown in open_ones if not isinstance(unknown, int)))
@@ -230,7 +230,7 @@ class Networks:
         for equation in members:
             for unknown, slope in self._slopes(equation):
                 A[place[equation], place[unknown]] += slope
-        matrix = np.nan_to_num(_sample(A))
+        matrix = np.nan_to_num(sampled([A])[0])
         _, _, right = np.linalg.svd(matrix)
         open_ones = np.abs(right[_rank(matrix) :]).max(axis=0, initial=0.0) > 1e-9
         return tuple(unknown for unknown, is_open in zip(members, open_ones, strict=True) if is_open)
@@ -281,13 +281,6 @@ def _ports(flat: Flat, path: str) -> dict[str, NetworkPort]:
     component = flat.elementary.get(path)
     ports = {} if component is None else component.ports()
     return {name: port for name, port in ports.items() if isinstance(port, NetworkPort)}
-
-
-def _sample(A: ca.SX) -> np.ndarray:
-    """A matrix for some values of the symbols in it."""
-    symbols = ca.symvar(A)
-    values = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
-    return np.array(ca.Function("A", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(A)])(values))
 
 
 def _rank(matrix: np.ndarray) -> int:

@@ -29,6 +29,7 @@ from mbfmu.modeling.leaves import (
     DiscreteState,
     Effort,
     Held,
+    Implied,
     Input,
     Leaf,
     Load,
@@ -96,6 +97,8 @@ class Behaviour:
     #: Relation between potentials, by its place in `relations` -> the variable of the network that comes with it.
     network: Mapping[int, NetworkVariable]
     constraints: tuple[Constraint, ...]
+    #: What is zero for the right value of the leaf `Implied` of the same number.
+    conditions: tuple[ca.SX, ...]
     #: (residual, name) of initial equations.
     initial: tuple[tuple[ca.SX, str], ...]
     #: (expression >= 0, message) of assertions.
@@ -152,6 +155,7 @@ class Notes:
         self.targets: dict[Target, ca.SX] = {}
         self.relations: list[ca.SX] = []
         self.constraints: list[Constraint] = []
+        self.conditions: list[ca.SX] = []
         self.initial: list[tuple[ca.SX, str]] = []
         self.checks: list[tuple[ca.SX, str]] = []
         self.endings: list[tuple[ca.SX, str]] = []
@@ -238,6 +242,7 @@ class Notes:
             relations=tuple(self.relations),
             network=network,
             constraints=tuple(self.constraints),
+            conditions=tuple(self.conditions),
             initial=tuple(self.initial),
             checks=tuple(self.checks),
             endings=tuple(self.endings),
@@ -256,7 +261,14 @@ class Notes:
 
     def _continuous(self) -> ca.SX:
         """All that the equations say but for what happens at events, in one column."""
-        rows = [*self.targets.values(), *self.relations, *self.times, *self.switches, *(self.motion or {}).values()]
+        rows = [
+            *self.targets.values(),
+            *self.relations,
+            *self.conditions,
+            *self.times,
+            *self.switches,
+            *(self.motion or {}).values(),
+        ]
         rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
         rows += [expression for expression, _ in (*self.initial, *self.checks)]
         rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
@@ -470,6 +482,17 @@ class Scope(Events):
                 f"constraint {len(self._notes.constraints) + 1} ({', '.join(multipliers)})",
             )
         )
+
+    def implied(self, condition: Any) -> ca.SX:
+        """A signal that nothing computes: what it has to be so that `condition`, an expression in other signals, is 0.
+
+        The condition is differentiated until the signal has an effect on it; what it says of states is kept, too.
+        """
+        found = ca.SX(0, 1)
+        for element in elements(self._notes.column(condition, "a condition")):
+            found = ca.vertcat(found, self._notes.leaf(Implied(len(self._notes.conditions))))
+            self._notes.conditions.append(element)
+        return found
 
     def with_rate(self, value: Any, rate: Any) -> ca.SX:
         """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""

@@ -82,6 +82,8 @@ class Sweeps:
     ) -> None:
         self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
         self.flat, self.behaviours = topology.flat, topology.behaviours if behaviours is None else behaviours
+        #: Derivatives of conditions with respect to the signals that they are solved for.
+        self.effects: dict[Own, ca.SX] = {}
         self._known: dict[Hashable, ca.SX] = {}
         self._pending: dict[Hashable, str] = {}
         self._touching: dict[ScalarNode, list[Relation]] = {}
@@ -130,7 +132,6 @@ class Sweeps:
         found = (key for key in self._known if isinstance(key, tuple) and len(key) == 3)
         return {(path, target) for path, target, order in found if isinstance(target, leaves.Value) and order}
 
-
     def _solved(self, key: Hashable, make: Callable[[], ca.SX], loop: AlgebraicLoop) -> ca.SX:
         """The value of a loop's member, where the loop is linear in it.
 
@@ -139,25 +140,42 @@ class Sweeps:
         """
         assert isinstance(key, tuple)
         symbol = ca.SX.sym("torn", self.behaviours[key[0]].targets[key[1]].numel())
-        count = len(self._known)
         del self._pending[key]
+        return _root(symbol - ca.vec(self._tried(key, symbol, make)), symbol, loop.names)
+
+    def _tried(self, key: Hashable, symbol: ca.SX, make: Callable[[], ca.SX]) -> ca.SX:
+        """What `make` gives where `key` has the value `symbol`; nothing that was worked out with it is kept."""
+        count = len(self._known)
         self._known[key] = symbol
         try:
-            again = ca.vec(make())
+            return make()
         finally:
             for later in list(self._known)[count:]:
                 del self._known[later]
-        slope = ca.jacobian(again, symbol)
-        if ca.depends_on(slope, symbol):
-            raise AlgebraicLoop(loop.names)
-        rest = ca.substitute(again, symbol, ca.SX.zeros(symbol.numel()))
-        matrix = ca.sparsify(ca.SX.eye(symbol.numel()) - slope)
-        if ca.sprank(matrix) < matrix.size1():
-            raise ModelError(
-                f"algebraic loop: {' -> '.join(dict.fromkeys(loop.names))} add up to a condition that no value meets, "
-                "or any; change a gain, or break it with a state, e.g. a FirstOrder block"
-            )
-        return solve(matrix, rest)
+
+    def implied(self, path: str, leaf: leaves.Implied) -> ca.SX:
+        """What a condition implies: from the condition itself where it knows that, an unknown elsewhere."""
+        key, unknown = (path, leaf), self.unknowns.own[Own(path, leaf)]
+        if key not in self._known:
+            pending, self._pending = self._pending, {}  # what is being worked out elsewhere is no part of this
+            try:
+                residual = self._tried(key, unknown, lambda: self.condition(path, leaf))
+            finally:
+                self._pending = pending
+            self._known[key] = unknown
+            if ca.depends_on(residual, unknown):
+                self.effects[Own(path, leaf)] = effect = ca.jacobian(residual, unknown)
+                if ca.depends_on(effect, unknown):
+                    raise ModelError(
+                        f"condition {leaf.index + 1} of {path}: it is not linear in the signal that it is solved for; "
+                        "put a state in between, e.g. a FirstOrder block"
+                    )
+                self._known[key] = solve(effect, -ca.substitute(residual, unknown, 0))
+        return self._known[key]
+
+    def condition(self, path: str, leaf: leaves.Implied) -> ca.SX:
+        """What is zero for the right value of a signal that is implied."""
+        return self.substitute(path, [self.behaviours[path].conditions[leaf.index]])[0]
 
     # -- local expressions to global ones
 
@@ -639,6 +657,10 @@ class Sweeps:
         """Sums of the flows along the speeds of a coordinate: zero for the right accelerations."""
         if not isinstance(key, Own):
             return [self.balance(key)]
+        if isinstance(key.leaf, leaves.Implied):
+            return [self.condition(key.path, key.leaf)]
+        if isinstance(key.leaf, leaves.State):
+            return elements(self.unknowns.a[key] - self.target(key.path, leaves.StateRate(str(key.leaf))))
         assert isinstance(key.leaf, leaves.Speed)
         return [self.drive(key.path, key.leaf, i) for i in range(key.leaf.size)]
 
@@ -705,6 +727,24 @@ class Sweeps:
         for edge in reversed(self.topology.order):
             for name in ("f", "t"):
                 self.wrench(edge, not edge.reversed, name)
+
+
+def _root(residual: ca.SX, symbol: ca.SX, names: Iterable[str]) -> ca.SX:
+    """What a loop is torn at, so that a residual in it is zero.
+
+    Raises:
+        AlgebraicLoop: it is not linear.
+        ModelError: it has no solution, or any.
+    """
+    slope = ca.sparsify(ca.jacobian(residual, symbol))
+    if ca.depends_on(slope, symbol):
+        raise AlgebraicLoop(names)
+    if ca.sprank(slope) < slope.size1():
+        raise ModelError(
+            f"algebraic loop: {' -> '.join(dict.fromkeys(names))} add up to a condition that no value meets, "
+            "or any; change a gain, or break it with a state, e.g. a FirstOrder block"
+        )
+    return solve(slope, -ca.substitute(residual, symbol, ca.SX.zeros(symbol.numel())))
 
 
 def _is_assigned(key: Hashable) -> bool:

@@ -151,6 +151,8 @@ class Topology:
     kept: frozenset[RelationKey] = frozenset()
     #: Components whose ends keep absolute coordinates.
     absolute: frozenset[str] = frozenset()
+    #: States that conditions know, and signals that they imply through accelerations: with their components.
+    bound: frozenset[tuple[str, leaves.Leaf]] = frozenset()
 
     @property
     def all_components(self) -> list[Component]:
@@ -173,9 +175,14 @@ class Topology:
         graph = _scalar_graph(self.flat, self.behaviours, self.kept, absolute)
         return dataclasses.replace(self, absolute=absolute, **graph)
 
+    def binding(self, found: Collection[tuple[str, leaves.Leaf]]) -> Topology:
+        """The same where these states and signals, too, are part of what conditions keep."""
+        return dataclasses.replace(self, bound=self.bound.union(found))
+
     def report(self) -> list[str]:
         """What was decided about edges and relations."""
         lines = [_describe(edge) for edge in self.edges if edge.role != "tree" or edge.reversed]
+        lines += [f"{path}.{leaf}: bound by a condition" for path, leaf in sorted(self.bound, key=str)]
         return lines + [f"relation {index + 1} of {path}: kept as a constraint" for path, index in sorted(self.kept)]
 
 

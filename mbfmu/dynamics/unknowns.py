@@ -47,7 +47,8 @@ class Unknowns:
     held: Mapping[Own, ca.SX]
     #: Signals as they were some time ago.
     delayed: Mapping[Own, ca.SX]
-    #: Multipliers of components, cut joints, relations that close loops, and positions that are prescribed twice.
+    #: Multipliers of components, cut joints, relations that close loops, positions that are prescribed twice, and
+    #: signals that conditions imply.
     multipliers: Mapping[Own | Edge | RelationKey | ConnectorKey, ca.SX]
     #: Per element of v, what messages call it: its coordinate's name, or its own.
     speed_names: tuple[str, ...]
@@ -80,10 +81,20 @@ class Unknowns:
                     case leaves.Speed():
                         v[own], a[own] = (ca.SX.sym(f"{own}{dash}", leaf.size) for dash in ("", "'"))
                         names += [str(element) for element in ca.vertsplit(v[own])]
+                    case leaves.State() if (path, leaf) in topology.bound:
+                        v[own], a[own] = (ca.SX.sym(f"{own}{dash}", leaf.size) for dash in ("", "'"))
+                        names += [str(element) for element in ca.vertsplit(v[own])]
                     case leaves.State():
                         z[own] = ca.SX.sym(str(own), leaf.size)
                     case leaves.Multiplier():
                         multipliers[own] = ca.SX.sym(str(own), leaf.size)
+            for i in range(len(behaviour.conditions)):
+                own = Own(path, leaves.Implied(i))
+                if (path, own.leaf) in topology.bound:
+                    v[own], a[own] = ca.SX.sym(f"time integral of {own}"), ca.SX.sym(str(own))
+                    names.append(f"time integral of {own}")
+                else:
+                    multipliers[own] = ca.SX.sym(str(own))
             for i in range(len(behaviour.switches)):
                 own = Own(path, leaves.Mode(i))
                 modes[own] = ca.SX.sym(str(own))
@@ -111,7 +122,8 @@ class Unknowns:
             found |= {key: symbol for key, symbol in group.items() if isinstance(key, Own)}
         for key, symbol in self.a.items():
             if isinstance(key, Own):
-                found[Own(key.path, leaves.Acceleration(str(key.leaf)))] = symbol
+                is_rate = isinstance(key.leaf, leaves.Implied)
+                found[key if is_rate else Own(key.path, leaves.Acceleration(str(key.leaf)))] = symbol
         return found
 
     @functools.cached_property

@@ -84,6 +84,10 @@ class Quantities(Protocol):
         """Element of a signal connector, or its derivative."""
         ...
 
+    def implied(self, path: str, leaf: Implied) -> ca.SX:
+        """What a component's condition implies."""
+        ...
+
     def variable(self, path: str, name: str, order: int = 0) -> ca.SX:
         """A declared variable of a component, or its derivative."""
         ...
@@ -537,6 +541,16 @@ class Pre(_Numbered):
 
     label = "pre"
     is_discrete = True
+
+
+@dataclasses.dataclass(frozen=True)
+class Implied(_Numbered):
+    """A signal that nothing computes: a condition elsewhere says what it is."""
+
+    label = "implied"
+
+    def value(self, system: Quantities, path: str) -> ca.SX:
+        return system.implied(path, self)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -128,5 +128,23 @@ ResolveInFrameA = Type("ResolveInFrameA", "String", values=("world", "frame_a", 
 ResolveInFrameB = Type("ResolveInFrameB", "String", values=("world", "frame_b", "frame_resolve"))
 ResolveInFrameAB = Type("ResolveInFrameAB", "String", values=("world", "frame_a", "frame_b", "frame_resolve"))
 Init = Type("Init", "String", values=("NoInit", "SteadyState", "InitialState", "InitialOutput"))
+SimpleController = Type("SimpleController", "String", values=("P", "PI", "PD", "PID"))
+Smoothness = Type(
+    "Smoothness",
+    "String",
+    values=(
+        "LinearSegments",
+        "ContinuousDerivative",
+        "ConstantSegments",
+        "MonotoneContinuousDerivative1",
+        "MonotoneContinuousDerivative2",
+        "ModifiedContinuousDerivative",
+    ),
+)
+Extrapolation = Type(
+    "Extrapolation", "String", values=("HoldLastPoint", "LastTwoPoints", "Periodic", "NoExtrapolation")
+)
+AssertionLevel = Type("AssertionLevel", "String", values=("warning", "error"))
+TimeEvents = Type("TimeEvents", "String", values=("Always", "AtDiscontinuities", "NoTimeEvents"))
 
 INFINITY = math.inf

@@ -162,7 +162,7 @@ class Reduced:
     """Small motions about a point: what may move independently, and how everything else follows.
 
     `positions`: indices of independent coordinates (along the speeds), `speeds`: of independent speeds; `embedding`
-    [nx, n] maps s = (xi, eta, zeta) to x; `theta` [nv, positions] is the displacement of each xi.
+    [nx, n] maps s = (xi, eta, zeta) to x; `theta` [nv, n] is the displacement that goes with each of them.
     """
 
     positions: tuple[int, ...]
@@ -186,22 +186,29 @@ def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted:
     # what starts at a fixed value was chosen by whoever wrote the model: rather keep it
     preferred = np.array([0.1 if nq + i < len(e.fixed) and e.fixed[nq + i] else 1.0 for i in range(nv)])
     preferred[list(wanted)] *= 1e-3
-    positions, theta = _free(e, G[: g.size], preferred)
+    # speeds of bound states and the like move no position
+    moving = [i for i, dq in enumerate(mechanics.displaced(t, x, np.eye(nv)).T) if dq.any()]
+    found, along = _free(e, G[: g.size, moving], preferred[moving])
+    positions = tuple(moving[k] for k in found)
     speeds, eta = _free(e, G, preferred)
-    dq = mechanics.displaced(t, x, theta)
-    embedding = np.zeros((mechanics.nx, len(positions) + len(speeds) + nz))
-    embedding[:nq, : len(positions)] = dq
+    n = len(positions) + len(speeds) + nz
+    theta, embedding = np.zeros((nv, n)), np.zeros((mechanics.nx, n))
+    theta[moving, : len(positions)] = along
+    embedding[nq + nv :, n - nz :] = np.eye(nz)
     driven = np.zeros((mechanics.nx, u.size))
+    if g.size and nz:  # dg/dz dz + G dtheta = 0 with the independent coordinates held
+        dependent = [i for i in moving if i not in set(positions)]
+        change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {1: embedding[:, n - nz :]})[0]
+        theta[dependent, n - nz :] = -np.linalg.pinv(G[: g.size, dependent], rcond=RANK) @ change
+    embedding[:nq] = mechanics.displaced(t, x, theta)
     if c.size:
-        # dc/dq dq + dc/du du + G dv = 0 with the independent speeds held
-        dx = np.zeros((mechanics.nx, len(positions)))
-        dx[:nq] = dq
+        # dc/dq dq + dc/dz dz + dc/du du + G dv = 0 with the independent speeds held
         dependent = [i for i in range(nv) if i not in set(speeds)]
         inverse = np.linalg.pinv(G[:, dependent], rcond=RANK)
         rows = [nq + i for i in dependent]
-        if positions:
-            change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {1: dx})[1]
-            embedding[np.ix_(rows, range(len(positions)))] = -inverse @ change
+        if n:
+            change = mechanics.along("constraints", (t, x, u, mechanics.P, m), {1: embedding})[1]
+            embedding[rows] = -inverse @ change
         if u.size:
             changes = mechanics.along("constraints", (t, x, u, mechanics.P, m), {2: np.eye(u.size)})
             if np.abs(changes[0]).max(initial=0.0) > 0:
@@ -209,8 +216,7 @@ def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted:
                     f"{e.name}: an input prescribes positions within a loop; linear models of such are not offered"
                 )
             driven[rows] = -inverse @ changes[1]
-    embedding[nq : nq + nv, len(positions) : len(positions) + len(speeds)] = eta
-    embedding[nq + nv :, len(positions) + len(speeds) :] = np.eye(nz)
+    embedding[nq : nq + nv, len(positions) : n - nz] = eta
     return Reduced(positions, speeds, embedding, theta, driven)
 
 
@@ -276,11 +282,11 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
     result = np.empty((n, n + nu))
     # q' = N(q) v, so with dq = N theta: N theta' = D(N v) - DN[q'] theta
     if positions:
-        theta = np.hstack([reduced.theta, np.zeros((nv, n + nu - len(positions)))])
+        theta = np.hstack([reduced.theta, np.zeros((nv, nu))])
         right = change[:nq].copy()
         moved = np.zeros((mechanics.nx, 1))
         moved[:nq, 0] = rates[:nq]
-        for k in range(len(positions)):
+        for k in np.flatnonzero(theta.any(axis=0)):
             right[:, k] -= mechanics.along("displacement", (t, x, P, theta[:, k]), {1: moved})[0][:, 0]
         N = mechanics.displaced(t, x, np.eye(nv))
         result[: len(positions)] = np.linalg.lstsq(N, right, rcond=None)[0][positions]

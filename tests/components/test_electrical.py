@@ -409,10 +409,14 @@ SOURCES = {
     "Sine": ({"f": 3.0, "phase": 0.3, "startTime": 0.1}, "amplitude", blocks.Sine),
     "Cosine": ({"f": 3.0, "phase": 0.3}, "amplitude", blocks.Cosine),
     "ExpSine": ({"f": 3.0, "damping": 2.0}, "amplitude", blocks.ExpSine),
-    "Exponentials": ({"riseTime": 0.4, "riseTimeConst": 0.1}, "outMax", blocks.Exponentials),
+    "Exponentials": ({"riseTime": 0.4, "riseTimeConst": 0.1, "fallTimeConst": 0.2}, "outMax", blocks.Exponentials),
     "Pulse": ({"period": 0.3, "width": 40.0}, "amplitude", blocks.Pulse),
     "SawTooth": ({"period": 0.3}, "amplitude", blocks.SawTooth),
-    "Trapezoid": ({"period": 0.5, "rising": 0.1, "width": 0.2, "falling": 0.05}, "amplitude", blocks.Trapezoid),
+    "Trapezoid": (
+        {"period": 0.5, "rising": 0.1, "width": 0.2, "falling": 0.05, "nperiod": -1},
+        "amplitude",
+        blocks.Trapezoid,
+    ),
 }
 
 
@@ -812,3 +816,79 @@ def test_a_supply_has_two_voltages():
     )
     np.testing.assert_allclose(result["a.i"], 3.0)
     np.testing.assert_allclose(result["b.i"], -2.0)
+
+
+@pytest.mark.parametrize("direction", [1.0, -1.0])
+def test_an_arc_burns_until_its_current_ends(direction):
+    """Where the arc has 1.5 times the source's voltage, i = i0 (1.5 exp(-R t / L) - 0.5), which ends at L / R ln 3."""
+    V, R, L = 100.0 * direction, 10.0, 0.05
+    result = run(
+        *loop("source", "switch", "r", "l"),
+        "opens.y - switch.control",
+        opens=blocks.BooleanStep(startTime=0.1),
+        source=electrical.ConstantVoltage(V=V),
+        switch=electrical.OpenerWithArc(V0=150.0, dVdt=1.0, Vmax=150.0),
+        r=resistor(R),
+        l=electrical.Inductor(L=L, i=Start(V / R, fixed=True)),
+        ground=electrical.Ground(),
+        stop=0.12,
+        step=1e-4,
+    )
+    t = result.time - 0.1
+    burns, ended = (t > 0) & (t < 0.99 * L / R * math.log(3)), t > 1.01 * L / R * math.log(3) + 1e-4
+    np.testing.assert_allclose(result["l.i"][burns], V / R * (1.5 * np.exp(-R / L * t[burns]) - 0.5), atol=2e-4)
+    np.testing.assert_allclose(result["switch.v"][burns], 150.0 * direction, rtol=1e-12)
+    np.testing.assert_allclose(result["switch.quenched"][ended], 1.0)
+    np.testing.assert_allclose(result["l.i"][ended], V * 1e-5, rtol=1e-3)
+
+
+def test_the_voltage_of_an_arc_grows():
+    result = run(
+        *loop("source", "r", "switch"),
+        "source.p - switch.control",
+        source=electrical.RampVoltage(V=200.0, duration=1.0),
+        switch=electrical.ControlledOpenerWithArc(level=100.0, V0=30.0, dVdt=200.0, Vmax=50.0),
+        r=resistor(5.0),
+        ground=electrical.Ground(),
+        step=0.05,
+    )
+    t = result.time
+    np.testing.assert_allclose(result["switch.v"][t > 0.51], np.minimum(50.0, 30.0 + 200.0 * (t[t > 0.51] - 0.5)))
+    np.testing.assert_allclose(result["r.i"][t > 0.51], (200.0 * t - result["switch.v"])[t > 0.51] / 5.0, rtol=1e-9)
+
+
+def test_an_inductor_saturates():
+    """The flux is the integral of the voltage; at the nominal current the inductance is the nominal one."""
+    result = run(
+        *loop("source", "l"),
+        source=electrical.ConstantVoltage(V=0.04),
+        l=electrical.SaturatingInductor(Inom=1.0, Lnom=0.04, Lzer=0.08, Linf=0.02, i=FIXED),
+        ground=electrical.Ground(),
+        stop=2.0,
+        step=0.5,
+    )
+    i, saturation = result["l.i"], result["l.Ipar"]
+    np.testing.assert_allclose(saturation * (math.pi / 2 - np.arctan(saturation)), 1 / 3, rtol=1e-12)
+    np.testing.assert_allclose(result["l.Psi"], 0.04 * result.time, atol=1e-9)
+    np.testing.assert_allclose(0.02 * i + 0.06 * saturation * np.arctan(i / saturation), 0.04 * result.time, atol=1e-9)
+    np.testing.assert_allclose(result["l.Lact"][0], 0.08)
+
+
+def test_tables_of_voltage_and_current():
+    result = run(
+        *loop("source", "r"),
+        "ground.p - current.p",
+        "current.n - other.p",
+        "other.n - ground.p",
+        source=electrical.TableVoltage(offset=1.0, startTime=0.5),
+        current=electrical.TableCurrent(table=((0.0, 0.0), (1.0, 1.0))),
+        r=resistor(2.0),
+        other=resistor(3.0),
+        ground=electrical.Ground(),
+        stop=3.0,
+        step=0.25,
+    )
+    t = result.time
+    np.testing.assert_allclose(result["source.v"], 1.0 + np.interp(t - 0.5, [0, 1, 2, 3], [0, 1, 4, 7]), atol=1e-12)
+    np.testing.assert_allclose(result["source.i"], -result["source.v"] / 2.0, atol=1e-12)
+    np.testing.assert_allclose(result["other.v"], 3.0 * t, atol=1e-12)

@@ -134,6 +134,13 @@ def test_spring_and_damper_in_series():
     np.testing.assert_allclose(result["force.lossPower"], result["force.f"] ** 2 / d, atol=1e-9)
 
 
+def test_a_series_without_damping_carries_nothing():
+    result = sliding(forces.SpringDamperSeries(c=30.0, s_unstretched=0.4, s_damper_start=0.3), v=0.2)
+    np.testing.assert_allclose(result["slide.s"], 0.7 + 0.2 * result.time, atol=1e-12)
+    np.testing.assert_allclose(result["force.s_damper"], 0.3 + 0.2 * result.time, atol=1e-12)
+    np.testing.assert_array_equal(result["force.f"], 0.0)
+
+
 def test_springs_meet_in_a_frame_without_mass():
     """Two springs in a row are one of stiffness c1 c2 / (c1 + c2), and share its stretch c2 : c1."""
     result = run(
@@ -437,7 +444,7 @@ def test_a_mass_that_was_left_out_cannot_be_set_later():
     ("make", "message"),
     [
         (lambda: forces.Spring(), "needs a value for c"),
-        (lambda: forces.SpringDamperSeries(c=1, d=0), "must be >= 1e-60"),
+        (lambda: forces.SpringDamperSeries(c=1, d=-1), "must be >= 0"),
         (lambda: forces.Spring(c=1, m=1, lengthFraction=1.5), "must be <= 1"),
         (lambda: forces.Damper(d=1, useHeatPort=True), r"f\.heatPort.*not connected"),
         (lambda: forces.Force(resolveInFrame="frame_c"), "expected one of world, frame_a, frame_b, frame_resolve"),

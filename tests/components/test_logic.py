@@ -128,10 +128,27 @@ def test_a_triggered_trapezoid_turns_round_where_it_is():
     np.testing.assert_allclose(result["z.y"], 1.0 - 2.0 * level, atol=1e-8)
 
 
+def test_a_triggered_trapezoid_without_durations_jumps():
+    result = run(
+        "s.y - jumps.u",
+        "s.y - falls.u",
+        s=blocks.BooleanTable(table=(0.5, 1.0)),
+        jumps=blocks.TriggeredTrapezoid(),
+        falls=blocks.TriggeredTrapezoid(falling=0.25),
+        step=0.05,
+        stop=2.0,
+    )
+    t = np.round(result.time, 9)
+    np.testing.assert_allclose(result["jumps.y"], (t >= 0.5) & (t < 1.0))
+    np.testing.assert_allclose(result["falls.y"], np.where(t < 0.5, 0, np.clip(5 - 4 * t, 0, 1)), atol=1e-12)
+
+
 def test_a_condition_ends_the_run_with_its_message():
     parts = {"u": blocks.BooleanStep(startTime=0.5, startValue=True), "a": blocks.AssertCondition(message="too late")}
     with pytest.raises(SimulationError, match="too late"):
         simulate(wired("u.y - a.u", **parts), 1.0)
+    parts["u"], parts["a"] = blocks.BooleanStep(), blocks.AssertCondition(assertionLevel="warning")
+    assert simulate(wired("u.y - a.u", **parts), 1.0).time[-1] == 1.0
 
 
 def test_discrete_sources():
@@ -298,3 +315,19 @@ def test_parameters_of_controllers_may_be_negative_but_not_zero():
     )
     with pytest.raises(ModelError, match="must not be 0"):
         blocks.LimPID(k=0.0, yMax=1.0)
+
+
+def test_radio_buttons_release_each_other():
+    result = run(
+        "one.on - other.reset[0]",
+        "other.on - one.reset[0]",
+        one=blocks.RadioButtonSource(buttonTimeTable=(1.0, 3.0)),
+        other=blocks.RadioButtonSource(buttonTimeTable=(2.0, 4.0)),
+        alone=blocks.RadioButtonSource(buttonTimeTable=(1.0, 3.0), nReset=0),
+        stop=5.0,
+        step=0.5,
+    )
+    expected = np.array([0, 1, 0, 1, 0])
+    np.testing.assert_array_equal(np.asarray(result["one.on"])[1::2], expected)
+    np.testing.assert_array_equal(np.asarray(result["other.on"])[1::2], np.array([0, 0, 1, 0, 1]))
+    np.testing.assert_array_equal(np.asarray(result["alone.on"])[1::2], np.array([0, 1, 1, 1, 1]))

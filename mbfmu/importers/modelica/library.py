@@ -268,18 +268,11 @@ _ENUMERATIONS: dict[str, tuple[str, ...]] = {
     "Mechanics.MultiBody.Types.RotationTypes": t.RotationTypes.values,
     "Mechanics.MultiBody.Types.GravityTypes": t.GravityTypes.values,
     "Blocks.Types.Init": t.Init.values,
-    "Blocks.Types.SimpleController": ("P", "PI", "PD", "PID"),
-    "Blocks.Types.Smoothness": (
-        "LinearSegments",
-        "ContinuousDerivative",
-        "ConstantSegments",
-        "MonotoneContinuousDerivative1",
-        "MonotoneContinuousDerivative2",
-        "ModifiedContinuousDerivative",
-    ),
-    "Blocks.Types.Extrapolation": ("HoldLastPoint", "LastTwoPoints", "Periodic", "NoExtrapolation"),
-    "Blocks.Types.TimeEvents": ("Always", "AtDiscontinuities", "NoTimeEvents"),
-    "AssertionLevel": ("warning", "error"),
+    "Blocks.Types.SimpleController": t.SimpleController.values,
+    "Blocks.Types.Smoothness": t.Smoothness.values,
+    "Blocks.Types.Extrapolation": t.Extrapolation.values,
+    "Blocks.Types.TimeEvents": t.TimeEvents.values,
+    "AssertionLevel": t.AssertionLevel.values,
 }
 
 

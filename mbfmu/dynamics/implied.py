@@ -1,0 +1,164 @@
+"""Signals that nothing computes, because a condition on others implies them (an inverse model).
+
+A condition that knows its signal is solved for it (`Sweeps.implied`). Elsewhere it is differentiated until the signal
+has an effect: through the rates of states, or through accelerations. The condition and the derivatives before that one
+hold between states alone, and are kept as constraints are, with the signal in place of a force; states of blocks among
+them are *bound*: speeds in the sense of the contract, so that projection moves them, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.elimination import sampled, solve
+from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.unknowns import Own, elements, stacked, which_depend
+from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
+
+#: An effect that is smaller than this, relative to what adds up to it, is none.
+TOLERANCE = 1e-9
+
+
+def check_effects(sweeps: Sweeps, parameters: Parameters) -> None:
+    """Refuse conditions that are solved for signals which have no effect on them.
+
+    Raises:
+        ModelError: with its default parameters, a condition does not know its signal.
+    """
+    for own, slope in sweeps.effects.items():
+        (effect,) = parameters.resolve([slope])
+        values = ca.Function("effect", [parameters.all], [effect], {"allow_free": True})
+        if not values.has_free() and float(values(parameters.default_P)) == 0:
+            raise ModelError(
+                f"{_name(own)}: with these parameters the signal has no effect on it at once; leave out what is 0, "
+                "such as a direct part of a block"
+            )
+
+
+def _name(own: Own) -> str:
+    assert isinstance(own.leaf, leaves.Implied)
+    return f"condition {own.leaf.index + 1} of {own.path}"
+
+
+@dataclasses.dataclass(frozen=True)
+class Condition:
+    """A condition between states, and its derivatives as far as these are, too; the next one knows the signal."""
+
+    owner: Own
+    signal: ca.SX
+    between_states: tuple[ca.SX, ...]
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return _name(self.owner)
+
+
+class ImpliedSignals:
+    """The implied signals of a system whose conditions are not solved for them.
+
+    `residual` is zero for the right accelerations and multipliers, `unknown`; they follow from it but for the signals.
+    """
+
+    def __init__(self, sweeps: Sweeps, residual: ca.SX, unknown: ca.SX) -> None:
+        self._sweeps, self._residual, self._unknown = sweeps, residual, unknown
+        unknowns = sweeps.unknowns
+        self._signals = {
+            own: symbol
+            for own, symbol in unknowns.multipliers.items()
+            if isinstance(own, Own) and isinstance(own.leaf, leaves.Implied) and self._is_open(own, symbol)
+        }
+        self._all = stacked(self._signals.values())
+        self._without_rate = stacked([sweeps.inputs.u, *unknowns.delayed.values()])
+        self._moved = self._states_moved() if self._signals else ca.SX(0, 1)
+        self.conditions = [self._differentiated(own, symbol) for own, symbol in self._signals.items()]
+
+    @property
+    def to_bind(self) -> set[tuple[str, leaves.Leaf]]:
+        """States of blocks that conditions know, and signals that a condition knows through accelerations only."""
+        known = stacked(level for condition in self.conditions for level in condition.between_states)
+        states = {(c.owner.path, c.owner.leaf) for c in self.conditions if not c.between_states}
+        for own, symbol in self._sweeps.unknowns.z.items():
+            moved = stacked(element for element in elements(symbol) if ca.depends_on(self._moved, element))
+            if moved.numel() and ca.depends_on(known, moved):
+                states.add((own.path, own.leaf))
+        return states
+
+    def _is_open(self, own: Own, symbol: ca.SX) -> bool:
+        assert isinstance(own.leaf, leaves.Implied)
+        return self._sweeps.implied(own.path, own.leaf).element_hash() == symbol.element_hash()
+
+    def _differentiated(self, own: Own, signal: ca.SX) -> Condition:
+        """A condition with its derivatives."""
+        assert isinstance(own.leaf, leaves.Implied)
+        sweeps, found = self._sweeps, Condition(own, signal, ())
+        level = sweeps.condition(own.path, own.leaf)
+        most = sum(symbol.numel() for group in (sweeps.unknowns.v, sweeps.unknowns.z) for symbol in group.values())
+        levels: list[ca.SX] = []
+        while not self._has_effect(level):
+            level = self._without_accelerations(level)
+            if not ca.depends_on(level, self._moved) or len(levels) > 2 * most:
+                raise ModelError(
+                    f"{found.name}: nothing that the signal acts on has an effect on the condition; connect the block "
+                    "whose input is sought"
+                )
+            if ca.depends_on(level, self._without_rate):
+                raise ModelError(
+                    f"{found.name}: the signal follows from the derivative of an FMU input or a delayed signal, which "
+                    "has none; feed it through a filter, such as a CriticalDamping block"
+                )
+            levels.append(level)
+            level = sweeps.total_derivative(level)
+        return dataclasses.replace(found, between_states=tuple(levels))
+
+    def _states_moved(self) -> ca.SX:
+        """The signals, and the states that they act on at once or through other ones."""
+        unknowns, rates = self._sweeps.unknowns, self._sweeps.state_rates
+        states = elements(stacked(unknowns.z.values()))
+        moved, count = self._all, 0
+        while moved.numel() > count:
+            count, found = moved.numel(), [self._all]
+            reached = set(which_depend(rates, moved))
+            if ca.depends_on(self._residual, moved):
+                reached.update(which_depend(rates, self._unknown))
+                found += [*unknowns.q.values(), *unknowns.v.values()]
+            moved = stacked([*found, *(states[i] for i in sorted(reached))])
+        return moved
+
+    # -- accelerations that follow without the signals
+
+    def _has_effect(self, level: ca.SX) -> bool:
+        """True where a signal has an effect on an expression, at once or through accelerations."""
+        if ca.depends_on(level, self._all):
+            return True
+        if not self._unknown.numel() or not ca.depends_on(level, self._unknown):
+            return False
+        columns = [ca.jacobian(self._residual, of) for of in (self._unknown, self._all)]
+        A, B, C = sampled([*columns, ca.jacobian(level, self._unknown)])
+        if not all(np.isfinite(matrix).all() for matrix in (A, B, C)):
+            return True
+        through = np.linalg.lstsq(A, B, rcond=None)[0]
+        return bool((np.abs(C @ through) > TOLERANCE * (np.abs(C) @ np.abs(through))).any())
+
+    def _without_accelerations(self, level: ca.SX) -> ca.SX:
+        """An expression on which no signal acts, with accelerations as what they follow from."""
+        if not self._unknown.numel() or not ca.depends_on(level, self._unknown):
+            return level
+        A = ca.jacobian(self._residual, self._unknown)
+        part = _closure(A, set(which_depend(self._unknown, stacked(ca.symvar(level)))))
+        sought = stacked(self._unknown[i] for i in part)
+        rows = stacked(self._residual[i] for i in part)
+        constant = ca.substitute(rows, ca.vertcat(sought, self._all), ca.SX.zeros(sought.numel() + self._all.numel()))
+        return ca.substitute(level, sought, solve(ca.jacobian(rows, sought), -constant))
+
+
+def _closure(A: ca.SX, wanted: set[int]) -> list[int]:
+    """Unknowns that some of them are found together with: row i counts as the equation of unknown i."""
+    count, order, offsets = (A.sparsity() + A.sparsity().T).scc()
+    blocks = (order[offsets[k] : offsets[k + 1]] for k in range(count))
+    return sorted(i for block in blocks if wanted.intersection(block) for i in block)
