@@ -15,7 +15,7 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 {
     (void)resources;
     *memory = NULL;
-    return load_model(host, descriptor.words, sizeof descriptor.words, wrong);
+    return load_model(host, descriptor.rows, DESCRIPTOR_SIZE, wrong);
 }
 
 #if FMI_VERSION == 3
