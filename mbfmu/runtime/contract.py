@@ -292,6 +292,10 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+#: Number of the form that tapes have in a descriptor.
+TAPES = 2
+
+
 def length(size: str, sizes: dict[str, int]) -> int:
     """Evaluate a length of the tables above, such as `nw`, with the sizes of a model."""
     q, v, z, wl = (sizes[name] for name in ("nq", "nv", "nz", "nl"))
@@ -428,7 +432,7 @@ def page() -> str:
 
 def contract_number() -> int:
     """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
-    text = repr((SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, OPERATIONS))
+    text = repr((TAPES, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, OPERATIONS))
     return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
 
 
