@@ -221,6 +221,7 @@ def _model_header(
     lines = [f"/* Sizes and compiled functions of {name}, written by mbfmu. */", ""]
     lines += [f"#define FMI_VERSION {fmi}", ""]
     lines += [f"#define {macro} {sizes[size]}" for size, macro in contract.SIZES.items()]
+    lines += ["", f"#define TAPES {len(functions) - len(compiled)}"]
     lines += ["", f"#define COMPILED_WORK {max((functions[name].sz_w() for name in compiled), default=0)}"]
     lines += [f"#define COMPILED_INTEGERS {max((functions[name].sz_iw() for name in compiled), default=0)}", ""]
     for name in compiled:

@@ -154,6 +154,7 @@ static int read_tapes(Reader *s)
         Tape *tape = s->model->tapes + function;
         if (!read_ints(s, &counts, 4, 0, 1 << 28)) return 0;
         if (!counts[0]) continue;
+        if (!TAPES) return refuse_to_read(s, "a function stands in it twice");
         if (!read_doubles(s, &constants, counts[1])) return 0;
         plain = read_items(s, (size_t)counts[3], 1);
         if (!plain) return 0;

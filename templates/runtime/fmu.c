@@ -10,6 +10,7 @@
 #include "runtime.c"
 #include "descriptor.h"
 
+SMALL
 /* The model, from the descriptor that is part of this library. */
 static Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
 {
@@ -23,3 +24,4 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 #else
 #include "fmi2.c"
 #endif
+QUICK
