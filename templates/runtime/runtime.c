@@ -64,9 +64,7 @@ QUICK
 #include "project.c"
 #include "switches.c"
 #include "initialise.c"
-SMALL
 #include "singular.c"
-QUICK
 #include "choices.c"
 #include "dense.c"
 #include "explicit.c"
