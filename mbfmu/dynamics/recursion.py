@@ -339,7 +339,8 @@ class _Recursion:
         if self.alone:
             own = ca.vertcat(*(self.unknowns.a[key] for key in self.alone))
             load = ca.substitute(load, own, ca.vertcat(*self.alone_expressions.values()))
-        inertia, rest = self.forms.once("inertia", self._inertia, load, self.alpha(node), self.places.motion[(node, "T")])
+        turn = self.places.motion[(node, "T")]
+        inertia, rest = self.forms.once("inertia", self._inertia, load, self.alpha(node), turn)
         return inertia, rest
 
     def _inertia(self, load: ca.SX, alpha: ca.SX, T: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -142,7 +142,8 @@ def instructions(data):
         if byte < 128:
             numbers.append(number)
             number, shift = 0, 0
-    assert len(data) == 16 + 8 * constants + size and shift == 0
+    assert len(data) == 16 + 8 * constants + size
+    assert shift == 0
     found = []
     while numbers:
         operation = OPERATIONS[numbers[0]]
