@@ -7,7 +7,7 @@ from typing import Any
 
 import casadi as ca
 import numpy as np
-from scipy import linalg, optimize, signal
+import scipy
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, required
@@ -37,7 +37,7 @@ def prototype(kind: str, order: int, ripple: float, normalized: bool) -> Prototy
     if kind == "Butterworth":
         return [1.0] * single, [(2 * math.sin(math.pi * (i - 0.5) / order), 1.0) for i in range(1, pairs + 1)]
     if kind == "Bessel":
-        _, poles, _ = signal.besselap(order, norm="delay")
+        _, poles, _ = scipy.signal.besselap(order, norm="delay")
         upper = sorted((p for p in poles if p.imag > 1e-9), key=lambda p: float(p.imag))
         singles = [-float(p.real) for p in poles if abs(p.imag) <= 1e-9]
         found: Prototype = singles, [(-2 * float(p.real), float(abs(p)) ** 2) for p in upper]
@@ -60,7 +60,7 @@ def prototype(kind: str, order: int, ripple: float, normalized: bool) -> Prototy
         top *= 2
     # the last crossing: a Chebyshev filter may reach -3 dB of ripple before it
     bottom = next(w for w in np.linspace(top, 0.0, 2001) if amplitude(float(w)) > CUT_OFF)
-    w = float(optimize.brentq(lambda w: amplitude(w) - CUT_OFF, float(bottom), top, xtol=1e-15, rtol=1e-15))
+    w = float(scipy.optimize.brentq(lambda w: amplitude(w) - CUT_OFF, float(bottom), top, xtol=1e-15, rtol=1e-15))
     return [cr / w for cr in found[0]], [(c1 / w, c0 / w**2) for c1, c0 in found[1]]
 
 
@@ -298,7 +298,7 @@ class PadeDelay(Component):
             a.append(a[-1] * delay * (n - i + 1) / (n + m - i + 1) / i)
         matrix = np.diag(np.ones(n - 1), -1)
         matrix[0] = [-v / a[-1] for v in a[-2::-1]]
-        _, (scale, _) = linalg.matrix_balance(matrix, permute=False, separate=True)
+        _, (scale, _) = scipy.linalg.matrix_balance(matrix, permute=False, separate=True)
         return np.asarray(scale / scale[-1])
 
 

@@ -6,7 +6,7 @@ import pathlib
 import re
 
 import numpy as np
-import scipy.io
+import scipy
 
 from mbfmu.errors import ModelError
 

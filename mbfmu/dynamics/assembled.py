@@ -12,8 +12,7 @@ from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
-import scipy.linalg
-import scipy.optimize
+import scipy
 
 from mbfmu.dynamics.accelerations import Recursive
 from mbfmu.dynamics.constraints import Constraints, Rows

@@ -194,7 +194,8 @@ class Visible:
                         f"input {variable.name}: there is another variable of this name already, which it would hide; "
                         "give the input another name"
                     )
-            found.setdefault(variable.name, _with(variable, terminal=self._terminals.get(variable.name)))
+            terminal = self._terminals.get(variable.name)
+            found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
 
         take(
             ScalarVariable(

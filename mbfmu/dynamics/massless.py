@@ -82,7 +82,7 @@ def _open(
     for mode in (0.0, 1.0) if vectors.m.numel() else (0.0,):
         u, m = ca.DM.zeros(vectors.u.numel()), mode * ca.DM.ones(vectors.m.numel())
         at_rest = np.array(function(ca.DM.zeros(size), 0.0, x, u, P, m))
-        A = np.hstack([np.array(function(ca.DM(column), 0.0, x, u, P, m)) - at_rest for column in np.eye(size)])
+        A = np.array(function(ca.DM(np.eye(size)), 0.0, x, u, P, m)) - at_rest
         if not np.isfinite(A).all():
             return []
         columns = np.ones(size)
@@ -92,8 +92,11 @@ def _open(
             scale = np.sqrt(np.abs(A).max(axis=0))
             scale = np.where(scale > 0.0, scale, 1.0)
             A, columns = A / scale, columns / scale
+        values = np.linalg.svd(A, compute_uv=False)  # directions take ten times as long, and are rarely asked for
+        if values.min() > TOLERANCE * values.max():
+            return []
         _, values, directions = np.linalg.svd(A)
-        slack = directions[values <= TOLERANCE * values.max(initial=0.0)] if values.any() else np.eye(size)
+        slack = directions[values <= TOLERANCE * values.max()] if values.any() else np.eye(size)
         if not len(slack):
             return []
         part = np.abs(slack * columns).max(axis=0)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
 import casadi as ca
@@ -43,6 +43,8 @@ _DEPTH = 4
 PASSED_WHOLE = 40
 #: Motions of a frame by what they depend on.
 _LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
+#: Relative motion of an edge.
+_RELATIVE = ("r", "T", "v", "w", "a", "z")
 
 
 #: Numbers that stay in expressions, because they say of which kind these are.
@@ -135,6 +137,35 @@ class _Numbers:
             self.symbols.append(self._known[number])
             self.values.append(number)
         return self._known[number]
+
+
+class _Forms:
+    """Symbolic work that is done once for all expressions of one form: those of equal links differ in symbols only."""
+
+    def __init__(self, unknown: Collection[int]) -> None:
+        self._unknown = unknown
+        self._known: dict[Hashable, ca.Function] = {}
+        self._names = ca.SX(0, 1)
+
+    def once(self, kind: Hashable, work: Callable[..., Sequence[ca.SX]], *given: ca.SX) -> list[ca.SX]:
+        """What `work` makes of the given expressions.
+
+        It brings no symbols of its own, and asks for nothing but the kind, the form of these expressions, and which of
+        their symbols are among the unknown ones.
+        """
+        symbols = ca.symvar(ca.veccat(*given))
+        column = ca.vertcat(ca.SX(0, 1), *symbols)
+        if self._names.numel() < len(symbols):
+            self._names = ca.SX.sym("s", 2 * len(symbols))
+        names = self._names[: len(symbols)]
+        form = ca.Function("form", [names], ca.Function("form", [column], given).call([names])).serialize()
+        unknown = tuple(symbol.element_hash() in self._unknown for symbol in symbols)
+        key = (kind, unknown, form)
+        if key not in self._known:
+            results = list(work(*given))
+            self._known[key] = ca.Function("work", [column], results)
+            return results
+        return list(self._known[key].call([column]))
 
 
 class Linker:
@@ -235,6 +266,9 @@ class _Recursion:
             for v in (*(self.alpha(n) for n in nodes), *self.places.wrench.values(), *self.unknowns.a.values())
             for e in elements(v)
         }
+        self.forms = _Forms(self.unknown)
+        #: Placeholders of the accelerations of an edge's parent.
+        self.of_parent = ca.SX.sym("alpha", 6)
         self.keys_of, self.alone = self._owners()
         self.groups = self._grouped()
         self.alone_expressions = {key: self._alone(key) for key in self.alone}
@@ -305,9 +339,14 @@ class _Recursion:
         if self.alone:
             own = ca.vertcat(*(self.unknowns.a[key] for key in self.alone))
             load = ca.substitute(load, own, ca.vertcat(*self.alone_expressions.values()))
-        matrix, rest = _affine(load, self.alpha(node))
+        turn = self.places.motion[(node, "T")]
+        inertia, rest = self.forms.once("inertia", self._inertia, load, self.alpha(node), turn)
+        return inertia, rest
+
+    def _inertia(self, load: ca.SX, alpha: ca.SX, T: ca.SX) -> tuple[ca.SX, ca.SX]:
+        matrix, rest = _affine(load, alpha)
         self._refuse(rest, matrix)
-        return _in_frame(matrix, self.places.motion[(node, "T")]), rest
+        return _in_frame(matrix, T), rest
 
     # -- linking
 
@@ -337,28 +376,21 @@ class _Recursion:
             group.places += places
 
     def _motion(self, edge: Edge, keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        parent = edge.parent
-        a = self._accelerations_of(keys)
-        linear, angular = (ca.SX.sym(n, 3) if parent != GROUND else ca.SX.zeros(3) for n in ("linear", "angular"))
-        motion = self.resolve([self._child_acceleration(edge, linear, angular)])[0]
-        S, rest = _affine(motion, a)
-        X, c = ca.SX(6, 6), rest
-        if parent != GROUND:
-            X, c = _affine(rest, ca.vertcat(linear, angular))
-        self._refuse(X, S, c)  # a frame that follows from several others
+        relative = (self.sweeps.motion(edge, what) for what in _RELATIVE)
+        alpha = ca.SX.zeros(6) if edge.parent == GROUND else self.of_parent
+        given = (alpha, self.sweeps.frame(edge.a, "w"), *relative)
+        work = _parent_acceleration if edge.reversed else _child_acceleration
+        (motion,) = self.resolve(self.forms.once(work.__name__, work, *given))
+        X, S, c = self.forms.once("maps", self._maps, motion, self._accelerations_of(keys), alpha)
         return X, S, c
 
-    def _child_acceleration(self, edge: Edge, linear: ca.SX, angular: ca.SX) -> ca.SX:
-        """alpha of an edge's child from alpha of its parent."""
-        rel, w = functools.partial(self.sweeps.motion, edge), self.sweeps.frame(edge.a, "w")
-        T = rel("T")
-        if not edge.reversed:
-            return ca.vertcat(
-                T @ (linear + relative_acceleration(rel, w, angular)),
-                T @ angular + rel("z") + cross(T @ w, rel("w")),
-            )
-        turned = T.T @ (angular - rel("z") - cross(T @ w + rel("w"), rel("w")))
-        return ca.vertcat(T.T @ linear - relative_acceleration(rel, w, turned), turned)
+    def _maps(self, motion: ca.SX, a: ca.SX, alpha: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
+        S, rest = _affine(motion, a)
+        X, c = ca.SX(6, 6), rest
+        if not alpha.is_constant():
+            X, c = _affine(rest, alpha)
+        self._refuse(X, S, c)  # a frame that follows from several others
+        return X, S, c
 
     def _accelerations_of(self, keys: list[Coordinate]) -> ca.SX:
         return ca.vertcat(ca.SX(0, 1), *(self.unknowns.a[key] for key in keys))
@@ -404,24 +436,49 @@ class _Recursion:
         self, edge: Edge, group: _Group, inertia: dict[int, tuple[ca.SX, ca.SX]]
     ) -> tuple[ca.SX, ca.SX, tuple[ca.SX, ca.SX] | None]:
         """(gain, offset) with a = gain (X alpha_parent + c) + offset, and what the parent gets."""
-        keys, child, parent = group.keys[edge], edge.child, edge.parent
+        keys, child = group.keys[edge], edge.child
         X, S, c = group.maps[edge]
-        wrench = self.places.wrench[edge]
-        R, rest = _affine(self._rows(keys), wrench)
-        Q, rest = _affine(rest, self.alpha(child))
-        E, rest = _affine(rest, self._accelerations_of(keys))
+        given = [X, S, c, *inertia[child], self._rows(keys), self.places.wrench[edge], self.alpha(child)]
+        given += [self._accelerations_of(keys), self.places.motion[(child, "T")]]
+        if edge.parent == GROUND:
+            gain, offset = self.forms.once("last", self._gains, *given)
+            return gain, offset, None
+        given += [group.original(X), group.original(S), self._upward(edge)]
+        gain, offset, I, p = self.forms.once("gains", self._gains, *given)  # noqa: E741
+        return gain, offset, (I, p)
+
+    def _gains(
+        self,
+        X: ca.SX,
+        S: ca.SX,
+        c: ca.SX,
+        I: ca.SX,  # noqa: E741
+        p: ca.SX,
+        rows: ca.SX,
+        wrench: ca.SX,
+        alpha: ca.SX,
+        a: ca.SX,
+        T: ca.SX,
+        *above: ca.SX,
+    ) -> tuple[ca.SX, ...]:
+        """Gain and offset of an edge, and I and p that its parent gets.
+
+        `above`: X and S without placeholders, and what becomes of a wrench at the parent; nothing above the ground.
+        """
+        R, rest = _affine(rows, wrench)
+        Q, rest = _affine(rest, alpha)
+        E, rest = _affine(rest, a)
         self._refuse(R, Q, E, rest)
-        Q = _in_frame(Q, self.places.motion[(child, "T")])
-        I, p = inertia[child]  # noqa: E741
+        Q = _in_frame(Q, T)
         K = Q - R @ I
         gain, offset = ca.SX(0, 6), ca.SX(0, 1)
-        if keys:
+        if a.numel():
             solution = _solve(K @ S + E, ca.horzcat(-K, R @ p - rest))
             gain, offset = solution[:, :6], solution[:, 6]
-        if parent == GROUND:
-            return gain, offset, None
-        upward = self._upward(edge, wrench)
-        is_symmetric = not Q.nnz() and _same(upward, -group.original(X).T) and _same(R, -group.original(S).T)
+        if not above:
+            return gain, offset
+        original_X, original_S, upward = above
+        is_symmetric = not Q.nnz() and _same(upward, -original_X.T) and _same(R, -original_S.T)
         if is_symmetric:
             upward = -X.T  # the same, in terms of what is computed already
         moved = I @ S
@@ -429,9 +486,10 @@ class _Recursion:
         if is_symmetric:
             articulated = _mirrored(articulated)
         passed = -upward @ (articulated @ X)
-        return gain, offset, (_mirrored(passed) if is_symmetric else passed, -upward @ (articulated @ c + force))
+        return gain, offset, _mirrored(passed) if is_symmetric else passed, -upward @ (articulated @ c + force)
 
-    def _upward(self, edge: Edge, wrench: ca.SX) -> ca.SX:
+    def _upward(self, edge: Edge) -> ca.SX:
+        wrench = self.places.wrench[edge]
         passed = ca.vertcat(*(self.sweeps.wrench(edge, edge.reversed, name) for name in ("f", "t")))
         upward, rest = _affine(self.resolve([passed])[0], wrench)
         if not rest.is_zero():
@@ -541,6 +599,25 @@ def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[c
             elements.append(places[key][0])
         replaced.append(ca.SX(matrix.sparsity(), ca.vertcat(ca.SX(0, 1), *elements)))
     return replaced, list(places.values())
+
+
+def _child_acceleration(
+    alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX
+) -> tuple[ca.SX]:
+    """alpha of frame b from that of frame a, which rotates with w_a, and the relative motion."""
+    linear, angular = ca.vertsplit(alpha, 3)
+    relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, angular)
+    return (ca.vertcat(T @ (linear + relative), T @ angular + z + cross(T @ w_a, w)),)
+
+
+def _parent_acceleration(
+    alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX
+) -> tuple[ca.SX]:
+    """alpha of frame a from that of frame b."""
+    linear, angular = ca.vertsplit(alpha, 3)
+    turned = T.T @ (angular - z - cross(T @ w_a + w, w))
+    relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, turned)
+    return (ca.vertcat(T.T @ linear - relative, turned),)
 
 
 def _affine(expression: ca.SX, symbols: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -174,10 +174,11 @@ class InitialProblem:
 
     def function(self, vectors: Vectors) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
-        jacobian = ca.densify(ca.jacobian(self.rows, self.unknowns))
-        rows, jacobian = ca.cse([self.rows, jacobian]) if self.rows.numel() else (self.rows, jacobian)
+        rows, jacobian = self.rows, ca.jacobian(self.rows, self.unknowns)
+        if rows.numel():
+            rows, jacobian = ca.cse([rows, jacobian])  # sparse: each zero of a dense one is looked at, too
         arguments = [vectors.t, self.unknowns, vectors.u, vectors.P, vectors.m]
-        return ca.Function("initial", arguments, [ca.densify(rows), jacobian])
+        return ca.Function("initial", arguments, [ca.densify(rows), ca.densify(jacobian)])
 
 
 def initial_problem(

@@ -32,6 +32,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, Port
+from mbfmu.modeling.declarations import Variable
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
 #: a_0 resolved in the world frame, w and z in the frame itself.
@@ -187,14 +188,15 @@ class Sweeps:
         expressions = self._with_differences(path, list(expressions), given)
         symbols, values = [], []
         known: dict[leaves.Leaf, list[ca.SX]] = {}
-        for leaf, index, symbol in behaviour.leaves_in(ca.veccat(*expressions)):
+        column = expressions[0] if len(expressions) == 1 else ca.veccat(*expressions)
+        for leaf, index, symbol in behaviour.leaves_in(column):
             if leaf not in known:
                 known[leaf] = elements(given[leaf] if leaf in given else leaf.value(self, path))
             symbols.append(symbol)
             values.append(known[leaf][index])
         if not symbols:
             return expressions
-        return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*values)]))
+        return list(ca.substitute(expressions, symbols, values))
 
     def _with_differences(self, path: str, expressions: list[ca.SX], given: Mapping[leaves.Leaf, ca.SX]) -> list[ca.SX]:
         """Local expressions with relative states, and their rates, in place of the differences that these are.
@@ -284,7 +286,8 @@ class Sweeps:
         if behaviour is None:
             raise ModelError(f"{path}.{name}: {path} has no equations that could give it a value")
         component = behaviour.component
-        declared = component.variables().get(name)
+        declared = component.declarations.get(name)
+        declared = declared if isinstance(declared, Variable) and declared.enabled(component) else None
         leaf = None if declared is None else declared.leaf(component)
         if leaf is None and leaves.Value(name) not in behaviour.targets:
             raise ModelError(f"{path}: the equations of {type(component).__name__} do not assign {name}")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import gc
 import html
 import inspect
 from collections.abc import Collection, Iterator
@@ -93,7 +95,7 @@ class System:
         if isinstance(assembly, System):
             return assembly
         check_assembly(assembly)
-        with told(f"{assembly.name}: the model fails"):
+        with told(f"{assembly.name}: the model fails"), without_collections():
             return cls._of(assembly, cuts, energy, scene)
 
     @classmethod
@@ -153,6 +155,19 @@ class System:
             scene=picture,
             figures=figures_of(assembly, variables),
         )
+
+
+@contextlib.contextmanager
+def without_collections() -> Iterator[None]:
+    """Look for no circular garbage meanwhile: hundreds of thousands of expressions, none of them part of a circle,
+    would be looked through again and again."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def check_assembly(assembly: Any) -> None:

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-import scipy.sparse
-import scipy.sparse.csgraph
+import scipy
 
 from mbfmu.dynamics.constraints import Constraints, Rows, chosen, closed_loops
 from mbfmu.dynamics.motion import Motion

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import mbfmu
-from mbfmu.dynamics.system import System, check_assembly
+from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
 from mbfmu.export import layered_wasm, native, python
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
@@ -175,7 +175,7 @@ def build(
     file = pathlib.Path(path) if path is not None else pathlib.Path()
     if file.is_dir():
         file /= f"{model_identifier(assembly.name)}.fmu"
-    with replacing(file) as part, temporary_folder() as folder:
+    with without_collections(), replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
         system = System.of(assembly, energy=energy, scene=True)
         record = system.equations

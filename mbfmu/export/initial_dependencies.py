@@ -6,19 +6,21 @@ functions of the contract: which parameter, input or time enters which result.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
-Pattern = NDArray[np.bool_]
+#: A set of entries of [p; u; t], bit by bit: large models have thousands of sets of thousands of entries.
+Pattern = int
 
 
 class StartPatterns:
-    """Which entries of [p; u; t] enter a value at the start; one boolean row per scalar, None where all may.
+    """Which entries of [p; u; t] enter a value at the start; one set per scalar, None where all may.
 
     Values that initialisation solves for together are None: each of them may depend on everything.
     """
@@ -38,9 +40,7 @@ class StartPatterns:
         return self._rows[store]
 
     def _unit(self, offset: int, count: int) -> list[Pattern | None]:
-        e = self._equations
-        identity = np.eye(e.npar + e.nu + 1, dtype=bool)
-        return list(identity[offset : offset + count])
+        return [1 << i for i in range(offset, offset + count)]
 
     def _time(self) -> list[Pattern | None]:
         return self._unit(self._equations.npar + self._equations.nu, 1)
@@ -90,7 +90,7 @@ class StartPatterns:
     def _through(self, function: str, output: int, arguments: Mapping[int, str]) -> list[Pattern | None]:
         """Return the rows of an output of a function of the contract, whose arguments are stores."""
         f = self._equations.functions[function]
-        entering: list[list[Pattern | None]] = [[] for _ in range(f.numel_out(output))]
+        entering: list[list[Pattern | None]] = [[0] for _ in range(f.numel_out(output))]
         for argument, store in arguments.items():
             sparsity = f.jac_sparsity(output, argument)
             if sparsity.nnz() == 0:
@@ -98,8 +98,7 @@ class StartPatterns:
             rows = self.rows(store)
             for i, j in zip(*sparsity.get_triplet(), strict=True):
                 entering[i].append(rows[j])
-        nothing = np.zeros(self._equations.npar + self._equations.nu + 1, dtype=bool)
-        return [_union([nothing, *rows]) for rows in entering]
+        return [_union(rows) for rows in entering]
 
 
 def initial_dependencies(
@@ -127,7 +126,7 @@ def initial_dependencies(
             continue
         row = patterns.row(variable.store, variable.index)
         if row is not None:
-            found[i] = tuple(sorted(known[int(column)] for column in np.flatnonzero(row) if int(column) in known))
+            found[i] = tuple(sorted(known[column] for column in _entries(row) if column in known))
     return found
 
 
@@ -135,4 +134,11 @@ def _union(rows: Sequence[Pattern | None]) -> Pattern | None:
     present = [row for row in rows if row is not None]
     if len(present) < len(rows):
         return None
-    return np.logical_or.reduce(present)
+    return functools.reduce(operator.or_, present, 0)
+
+
+def _entries(pattern: Pattern) -> list[int]:
+    """Entries of a set, in ascending order."""
+    data = np.frombuffer(pattern.to_bytes(pattern.bit_length() // 8 + 1, "little"), dtype=np.uint8)
+    found: list[int] = np.flatnonzero(np.unpackbits(data, bitorder="little")).tolist()
+    return found

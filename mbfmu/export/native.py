@@ -8,11 +8,11 @@ the runtime's ready library reads from the FMU's resources: no compiler is neede
 from __future__ import annotations
 
 import pathlib
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import temporary_folder
@@ -37,6 +37,12 @@ PLATFORMS_3 = {
     "win64": ("x86_64-windows",),
     "darwin64": ("x86_64-darwin", "aarch64-darwin"),
 }
+
+#: Bytes in a string of C.
+_ROW = 4088
+
+#: What becomes of bytes that do not stand for themselves in it: octal numbers, their ends marked.
+_ESCAPES = {i: f"\\{i:o}\n" for i in range(256) if not 32 <= i < 127 or chr(i) in '"\\?'}
 
 #: Other functions with so many instructions become tapes: gcc takes 0.2 ms and more for each.
 _TAPE_FROM = 1500
@@ -167,7 +173,7 @@ def write_sources(
     sizes = sizes_of(equations, functions, tables)
     files["model.h"] = _model_header(equations.name, fmi, sizes, functions, compiled).encode()
     files["equations.c"] = _equations_code([functions[name] for name in compiled]).encode()
-    files["descriptor.h"] = _words(packed(sizes, tables, functions, compiled)).encode()
+    files["descriptor.h"] = _rows(packed(sizes, tables, functions, compiled)).encode()
     for name, content in files.items():
         (folder / name).write_bytes(content)
     return tuple(folder / name for name in sorted(files))
@@ -215,6 +221,7 @@ def _model_header(
     lines = [f"/* Sizes and compiled functions of {name}, written by mbfmu. */", ""]
     lines += [f"#define FMI_VERSION {fmi}", ""]
     lines += [f"#define {macro} {sizes[size]}" for size, macro in contract.SIZES.items()]
+    lines += ["", f"#define TAPES {len(functions) - len(compiled)}"]
     lines += ["", f"#define COMPILED_WORK {max((functions[name].sz_w() for name in compiled), default=0)}"]
     lines += [f"#define COMPILED_INTEGERS {max((functions[name].sz_iw() for name in compiled), default=0)}", ""]
     for name in compiled:
@@ -224,14 +231,23 @@ def _model_header(
     return "\n".join([*lines, ""])
 
 
-def _words(data: bytes) -> str:
-    """`descriptor.h`: bytes as an array of words, which C compilers read quicker than any other form."""
-    numbers = np.frombuffer(data, dtype="<u4")
-    rows = [",".join(map(str, numbers[i : i + 32])) for i in range(0, numbers.size, 32)]
+def _rows(data: bytes) -> str:
+    """`descriptor.h`: bytes as rows of text, which C compilers read four times as quickly as numbers.
+
+    A row is as long as every compiler takes (C99, section 5.2.4.1), and its zero at the end finds no place in it.
+    """
+    rows = [data[i : i + _ROW] for i in range(0, len(data), _ROW)]
     return (
         "/* The descriptor (mbfmu/runtime/descriptor.py): tables of the model, and its long functions as tapes. */\n\n"
-        "static const union {\n    unsigned words["
-        + f"{numbers.size}];\n    double aligned;\n}} descriptor = {{{{\n"
-        + ",\n".join(rows)
+        f"enum {{ DESCRIPTOR_SIZE = {len(data)} }};\n\n"
+        f"static const union {{\n    char rows[{len(rows)}][{_ROW}];\n    double aligned;\n}} descriptor = {{{{\n"
+        + ",\n".join(map(_literal, rows))
         + "\n}};\n"
     )
+
+
+def _literal(row: bytes) -> str:
+    """Bytes as a string of C, without trigraphs; octal numbers have three digits where a digit follows."""
+    text = row.decode("latin-1").translate(_ESCAPES)
+    padded = re.sub(r"\\(\d{1,2})\n(?=\d)", lambda found: f"\\{found[1]:0>3}", text)
+    return '"' + padded.replace("\n", "") + '"'

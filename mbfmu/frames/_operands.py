@@ -42,7 +42,7 @@ class Kind:
             if value.shape != expected:
                 raise ValueError(f"{name}: CasADi value of shape {value.shape}, expected {expected}")
             if not isinstance(value, ca.DM):
-                return ca.densify(value)
+                return value if value.is_dense() else ca.densify(value)
             value = value.full().reshape(self.shape)
         return self._numbers(name, value)
 
@@ -133,22 +133,27 @@ def operands(function: Callable[P, Result]) -> Callable[P, Result]:
     signature = inspect.signature(function)
     hints = typing.get_type_hints(function, include_extras=True)
     kinds = {name: _kind(hints[name]) for name in signature.parameters}
+    is_plain = all(p.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD for p in signature.parameters.values())
+    call: Any = function
 
     @functools.wraps(function)
     def checked(*args: P.args, **kwargs: P.kwargs) -> Result:
-        bound = signature.bind(*args, **kwargs)
+        if is_plain and not kwargs and len(args) == len(kinds):
+            given: dict[str, Any] = dict(zip(kinds, args, strict=True))
+        else:  # takes longer than most of these functions
+            given = signature.bind(*args, **kwargs).arguments
         ranks: dict[str, tuple[Any, int]] = {}
-        for name, value in bound.arguments.items():
+        for name, value in given.items():
             kind = kinds[name]
             if kind is Orientation:
                 if not isinstance(value, Orientation):
                     raise ValueError(f"{name} = {value!r}: expected an Orientation, see mbfmu.frames.from_T")
                 ranks[f"{name}.T"] = (value.T, 2)
             elif kind is not None and value is not None:
-                value = bound.arguments[name] = kind.convert(name, value)
+                value = given[name] = kind.convert(name, value)
                 ranks[name] = (value, len(kind.shape))
         _check_mixture(ranks)
-        return function(*bound.args, **bound.kwargs)
+        return call(**given)
 
     return checked
 

@@ -292,6 +292,10 @@ OPERATIONS = (
 )  # fmt: skip
 
 
+#: Number of the form that tables and tapes have in a descriptor.
+FORM = 2
+
+
 def length(size: str, sizes: dict[str, int]) -> int:
     """Evaluate a length of the tables above, such as `nw`, with the sizes of a model."""
     q, v, z, wl = (sizes[name] for name in ("nq", "nv", "nz", "nl"))
@@ -325,6 +329,7 @@ def header() -> str:
     lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)} }};"]
     lines += ["", f"enum {{ {', '.join(SETTINGS)} }};"]
     lines += ["", "enum {", *(f"    FUNCTION_{name}," for name in FUNCTIONS), "    FUNCTIONS", "};"]
+    lines += ["#ifndef TAPES", "#define TAPES FUNCTIONS", "#endif"]
     lines += ["", f'#define DESCRIPTOR_FILE "{DESCRIPTOR_FILE}"']
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
     lines += ["enum {", *(f"    TAPE_{name}," for name in OPERATIONS), "    TAPE_OPERATIONS", "};", ""]
@@ -428,7 +433,7 @@ def page() -> str:
 
 def contract_number() -> int:
     """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
-    text = repr((SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, OPERATIONS))
+    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, OPERATIONS))
     return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
 
 

@@ -147,18 +147,19 @@ static int read_tapes(Reader *s)
 {
     for (int function = 0; function < FUNCTIONS; ++function) {
         size_t arguments[MOST_ARGUMENTS], results[MOST_RESULTS];
-        const int *counts; /* is there one, numbers of constants, instructions and places */
+        const int *counts; /* is there one, numbers of constants, instructions and their bytes */
         const double *constants;
-        const unsigned *plain;
+        const unsigned char *plain;
         const char *wrong;
         Tape *tape = s->model->tapes + function;
         if (!read_ints(s, &counts, 4, 0, 1 << 28)) return 0;
         if (!counts[0]) continue;
+        if (!TAPES) return refuse_to_read(s, "a function stands in it twice");
         if (!read_doubles(s, &constants, counts[1])) return 0;
-        plain = read_items(s, (size_t)counts[2], 4 * sizeof *plain);
+        plain = read_items(s, (size_t)counts[3], 1);
         if (!plain) return 0;
         function_shape(s, function, arguments, results);
-        wrong = tape_load(s->model, tape, plain, (size_t)counts[2], (unsigned)counts[3], constants, (unsigned)counts[1],
+        wrong = tape_load(s->model, tape, plain, (size_t)counts[3], (size_t)counts[2], constants, (unsigned)counts[1],
                           arguments, function_counts[function][0], results, function_counts[function][1]);
         if (wrong) return refuse_to_read(s, wrong);
         if (tape->work > s->model->work) s->model->work = tape->work;

@@ -10,12 +10,13 @@
 #include "runtime.c"
 #include "descriptor.h"
 
+SMALL
 /* The model, from the descriptor that is part of this library. */
 static Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
 {
     (void)resources;
     *memory = NULL;
-    return load_model(host, descriptor.words, sizeof descriptor.words, wrong);
+    return load_model(host, descriptor.rows, DESCRIPTOR_SIZE, wrong);
 }
 
 #if FMI_VERSION == 3
@@ -23,3 +24,4 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 #else
 #include "fmi2.c"
 #endif
+QUICK

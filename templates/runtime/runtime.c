@@ -34,13 +34,29 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #define COMPILED_INTEGERS 0
 #endif
 
+/* What lies between these two is called a few times in a run, and made small; it is no part of any loop. */
+#if defined __clang__
+#define SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
+#define QUICK _Pragma("clang attribute pop")
+#elif defined __GNUC__
+#define SMALL _Pragma("GCC push_options") _Pragma("GCC optimize (\"Os\")")
+#define QUICK _Pragma("GCC pop_options")
+#else
+#define SMALL
+#define QUICK
+#endif
+
 #include "runtime.h"
 
+SMALL
 #include "memory.c"
+QUICK
 #include "tape.c"
 #include "sparse.c"
+SMALL
 #include "descriptor.c"
 #include "log.c"
+QUICK
 #include "linear.c"
 #include "calls.h"
 #include "functions.c"
@@ -58,10 +74,14 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #include "integrator.c"
 #include "fixed_step.c"
 #include "advance.c"
+SMALL
 #include "instance.c"
+QUICK
 #include "values.c"
 #include "access.c"
+SMALL
 #include "directional.c"
 #include "saved_state.c"
+QUICK
 #include "cosimulation.c"
 #include "model_exchange.c"

@@ -1,7 +1,6 @@
 /* Functions as tables of instructions (mbfmu/runtime/tape.py), and their interpreter.
 
-   A descriptor has plain tapes: four words for each instruction - operation, place of the result, places of the operands.
-   When a model is loaded, a tape is reordered into runs: instructions of one operation that do not need each other, with
+   A descriptor has plain tapes: operation and operands of each instruction, as numbers of variable length. When a model is loaded, a tape is reordered into runs: instructions of one operation that do not need each other, with
    results side by side, so that the interpreter decides once for many of them. What follows next is the operation that
    the longest remaining chain of instructions waits for. Sums of products - the terms of products of vectors and
    matrices - and sums of three become one instruction, rounded after every operation as the separate ones are: results
@@ -129,48 +128,66 @@ static int compare_ports(const void *left, const void *right)
     return a->element < b->element ? -1 : a->element > b->element;
 }
 
+/* A plain tape that is read. */
+typedef struct {
+    const unsigned char *at, *end;
+} Bytes;
+
+/* The next number: 7 bits of each byte, the lowest first, until one is below 128; UINT_MAX where there is none. */
+static unsigned next_number(Bytes *bytes)
+{
+    unsigned number = 0;
+    for (int shift = 0; bytes->at < bytes->end && shift < 28; shift += 7) {
+        unsigned byte = *bytes->at++;
+        number |= (byte & 127) << shift;
+        if (byte < 128) return number;
+    }
+    return UINT_MAX;
+}
+
+/* The instruction whose result is the next operand of instruction i; -1 where there is none. */
+static int next_operand(Bytes *bytes, const Node *nodes, int i)
+{
+    unsigned distance = next_number(bytes);
+    if (distance < 1 || distance > (unsigned)i || nodes[i - (int)distance].operation == TAPE_OUTPUT) return -1;
+    return i - (int)distance;
+}
+
 /* What a plain tape holds, read into nodes. `ports` takes the results. Returns the number of results, -1 where the tape
-   is damaged: a place that is none, an operand that was not written, an element beyond its vector. */
-static int read_nodes(const unsigned *code, size_t n, unsigned places, unsigned nconstants, const size_t *argument_lengths,
-                      int arguments, const size_t *result_lengths, int results, Node *nodes, int *written, Port *ports)
+   is damaged: an operand that was not made, an element beyond its vector. */
+static int read_nodes(Bytes *bytes, int n, unsigned nconstants, const size_t *argument_lengths, int arguments,
+                      const size_t *result_lengths, int results, Node *nodes, Port *ports)
 {
     int count = 0;
-    for (unsigned i = 0; i < places; ++i) written[i] = -1;
-    for (size_t i = 0; i < n; ++i, code += 4) {
+    for (int i = 0; i < n; ++i) {
         Node *node = nodes + i;
-        unsigned operation = code[0];
-        if (operation >= TAPE_OPERATIONS) return -1;
-        node->operation = operation;
-        if (operation == TAPE_OUTPUT) {
-            if (code[2] >= places || written[code[2]] < 0 || code[3] >= (unsigned)results
-                || code[1] >= result_lengths[code[3]])
-                return -1;
-            ports[count].vector = code[3];
-            ports[count].element = code[1];
-            ports[count++].node = written[code[2]];
-            continue;
-        }
-        if (code[1] >= places) return -1;
-        if (operation == TAPE_CONST) {
-            if (code[2] >= nconstants) return -1;
-            node->operand[0] = (int)code[2];
-        } else if (operation == TAPE_INPUT) {
-            if (code[2] >= (unsigned)arguments || code[3] >= argument_lengths[code[2]]) return -1;
-            node->operand[0] = (int)code[2];
-            node->operand[1] = (int)code[3];
+        node->operation = next_number(bytes);
+        if (node->operation >= TAPE_OPERATIONS || node->operation == TAPE_ASSIGN) return -1;
+        if (node->operation == TAPE_CONST) {
+            unsigned number = next_number(bytes);
+            if (number >= nconstants) return -1;
+            node->operand[0] = (int)number;
+        } else if (node->operation == TAPE_INPUT) {
+            unsigned vector = next_number(bytes), element = next_number(bytes);
+            if (vector >= (unsigned)arguments || element >= argument_lengths[vector]) return -1;
+            node->operand[0] = (int)vector;
+            node->operand[1] = (int)element;
         } else {
-            for (int k = 0; k < operands_of(operation); ++k) {
-                if (code[2 + k] >= places || written[code[2 + k]] < 0) return -1;
-                node->operand[k] = written[code[2 + k]];
-            }
-            if (operation == TAPE_SQ) {
-                node->operation = TAPE_MUL;
-                node->operand[1] = node->operand[0];
-            }
+            for (int k = 0; k < operands_of(node->operation); ++k)
+                if ((node->operand[k] = next_operand(bytes, nodes, i)) < 0) return -1;
         }
-        written[code[1]] = operation == TAPE_ASSIGN ? node->operand[0] : (int)i;
+        if (node->operation == TAPE_SQ) {
+            node->operation = TAPE_MUL;
+            node->operand[1] = node->operand[0];
+        } else if (node->operation == TAPE_OUTPUT) {
+            unsigned vector = next_number(bytes), element = next_number(bytes);
+            if (vector >= (unsigned)results || element >= result_lengths[vector]) return -1;
+            ports[count].vector = vector;
+            ports[count].element = element;
+            ports[count++].node = node->operand[0];
+        }
     }
-    return count;
+    return bytes->at == bytes->end ? count : -1;
 }
 
 /* The runs of a schedule, written to `code`; returns where they end. */
@@ -216,34 +233,35 @@ static unsigned *write_ports(unsigned operation, const Port *ports, int n, unsig
     return code;
 }
 
-/* Make the runs of a plain tape of n instructions. Returns NULL, or what is wrong. */
-static const char *tape_load(Model *model, Tape *tape, const unsigned *plain, size_t n, unsigned places,
+/* Make the runs of a plain tape of n instructions in `size` bytes. Returns NULL, or what is wrong. */
+static const char *tape_load(Model *model, Tape *tape, const unsigned char *plain, size_t size, size_t n,
                              const double *constants, unsigned nconstants, const size_t *argument_lengths, int arguments,
                              const size_t *result_lengths, int results)
 {
     enum { ENOUGH = 1 << 28 };
     Schedule plan;
     size_t operands = 0, longest;
-    int nresults, ninputs = 0, *written = NULL, *run = NULL;
+    Bytes bytes = {plain, plain + size};
+    int nresults, ninputs = 0, *run = NULL;
     Port *outputs = NULL, *inputs = NULL;
     unsigned *code, *end, place = nconstants;
     const char *wrong = NULL;
     memset(&plan, 0, sizeof plan);
-    if (n >= ENOUGH || places >= ENOUGH || nconstants >= ENOUGH) return "a function is too long";
+    if (n > size / 2) return "the instructions of a function are damaged";
+    if (n >= ENOUGH || nconstants >= ENOUGH) return "a function is too long";
     plan.n = (int)n;
     plan.nodes = calloc(n + 1, sizeof(Node));
     plan.first_user = calloc(n + 2, sizeof(int));
     plan.users = calloc(4 * n + 1, sizeof(int));
-    written = calloc(places + (size_t)1, sizeof(int));
     run = calloc(n + 1, sizeof(int));
     outputs = calloc(n + 1, sizeof(Port));
     inputs = calloc(n + 1, sizeof(Port));
-    if (!plan.nodes || !plan.first_user || !plan.users || !written || !run || !outputs || !inputs) {
+    if (!plan.nodes || !plan.first_user || !plan.users || !run || !outputs || !inputs) {
         wrong = "no memory";
         goto finish;
     }
-    nresults = read_nodes(plain, n, places, nconstants, argument_lengths, arguments, result_lengths, results, plan.nodes,
-                          written, outputs);
+    nresults = read_nodes(&bytes, plan.n, nconstants, argument_lengths, arguments, result_lengths, results, plan.nodes,
+                          outputs);
     if (nresults < 0) {
         wrong = "the instructions of a function are damaged";
         goto finish;
@@ -310,7 +328,6 @@ finish:
     free(plan.nodes);
     free(plan.first_user);
     free(plan.users);
-    free(written);
     free(run);
     free(outputs);
     free(inputs);

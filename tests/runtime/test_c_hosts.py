@@ -86,7 +86,7 @@ def test_damaged_descriptors_are_refused_or_run(tmp_path, flags, stride):
         pytest.skip(str(error))
     assert code == 0, errors[-3000:]
     refused, ran = (int(word) for word in out.split() if word.isdigit())
-    assert refused > 3 * ran > 0
+    assert refused > ran > 0  # a damaged operand of a tape is mostly another one
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -132,11 +132,47 @@ def same(got, wanted, either_zero=False, places=2):
     return abs(got - wanted) <= places * math.ulp(wanted)
 
 
+def instructions(data):
+    """Instructions of a tape: the operation and the numbers that follow it."""
+    _, constants, count, size = struct.unpack("<4i", data[:16])
+    numbers, number, shift = [], 0, 0
+    for byte in data[16 + 8 * constants :]:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            numbers.append(number)
+            number, shift = 0, 0
+    assert len(data) == 16 + 8 * constants + size
+    assert shift == 0
+    found = []
+    while numbers:
+        operation = OPERATIONS[numbers[0]]
+        follow = 1 if operation in ONE or operation in ("CONST", "SQ") else 3 if operation == "OUTPUT" else 2
+        found.append((operation, *numbers[1 : 1 + follow]))
+        numbers = numbers[1 + follow :]
+    assert len(found) == count
+    return found
+
+
+def test_operands_are_known_by_the_instructions_that_made_them():
+    x = ca.SX.sym("x", 200)
+    a = x[0] + x[199]
+    assert instructions(tape(ca.Function("f", [x], [a * a, x[199] * a, x[150]]))) == [
+        ("INPUT", 0, 0),
+        ("INPUT", 0, 199),
+        ("ADD", 2, 1),
+        ("SQ", 1),
+        ("OUTPUT", 1, 0, 0),
+        ("MUL", 4, 3),
+        ("OUTPUT", 1, 1, 0),
+        ("INPUT", 0, 150),
+        ("OUTPUT", 1, 2, 0),
+    ]
+
+
 def test_every_operation_is_listed():
     assert set(ONE) | set(TWO) | OTHER == set(OPERATIONS)
-    codes = np.frombuffer(tape(calculator().functions["variables"])[16:], dtype="<u4")
-    head = struct.unpack("<4i", tape(calculator().functions["variables"])[:16])
-    used = {OPERATIONS[code] for code in codes[2 * head[1] :: 4]}
+    used = {operation for operation, *_ in instructions(tape(calculator().functions["variables"]))}
     assert set(OPERATIONS) - used <= {"ASSIGN", "CONSTPOW", "IF_ELSE_ZERO", "POW"}
 
 
