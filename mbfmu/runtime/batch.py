@@ -30,7 +30,7 @@ MESSAGE = 400
 
 
 class _Record(ctypes.Structure):
-    """`Batch` of templates/runtime/host.c."""
+    """`Batch` of templates/runtime/batch.c."""
 
     _fields_ = (
         ("start_time", ctypes.c_double),
