@@ -1,11 +1,12 @@
 /* A batch whose runs differ in the first parameter, with one instance and in as many lanes as there are: to the same bit.
-   Compiled with lane_library.c, under sanitizers as a rule.
+   Under sanitizers as a rule.
 
-       batch_in_lanes GUID RESOURCES RUNS STOP_TIME SPREAD */
+       batch_in_lanes DESCRIPTOR RUNS STOP_TIME SPREAD */
 
-#include "library.c"
-
-const LaneKind *mbfmu_lane_kind(int lanes);
+#include "lane_library.c"
+#include "code.c"
+#include "host.c"
+#include "batch.c"
 
 enum { TIMES = 7, MOST_PLACES = 64, TEXT = 200 };
 
@@ -32,21 +33,19 @@ static void run(const Model *model, int n, int runs, double stop_time, double sp
 
 int main(int count, char **arguments)
 {
-    Host host = {NULL, NULL, NULL, NULL};
-    const char *wrong = NULL;
-    void *memory = NULL;
-    if (count < 6) return 2;
-    Model *model = open_model(&host, arguments[2], &memory, &wrong);
-    if (!model) {
-        fprintf(stderr, "%s\n", wrong);
-        return 2;
-    }
-    int runs = atoi(arguments[3]), width = 1, failed = 0;
+    static char bytes[10000000];
+    FILE *file = count == 5 ? fopen(arguments[1], "rb") : NULL;
+    if (!file) return 2;
+    const char *wrong;
+    Model *model = mbfmu_load(bytes, fread(bytes, 1, sizeof bytes, file), &wrong);
+    fclose(file);
+    if (!model) return 2;
+    int runs = atoi(arguments[2]), width = 1, failed = 0;
     for (int to = 0; to < 3; ++to) {
         int n = to == 0 ? 1 : 4 * to;
         if (n > 1 && !mbfmu_lane_kind(n)) continue;
         width = n;
-        run(model, n, runs, atof(arguments[4]), atof(arguments[5]), to);
+        run(model, n, runs, atof(arguments[3]), atof(arguments[4]), to);
         if (memcmp(rows[to], rows[0], sizeof *rows) || memcmp(complete[to], complete[0], sizeof *complete)) return 1;
         for (int i = 0; i < runs; ++i) {
             if (strcmp(messages[to] + i * TEXT, messages[0] + i * TEXT)) return 1;
@@ -54,7 +53,6 @@ int main(int count, char **arguments)
         }
     }
     printf("%d lanes, %d runs failed\n", width, failed);
-    free_model(model);
-    free(memory);
+    mbfmu_unload(model);
     return 0;
 }
