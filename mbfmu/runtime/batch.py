@@ -144,6 +144,12 @@ class Batch:
             compile_functions(self.model, lanes=self.lanes)
 
 
+def part_of(count: int, parts: int, threads: int, lanes: int) -> int:
+    """Runs of a part where `count` of them make so many parts: enough for all lanes, unless threads stay idle then."""
+    length = -(-count // parts)
+    return max(length, min(-(-length // lanes) * lanes, -(-count // threads)))
+
+
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -178,7 +178,7 @@ HOST_EXPORT void mbfmu_batch(Instance *const *instances, int n, const Batch *bat
     const LaneKind *kind = batch->lanes;
     Runner runners[MOST_LANES];
     size_t next = 0;
-    void *lanes = kind && kind->lanes == n && NX && !NDELAYS ? kind->make(s->model) : NULL;
+    void *lanes = kind && kind->lanes == n && batch->nruns > 1 && NX && !NDELAYS ? kind->make(s->model) : NULL;
     if (!lanes) n = 1;
     memset(runners, 0, sizeof runners);
     /* Of what is chosen, a warning: once would do, each time is too much. */

@@ -29,7 +29,7 @@ import mbfmu
 from mbfmu.dynamics import accelerations
 from mbfmu.errors import ModelError
 from mbfmu.runtime import build, lanes
-from mbfmu.runtime.batch import Batch, Runs, in_order
+from mbfmu.runtime.batch import Batch, Runs, in_order, part_of
 from mbfmu.runtime.compiled import compile_functions
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.descriptor import descriptor
@@ -264,3 +264,12 @@ def test_the_library_compiles_without_warnings(tmp_path):
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
+
+
+def test_parts_fill_lanes_and_leave_no_thread_idle():
+    assert part_of(1000, 64, 4, 8) == 16
+    assert part_of(100, 64, 4, 8) == 8
+    assert part_of(12, 64, 4, 8) == 3
+    assert part_of(100_000, 64, 4, 8) == 1568
+    assert part_of(10, 64, 4, 1) == 1
+    assert part_of(0, 64, 4, 8) == 0
