@@ -74,9 +74,10 @@ static double locate_crossing(Instance *s, const int *watched, double end)
             t = fmin(fmax(t, low + 0.25 * resolution), high - 0.25 * resolution);
         }
         interpolate(s, t, s->stage_x);
-        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. */
+        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. Where no
+           crossing knows accelerations there are none to find, unless A is sparse: projections use its factors. */
         if (project(s, t, s->stage_x, s->inside)
-            || (CROSSINGS_NEED_W
+            || ((CROSSINGS_NEED_W || SPARSE)
                 && accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w))
             || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
             break;

@@ -273,3 +273,10 @@ def test_parts_fill_lanes_and_leave_no_thread_idle():
     assert part_of(100_000, 64, 4, 8) == 1568
     assert part_of(10, 64, 4, 1) == 1
     assert part_of(0, 64, 4, 8) == 0
+
+
+def test_fixed_steps_are_made_alone():
+    many = hand_made(everything, 4)
+    many.equations = dataclasses.replace(many.equations, fixed_step=0.01)
+    found = many.alike(spread(0.0, 2.0))
+    assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
