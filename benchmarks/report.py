@@ -109,21 +109,16 @@ def _do_step(results: Mapping[str, float]) -> Table:
 
 
 def _batches(rows: Sequence[Mapping[str, Any]]) -> Table:
+    kinds = ("interpreted", "interpreted, in lanes", "compiled", "compiled, in lanes")
     table = _table(
-        "Many runs in one thread, µs a run",
-        "",
-        "interpreted",
-        "compiled",
-        "compiling, s",
-        "MuJoCo's rollout",
-        "error of mbfmu, rad",
+        "Many runs in one thread, µs a run", "", *kinds, "compiling, s", "MuJoCo's rollout", "error of mbfmu, rad"
     )
     for row in rows:
-        times = [f"{1e6 * row[key]:.0f}" if row[key] else "" for key in ("interpreted", "compiled")]
+        times = [f"{1e6 * row[key]:.0f}" if key in row else "" for key in kinds]
         peer = f"{1e6 * row['mujoco']:.0f}" if row["mujoco"] else "not reached" if "error" in row else ""
         error = f"{row['error']:.1e}" if "error" in row else ""
         table.add_row(f"{row['n']}, {row['stop_time']:g} s", *times, f"{row['compiling']:.2f}", peer, error)
-    table.caption = "MuJoCo: the longest step with which its error is not larger."
+    table.caption = f"{rows[0]['lanes']} lanes. MuJoCo: the longest step with which its error is not larger."
     return table
 
 

@@ -16,10 +16,12 @@ _ROOT = pathlib.Path(__file__).resolve().parent
 LIBRARIES = _ROOT / "libraries"
 
 #: File names of the libraries, without extension, by the source that is compiled.
-NAMES = {"library.c": "mbfmu", "pythonfmu.c": "mbfmu-pythonfmu"}
+NAMES = {"library.c": "mbfmu", "lane_library.c": "mbfmu-lanes", "pythonfmu.c": "mbfmu-pythonfmu"}
 
 #: Sources that serve any model: the library of one model does without them.
-HOST_SOURCES = (*NAMES, "host.c", "code.c", "component.c", "component_methods.c")
+HOST_SOURCES = (
+    *NAMES, "host.c", "batch.c", "lanes.c", "lane_functions.c", "code.c", "component.c", "component_methods.c"
+)  # fmt: skip
 
 
 def sources() -> dict[str, bytes]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import ctypes
 import pathlib
 import tempfile
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Any
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime.build import headers
-from mbfmu.runtime.compilers import EXTENSIONS, host_platform, require_compiler
+from mbfmu.runtime.compilers import EXTENSIONS, Compiler, host_platform, require_compiler
 from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.library import Model
 
 #: What the integrator calls over and over: always compiled, where anything is.
 INNER = ("dynamics", "derivatives", "displacement", "constraints", "crossings", "assertions")
+
+#: Those of them that trials in lanes call.
+IN_LANES = ("dynamics", "derivatives")
 
 #: Code of equations above this length, in characters, is compiled with -O1. Shorter code runs up to a tenth quicker
 #: with -O2 and compiles in a few seconds either way; compiling long code takes twice as long.
@@ -26,28 +30,40 @@ def optimization(size: int) -> str:
     return "-O1" if size > _LARGE else "-O2"
 
 
-def code_of(model: Model, names: Collection[str] = INNER) -> str:
-    """C source of functions of a model, those that it has of these, each by its name in the contract."""
-    parts = []
+def code_of(model: Model, names: Collection[str] = INNER, lanes: int = 1) -> str:
+    """C source of functions of a model, those that it has of these, each by its name in the contract.
+
+    They take and give a number, or for 4 or 8 lanes a vector of one in each, wherever the contract has a number.
+    """
+    parts = [_text(lambda to, size: model.library.prelude(lanes, to, size))]
     for number, name in enumerate(FUNCTIONS):
-        if name not in names:
-            continue
-        title = name.encode()
-        size = model.library.code(model.handle, number, title, None, 0)
-        if size:
-            text = ctypes.create_string_buffer(size + 1)
-            model.library.code(model.handle, number, title, text, size + 1)
-            parts.append(text.value.decode())
+        if name in names:
+            title = name.encode()
+            parts.append(_text(lambda to, size: model.library.code(model.handle, number, title, to, size)))  # noqa: B023
     return "\n".join(parts)
 
 
-def seconds_to_compile(model: Model) -> float:
-    """About how long `compile_functions` takes, s: the compiler's start, and its work on the code."""
-    return 0.1 + 1e-5 * len(code_of(model))
+def _text(write: Callable[[Any, int], int]) -> str:
+    """What a function of the library writes; it returns the length."""
+    size = write(None, 0)
+    text = ctypes.create_string_buffer(size + 1)
+    write(text, size + 1)
+    return text.value.decode()
 
 
-def compile_functions(model: Model, names: Collection[str] = INNER) -> None:
-    """Compile functions of a model and let it use them from now on, in running instances, too.
+def seconds_to_compile(model: Model, lanes: int = 1) -> float:
+    """About how long `compile_functions` takes, s: the compiler's start, and work that grows faster than the code."""
+    sizes = [len(code_of(model, names, count)) for count, names in _by_lanes(INNER, lanes)]
+    return sum(0.1 + 1e-5 * size * (1 + size / 300_000) for size in sizes)
+
+
+def _by_lanes(names: Collection[str], lanes: int) -> list[tuple[int, Collection[str]]]:
+    """Numbers of lanes, and what is compiled for each: all for one lane, what trials call for so many."""
+    return [(1, names), *([(lanes, [name for name in IN_LANES if name in names])] if lanes > 1 else [])]
+
+
+def compile_functions(model: Model, names: Collection[str] = INNER, lanes: int = 1) -> None:
+    """Compile functions of a model and let it use them from now on, in running instances and in lanes, too.
 
     Raises
     ------
@@ -55,8 +71,16 @@ def compile_functions(model: Model, names: Collection[str] = INNER) -> None:
         There is no compiler, or it fails.
     """
     compiler = require_compiler()
+    for count, some in _by_lanes(names, lanes):
+        library = _compiled(compiler, code_of(model, some, count))
+        for number, function in enumerate(FUNCTIONS):
+            if function in some and hasattr(library, function):
+                place = ctypes.cast(getattr(library, function), ctypes.c_void_p)
+                model.library.use(model.handle, number, count, place)
+
+
+def _compiled(compiler: Compiler, code: str) -> ctypes.CDLL:
     name = "functions" + EXTENSIONS[host_platform()]
-    code = code_of(model, names)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # Windows keeps what is loaded
         source = pathlib.Path(folder) / "functions.c"
         source.write_text(code, encoding="ascii")
@@ -64,9 +88,6 @@ def compile_functions(model: Model, names: Collection[str] = INNER) -> None:
         path = source.with_name(name)
         path.write_bytes(content)
         try:
-            library = ctypes.CDLL(str(path))
+            return ctypes.CDLL(str(path))
         except OSError as error:
             raise BuildError(f"cannot load the compiled equations: {error}") from error
-    for number, function in enumerate(FUNCTIONS):
-        if function in names and hasattr(library, function):
-            model.library.use(model.handle, number, ctypes.cast(getattr(library, function), ctypes.c_void_p))

@@ -391,6 +391,30 @@ def _wrapper(name: str, signature: Signature) -> list[str]:
     ]
 
 
+def lane_wrappers() -> str:
+    """Return `lane_functions.c`: calls of the functions that trials in lanes need (templates/runtime/lanes.c)."""
+    lines = ["/* Calls of a model's functions in lanes (mbfmu/runtime/contract.py), as those of functions.c. */", ""]
+    for place, name in enumerate(("dynamics", "derivatives")):
+        signature = FUNCTIONS[name]
+        scalars = ("t",)
+        parameters = ["LANE(Lanes) *s"]
+        parameters += [f"V {a}" if a in scalars else f"const V *{a}" for a in signature.arguments if a != "P"]
+        parameters += [f"V *{result.name}" for result in signature.results]
+        arguments = ", ".join(f"&{a}" if a in scalars else "s->P" if a == "P" else a for a in signature.arguments)
+        results = ", ".join(result.name for result in signature.results)
+        lines += [
+            f"static int LANE(eval_{name})({', '.join(parameters)})",
+            "{",
+            f"    const V *arg[{len(signature.arguments)}] = {{{arguments}}};",
+            f"    V *res[{len(signature.results)}] = {{{results}}};",
+            f"    const Tape *tape = s->model->tapes + FUNCTION_{name};",
+            f"    return LANE(run_tape)(tape, arg, res, s->work[{place}], s->fresh ? NULL : s->P);",
+            "}",
+            "",
+        ]
+    return "\n".join(lines)
+
+
 def calls() -> str:
     """Return `calls.h`: how functions are called that no model's own header has compiled."""
     lines = ["/* Functions of a model that are not compiled are tapes (mbfmu/runtime/contract.py). */", ""]
@@ -439,4 +463,5 @@ def contract_number() -> int:
 
 def sources() -> dict[str, str]:
     """The C files that are made from the contract, by name."""
-    return {"contract.h": header(), "calls.h": calls(), "contract.c": readers(), "functions.c": wrappers()}
+    return {"contract.h": header(), "calls.h": calls(), "contract.c": readers(), "functions.c": wrappers(),
+            "lane_functions.c": lane_wrappers()}  # fmt: skip

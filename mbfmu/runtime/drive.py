@@ -9,7 +9,7 @@ import numpy as np
 
 
 class DriveRecord(ctypes.Structure):
-    """`Drive` of templates/runtime/host.c."""
+    """`Drive` of templates/runtime/batch.c."""
 
     _fields_ = (
         ("nknots", ctypes.c_size_t),

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
-from mbfmu.runtime.batch import cores, in_order
+from mbfmu.runtime.batch import cores, in_order, part_of
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.extras import extra
+from mbfmu.runtime.lanes import most
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, index_in_p, number_of, time_grid
 from mbfmu.runtime.variables import ScalarVariable
@@ -160,7 +161,8 @@ class _Plan:
         twice = set(self.fixed) & set(names)
         if twice:
             raise ModelError(f"'{min(twice)}' is given twice")
-        if isinstance(model, str | os.PathLike):
+        self.foreign = isinstance(model, str | os.PathLike)
+        if self.foreign:
             self.jobs: list[Job | str] = [self._foreign(pathlib.Path(model))]
             return
         recipe = recipe_of(model)
@@ -260,9 +262,10 @@ class _Plan:
 
         Parts without reductions hold whole trajectories. Results do not depend on the length.
         """
-        count = len(design)
+        count, lanes = len(design), 1 if self.foreign else most()
         whole = sum(reductions.parse(text).reduce is None for text in self.kept)
-        length = min(-(-count // max(64, 8 * threads)), BYTES // max(1, 8 * whole * self.times.size), RUNS)
+        length = part_of(count, max(64, 8 * threads), threads, lanes)
+        length = min(length, BYTES // max(1, 8 * whole * self.times.size), RUNS)
         if length > 1:
             which, values = self.split(design.values(0, 1))
             job = self.jobs[which[0]]
@@ -452,7 +455,8 @@ def simulate_many(
     (job,) = plan.jobs
     assert isinstance(job, Job)
     values = np.array([[float(one[name]) for name in names] for one in given]).reshape(len(given), len(names))
-    length = max(1, min(MANY, BYTES // max(1, job.batch.bytes_per_run), -(-len(given) // 16)))
+    length = part_of(len(given), 16, threads or cores(), most())
+    length = max(1, min(MANY, BYTES // max(1, job.batch.bytes_per_run), length))
     for found in in_order(lambda part: job.run(values[part[0] : part[1]]),
                           iter(designs.chunks(len(given), length)), threads):  # fmt: skip
         for rows, message in zip(found.rows, found.messages, strict=True):

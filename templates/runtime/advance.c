@@ -86,56 +86,78 @@ static double call_master(Instance *s, double target)
     return s->master.early_return && end < target ? fmax(end, now->head.end) : target;
 }
 
-/* Integrate to the target; the step ends before where an event or the master wants it. After a failure the latch is at
-   the last time reached. */
-static Outcome advance(Instance *s, double target)
+/* Begin a communication step to the target. The step may end before where an event or the master wants it; after a
+   failure the latch is at the last time reached. */
+static void begin_advance(Instance *s, double target)
 {
     State *now = s->now;
     Head *head = &now->head;
-    int ahead = !now->ramps && (NINPUTS == 0 || !now->touched);
+    s->target = target;
+    s->ahead = !now->ramps && (NINPUTS == 0 || !now->touched);
+    s->trial.under_way = 0;
+    s->trial.outcome = s->outcome = DONE;
     now->u_time = now->latch_t;
     now->longest_step = fmax(0.1 * (STOP_TIME - START_TIME), target - now->latch_t);
     s->cause[0] = 0;
     s->budget = now->evaluations + EVALUATIONS_OF_A_STEP;
     if (now->touched) {
         keep_head(s);
-        Outcome outcome = restart(s);
-        if (outcome) {
+        s->outcome = restart(s);
+        if (s->outcome) {
             recall_head(s);
-            return outcome;
+            return;
         }
         now->touched = 0;
     }
     if (STEP_LENGTH > 0) {
         keep_head(s);
-        Outcome outcome = fixed_steps(s, target);
-        if (outcome) {
-            if (outcome != ENDED) recall_head(s);
+        s->outcome = fixed_steps(s, target);
+        if (s->outcome) {
+            if (s->outcome != ENDED) recall_head(s);
             latch_at(s, head->end);
-            return outcome;
         }
     }
+}
+
+/* Go on with the communication step until the integrator has a trial to make, 1; 0 where the step is over, with
+   s->outcome. */
+static int next_trial(Instance *s)
+{
+    Trial *trial = &s->trial;
+    const Head *head = &s->now->head;
+    if (s->outcome) return 0;
     for (;;) {
-        if (event_ends_step(s, target)) target = head->end;
-        if (head->end >= target) break;
-        keep_head(s);
-        s->dense_after = target;
-        Outcome outcome = step(s, ahead ? now->stop_time : target);
-        if (!outcome) {
-            if (!event_ends_step(s, target)) target = call_master(s, target);
-            continue;
+        if (!trial->under_way) {
+            if (event_ends_step(s, s->target)) s->target = head->end;
+            if (head->end >= s->target) {
+                s->outcome = latch_at(s, s->target);
+                return 0;
+            }
+            keep_head(s);
+            s->dense_after = s->target;
+            trial->under_way = 1;
+            trial->outcome = begin_trials(s, s->ahead ? s->now->stop_time : s->target);
         }
-        if (outcome == ENDED && head->end <= target) {
-            latch_at(s, head->end);
-            return outcome;
-        }
+        if (!trial->outcome) trial->outcome = choose_length(s);
+        if (!trial->outcome) return 1;
+        trial->under_way = 0;
+        s->leaning = INFINITY;
+        if (trial->outcome == ENDED && head->end <= s->target) break;
         recall_head(s);
-        if (!ahead) {
-            latch_at(s, head->end);
-            return outcome;
-        }
+        if (!s->ahead) break;
         /* What failed may lie beyond the communication point. */
-        ahead = 0;
+        s->ahead = 0;
     }
-    return latch_at(s, target);
+    latch_at(s, head->end);
+    s->outcome = trial->outcome;
+    return 0;
+}
+
+/* Take up a trial, of whose stages this is the outcome. */
+static void take_trial(Instance *s, Outcome outcome)
+{
+    Trial *trial = &s->trial;
+    trial->outcome = judge(s, complete_trial(s, outcome));
+    if (trial->outcome) trial->under_way = 1; /* `next_trial` looks at what is left to do */
+    else if (!trial->under_way && !event_ends_step(s, s->target)) s->target = call_master(s, s->target);
 }

@@ -29,16 +29,25 @@ static void put_number(Text *text, double value)
     }
 }
 
-/* What an operation does, as a macro of its operands. */
-static void put_operation(Text *text, unsigned operation)
+/* What an operation does: a macro of its operands; or in lanes, where it is no arithmetic, a function. */
+static void put_operation(Text *text, unsigned operation, int lanes)
 {
     switch (operation) {
 #define RUN(operation, operands, expression) \
     case operation: \
         put(text, "#define F%u(%.*s) (%s)\n", (unsigned)(operation), 2 * (operands) - 1, "a,b,c,d,e,f,g", #expression); \
         break;
+#define FUNCTION(operation, operands, expression) \
+    case operation: \
+        if (lanes > 1) \
+            put(text, "static inline TARGET V F%u(V v%s) { V to; EACH { const double a = v[l]%s; to[l] = %s; } return to; }\n", \
+                (unsigned)(operation), (operands) > 1 ? ", V w" : "", (operands) > 1 ? ", b = w[l]" : "", #expression); \
+        else \
+            put(text, "#define F%u(%.*s) (%s)\n", (unsigned)(operation), 2 * (operands) - 1, "a,b", #expression); \
+        break;
     RUNS
 #undef RUN
+#undef FUNCTION
     default: break;
     }
 }
@@ -50,39 +59,70 @@ static const unsigned *put_run(Text *text, const unsigned *code)
     code += 3;
     if (operation == TAPE_INPUT) {
         ++code;
-        put(text, "const double *v%u = arg[%u];\n", vector, vector);
+        put(text, "const V *v%u = (const V *)arg[%u];\n", vector, vector);
         for (unsigned i = 0; i < n; ++i)
-            put(text, "const double w%u = v%u ? v%u[%u] : 0;\n", to + i, vector, vector, code[i]);
+            put(text, "const V w%u = v%u ? v%u[%u] : NOTHING;\n", to + i, vector, vector, code[i]);
         return code + n;
     }
     if (operation == TAPE_OUTPUT) {
         ++code;
-        put(text, "if (res[%u]) {\n", vector);
-        for (unsigned i = 0; i < n; ++i) put(text, "res[%u][%u] = w%u;\n", vector, code[2 * i], code[2 * i + 1]);
+        put(text, "if (res[%u]) {\nV *to = (V *)res[%u];\n", vector, vector);
+        for (unsigned i = 0; i < n; ++i) put(text, "to[%u] = w%u;\n", code[2 * i], code[2 * i + 1]);
         put(text, "}\n");
         return code + 2 * (size_t)n;
     }
+    if (operation == RUN_SINCOS) {
+        for (unsigned i = 0; i < n; ++i)
+            put(text, "V w%u, w%u;\nSINCOS(w%u, w%u, w%u)\n", to + 2 * i, to + 2 * i + 1, code[i], to + 2 * i, to + 2 * i + 1);
+        return code + n;
+    }
     int operands = operands_of(operation);
     for (unsigned i = 0; i < n; ++i) {
-        put(text, "const double w%u = F%u(", to + i, operation);
+        put(text, "const V w%u = F%u(", to + i, operation);
         for (int k = 0; k < operands; ++k) put(text, "%sw%u", k ? "," : "", *code++);
         put(text, ");\n");
     }
     return code;
 }
 
-/* Write a function as C source. Returns its length without the zero at its end: `size` may be too little, or 0. */
+/* What stands before the first function: V is a number, or one in each lane. */
+static void put_prelude(Text *text, int lanes)
+{
+    put(text, "#include <math.h>\n#ifdef _WIN32\n#define EXPORT __declspec(dllexport)\n#else\n"
+              "#define EXPORT __attribute__((visibility(\"default\")))\n#endif\n");
+    if (lanes > 1) {
+        put(text, "#ifdef __x86_64__\n#define TARGET __attribute__((target(\"%s\")))\n#else\n#define TARGET\n#endif\n",
+            lanes == 8 ? "avx512f,avx512dq" : "avx2");
+        put(text, "typedef double V __attribute__((vector_size(%d), may_alias));\n", 8 * lanes);
+        put(text, "#define EACH for (int l = 0; l < %d; ++l)\n#define NUMBER(x) ((V){%s})\n", lanes,
+            lanes == 8 ? "x, x, x, x, x, x, x, x" : "x, x, x, x");
+        put(text, "#define SINCOS(of, s, c) EACH { const double a = of[l]; s[l] = sin(a); c[l] = cos(a); }\n");
+    } else {
+        put(text, "#define TARGET\n#define V double\n#define NUMBER(x) (x)\n");
+        put(text, "#define SINCOS(a, s, c) s = sin(a); c = cos(a);\n");
+    }
+    put(text, "#define NOTHING NUMBER(0)\n");
+    for (unsigned operation = 0; operation < RUN_OPERATIONS; ++operation) put_operation(text, operation, lanes);
+}
+
+/* Write what stands before the first function. Returns its length without the zero at its end: `size` may be too little,
+   or 0. */
+static size_t write_prelude(int lanes, char *to, size_t size)
+{
+    Text text = {to, size, 0};
+    put_prelude(&text, lanes);
+    return text.used;
+}
+
+/* Write a function as C source, behind the prelude for 1, 4 or 8 lanes. Returns its length, as `write_prelude`. */
 static size_t write_code(const Tape *tape, const char *name, char *to, size_t size)
 {
     Text text = {to, size, 0};
-    put(&text, "#include <math.h>\n#ifdef _WIN32\n#define EXPORT __declspec(dllexport)\n#else\n"
-               "#define EXPORT __attribute__((visibility(\"default\")))\n#endif\n");
-    for (unsigned operation = 0; operation < RUN_OPERATIONS; ++operation) put_operation(&text, operation);
-    put(&text, "\nEXPORT int %s(const double **arg, double **res)\n{\n", name);
+    put(&text, "\nEXPORT TARGET int %s(const double **arg, double **res)\n{\n", name);
     for (unsigned i = 0; i < tape->nconstants; ++i) {
-        put(&text, "const double w%u = ", i);
+        put(&text, "const V w%u = NUMBER(", i);
         put_number(&text, tape->constants[i]);
-        put(&text, ";\n");
+        put(&text, ");\n");
     }
     for (const unsigned *code = tape->code; *code != RUN_END;) code = put_run(&text, code);
     put(&text, "return 0;\n}\n");

@@ -78,8 +78,8 @@ static Status get_output_derivatives(Instance *s, const char *name, const unsign
     return STATUS_OK;
 }
 
-/* A step from `point` of length `h`. */
-static Status do_step(Instance *s, const char *name, double point, double h)
+/* Begin a step from `point` of length `h`: trials of the integrator follow (`next_trial`), then its end. */
+static Status begin_do_step(Instance *s, const char *name, double point, double h)
 {
     double target = point + h;
     if (check_interface(s, name, CO_SIMULATION, STEP_COMPLETE)) return STATUS_ERROR;
@@ -99,10 +99,20 @@ static Status do_step(Instance *s, const char *name, double point, double h)
         s->now->phase = STEP_FAILED;
         return say(s, STATUS_DISCARD, "%s from %.9g to %.9g: the model has ended the simulation", name, t, target);
     }
-    Outcome outcome = advance(s, target);
+    s->origin = t;
+    s->goal = target;
+    begin_advance(s, target);
+    return STATUS_OK;
+}
+
+/* End a step. */
+static Status end_do_step(Instance *s, const char *name)
+{
+    Outcome outcome = s->outcome;
+    double t = s->origin, target = s->goal;
     s->now->ended = outcome == ENDED;
     /* Where the end is that of the step, the step is complete. */
-    if (outcome == ENDED && target - s->now->latch_t <= 1e-9 * fmax(fabs(target), h))
+    if (outcome == ENDED && target - s->now->latch_t <= 1e-9 * fmax(fabs(target), target - t))
         return say(s, STATUS_OK, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
     if (outcome) {
         explain(s, outcome);
@@ -113,4 +123,13 @@ static Status do_step(Instance *s, const char *name, double point, double h)
         return say(s, STATUS_DISCARD, "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t, s->cause);
     }
     return STATUS_OK;
+}
+
+/* A step from `point` of length `h`. */
+static Status do_step(Instance *s, const char *name, double point, double h)
+{
+    Status status = begin_do_step(s, name, point, h);
+    if (status) return status;
+    while (next_trial(s)) take_trial(s, make_stages(s));
+    return end_do_step(s, name);
 }

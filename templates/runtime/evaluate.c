@@ -40,23 +40,26 @@ static int factorise_densely(Instance *s)
     return 0;
 }
 
+/* The backward error that rounding leaves, and what is good enough for a refined solution. */
+#define MET 4e-15
+#define MET_REFINED 1e-14
+
 /* Solve the sparse A s = b for `load`, along the pivots of the model. What they are worth here the backward error says:
    where it is more than rounding leaves, and refining the solution once does not help, partial pivoting takes over. */
 static Outcome solve_sparse(Instance *s)
 {
     const Elimination *plan = &s->model->elimination;
-    const double met = 4e-15, refined = 1e-14;
     s->repivoted = 0;
     if (sparse_factorise(plan, s->entries, &s->sparse)) {
         const int *rows = s->tables->pivot_rows;
         substitute_sparse(s, s->load, s->unknowns);
         double error = sparse_residual(plan, rows, &s->sparse, s->entries, s->load, s->residual);
-        if (error <= met) return DONE;
+            if (error <= MET) return DONE;
         if (error < 1e-3) {
             substitute_sparse(s, s->residual, s->residual);
             for (int i = 0; i < NSYSTEM; ++i) s->unknowns[i] += s->residual[i];
             for (int k = 0; k < NSYSTEM; ++k) s->sparse.solution[k] = s->unknowns[s->tables->pivot_columns[k]];
-            if (sparse_residual(plan, rows, &s->sparse, s->entries, s->load, s->residual) <= refined) return DONE;
+            if (sparse_residual(plan, rows, &s->sparse, s->entries, s->load, s->residual) <= MET_REFINED) return DONE;
         }
     }
     if (!finite_all(s->entries, NENTRIES)) return NOT_FINITE;

@@ -44,6 +44,9 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
     return failed;
 }
 
+/* What stands before functions as C source, for 1, 4 or 8 lanes: see write_prelude. */
+HOST_EXPORT size_t mbfmu_prelude(int lanes, char *to, size_t size) { return write_prelude(lanes, to, size); }
+
 /* A function as C source, with the name that it shall have: see write_code. 0 where the model is without it. */
 HOST_EXPORT size_t mbfmu_code(const Model *model, int function, const char *name, char *to, size_t size)
 {
@@ -52,11 +55,13 @@ HOST_EXPORT size_t mbfmu_code(const Model *model, int function, const char *name
 }
 
 #ifndef __wasm__
-/* Call a compiled function in place of the interpreter from now on, in running instances, too. */
-HOST_EXPORT void mbfmu_use(Model *model, int function, Compiled *compiled)
+/* Call a function, compiled for 1, 4 or 8 lanes, in place of the interpreter from now on, in running instances, too. */
+HOST_EXPORT void mbfmu_use(Model *model, int function, int lanes, Compiled *compiled)
 {
-    if (function >= 0 && function < FUNCTIONS)
-        __atomic_store_n(&model->tapes[function].compiled, compiled, __ATOMIC_RELEASE);
+    if (function < 0 || function >= FUNCTIONS) return;
+    Tape *tape = model->tapes + function;
+    Compiled **place = lanes > 1 ? tape->compiled_lanes + (lanes == 8) : &tape->compiled;
+    __atomic_store_n(place, compiled, __ATOMIC_RELEASE);
 }
 #endif
 
@@ -203,115 +208,6 @@ HOST_EXPORT int mbfmu_get_places(Instance *s, const char *name, const int *place
     if (check_phase(s, name, MAY_GET)) return STATUS_ERROR;
     if (read_places(s, places, n, values)) return STATUS_OK;
     return say(s, STATUS_ERROR, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
-}
-
-/* Inputs over time: at each knot, in order, inputs take values and slopes (per second) that hold until the next one. */
-typedef struct {
-    size_t nknots, ninputs;
-    const double *knots;            /* [nknots] */
-    const int *inputs;              /* [ninputs], indices in u */
-    const double *values, *slopes;  /* [nknots x ninputs], a row for each knot */
-} Drive;
-
-static void take_knot(Instance *s, const Drive *drive, size_t knot)
-{
-    for (size_t i = 0; i < drive->ninputs; ++i) {
-        int index = drive->inputs[i];
-        double value = drive->values[knot * drive->ninputs + i], slope = drive->slopes[knot * drive->ninputs + i];
-        if (s->u[index] == value && s->du[index] == slope) continue;
-        s->u[index] = value;
-        s->du[index] = slope;
-        s->now->touched = 1;
-        if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
-    }
-    s->now->ramps = largest(s->du, NU) > 0;
-}
-
-/* Give inputs what they have from the last knot on that is not after `t`; the first one where all are. Returns the next. */
-static size_t take_first_knot(Instance *s, const Drive *drive, double t)
-{
-    size_t next = 1;
-    if (!drive || !drive->nknots) return 0;
-    while (next < drive->nknots && drive->knots[next] <= t) ++next;
-    take_knot(s, drive, next - 1);
-    for (size_t i = 0; i < drive->ninputs; ++i)
-        if (drive->knots[next - 1] < t)
-            s->u[drive->inputs[i]] += s->du[drive->inputs[i]] * (t - drive->knots[next - 1]);
-    return next;
-}
-
-HOST_EXPORT void mbfmu_start_drive(Instance *s, const Drive *drive) { take_first_knot(s, drive, s->now->start_time); }
-
-/* Step to each of the times, with inputs that follow `drive` (NULL: they stay), and read the places there, one row for
-   each time. Returns how many rows are complete: less than `ntimes` where a step fails, and the log says why. */
-HOST_EXPORT size_t mbfmu_run(Instance *s, const char *name, const double *times, size_t ntimes, const int *places,
-                             size_t nplaces, double *rows, const Drive *drive)
-{
-    size_t knot = 0, nknots = drive ? drive->nknots : 0;
-    while (knot < nknots && drive->knots[knot] < s->now->latch_t) ++knot;
-    for (size_t i = 0; i < ntimes; ++i) {
-        for (; knot < nknots && drive->knots[knot] < times[i]; ++knot) {
-            double t = s->now->latch_t, next = drive->knots[knot];
-            if (next > t && do_step(s, name, t, next - t)) return i;
-            take_knot(s, drive, knot);
-        }
-        double t = s->now->latch_t;
-        if (times[i] > t && do_step(s, name, t, times[i] - t)) return i;
-        if (!read_places(s, places, nplaces, rows + i * nplaces)) {
-            say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
-            return i;
-        }
-    }
-    return ntimes;
-}
-
-/* Many runs, one after the other, that differ in what is set before they start. */
-typedef struct {
-    double start_time, stop_time, tolerance; /* tolerance 0: the model's own */
-    size_t nruns, nsettings, ntimes, nplaces, message_size;
-    const int *settings;            /* [nsettings]: an index in p, or -1 - an index in u */
-    const double *values;           /* [nruns x nsettings] */
-    const double *times;            /* [ntimes] */
-    const int *places;              /* [nplaces] */
-    const Drive *drive;             /* NULL: inputs stay */
-    double *rows;                   /* [nruns x ntimes x nplaces] */
-    size_t *complete;               /* [nruns]: rows that are, `ntimes` where the run succeeds */
-    char *messages;                 /* [nruns x message_size]: why it does not */
-} Batch;
-
-/* Make the runs of a batch with an instance that nobody else uses. */
-HOST_EXPORT void mbfmu_batch(Instance *s, const Batch *batch)
-{
-    s->categories &= ~(unsigned)LOG_WARNING; /* of what is chosen: once would do, each time is too much */
-    for (size_t run = 0; run < batch->nruns; ++run) {
-        const double *values = batch->values + run * batch->nsettings;
-        char *message = batch->messages + run * batch->message_size;
-        double *rows = batch->rows + run * batch->ntimes * batch->nplaces;
-        batch->complete[run] = 0;
-        message[0] = 0;
-        reset(s);
-        s->cause[0] = 0;
-        if (set_up_experiment(s, "batch", batch->tolerance > 0, batch->tolerance, batch->start_time, 1, batch->stop_time)
-            || enter_initialization(s, "batch")) {
-            snprintf(message, batch->message_size, "the times or the tolerance are impossible");
-            continue;
-        }
-        for (size_t i = 0; i < batch->nsettings; ++i) {
-            int index = batch->settings[i];
-            if (index < 0) s->u[-1 - index] = values[i];
-            else s->start[index] = values[i];
-        }
-        take_first_knot(s, batch->drive, batch->start_time);
-        s->now->start_stale = 1;
-        if (exit_initialization(s, "batch")) {
-            snprintf(message, batch->message_size, "%s", s->cause);
-            continue;
-        }
-        batch->complete[run] = mbfmu_run(s, "batch", batch->times, batch->ntimes, batch->places, batch->nplaces, rows,
-                                         batch->drive);
-        if (batch->complete[run] < batch->ntimes)
-            snprintf(message, batch->message_size, "the run ends at %.9g s: %s", s->now->latch_t, s->cause);
-    }
 }
 
 /* What initialisation has chosen: a mark and a value for each of its unknowns. Asked right after it. Returns how many. */

@@ -74,9 +74,11 @@ static double locate_crossing(Instance *s, const int *watched, double end)
             t = fmin(fmax(t, low + 0.25 * resolution), high - 0.25 * resolution);
         }
         interpolate(s, t, s->stage_x);
-        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. */
+        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. Where no
+           crossing knows accelerations there are none to find, unless A is sparse: projections use its factors. */
         if (project(s, t, s->stage_x, s->inside)
-            || accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w)
+            || ((CROSSINGS_NEED_W || SPARSE)
+                && accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w))
             || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
             break;
         int flips = 0;
@@ -268,16 +270,21 @@ static Outcome order8_defect(Instance *s, double h, double *error)
     return DONE;
 }
 
-/* One trial step of length h from the head: next_x, projected, with its derivatives s->next_k and its accelerations
-   s->stage_w, and the error relative to the tolerance. */
-static Outcome try_step(Instance *s, double h, double end, double *error)
+/* The stages of a trial: its result next_x and its error; for the explicit methods with derivatives there. */
+static Outcome make_stages(Instance *s)
 {
-    const Head *head = &s->now->head;
+    Method method = next_method(s);
+    return (method == IMPLICIT ? implicit_step : method == ORDER8 ? order8_step : explicit_step)(
+        s, s->now->head.end, s->trial.h, s->trial.end, s->head_x, s->head_m, &s->trial.error);
+}
+
+/* Complete a trial, of whose stages this is the outcome: where its error is small enough next_x becomes projected, with
+   its derivatives s->next_k and its accelerations s->stage_w. */
+static Outcome complete_trial(Instance *s, Outcome outcome)
+{
     Method method = next_method(s);
     int stale = method != ORDER5;
-    Outcome outcome;
-    outcome = (method == IMPLICIT ? implicit_step : method == ORDER8 ? order8_step : explicit_step)(
-        s, head->end, h, end, s->head_x, s->head_m, error);
+    double h = s->trial.h, end = s->trial.end, *error = &s->trial.error;
     if (outcome) return outcome;
     if (CONSTRAINED && *error > 1) {
         *error = fmin(*error, tangential_error(s, end, s->head_x, s->head_m));
@@ -396,15 +403,11 @@ static Outcome explain_exhaustion(Instance *s, double t)
     return EXHAUSTED;
 }
 
-/* A step over a position ahead in which branches of the motion cross; `length` 0: there is none to make. The nearer to the
+/* A step over a position ahead in which branches of the motion cross. The nearer to the
    position, the less accurate are accelerations: steps of a strict tolerance would shrink with the distance and end in it.
    A step that has it in the widest gap between its stages (those of Dormand and Prince, between 0.3 and 0.8) meets none of
    that. Rounding errors grow towards the position, too, so that an error as of `tolerance` has to do. Regularity falls to
    zero in a straight line or, where two constraints become dependent at once, as a square: both are tried in turn. */
-typedef struct {
-    double length, tolerance;
-} Leap;
-
 static Leap leap(const Instance *s)
 {
     const double within = 0.55;
@@ -418,137 +421,147 @@ static Leap leap(const Instance *s)
     return head->h < 2 * distance && head->h > 0.01 * distance ? found : none;
 }
 
-static Outcome make_step(Instance *s, double limit)
+/* Begin a step from the head, to `limit` at most. */
+static Outcome begin_trials(Instance *s, double limit)
 {
-    State *now = s->now;
-    Head *head = &now->head;
-    double begin = head->end, instant = next_instant(s, begin, s->head_m);
-    int rejected = 0;
-    enum { BRANCHINGS = 8 };
-    int branchings = 0;
-    Outcome cause = INACCURATE;
-    double least, passing;
-    Outcome begun = check_delays(s, begin, s->head_x, s->head_m, &least);
-    if (begun) return begun;
+    const State *now = s->now;
+    Trial *trial = &s->trial;
+    double begin = now->head.end, instant = next_instant(s, begin, s->head_m), least, passing;
+    Outcome outcome = check_delays(s, begin, s->head_x, s->head_m, &least);
+    if (outcome) return outcome;
     double coming = next_kink(s, begin, &passing);
-    double kink = coming < instant - time_margin(begin) ? passing + 1 : 1;
-    instant = fmin(instant, coming);
-    limit = fmin(limit, instant);
-    double longest = fmin(now->longest_step, least); /* nothing is read that has not been */
-    begun = begin_step(s);
-    if (begun) return begun;
+    trial->begin = begin;
+    trial->kink = coming < instant - time_margin(begin) ? passing + 1 : 1;
+    trial->instant = fmin(instant, coming);
+    trial->limit = fmin(limit, trial->instant);
+    trial->longest = fmin(now->longest_step, least); /* nothing is read that has not been */
+    trial->rejected = trial->branchings = 0;
+    trial->cause = INACCURATE;
+    outcome = begin_step(s);
+    if (outcome) return outcome;
     propose_step(s);
-    Leap over = leap(s);
-    for (;;) {
-        double remaining = limit - begin, h = fmin(head->h, longest), end, error = 0;
-        int cut = 0, leaps = over.length > 0 && over.length < 0.9 * remaining;
-        if (leaps) h = over.length;
-        else if (h >= remaining * (1 - 1e-6)) {
-            h = remaining;
-            cut = 1;
-        } else if (2 * h > remaining) {
-            /* Two equal steps rather than a long and a tiny one. */
-            h = 0.5 * remaining;
-            cut = 1;
-        }
-        end = h == remaining ? limit : begin + h;
-        if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return cause;
-
-        if (now->evaluations >= s->budget) return explain_exhaustion(s, begin);
-        s->leaps = leaps;
-        s->leaning = begin + 0.5 * h;
-        Outcome outcome = try_step(s, h, end, &error);
-        /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
-        int weakest = 0;
-        over.length = 0;
-        double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(s, &weakest) : INFINITY;
-        if (leaps && !outcome && error > 1 && error <= over.tolerance / now->tolerance) {
-            outcome = project(s, end, s->next_x, s->head_m);
-            if (!outcome) outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
-            if (!outcome) regular = regularity(s, &weakest);
-            error = 1;
-        }
-        if (leaps && (outcome || error > 1 || regular < 0.1 * head->regular)) {
-            now->rejections += 1;
-            continue;
-        }
-        if (regular < (branchings ? 1e-5 : 1e-6) * head->regularity) {
-            outcome = BRANCHING;
-            because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
-                    "depends on the other constraints there): try a greater tolerance or other start values",
-                    s->tables->velocity_names[weakest]);
-            if (++branchings > BRANCHINGS) return outcome;
-        }
-        if (outcome || error > 1) {
-            now->rejections += 1;
-            if (outcome) cause = outcome;
-            head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -1 / order(s))));
-            rejected = 1;
-            /* Nothing is left to shorten where a step of rounding length fails. */
-            if (h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end))) return cause;
-            continue;
-        }
-
-        /* Delays that vary may come to reach into the step. */
-        outcome = check_delays(s, end, s->next_x, s->head_m, &least);
-        if (outcome) return outcome;
-        if (NDELAYS && end - least > begin + time_margin(begin) && h > 1e-9 * now->longest_step) {
-            now->rejections += 1;
-            head->h = fmin(0.7 * h, least);
-            rejected = 1;
-            continue;
-        }
-
-        /* PI control; a step cut short says little about longer ones, so it never makes the proposal smaller. */
-        double factor = 0.9 * pow(fmax(error, 1e-10), 0.03 - 1 / order(s)) * pow(head->error, 0.04);
-        double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
-        head->h = cut && !rejected ? fmax(head->h, next) : next;
-        head->error = fmax(error, 1e-4);
-        if (!cut) remember_entry(s, h, error);
-        if (CONSTRAINED) {
-            head->before = head->regular;
-            head->regular = regular;
-            head->regularity = fmax(head->regularity, regular);
-        }
-        now->steps += 1;
-        now->implicit_steps += head->implicit;
-
-        double *x = s->step_x;
-        COPY(x, s->head_x, NX);
-        head->begin = begin;
-        head->length = h;
-        COPY(s->inside, s->head_m, NDISCRETE);
-        outcome = keep_dense(s, end, x);
-        if (outcome) return outcome;
-        choose_method(s, h);
-        forget_flips(s);
-
-        int event = end == instant;
-        if (NM) {
-            int found = 0;
-            outcome = find_event(s, begin, x, &end, &found);
-            if (outcome) return outcome;
-            event |= found;
-        }
-        outcome = record(s, begin, end);
-        if (outcome) return outcome;
-        s->leaning = INFINITY;
-        head->end = end;
-        head->event = event;
-        COPY(s->head_x, s->next_x, NX);
-        COPY(s->head_k, s->next_k, NX);
-        if (event) {
-            outcome = finish_event(s, kink);
-            if (outcome) return outcome;
-        }
-        return check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
-    }
+    trial->over = leap(s);
+    return DONE;
 }
 
-/* Advance the head by one accepted step, to `limit` at most. */
-static Outcome step(Instance *s, double limit)
+/* The length of the next trial; an outcome where no more can be made. */
+static Outcome choose_length(Instance *s)
 {
-    Outcome outcome = make_step(s, limit);
+    Trial *trial = &s->trial;
+    double begin = trial->begin, remaining = trial->limit - begin, h = fmin(s->now->head.h, trial->longest);
+    int leaps = trial->over.length > 0 && trial->over.length < 0.9 * remaining;
+    trial->cut = 0;
+    if (leaps) h = trial->over.length;
+    else if (h >= remaining * (1 - 1e-6)) {
+        h = remaining;
+        trial->cut = 1;
+    } else if (2 * h > remaining) {
+        /* Two equal steps rather than a long and a tiny one. */
+        h = 0.5 * remaining;
+        trial->cut = 1;
+    }
+    double end = h == remaining ? trial->limit : begin + h;
+    if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return trial->cause;
+    if (s->now->evaluations >= s->budget) return explain_exhaustion(s, begin);
+    trial->h = h;
+    trial->end = end;
+    trial->error = 0;
+    s->leaps = leaps;
+    s->leaning = begin + 0.5 * h;
+    return DONE;
+}
+
+/* Look at a complete trial: accept it, which ends the step, or propose another length. */
+static Outcome judge(Instance *s, Outcome outcome)
+{
+    enum { BRANCHINGS = 8 };
+    State *now = s->now;
+    Head *head = &now->head;
+    Trial *trial = &s->trial;
+    double begin = trial->begin, end = trial->end, h = trial->h, error = trial->error, least;
+    int leaps = s->leaps, rejected = trial->rejected, cut = trial->cut;
+    /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
+    int weakest = 0;
+    trial->over.length = 0;
+    double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(s, &weakest) : INFINITY;
+    if (leaps && !outcome && error > 1 && error <= trial->over.tolerance / now->tolerance) {
+        outcome = project(s, end, s->next_x, s->head_m);
+        if (!outcome) outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
+        if (!outcome) regular = regularity(s, &weakest);
+        error = 1;
+    }
+    if (leaps && (outcome || error > 1 || regular < 0.1 * head->regular)) {
+        now->rejections += 1;
+        return DONE;
+    }
+    if (regular < (trial->branchings ? 1e-5 : 1e-6) * head->regularity) {
+        outcome = BRANCHING;
+        because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
+                "depends on the other constraints there): try a greater tolerance or other start values",
+                s->tables->velocity_names[weakest]);
+        if (++trial->branchings > BRANCHINGS) return outcome;
+    }
+    if (outcome || error > 1) {
+        now->rejections += 1;
+        if (outcome) trial->cause = outcome;
+        head->h = h * (outcome == BRANCHING ? 0.7 : outcome ? 0.25 : fmax(0.2, 0.9 * pow(error, -1 / order(s))));
+        trial->rejected = 1;
+        /* Nothing is left to shorten where a step of rounding length fails. */
+        return h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) ? trial->cause : DONE;
+    }
+
+    /* Delays that vary may come to reach into the step. */
+    outcome = check_delays(s, end, s->next_x, s->head_m, &least);
+    if (outcome) return outcome;
+    if (NDELAYS && end - least > begin + time_margin(begin) && h > 1e-9 * now->longest_step) {
+        now->rejections += 1;
+        head->h = fmin(0.7 * h, least);
+        trial->rejected = 1;
+        return DONE;
+    }
+
+    /* PI control; a step cut short says little about longer ones, so it never makes the proposal smaller. */
+    trial->under_way = 0;
+    double factor = 0.9 * pow(fmax(error, 1e-10), 0.03 - 1 / order(s)) * pow(head->error, 0.04);
+    double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
+    head->h = cut && !rejected ? fmax(head->h, next) : next;
+    head->error = fmax(error, 1e-4);
+    if (!cut) remember_entry(s, h, error);
+    if (CONSTRAINED) {
+        head->before = head->regular;
+        head->regular = regular;
+        head->regularity = fmax(head->regularity, regular);
+    }
+    now->steps += 1;
+    now->implicit_steps += head->implicit;
+
+    double *x = s->step_x;
+    COPY(x, s->head_x, NX);
+    head->begin = begin;
+    head->length = h;
+    COPY(s->inside, s->head_m, NDISCRETE);
+    outcome = keep_dense(s, end, x);
+    if (outcome) return outcome;
+    choose_method(s, h);
+    forget_flips(s);
+
+    int event = end == trial->instant;
+    if (NM) {
+        int found = 0;
+        outcome = find_event(s, begin, x, &end, &found);
+        if (outcome) return outcome;
+        event |= found;
+    }
+    outcome = record(s, begin, end);
+    if (outcome) return outcome;
     s->leaning = INFINITY;
-    return outcome;
+    head->end = end;
+    head->event = event;
+    COPY(s->head_x, s->next_x, NX);
+    COPY(s->head_k, s->next_k, NX);
+    if (event) {
+        outcome = finish_event(s, trial->kink);
+        if (outcome) return outcome;
+    }
+    return check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
 }

@@ -98,3 +98,4 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 
 #include "code.c"
 #include "host.c"
+#include "batch.c"

@@ -66,6 +66,7 @@ typedef struct {
     const double *constants;
     const unsigned *code;
     Compiled *compiled;             /* what is called in place of the interpreter, where the host has compiled it */
+    Compiled *compiled_lanes[2];    /* the same for 4 and for 8 lanes */
 } Tape;
 
 /* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots: row k
@@ -125,6 +126,25 @@ typedef struct {
     double entry_h[ENTRIES];
 } Head;
 
+/* A step over a position ahead in which branches of the motion cross; `length` 0: there is none to make. */
+typedef struct {
+    double length, tolerance;
+} Leap;
+
+/* The step that the integrator makes, from the head on: trials follow each other until one is accepted. */
+typedef struct {
+    int under_way;
+    double begin, limit;            /* where it begins, and where it ends at the latest */
+    double instant, kink;           /* the next instant at which something kinks in time, and of which order that is */
+    double longest;
+    double h, end, error;           /* of the trial: its length, its end, and its error relative to the tolerance */
+    int cut;                        /* its length is not the one that accuracy proposes */
+    int rejected, branchings;       /* was any rejected; how many ended where branches of the motion cross */
+    Leap over;                      /* the trial to make first */
+    Outcome cause;                  /* why the last one was rejected */
+    Outcome outcome;                /* why there are no more: the step cannot be made */
+} Trial;
+
 /* All that changes while a model runs, but for vectors, which follow it in one block of memory: a saved state is a copy
    of that block. Values are read at the latch: the end of the last communication step; in model exchange, what the
    importer has set. */
@@ -183,6 +203,13 @@ typedef struct {
     double *w, *y;
     double *indicators;             /* of the last time that one was asked for */
 
+    /* The communication step that is made. */
+    double origin, goal;            /* where it begins, and where it shall end */
+    double target;                  /* where it will end: an event or the master may end it before */
+    int ahead;                      /* the integrator may go beyond that */
+    Trial trial;
+    Outcome outcome;                /* of the communication step, once it is over */
+
     /* Scratch. */
     unsigned long long budget;      /* value of now->evaluations at which a step is given up */
     Head kept_head;                 /* the head before a step that may fail, and its vectors */
@@ -222,6 +249,17 @@ typedef struct {
     LeastNorm least_norm;
     double *X_start, *X_best, *X_branch, *ends[2], *end_w[2], *direction, *way; /* of singular.c */
 } Instance;
+
+/* Trials of several instances of a model at once (lanes.c). `make_stages` is told who takes part, who has other parameters
+   than in the last trial, and the method; it answers who has succeeded: sets of lanes as bits. */
+typedef struct {
+    int lanes;
+    void *(*make)(const Model *model);
+    unsigned (*make_stages)(void *lanes, Instance *const *instances, unsigned takes, unsigned changed, int order8);
+    void (*release)(void *lanes);
+} LaneKind;
+
+enum { MOST_LANES = 8 };
 
 static int finite_all(const double *values, int n)
 {

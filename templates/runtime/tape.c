@@ -4,7 +4,8 @@
    results side by side, so that the interpreter decides once for many of them. What follows next is the operation that
    the longest remaining chain of instructions waits for. Sums of products - the terms of products of vectors and
    matrices - and sums of three become one instruction, rounded after every operation as the separate ones are: results
-   are those of compiled functions to the last bit. */
+   are those of compiled functions to the last bit. So do sine and cosine of one angle, which math libraries have as one
+   function. */
 
 enum {
     RUN_MULADD = TAPE_OPERATIONS,   /* a * b + c */
@@ -16,6 +17,8 @@ enum {
     RUN_DOT,                        /* a * b + c * d + e * f */
     RUN_DOTADD,                     /* a * b + c * d + e * f + g */
     RUN_SUM,                        /* a + b + c */
+    RUN_SINCOS,                     /* sin(a) and, beside it, cos(a) */
+    RUN_WITH_SINE,                  /* a cosine that RUN_SINCOS has: it does not stand in runs */
     RUN_END,
     RUN_OPERATIONS
 };
@@ -46,6 +49,7 @@ typedef struct {
     int uses;                       /* by instructions that are needed */
     int height;                     /* instructions of the longest chain that begins here */
     int waits;                      /* operands that are not there yet */
+    int cosine;                     /* of RUN_SINCOS */
     int next;                       /* in the list of those of one operation that are ready; at last, the place */
 } Node;
 
@@ -60,6 +64,7 @@ typedef struct {
 static void make_ready(Schedule *plan, int i)
 {
     Node *node = plan->nodes + i;
+    if (node->operation == RUN_WITH_SINE) return;
     node->next = plan->ready[node->operation];
     plan->ready[node->operation] = i;
     if (node->height > plan->urgency[node->operation]) plan->urgency[node->operation] = node->height;
@@ -112,6 +117,22 @@ static void fuse(Node *nodes, Node *node)
             absorb(node, part, whole, node->operand + !k, 1);
             return;
         }
+    }
+}
+
+/* Join sine and cosine of one angle; `sines` [n] is scratch. */
+static void join_sines(Node *nodes, int n, int *sines)
+{
+    for (int i = 0; i < n; ++i) sines[i] = -1;
+    for (int i = 0; i < n; ++i)
+        if (nodes[i].uses && nodes[i].operation == TAPE_SIN) sines[nodes[i].operand[0]] = i;
+    for (int i = 0; i < n; ++i) {
+        int *sine = sines + nodes[i].operand[0];
+        if (!nodes[i].uses || nodes[i].operation != TAPE_COS || *sine < 0) continue;
+        nodes[*sine].operation = RUN_SINCOS;
+        nodes[*sine].cosine = i;
+        nodes[i].operation = RUN_WITH_SINE;
+        *sine = -1;
     }
 }
 
@@ -190,6 +211,13 @@ static int read_nodes(Bytes *bytes, int n, unsigned nconstants, const size_t *ar
     return bytes->at == bytes->end ? count : -1;
 }
 
+/* The result of node i is there: what has waited for nothing else is ready. */
+static void release_users(Schedule *plan, int i)
+{
+    for (int j = plan->first_user[i]; j < plan->first_user[i + 1]; ++j)
+        if (--plan->nodes[plan->users[j]].waits == 0) make_ready(plan, plan->users[j]);
+}
+
 /* The runs of a schedule, written to `code`; returns where they end. */
 static unsigned *write_runs(Schedule *plan, unsigned *code, unsigned *place, int *run)
 {
@@ -208,10 +236,14 @@ static unsigned *write_runs(Schedule *plan, unsigned *code, unsigned *place, int
         operands = operands_of((unsigned)chosen);
         for (int i = 0; i < n; ++i)
             for (int k = 0; k < operands; ++k) *code++ = (unsigned)nodes[nodes[run[i]].operand[k]].next;
-        for (int i = 0; i < n; ++i) nodes[run[i]].next = (int)(*place)++;
-        for (int i = 0; i < n; ++i)
-            for (int j = plan->first_user[run[i]]; j < plan->first_user[run[i] + 1]; ++j)
-                if (--nodes[plan->users[j]].waits == 0) make_ready(plan, plan->users[j]);
+        for (int i = 0; i < n; ++i) {
+            nodes[run[i]].next = (int)(*place)++;
+            if (chosen == RUN_SINCOS) nodes[nodes[run[i]].cosine].next = (int)(*place)++;
+        }
+        for (int i = 0; i < n; ++i) {
+            release_users(plan, run[i]);
+            if (chosen == RUN_SINCOS) release_users(plan, nodes[run[i]].cosine);
+        }
     }
 }
 
@@ -272,6 +304,7 @@ static const char *tape_load(Model *model, Tape *tape, const unsigned char *plai
         if (nodes[i].uses && nodes[i].operation != TAPE_CONST && nodes[i].operation != TAPE_INPUT)
             for (int k = 0; k < operands_of(nodes[i].operation); ++k) ++nodes[nodes[i].operand[k]].uses;
     for (int i = 0; i < plan.n; ++i) if (nodes[i].uses && nodes[i].operation != TAPE_OUTPUT) fuse(nodes, nodes + i);
+    join_sines(nodes, plan.n, run);
 
     for (int k = 0; k < RUN_OPERATIONS; ++k) plan.ready[k] = -1;
     for (int i = plan.n - 1; i >= 0; --i) {
@@ -284,7 +317,11 @@ static const char *tape_load(Model *model, Tape *tape, const unsigned char *plai
             ++operands;
         }
     }
-    for (int i = 0; i < plan.n; ++i) plan.first_user[i + 1] += plan.first_user[i];
+    for (int i = 0; i < plan.n; ++i) {
+        plan.first_user[i + 1] += plan.first_user[i];
+        if (nodes[i].operation == RUN_SINCOS && nodes[nodes[i].cosine].height > nodes[i].height)
+            nodes[i].height = nodes[nodes[i].cosine].height;
+    }
     memcpy(run, plan.first_user, sizeof(int) * n);
     for (int i = 0; i < plan.n; ++i) {
         if (!nodes[i].uses || nodes[i].operation == TAPE_OUTPUT) continue;
@@ -314,8 +351,7 @@ static const char *tape_load(Model *model, Tape *tape, const unsigned char *plai
                 if (node->operation == TAPE_CONST) node->next = node->operand[0];
                 continue;
             }
-            for (int j = plan.first_user[i]; j < plan.first_user[i + 1]; ++j)
-                if (--nodes[plan.users[j]].waits == 0) make_ready(&plan, plan.users[j]);
+            release_users(&plan, i);
         }
     end = write_runs(&plan, end, &place, run);
     end = write_ports(TAPE_OUTPUT, outputs, nresults, end, nodes, &place);
@@ -334,8 +370,9 @@ finish:
     return wrong;
 }
 
-/* What the operations of runs do: number of operands, and the result from the operands a, b, c ... in their order. The
-   interpreter and the writer of C code (code.c) share it. */
+/* What the operations of runs do: number of operands, and the result from the operands a, b, c ... in their order.
+   RUN are those of arithmetic, which vectors have as numbers do; FUNCTION the others. The interpreters and the writer of
+   C code (code.c) share it. */
 #define RUNS \
     RUN(TAPE_ADD, 2, a + b) \
     RUN(TAPE_SUB, 2, a - b) \
@@ -353,47 +390,48 @@ finish:
     RUN(TAPE_NEG, 1, -a) \
     RUN(TAPE_INV, 1, 1 / a) \
     RUN(TAPE_TWICE, 1, 2 * a) \
-    RUN(TAPE_SQRT, 1, sqrt(a)) \
-    RUN(TAPE_POW, 2, pow(a, b)) \
-    RUN(TAPE_CONSTPOW, 2, pow(a, b)) \
-    RUN(TAPE_EXP, 1, exp(a)) \
-    RUN(TAPE_LOG, 1, log(a)) \
-    RUN(TAPE_LOG1P, 1, log1p(a)) \
-    RUN(TAPE_EXPM1, 1, expm1(a)) \
-    RUN(TAPE_SIN, 1, sin(a)) \
-    RUN(TAPE_COS, 1, cos(a)) \
-    RUN(TAPE_TAN, 1, tan(a)) \
-    RUN(TAPE_ASIN, 1, asin(a)) \
-    RUN(TAPE_ACOS, 1, acos(a)) \
-    RUN(TAPE_ATAN, 1, atan(a)) \
-    RUN(TAPE_ATAN2, 2, atan2(a, b)) \
-    RUN(TAPE_SINH, 1, sinh(a)) \
-    RUN(TAPE_COSH, 1, cosh(a)) \
-    RUN(TAPE_TANH, 1, tanh(a)) \
-    RUN(TAPE_ASINH, 1, asinh(a)) \
-    RUN(TAPE_ACOSH, 1, acosh(a)) \
-    RUN(TAPE_ATANH, 1, atanh(a)) \
-    RUN(TAPE_HYPOT, 2, hypot(a, b)) \
-    RUN(TAPE_FABS, 1, fabs(a)) \
-    RUN(TAPE_SIGN, 1, a < 0 ? -1 : a > 0 ? 1 : a) \
-    RUN(TAPE_COPYSIGN, 2, copysign(a, b)) \
-    RUN(TAPE_FLOOR, 1, floor(a)) \
-    RUN(TAPE_CEIL, 1, ceil(a)) \
-    RUN(TAPE_FMOD, 2, fmod(a, b)) \
-    RUN(TAPE_FMIN, 2, fmin(a, b)) \
-    RUN(TAPE_FMAX, 2, fmax(a, b)) \
-    RUN(TAPE_LT, 2, a < b) \
-    RUN(TAPE_LE, 2, a <= b) \
-    RUN(TAPE_EQ, 2, a == b) \
-    RUN(TAPE_NE, 2, a != b) \
-    RUN(TAPE_NOT, 1, !a) \
-    RUN(TAPE_AND, 2, a && b) \
-    RUN(TAPE_OR, 2, a || b) \
-    RUN(TAPE_IF_ELSE_ZERO, 2, a != 0 ? b : 0)
+    FUNCTION(TAPE_SQRT, 1, sqrt(a)) \
+    FUNCTION(TAPE_POW, 2, pow(a, b)) \
+    FUNCTION(TAPE_CONSTPOW, 2, pow(a, b)) \
+    FUNCTION(TAPE_EXP, 1, exp(a)) \
+    FUNCTION(TAPE_LOG, 1, log(a)) \
+    FUNCTION(TAPE_LOG1P, 1, log1p(a)) \
+    FUNCTION(TAPE_EXPM1, 1, expm1(a)) \
+    FUNCTION(TAPE_SIN, 1, sin(a)) \
+    FUNCTION(TAPE_COS, 1, cos(a)) \
+    FUNCTION(TAPE_TAN, 1, tan(a)) \
+    FUNCTION(TAPE_ASIN, 1, asin(a)) \
+    FUNCTION(TAPE_ACOS, 1, acos(a)) \
+    FUNCTION(TAPE_ATAN, 1, atan(a)) \
+    FUNCTION(TAPE_ATAN2, 2, atan2(a, b)) \
+    FUNCTION(TAPE_SINH, 1, sinh(a)) \
+    FUNCTION(TAPE_COSH, 1, cosh(a)) \
+    FUNCTION(TAPE_TANH, 1, tanh(a)) \
+    FUNCTION(TAPE_ASINH, 1, asinh(a)) \
+    FUNCTION(TAPE_ACOSH, 1, acosh(a)) \
+    FUNCTION(TAPE_ATANH, 1, atanh(a)) \
+    FUNCTION(TAPE_HYPOT, 2, hypot(a, b)) \
+    FUNCTION(TAPE_FABS, 1, fabs(a)) \
+    FUNCTION(TAPE_SIGN, 1, a < 0 ? -1 : a > 0 ? 1 : a) \
+    FUNCTION(TAPE_COPYSIGN, 2, copysign(a, b)) \
+    FUNCTION(TAPE_FLOOR, 1, floor(a)) \
+    FUNCTION(TAPE_CEIL, 1, ceil(a)) \
+    FUNCTION(TAPE_FMOD, 2, fmod(a, b)) \
+    FUNCTION(TAPE_FMIN, 2, fmin(a, b)) \
+    FUNCTION(TAPE_FMAX, 2, fmax(a, b)) \
+    FUNCTION(TAPE_LT, 2, a < b) \
+    FUNCTION(TAPE_LE, 2, a <= b) \
+    FUNCTION(TAPE_EQ, 2, a == b) \
+    FUNCTION(TAPE_NE, 2, a != b) \
+    FUNCTION(TAPE_NOT, 1, !a) \
+    FUNCTION(TAPE_AND, 2, a && b) \
+    FUNCTION(TAPE_OR, 2, a || b) \
+    FUNCTION(TAPE_IF_ELSE_ZERO, 2, a != 0 ? b : 0)
 
 /* The operand k of those that an operation has. */
 #define OPERAND(k, operands) ((operands) > (k) ? w[code[(operands) > (k) ? (k) : 0]] : 0)
 
+#define FUNCTION RUN
 #define RUN(operation, operands, expression) \
     case operation: \
         for (unsigned i = 0; i < n; ++i, code += operands) { \
@@ -406,16 +444,16 @@ finish:
 
 /* Compiled functions may come while others use the model. */
 #ifdef __GNUC__
-static Compiled *compiled_of(const Tape *tape) { return __atomic_load_n(&tape->compiled, __ATOMIC_ACQUIRE); }
+static Compiled *compiled_of(Compiled *const *place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
 #else
-static Compiled *compiled_of(const Tape *tape) { return tape->compiled; }
+static Compiled *compiled_of(Compiled *const *place) { return *place; }
 #endif
 
 /* Evaluate a function. Arguments and results may be NULL, as those of compiled functions. */
 static int run_tape(const Tape *tape, const double **arg, double **res, double *w)
 {
     const unsigned *code = tape->code;
-    Compiled *compiled = compiled_of(tape);
+    Compiled *compiled = compiled_of(&tape->compiled);
     if (compiled) return compiled(arg, res);
     if (!code) return 1;
     if (tape->nconstants) memcpy(w, tape->constants, tape->nconstants * sizeof *w);
@@ -440,6 +478,14 @@ static int run_tape(const Tape *tape, const double **arg, double **res, double *
             code += 2 * (size_t)n;
             break;
         }
+        case RUN_SINCOS:
+            for (unsigned i = 0; i < n; ++i) {
+                const double a = w[code[i]];
+                to[2 * i] = sin(a);
+                to[2 * i + 1] = cos(a);
+            }
+            code += n;
+            break;
         RUNS
         default: return 1;
         }
@@ -447,4 +493,5 @@ static int run_tape(const Tape *tape, const double **arg, double **res, double *
 }
 
 #undef RUN
+#undef FUNCTION
 #undef OPERAND

@@ -62,7 +62,8 @@ class Sources:
         """Compile a program of this folder with the model's library; one that includes it stands alone."""
         source, made = self.folder / program, self.folder / "program"
         source.write_bytes((HERE / program).read_bytes())
-        library = [] if program == "damage.c" else ["fmu.c" if self.kind == "compiled" else "library.c"]
+        alone = program in ("damage.c", "batch_in_lanes.c")
+        library = [] if alone else ["fmu.c" if self.kind == "compiled" else "library.c"]
         command = [*require_compiler().command, "-std=c99", "-ffp-contract=off", "-g", "-O1", *flags]
         command += ["-I", str(build.headers()), "-I", str(self.folder), "-o", str(made), str(source)]
         command += [*(str(self.folder / name) for name in library), "-lm"]

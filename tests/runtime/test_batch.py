@@ -32,9 +32,14 @@ def batch_of(name: str, stop_time: float) -> Batch:
     ("name", "stop_time"), [("double_pendulum", 1.0), ("engine_1b", 0.1), ("planar_loop_release", 0.5)]
 )
 def test_compiling_changes_no_bit(name, stop_time, monkeypatch):
-    monkeypatch.setattr(batches, "seconds_to_compile", lambda _: 0.0)
+    monkeypatch.setattr(batches, "seconds_to_compile", lambda *_: 0.0)
     calls = []
-    monkeypatch.setattr(batches, "compile_functions", lambda model: calls.append(compiled.compile_functions(model)))
+
+    def compile_functions(model, lanes):
+        calls.append(model)
+        compiled.compile_functions(model, lanes=lanes)
+
+    monkeypatch.setattr(batches, "compile_functions", compile_functions)
     batch = batch_of(name, stop_time)
     runs = [batch.run(np.zeros((2, 0))) for _ in range(3)]
     assert len(calls) == 1
@@ -57,7 +62,7 @@ def test_what_is_compiled_is_used(monkeypatch):
 def test_few_runs_and_no_compiler_are_interpreted(monkeypatch):
     calls = []
 
-    def refuse(model):
+    def refuse(model, lanes):
         calls.append(model)
         raise BuildError("no C compiler")
 

@@ -31,7 +31,7 @@ class Counted:
             return int(original.library.evaluate(original.handle, number, arg, res))
 
         self._call = FUNCTION(call)
-        self.model.library.use(self.model.handle, number, ctypes.cast(self._call, ctypes.c_void_p))
+        self.model.library.use(self.model.handle, number, 1, ctypes.cast(self._call, ctypes.c_void_p))
 
     def calls_of_steps(self, step: float, count: int) -> tuple[list[int], int]:
         """Calls in each of the steps, and the number of events in all of them."""

@@ -219,7 +219,7 @@ def test_constants_come_to_compiled_functions_exactly():
     equations = d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=ca.vertcat(*shown))
     model, found = Model(host_library(), descriptor(*model_and_variables(lambda: equations))), np.zeros(len(values))
     compile_functions(model, ["variables"])
-    assert "const double w0 = 0x" in code_of(model, ["variables"])
+    assert "const V w0 = NUMBER(0x" in code_of(model, ["variables"])
     one, empty = np.ones(1), np.zeros(1)
     evaluate(model, list(FUNCTIONS).index("variables"), [one, *[empty] * 5], [found])
     assert found.tobytes() == np.array(values).tobytes()

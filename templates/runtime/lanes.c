@@ -1,0 +1,556 @@
+/* Trials of LANES instances of a model at once, each in a lane of vectors: with its own time, states, inputs, parameters
+   and discrete states. Every lane sees the operations that `explicit_step` and `order8_step` make of its numbers, in
+   their order, and functions of the math library one lane after the other: results are the same to the last bit. What
+   goes wrong in a lane - a singular matrix, a number that is none - is left to a trial of that instance alone.
+
+   lane_library.c includes this file once for each number of lanes, LANES. */
+
+#define LANE_NAME(name, lanes) name##_##lanes
+#define LANE_EXPANDED(name, lanes) LANE_NAME(name, lanes)
+#define LANE(name) LANE_EXPANDED(name, LANES)
+
+#define V LANE(Vector)
+#define I LANE(Mask)
+
+typedef double V __attribute__((vector_size(8 * LANES), may_alias));
+typedef long long I __attribute__((vector_size(8 * LANES), may_alias));
+
+/* A trial in the making. Vectors are named as those of an instance. */
+typedef struct {
+    const Model *model;
+    const Tables *tables;
+    void *memory;
+    I failed;                       /* lanes in which something is other than it should be */
+    int fresh;                      /* parameters, which tapes keep, have changed */
+    V u_time, ramps;                /* `ramps` is 1 in lanes that have any */
+    V *x, *P, *u, *du, *u_now, *m;
+    V *stage[STAGES], *stage_x, *next_x, *next_k, *last_stage_x, *w;
+    V *work[2];                     /* of the tapes of dynamics and derivatives */
+    V *A, *factors, *block, *column_norms;
+    I *pivots;
+    V *entries, *load, *lower, *upper, *reciprocals, *row, *solution, *residual;
+} LANE(Lanes);
+
+static V LANE(select)(I mask, V yes, V no) { return (V)(((I)yes & mask) | ((I)no & ~mask)); }
+
+static V LANE(magnitude)(V a) { return (V)((I)a & 0x7fffffffffffffff); }
+
+static V LANE(larger)(V a, V b) { return LANE(select)(a > b, a, b); }
+
+static V LANE(root)(V a)
+{
+    double *each = (double *)&a;
+    for (int l = 0; l < LANES; ++l) each[l] = sqrt(each[l]);
+    return a;
+}
+
+static int LANE(any)(I mask)
+{
+    long long any = 0;
+    for (int l = 0; l < LANES; ++l) any |= mask[l];
+    return any != 0;
+}
+
+/* Lanes in which some of n values are not finite. */
+static I LANE(not_finite)(const V *values, int n)
+{
+    V sum = {0};
+    for (int i = 0; i < n; ++i) sum += values[i] * 0;
+    return sum != 0;
+}
+
+/* Evaluate a function. What it takes of `kept` is in its scratch already, as are its constants. */
+static int LANE(run_tape)(const Tape *tape, const V **arg, V **res, V *w, const V *kept)
+{
+    const unsigned *code = tape->code;
+    Compiled *compiled = compiled_of(tape->compiled_lanes + (LANES == 8));
+    if (compiled) return compiled((const double **)arg, (double **)res);
+    for (;;) {
+        unsigned operation = code[0], n = code[1];
+        V *to = w + code[2];
+        if (operation == RUN_END) return 0;
+        code += 3;
+        switch (operation) {
+        case TAPE_INPUT: {
+            const V *from = arg[*code++];
+            if (from != kept)
+                for (unsigned i = 0; i < n; ++i) to[i] = from[code[i]];
+            code += n;
+            break;
+        }
+        case TAPE_OUTPUT: {
+            V *result = res[*code++];
+            for (unsigned i = 0; i < n; ++i) result[code[2 * i]] = w[code[2 * i + 1]];
+            code += 2 * (size_t)n;
+            break;
+        }
+        case RUN_SINCOS:
+            for (unsigned i = 0; i < n; ++i) {
+                const double *from = (const double *)(w + code[i]);
+                double *sine = (double *)(to + 2 * i), *cosine = (double *)(to + 2 * i + 1);
+                for (int l = 0; l < LANES; ++l) {
+                    const double a = from[l];
+                    sine[l] = sin(a);
+                    cosine[l] = cos(a);
+                }
+            }
+            code += n;
+            break;
+#define OPERAND(k, operands) w[code[(operands) > (k) ? (k) : 0]]
+#define RUN(operation, operands, expression) \
+        case operation: \
+            for (unsigned i = 0; i < n; ++i, code += operands) { \
+                const V a = w[code[0]], b = OPERAND(1, operands), c = OPERAND(2, operands), d = OPERAND(3, operands), \
+                        e = OPERAND(4, operands), f = OPERAND(5, operands), g = OPERAND(6, operands); \
+                (void)b; (void)c; (void)d; (void)e; (void)f; (void)g; \
+                to[i] = expression; \
+            } \
+            break;
+#define FUNCTION(operation, operands, expression) \
+        case operation: \
+            for (unsigned i = 0; i < n; ++i, code += operands) { \
+                const double *first = (const double *)(w + code[0]), *second = (const double *)&OPERAND(1, operands); \
+                double *result = (double *)(to + i); \
+                for (int l = 0; l < LANES; ++l) { \
+                    const double a = first[l], b = second[l]; \
+                    (void)b; \
+                    result[l] = expression; \
+                } \
+            } \
+            break;
+        RUNS
+#undef RUN
+#undef FUNCTION
+#undef OPERAND
+        default: return 1;
+        }
+    }
+}
+
+#include "lane_functions.c"
+
+/* Factorise A as `lu_factorise` does; lanes where it is singular fail. */
+static void LANE(lu_factorise)(LANE(Lanes) *s, int n, V *A, I *pivots)
+{
+    V *before = s->column_norms;
+    for (int k = 0; k < n; ++k) {
+        const V *column = A + (size_t)k * n;
+        V most = {0};
+        for (int i = 0; i < n; ++i) most = LANE(larger)(LANE(magnitude)(column[i]), most);
+        before[k] = most;
+    }
+    for (int k = 0; k < n; ++k) {
+        V *column = A + (size_t)k * n, most = {0};
+        I pivot = {0};
+        pivot += k;
+        for (int i = k; i < n; ++i) {
+            V size = LANE(magnitude)(column[i]);
+            I here = {0};
+            I larger = size > most;
+            here += i;
+            most = LANE(select)(larger, size, most);
+            pivot = (larger & here) | (~larger & pivot);
+        }
+        s->failed |= ~((most > 1e-15 * before[k]) & (most <= 1e300));
+        pivots[k] = pivot;
+        for (int i = k + 1; i < n; ++i) {
+            I swaps = pivot == i;
+            if (!LANE(any)(swaps)) continue;
+            for (int j = 0; j < n; ++j) {
+                V *one = A + k + (size_t)j * n, *other = A + i + (size_t)j * n, kept = *one;
+                *one = LANE(select)(swaps, *other, kept);
+                *other = LANE(select)(swaps, kept, *other);
+            }
+        }
+        V reciprocal = column[k] = 1 / column[k];
+        for (int i = k + 1; i < n; ++i) column[i] *= reciprocal;
+        for (int j = k + 1; j < n; ++j) {
+            V *restrict other = A + (size_t)j * n, factor = other[k];
+            I counts = factor != 0;
+            for (int i = k + 1; i < n; ++i) other[i] = LANE(select)(counts, other[i] - column[i] * factor, other[i]);
+        }
+    }
+}
+
+static void LANE(lu_substitute)(int n, const V *restrict A, const I *restrict pivots, V *restrict b)
+{
+    for (int k = 0; k < n; ++k)
+        for (int i = k + 1; i < n; ++i) {
+            I swaps = pivots[k] == i;
+            V kept = b[k];
+            b[k] = LANE(select)(swaps, b[i], kept);
+            b[i] = LANE(select)(swaps, kept, b[i]);
+        }
+    for (int k = 0; k < n; ++k) {
+        const V *column = A + (size_t)k * n;
+        V factor = b[k];
+        for (int i = k + 1; i < n; ++i) b[i] -= column[i] * factor;
+    }
+    for (int k = n - 1; k >= 0; --k) {
+        const V *column = A + (size_t)k * n;
+        V factor = b[k] *= column[k];
+        for (int i = 0; i < k; ++i) b[i] -= column[i] * factor;
+    }
+}
+
+/* Solve A w = b, where w holds b before: as `factorise_blocks` and `substitute_blocks`. */
+static void LANE(solve_blocks)(LANE(Lanes) *s, V *w)
+{
+    if (NBLOCKS == 1) {
+        LANE(lu_factorise)(s, NW, s->A, s->pivots);
+        LANE(lu_substitute)(NW, s->A, s->pivots, w);
+        return;
+    }
+    V *factors = s->factors;
+    const int *starts = s->tables->block_starts;
+    for (int block = 0; block < NBLOCKS; ++block) {
+        const int *rows = s->tables->block_rows + starts[block];
+        int n = starts[block + 1] - starts[block];
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) factors[i + (size_t)j * n] = s->A[rows[i] + (size_t)rows[j] * NW];
+        LANE(lu_factorise)(s, n, factors, s->pivots + starts[block]);
+        for (int i = 0; i < n; ++i) s->block[i] = w[rows[i]];
+        LANE(lu_substitute)(n, factors, s->pivots + starts[block], s->block);
+        for (int i = 0; i < n; ++i) w[rows[i]] = s->block[i];
+        factors += (size_t)n * n;
+    }
+}
+
+/* Factorise the sparse A as `sparse_factorise` does. */
+static void LANE(sparse_factorise)(LANE(Lanes) *s)
+{
+    const Elimination *plan = &s->model->elimination;
+    V *restrict x = s->row, *restrict lower = s->lower, *restrict upper = s->upper;
+    for (int k = 0; k < plan->n; ++k) {
+        V size = {0};
+        for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) {
+            V value = s->entries[plan->values[e]];
+            x[plan->columns[e]] = value;
+            size += LANE(magnitude)(value);
+        }
+        for (int e = plan->lower_starts[k]; e < plan->lower_starts[k + 1]; ++e) {
+            int j = plan->lower[e];
+            V factor = x[j] * s->reciprocals[j];
+            x[j] = (V){0};
+            lower[e] = factor;
+            for (int f = plan->upper_starts[j]; f < plan->upper_starts[j + 1]; ++f)
+                x[plan->upper[f]] -= factor * upper[f];
+        }
+        V pivot = x[k];
+        x[k] = (V){0};
+        for (int e = plan->upper_starts[k]; e < plan->upper_starts[k + 1]; ++e) {
+            upper[e] = x[plan->upper[e]];
+            x[plan->upper[e]] = (V){0};
+        }
+        V height = LANE(magnitude)(pivot);
+        s->failed |= ~((height > 1e-13 * size) & (height <= 1e300));
+        s->reciprocals[k] = 1 / pivot;
+    }
+}
+
+/* z = solution of A s = b with the sparse factors, in the order of pivots. */
+static void LANE(sparse_substitute)(const LANE(Lanes) *s, const V *b, V *z)
+{
+    const Elimination *plan = &s->model->elimination;
+    const int *rows = s->tables->pivot_rows;
+    for (int k = 0; k < plan->n; ++k) {
+        V sum = b[rows[k]];
+        for (int e = plan->lower_starts[k]; e < plan->lower_starts[k + 1]; ++e) sum -= s->lower[e] * z[plan->lower[e]];
+        z[k] = sum;
+    }
+    for (int k = plan->n - 1; k >= 0; --k) {
+        V sum = z[k];
+        for (int e = plan->upper_starts[k]; e < plan->upper_starts[k + 1]; ++e) sum -= s->upper[e] * z[plan->upper[e]];
+        z[k] = sum * s->reciprocals[k];
+    }
+}
+
+/* As `sparse_residual`, of the solution z. */
+static V LANE(sparse_residual)(const LANE(Lanes) *s, const V *z, V *residual)
+{
+    const Elimination *plan = &s->model->elimination;
+    const int *rows = s->tables->pivot_rows;
+    V worst = {0};
+    const V infinity = 1 / worst;
+    for (int k = 0; k < plan->n; ++k) {
+        V sum = s->load[rows[k]], size = LANE(magnitude)(sum);
+        for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) {
+            V term = s->entries[plan->values[e]] * z[plan->columns[e]];
+            sum -= term;
+            size += LANE(magnitude)(term);
+        }
+        V error = LANE(magnitude)(sum), share = LANE(select)((size > 0) & (size <= 1e300), error / size, infinity);
+        residual[rows[k]] = sum;
+        worst = LANE(select)(error <= worst * size, worst, share);
+    }
+    return worst;
+}
+
+/* Solve the sparse A s = b for `load`, as `solve_sparse` does where the order of pivots suits. */
+static void LANE(solve_sparse)(LANE(Lanes) *s, V *w)
+{
+    const int n = NSYSTEM, *columns = s->tables->pivot_columns;
+    V *z = s->solution, *correction = s->row;
+    LANE(sparse_factorise)(s);
+    LANE(sparse_substitute)(s, s->load, z);
+    V error = LANE(sparse_residual)(s, z, s->residual);
+    I refined = ~(error <= MET);
+    if (LANE(any)(refined)) {
+        s->failed |= ~(error < 1e-3);
+        LANE(sparse_substitute)(s, s->residual, correction);
+        for (int k = 0; k < n; ++k) {
+            z[k] = LANE(select)(refined, z[k] + correction[k], z[k]);
+            correction[k] = (V){0};
+        }
+        s->failed |= refined & ~(LANE(sparse_residual)(s, z, s->residual) <= MET_REFINED);
+    }
+    for (int k = 0; k < n; ++k)
+        if (columns[k] < NW) w[columns[k]] = z[k];
+}
+
+static void LANE(right_hand_side)(LANE(Lanes) *s, V t, const V *x, V *dx)
+{
+    const V *u = s->u;
+    if (LANE(any)(s->ramps != 0)) {
+        for (int i = 0; i < NINPUTS; ++i)
+            s->u_now[i] = LANE(select)(s->ramps != 0, s->u[i] + s->du[i] * (t - s->u_time), s->u[i]);
+        u = s->u_now;
+    }
+    int failed = NW && LANE(eval_dynamics)(s, t, x, u, s->m, SPARSE ? s->entries : s->A, SPARSE ? s->load : s->w);
+    if (SPARSE) LANE(solve_sparse)(s, s->w);
+    else if (NW && !EXPLICIT) LANE(solve_blocks)(s, s->w);
+    failed |= LANE(eval_derivatives)(s, t, x, u, s->m, s->w, dx);
+    s->fresh = 0;
+    s->failed |= LANE(not_finite)(s->w, NW) | LANE(not_finite)(dx, NX);
+    if (failed) s->failed = ~(s->failed & 0);
+}
+
+static V LANE(error_weight)(const LANE(Lanes) *s, double tolerance, int i, V a, V b)
+{
+    return tolerance * (fmin(1, s->tables->nominals[i]) + LANE(larger)(LANE(magnitude)(a), LANE(magnitude)(b)));
+}
+
+/* As `explicit_step`; returns what tells of stiffness. */
+static V LANE(explicit_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
+{
+    const V *k1 = s->stage[0], *k2 = s->stage[1], *k3 = s->stage[2], *k4 = s->stage[3], *k5 = s->stage[4],
+            *k6 = s->stage[5], *k7 = s->next_k, *x = s->x;
+    V *y = s->stage_x, sum = {0}, bend = {0}, gap = {0};
+#define STAGE(number, time, sum) \
+    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (sum); \
+    LANE(right_hand_side)(s, time, y, s->stage[number]);
+    EXPLICIT_STAGES
+#undef STAGE
+    for (int i = 0; i < NX; ++i) s->next_x[i] = x[i] + h * EXPLICIT_RESULT;
+    LANE(right_hand_side)(s, end, s->next_x, s->next_k);
+    for (int i = 0; i < NX; ++i) {
+        bend += (k7[i] - k6[i]) * (k7[i] - k6[i]);
+        gap += (s->next_x[i] - y[i]) * (s->next_x[i] - y[i]);
+        V e = h * EXPLICIT_ERROR;
+        y[i] = s->next_x[i] - e;
+        e /= LANE(error_weight)(s, tolerance, i, x[i], s->next_x[i]);
+        sum += e * e;
+    }
+    *error = LANE(root)(sum / (double)NX);
+    return LANE(select)(gap > 0, h * LANE(root)(bend / gap) / 3.25, gap * 0);
+}
+
+static V LANE(order8_sum)(const LANE(Lanes) *s, const Term *terms, int n, int i)
+{
+    V sum = {0};
+    for (int k = 0; k < n; ++k) sum += terms[k].factor * s->stage[terms[k].stage][i];
+    return sum;
+}
+
+static void LANE(order8_stage)(const LANE(Lanes) *s, int stage, V h, V *y)
+{
+    int first = order8_starts[stage - 1], n = order8_starts[stage] - first;
+    for (int i = 0; i < NX; ++i) y[i] = s->x[i] + h * LANE(order8_sum)(s, order8_a + first, n, i);
+}
+
+/* As `order8_step`. */
+static void LANE(order8_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
+{
+    for (int stage = 1; stage < ORDER8_END; ++stage) {
+        V at = end;
+        if (stage < ORDER8_END - 1) at = t + order8_time[stage - 1] * h;
+        LANE(order8_stage)(s, stage, h, s->stage_x);
+        LANE(right_hand_side)(s, at, s->stage_x, s->stage[stage]);
+    }
+    for (int i = 0; i < NX; ++i) s->last_stage_x[i] = s->stage_x[i];
+    LANE(order8_stage)(s, ORDER8_END, h, s->next_x);
+
+    V fifth = {0}, third = {0};
+    for (int i = 0; i < NX; ++i) {
+        V weight = LANE(error_weight)(s, tolerance, i, s->x[i], s->next_x[i]);
+        V e5 = h * LANE(order8_sum)(s, order8_fifth, 8, i), e3 = h * LANE(order8_sum)(s, order8_third, 8, i) / weight;
+        s->stage_x[i] = e5;
+        e5 /= weight;
+        fifth += e5 * e5;
+        third += e3 * e3;
+    }
+    V share = LANE(select)(fifth > 0, LANE(root)(fifth / (fifth + 0.01 * third)), fifth * 0);
+    for (int i = 0; i < NX; ++i) s->stage_x[i] = s->next_x[i] - share * s->stage_x[i];
+    *error = share * LANE(root)(fifth / (double)NX);
+}
+
+/* Vectors of an instance into a lane, and back. */
+static void LANE(put)(V *to, int lane, const double *from, int n)
+{
+    for (int i = 0; i < n; ++i) to[i][lane] = from[i];
+}
+
+static void LANE(get)(double *to, const V *from, int lane, int n)
+{
+    for (int i = 0; i < n; ++i) to[i] = from[i][lane];
+}
+
+/* Hand over what a trial has left in a lane, as if the instance had made it alone. */
+static void LANE(hand_over)(const LANE(Lanes) *s, Instance *to, int lane, int stages)
+{
+    for (int k = 1; k < stages; ++k) LANE(get)(to->stage[k], s->stage[k], lane, NX);
+    LANE(get)(to->stage_x, s->stage_x, lane, NX);
+    LANE(get)(to->next_x, s->next_x, lane, NX);
+    LANE(get)(to->stage_w, s->w, lane, NW);
+    if (stages == ORDER8_END) LANE(get)(to->last_stage_x, s->last_stage_x, lane, NX);
+    else LANE(get)(to->next_k, s->next_k, lane, NX);
+    if (!CONSTRAINED || EXPLICIT) return;
+    /* The factors of A, too: projections use them. */
+    if (SPARSE) {
+        const Elimination *plan = &s->model->elimination;
+        LANE(get)(to->sparse.lower, s->lower, lane, plan->lower_starts[plan->n]);
+        LANE(get)(to->sparse.upper, s->upper, lane, plan->upper_starts[plan->n]);
+        LANE(get)(to->sparse.reciprocals, s->reciprocals, lane, plan->n);
+        to->repivoted = 0;
+        to->factors_time = to->trial.end;
+        return;
+    }
+    for (int i = 0; i < NW; ++i) to->pivots[i] = (int)s->pivots[i][lane];
+    if (NBLOCKS == 1) {
+        LANE(get)(to->A, s->A, lane, NW * NW);
+        return;
+    }
+    int size = 0;
+    for (int block = 0; block < NBLOCKS; ++block) {
+        int n = s->tables->block_starts[block + 1] - s->tables->block_starts[block];
+        size += n * n;
+    }
+    LANE(get)(to->factors, s->factors, lane, size);
+}
+
+/* Make the stages of a trial in the lanes of which `takes` is set, by the method of order 5 or 8. `changed` says which
+   have other parameters than in the last trial. Returns those that have succeeded. */
+static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsigned takes, unsigned changed, int order8)
+{
+    LANE(Lanes) *s = lanes;
+    V t, h, end, error, stiffness = {0};
+    double tolerance = 0;
+    unsigned done = 0;
+    for (int l = 0; l < LANES; ++l) {
+        const Instance *from = instances[l];
+        if (changed >> l & 1) LANE(put)(s->P, l, from->P, NP);
+        /* A lane that takes no part goes along with one that does. */
+        if (!(takes >> l & 1)) from = instances[__builtin_ctz(takes)];
+        tolerance = from->now->tolerance;
+        t[l] = from->now->head.end;
+        h[l] = from->trial.h;
+        end[l] = from->trial.end;
+        s->ramps[l] = from->now->ramps;
+        s->u_time[l] = from->now->u_time;
+        LANE(put)(s->x, l, from->head_x, NX);
+        LANE(put)(s->u, l, from->u, NU);
+        LANE(put)(s->du, l, from->du, NU);
+        LANE(put)(s->m, l, from->head_m, NDISCRETE);
+        LANE(put)(s->stage[0], l, from->stage[0], NX);
+    }
+    s->fresh |= changed != 0;
+    s->failed &= 0;
+    if (order8) LANE(order8_step)(s, tolerance, t, h, end, &error);
+    else stiffness = LANE(explicit_step)(s, tolerance, t, h, end, &error);
+    s->failed |= ~(error <= 1e300);
+    for (int l = 0; l < LANES; ++l) {
+        Instance *to = instances[l];
+        if (!(takes >> l & 1) || s->failed[l]) continue;
+        LANE(hand_over)(s, to, l, order8 ? ORDER8_END : 6);
+        to->trial.error = error[l];
+        if (!order8) to->stiffness = stiffness[l];
+        to->now->evaluations += order8 ? ORDER8_END - 1 : 6;
+        done |= 1u << l;
+    }
+    return done;
+}
+
+/* Lay out the vectors, as `lay_out` does those of an instance. */
+static void LANE(lay_out)(LANE(Lanes) *s, Area *area)
+{
+    size_t nx = NX, nw = NW, n = NSYSTEM;
+#define VECTORS(count) take(area, count, sizeof(V))
+    s->x = VECTORS(nx);
+    s->P = VECTORS(NP);
+    s->u = VECTORS(NU);
+    s->du = VECTORS(NU);
+    s->u_now = VECTORS(NU);
+    s->m = VECTORS(NDISCRETE);
+    for (int i = 0; i < STAGES; ++i) s->stage[i] = VECTORS(nx);
+    s->stage_x = VECTORS(nx);
+    s->next_x = VECTORS(nx);
+    s->next_k = VECTORS(nx);
+    s->last_stage_x = VECTORS(nx);
+    s->w = VECTORS(nw);
+    s->work[0] = VECTORS(s->model->tapes[FUNCTION_dynamics].work);
+    s->work[1] = VECTORS(s->model->tapes[FUNCTION_derivatives].work);
+    s->A = VECTORS(EXPLICIT || SPARSE ? 0 : nw * nw);
+    s->factors = VECTORS(NBLOCKS == 1 || EXPLICIT || SPARSE ? 0 : nw * nw);
+    s->block = VECTORS(s->model->largest_block);
+    s->column_norms = VECTORS(nw);
+    s->pivots = VECTORS(nw);
+    if (!SPARSE) return;
+    const Elimination *plan = &s->model->elimination;
+    s->entries = VECTORS(NENTRIES);
+    s->load = VECTORS(n);
+    s->lower = VECTORS((size_t)plan->lower_starts[n]);
+    s->upper = VECTORS((size_t)plan->upper_starts[n]);
+    s->reciprocals = VECTORS(n);
+    s->row = VECTORS(n);
+    s->solution = VECTORS(n);
+    s->residual = VECTORS(n);
+#undef VECTORS
+}
+
+/* Lanes for instances of a model; NULL where there is no memory. */
+static void *LANE(make_lanes)(const Model *model)
+{
+    LANE(Lanes) plan, *s = &plan;
+    Area area = {NULL, 0};
+    memset(s, 0, sizeof *s);
+    s->model = model;
+    s->tables = &model->tables;
+    take(&area, 1, sizeof *s);
+    LANE(lay_out)(s, &area);
+    void *memory = calloc(1, area.used + sizeof(V));
+    if (!memory) return NULL;
+    area.at = (char *)memory + (sizeof(V) - (size_t)memory % sizeof(V));
+    area.used = 0;
+    s = take(&area, 1, sizeof *s);
+    s->model = model;
+    s->tables = &model->tables;
+    s->memory = memory;
+    LANE(lay_out)(s, &area);
+    for (int k = 0; k < 2; ++k) {
+        const Tape *tape = model->tapes + (k ? FUNCTION_derivatives : FUNCTION_dynamics);
+        for (unsigned i = 0; i < tape->nconstants; ++i)
+            for (int l = 0; l < LANES; ++l) s->work[k][i][l] = tape->constants[i];
+    }
+    return s;
+}
+
+static void LANE(free_lanes)(void *lanes)
+{
+    if (lanes) free(((LANE(Lanes) *)lanes)->memory);
+}
+
+#undef V
+#undef I
+#undef LANE
+#undef LANE_EXPANDED
+#undef LANE_NAME
