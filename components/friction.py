@@ -38,10 +38,10 @@ class StickSlip(LossPower):
 
     impulse: Any = Speed(t.Real, "Time integral of the friction", start=0.0, fixed=True)
     sa = Variable(t.Real, "Path parameter of the friction characteristic: friction while locked, else acceleration")
-    startForward = Variable(t.Real, "= 1, if at rest and start of forward sliding")
-    startBackward = Variable(t.Real, "= 1, if at rest and start of backward sliding")
-    locked = Variable(t.Real, "= 1, if at rest and not sliding")
-    mode = Variable(t.Real, "Mode of friction (-1: backward sliding, 0: stuck, 1: forward sliding, 2: inactive)")
+    startForward = Variable(t.Boolean, "= true, if at rest and start of forward sliding")
+    startBackward = Variable(t.Boolean, "= true, if at rest and start of backward sliding")
+    locked = Variable(t.Boolean, "= true, if at rest and not sliding")
+    mode = Variable(t.Integer, "Mode of friction (-1: backward sliding, 0: stuck, 1: forward sliding, 2: inactive)")
 
     def modify(self, **modifiers: Any) -> None:
         """Take values; what Modelica's modes were before the start follows here from the start itself."""
@@ -129,7 +129,7 @@ class Coulomb(StickSlip):
 
     smoothness = Parameter(t.Smoothness, "LinearSegments", "Smoothness of interpolation in the table of friction")
     peak = Parameter(t.Real, 1.0, "Peak for maximum friction at rest (ratio of sticking to sliding friction)", min=1)
-    free = Variable(t.Real, "= 1, if frictional element is not active")
+    free = Variable(t.Boolean, "= true, if frictional element is not active")
 
     def resist(self, speed: ca.SX, coefficient: ca.SX, rest: ca.SX, load: Any = 1.0, free: Any = 0.0) -> None:
         """Let friction follow from a coefficient at the present speed and one at rest, both per load."""

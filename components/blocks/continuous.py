@@ -15,7 +15,7 @@ from mbfmu.components.blocks.math import Add, Add3, Gain
 from mbfmu.components.blocks.nonlinear import HOMOTOPY, LIMITER_HOMOTOPY, Limiter
 from mbfmu.components.blocks.sources import Constant
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
+from mbfmu.modeling import BooleanInput, Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -68,7 +68,7 @@ class _Resettable(_Rate):
 
     use_reset = Parameter(t.Boolean, False, "= true, if reset port enabled")
     use_set = Parameter(t.Boolean, False, "= true, if set port enabled and used as reinitialization value when reset")
-    reset = RealInput("Sets the output anew where it becomes true (from 0.5 on)", when=lambda self: self.use_reset)
+    reset = BooleanInput("Sets the output anew where it becomes true", when=lambda self: self.use_reset)
     set = RealInput("Output after a reset", shape=common_shape, when=lambda self: self.use_reset and self.use_set)
 
     def equations(self) -> None:

@@ -13,7 +13,7 @@ import casadi as ca
 from mbfmu.components.blocks.interfaces import StateSpaceMatrices
 from mbfmu.components.blocks.logical import true
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, DiscreteState, Parameter, RealInput, RealOutput, required
+from mbfmu.modeling import BooleanInput, Component, DiscreteState, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
 
@@ -147,7 +147,7 @@ class TriggeredSampler(Component):
     y_start = Parameter(t.Real, 0.0, "Initial value of output signal")
     u = RealInput("Connector with a Real input signal")
     y = RealOutput("Connector with a Real output signal")
-    trigger = RealInput("Trigger input (true from 0.5 on)")
+    trigger = BooleanInput("Trigger input")
 
     def equations(self) -> None:
         self.y = self.hold(true(self.trigger), value=self.u, start=self.y_start)
@@ -160,7 +160,7 @@ class TriggeredMax(Component):
 
     u = RealInput("Connector with a Real input signal")
     y = RealOutput("Connector with a Real output signal")
-    trigger = RealInput("Trigger input (true from 0.5 on)")
+    trigger = BooleanInput("Trigger input")
 
     def equations(self) -> None:
         self.y = self.hold(true(self.trigger), value=lambda before: ca.fmax(before, ca.fabs(self.u)))

@@ -1,19 +1,20 @@
-"""Sources of Boolean and Integer signals, which are 0, 1 and whole numbers here (Modelica.Blocks.Sources 4.1)."""
+"""Sources of Boolean and Integer signals (Modelica.Blocks.Sources 4.1)."""
 
 from __future__ import annotations
 
 import functools
 import operator
-from typing import Any
+from typing import Any, ClassVar
 
 import casadi as ca
 import numpy as np
 
-from mbfmu.components.blocks.logical import TRUE_FROM
+from mbfmu.components.blocks.logical import TRUE_FROM, true
+from mbfmu.components.blocks.math import RealToInteger
 from mbfmu.components.blocks.sources import Pulse, RealExpression
 from mbfmu.components.blocks.tables import CombiTimeTable
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
+from mbfmu.modeling import BooleanInput, BooleanOutput, Component, IntegerOutput, Parameter, RealInput, required
 from mbfmu.modeling import types as t
 
 
@@ -22,11 +23,15 @@ class BooleanExpression(RealExpression):
 
     modelica_name = "Blocks.Sources.BooleanExpression"
 
+    y = BooleanOutput("Value of Boolean output", shape=lambda self: self.expression_shape)
+
 
 class IntegerExpression(RealExpression):
     """Set output signal to a time varying Integer expression."""
 
     modelica_name = "Blocks.Sources.IntegerExpression"
+
+    y = IntegerOutput("Value of Integer output", shape=lambda self: self.expression_shape)
 
 
 class BooleanConstant(Component):
@@ -35,7 +40,7 @@ class BooleanConstant(Component):
     modelica_name = "Blocks.Sources.BooleanConstant"
 
     k = Parameter(t.Boolean, True, "Constant output value")
-    y = RealOutput("1 where k is true, else 0")
+    y = BooleanOutput("= true, where k is true")
 
     def equations(self) -> None:
         self.y = float(self.k)
@@ -48,11 +53,21 @@ class BooleanStep(Component):
 
     startTime = Parameter(t.Time, 0.0, "Time instant of step start")
     startValue = Parameter(t.Boolean, False, "Output before startTime")
-    y = RealOutput("0 or 1")
+    y = BooleanOutput("Connector of Boolean output signal")
 
     def equations(self) -> None:
         self.time_event(self.startTime)
         self.y = self.switch(self.time - self.startTime, float(not self.startValue), float(self.startValue))
+
+
+class _High(Component):
+    """True while a signal that changes at events only is 1, false while it is 0."""
+
+    u = RealInput("Connector of Real input signal")
+    y = BooleanOutput("Connector of Boolean output signal")
+
+    def equations(self) -> None:
+        self.y = true(self.u)
 
 
 class BooleanPulse(Component):
@@ -63,12 +78,14 @@ class BooleanPulse(Component):
     width = Parameter(t.Real, 50.0, "Width of pulse in % of period", min=1e-60, max=100)
     period = Parameter(t.Time, required, "Time for one period", min=1e-60)
     startTime = Parameter(t.Time, 0.0, "Time instant of first pulse")
-    y = RealOutput("0 or 1")
+    y = BooleanOutput("Connector of Boolean output signal")
 
     def build(self) -> None:
         period = self.period if self.is_given("period") else 1.0
         self.pulse = Pulse(width=self.width, period=period, startTime=self.startTime)
-        self.connect(self.pulse.y, self.y)
+        self.high = _High()
+        self.connect(self.pulse.y, self.high.u)
+        self.connect(self.high.y, self.y)
 
 
 class _Stepwise(Component):
@@ -77,7 +94,9 @@ class _Stepwise(Component):
     extrapolation = Parameter(t.Extrapolation, "HoldLastPoint", "Extrapolation of data outside the definition range")
     startTime = Parameter(t.Time, -1e60, "Output = 0 for time < startTime")
     shiftTime = Parameter(t.Time, 0.0, "Shift time of table")
-    y = RealOutput("Connector of output signal")
+
+    #: What makes the output of the table's values.
+    conversion: ClassVar[type[Component]]
 
     def build(self) -> None:
         if self.extrapolation == "LastTwoPoints":
@@ -89,7 +108,9 @@ class _Stepwise(Component):
             startTime=self.startTime,
             shiftTime=self.shiftTime,
         )
-        self.connect(self.combiTimeTable.y[0], self.y)
+        self.converted = self.conversion()
+        self.connect(self.combiTimeTable.y[0], self.converted.u)
+        self.connect(self.converted.y, self.y)
 
     def steps(self) -> np.ndarray:
         """Rows of time and value."""
@@ -105,9 +126,11 @@ class BooleanTable(_Stepwise):
     """Generate a Boolean output signal based on a vector of time instants: at each of them it changes."""
 
     modelica_name = "Blocks.Sources.BooleanTable"
+    conversion = _High
 
     table = Parameter(t.Real, (0.0, 1.0), "Instants at which y gets its opposite value", shape=None, structural=True)
     startValue = Parameter(t.Boolean, False, "Start value of y; at time = table[1] it changes")
+    y = BooleanOutput("Connector of Boolean output signal")
 
     def steps(self) -> np.ndarray:
         instants = np.atleast_1d(np.asarray(self.table, dtype=float))
@@ -125,12 +148,12 @@ class RadioButtonSource(Component):
 
     buttonTimeTable = Parameter(t.Time, (0.0, 1.0), "Time instants where button is pressed", shape=None)
     nReset = Parameter(t.Integer, 1, "Number of signals that reset the button", min=0)
-    reset = RealInput(
-        "Reset button to false, if an element of reset becomes true (from 0.5 on)",
+    reset = BooleanInput(
+        "Reset button to false, if an element of reset becomes true",
         shape=lambda self: (self.nReset,),
         when=lambda self: self.nReset > 0,
     )
-    on = RealOutput("1 while the button is pressed, else 0")
+    on = BooleanOutput("= true, while the button is pressed")
 
     def equations(self) -> None:
         instants = ca.vertsplit(ca.vec(self.buttonTimeTable))
@@ -147,7 +170,7 @@ class SampleTrigger(Component):
 
     period = Parameter(t.Time, required, "Sample period", min=100 * 2.220446049250313e-16)
     startTime = Parameter(t.Time, 0.0, "Time instant of first sample trigger")
-    y = RealOutput("1 at an instant of sampling, else 0")
+    y = BooleanOutput("= true, at an instant of sampling")
 
     def equations(self) -> None:
         self.y = self.active(self.sample(self.startTime, self.period))
@@ -159,7 +182,7 @@ class IntegerConstant(Component):
     modelica_name = "Blocks.Sources.IntegerConstant"
 
     k = Parameter(t.Integer, required, "Constant output value")
-    y = RealOutput("A whole number")
+    y = IntegerOutput("Connector of Integer output signal")
 
     def equations(self) -> None:
         self.y = float(self.k)
@@ -173,7 +196,7 @@ class IntegerStep(Component):
     height = Parameter(t.Integer, 1, "Height of step")
     offset = Parameter(t.Integer, 0, "Offset of output signal y")
     startTime = Parameter(t.Time, 0.0, "Output y = offset for time < startTime")
-    y = RealOutput("A whole number")
+    y = IntegerOutput("Connector of Integer output signal")
 
     def equations(self) -> None:
         self.time_event(self.startTime)
@@ -184,10 +207,12 @@ class IntegerTable(_Stepwise):
     """Generate an Integer output signal based on a table matrix with [time, yi] values."""
 
     modelica_name = "Blocks.Sources.IntegerTable"
+    conversion = RealToInteger
 
     table = Parameter(
         t.Real, ((0.0, 0.0),), "Table matrix (first column: time; second: y)", shape=None, structural=True
     )
+    y = IntegerOutput("Connector of Integer output signal")
 
     def steps(self) -> np.ndarray:
         rows = np.asarray(self.table, dtype=float)

@@ -1,6 +1,6 @@
 """Comparisons of signals, logical functions and memories (Modelica.Blocks.Logical 4.1).
 
-Signals are Real here: where Modelica has a Boolean one, 1 means true and 0 false, and inputs are true from 0.5 on.
+In equations a Boolean signal is a number: 1 means true and 0 false, and inputs are true from 0.5 on.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
+from mbfmu.modeling import BooleanInput, BooleanOutput, Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
 TRUE_FROM = 0.5
@@ -19,7 +19,7 @@ TRUE_FROM = 0.5
 class _Comparison(Component):
     """Block that compares its input with a reference: a subclass defines `reference`."""
 
-    y = RealOutput("1 where the comparison is true, else 0")
+    y = BooleanOutput("= true, where the comparison is true")
 
     #: True where the output is true above the reference, and where it is true at the reference.
     above: bool
@@ -113,7 +113,7 @@ class Switch(Component):
     modelica_name = "Blocks.Logical.Switch"
 
     u1 = RealInput("Connector of first Real input signal")
-    u2 = RealInput("True (from 0.5 on) for u1, false for u3")
+    u2 = BooleanInput("True for u1, false for u3")
     u3 = RealInput("Connector of second Real input signal")
     y = RealOutput("Connector of Real output signal")
 
@@ -130,9 +130,9 @@ class _Gate(Component):
     """Logical function of its inputs alone, which it takes to change at events only."""
 
     function: ClassVar[Callable[..., Any]]
-    u1 = RealInput("First signal (true from 0.5 on)")
-    u2 = RealInput("Second signal (true from 0.5 on)")
-    y = RealOutput("1 where the function is true, else 0")
+    u1 = BooleanInput("First signal")
+    u2 = BooleanInput("Second signal")
+    y = BooleanOutput("= true, where the function is true")
 
     def equations(self) -> None:
         self.y = type(self).function(true(self.u1), true(self.u2))
@@ -164,8 +164,8 @@ class Not(Component):
 
     modelica_name = "Blocks.Logical.Not"
 
-    u = RealInput("Signal (true from 0.5 on)")
-    y = RealOutput("1 where u is false, else 0")
+    u = BooleanInput("Connector of Boolean input signal")
+    y = BooleanOutput("= true, where u is false")
 
     def equations(self) -> None:
         self.y = ca.logic_not(true(self.u))
@@ -176,10 +176,10 @@ class LogicalSwitch(Component):
 
     modelica_name = "Blocks.Logical.LogicalSwitch"
 
-    u1 = RealInput("Signal for a true u2")
-    u2 = RealInput("True (from 0.5 on) for u1, false for u3")
-    u3 = RealInput("Signal for a false u2")
-    y = RealOutput("The chosen signal")
+    u1 = BooleanInput("Signal for a true u2")
+    u2 = BooleanInput("True for u1, false for u3")
+    u3 = BooleanInput("Signal for a false u2")
+    y = BooleanOutput("The chosen signal")
 
     def equations(self) -> None:
         self.y = ca.if_else(true(self.u2), true(self.u1), true(self.u3))
@@ -201,8 +201,8 @@ class Pre(_Memory):
     modelica_name = "Blocks.Logical.Pre"
 
     pre_u_start = Parameter(t.Boolean, False, "Start value of pre(u) at initial time")
-    u = RealInput("Signal (true from 0.5 on)")
-    y = RealOutput("1 where u was true before, else 0")
+    u = BooleanInput("Connector of Boolean input signal")
+    y = BooleanOutput("= true, where u was true before")
 
     def equations(self) -> None:
         excess = self.u - TRUE_FROM
@@ -218,7 +218,7 @@ class Hysteresis(_Memory):
     uHigh = Parameter(t.Real, required, "If y=false and u>uHigh, switch to y=true")
     pre_y_start = Parameter(t.Boolean, False, "Value of pre(y) at initial time")
     u = RealInput("Connector of Real input signal")
-    y = RealOutput("1 where the signal is high, else 0")
+    y = BooleanOutput("= true, where the signal is high")
 
     def equations(self) -> None:
         self.require(self.uHigh - self.uLow, "uHigh is smaller than uLow; exchange them")
@@ -234,7 +234,7 @@ class OnOffController(_Memory):
     pre_y_start = Parameter(t.Boolean, False, "Value of pre(y) at initial time")
     reference = RealInput("Connector of Real input signal used as reference signal")
     u = RealInput("Connector of Real input signal used as measurement signal")
-    y = RealOutput("1 where the controller is on, else 0")
+    y = BooleanOutput("= true, where the controller is on")
 
     def equations(self) -> None:
         error, half = self.reference - self.u, self.bandwidth / 2
@@ -247,10 +247,10 @@ class RSFlipFlop(_Memory):
     modelica_name = "Blocks.Logical.RSFlipFlop"
 
     Qini = Parameter(t.Boolean, False, "Start value of Q at initial time")
-    S = RealInput("Set (true from 0.5 on)")
-    R = RealInput("Reset (true from 0.5 on)")
-    Q = RealOutput("1 where set, else 0")
-    QI = RealOutput("1 where neither set nor being set, else 0")
+    S = BooleanInput("Set")
+    R = BooleanInput("Reset")
+    Q = BooleanOutput("= true, where set")
+    QI = BooleanOutput("= true, where neither set nor being set")
 
     def equations(self) -> None:
         reset = self.R - TRUE_FROM
@@ -267,7 +267,7 @@ class TriggeredTrapezoid(Component):
     rising = Parameter(t.Time, 0.0, "Rising duration of trapezoid", min=0)
     falling = Parameter(t.Time, lambda self: self.rising, "Falling duration of trapezoid", min=0)
     offset = Parameter(t.Real, 0.0, "Offset of output signal")
-    u = RealInput("Signal (true from 0.5 on)")
+    u = BooleanInput("Connector of Boolean input signal")
     y = RealOutput("Connector of Real output signal")
 
     def equations(self) -> None:
@@ -290,8 +290,8 @@ class _Instant(Component):
     """Signal that is true for the instant of an event only, by which it becomes an event of other blocks."""
 
     pre_u_start = Parameter(t.Boolean, False, "Start value of pre(u) at initial time")
-    u = RealInput("Signal (true from 0.5 on)")
-    y = RealOutput("1 at the instant, else 0")
+    u = BooleanInput("Connector of Boolean input signal")
+    y = BooleanOutput("= true, at the instant")
 
     def equations(self) -> None:
         self.y = self.active(self.instant())
@@ -334,8 +334,8 @@ class ZeroCrossing(Component):
     modelica_name = "Blocks.Logical.ZeroCrossing"
 
     u = RealInput("Connector of Real input signal")
-    enable = RealInput("Zero input crossing is triggered if the enable input signal is true (from 0.5 on)")
-    y = RealOutput("1 at the instant of a crossing, else 0")
+    enable = BooleanInput("Zero input crossing is triggered if the enable input signal is true")
+    y = BooleanOutput("= true, at the instant of a crossing")
 
     def equations(self) -> None:
         enabled = self.switch(self.enable - TRUE_FROM, 1.0, 0.0)
@@ -348,7 +348,7 @@ class Timer(Component):
 
     modelica_name = "Blocks.Logical.Timer"
 
-    u = RealInput("Connector of Boolean input signal (true from 0.5 on)")
+    u = BooleanInput("Connector of Boolean input signal")
     y = RealOutput("Time since u became true, 0 while it is false", type=t.Time)
 
     def equations(self) -> None:
@@ -362,9 +362,9 @@ class LogicalDelay(Component):
     modelica_name = "Blocks.Logical.LogicalDelay"
 
     delayTime = Parameter(t.Time, 0.0, "Time delay", min=0)
-    u = RealInput("Signal (true from 0.5 on)")
-    y1 = RealOutput("1 while u is true and for delayTime after")
-    y2 = RealOutput("1 while u is true, but not for delayTime at first")
+    u = BooleanInput("Connector of Boolean input signal")
+    y1 = BooleanOutput("= true, while u is true and for delayTime after")
+    y2 = BooleanOutput("= true, while u is true, but not for delayTime at first")
 
     def equations(self) -> None:
         switched = self.hold(
@@ -385,7 +385,7 @@ class AssertCondition(Component):
 
     message = Parameter(t.String, "Assert block failed", "Message of the assert block")
     assertionLevel = Parameter(t.AssertionLevel, "error", "Assertion level; warnings are not given")
-    u = RealInput("Condition (true from 0.5 on)")
+    u = BooleanInput("Condition")
 
     def equations(self) -> None:
         if self.assertionLevel == "error":
@@ -395,14 +395,14 @@ class AssertCondition(Component):
 class TerminateSimulation(Component):
     """Terminate simulation if condition is fulfilled.
 
-    `condition` is a signal, true from 0.5 on; or it is given as true, false, or a function of time such as
+    `condition` is a Boolean signal; or it is given as true, false, or a function of time such as
     `lambda time: time >= 2`. A condition given as text is a note: it has no effect.
     """
 
     modelica_name = "Blocks.Logical.TerminateSimulation"
 
     terminationText = Parameter(t.String, "... End condition reached", "Text displayed when simulation is terminated")
-    condition = RealInput(
+    condition = BooleanInput(
         "Terminate simulation when condition becomes true", when=lambda self: "_condition" not in vars(self)
     )
 

@@ -10,7 +10,18 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, Variable, required
+from mbfmu.modeling import (
+    BooleanInput,
+    BooleanOutput,
+    Component,
+    IntegerInput,
+    IntegerOutput,
+    Parameter,
+    RealInput,
+    RealOutput,
+    Variable,
+    required,
+)
 from mbfmu.modeling import types as t
 
 
@@ -146,7 +157,7 @@ class Sum(MISO):
     k = Parameter(t.Real, lambda self: np.ones(self.nin), "Optional: sum coefficients", shape=None, tunable=True)
 
     def equations(self) -> None:
-        self.y = ca.sum1(self.k * self.u)
+        self.y = ca.sum1(ca.SX(self.k) * self.u)
 
 
 class _Multi(Component):
@@ -166,7 +177,7 @@ class MultiSum(_Multi):
     y = RealOutput("Connector of Real output signal")
 
     def equations(self) -> None:
-        self.y = ca.sum1(self.k * self.u)
+        self.y = ca.sum1(ca.SX(self.k) * self.u)
 
 
 class MultiProduct(_Multi):
@@ -391,7 +402,7 @@ class Pythagoras(SI2SO):
     modelica_name = "Blocks.Math.Pythagoras"
 
     u1IsHypotenuse = Parameter(t.Boolean, False, "= true, if u1 is the hypotenuse and y is one leg")
-    valid = RealOutput("1 where y is a valid result, else 0")
+    valid = BooleanOutput("= true, where y is a valid result")
 
     def equations(self) -> None:
         if self.u1IsHypotenuse:
@@ -431,9 +442,9 @@ class MultiSwitch(Component):
         t.Real, lambda self: np.zeros(self.nu), "y = expr[i] if u[i] is the first that is true", shape=None
     )
     y_default = Parameter(t.Real, 0.0, "Default value of output y if all u[i] = false")
-    u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
+    u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
-    firstActiveIndex = Variable(t.Real, "Index of the first true input, 0 where there is none")
+    firstActiveIndex = Variable(t.Integer, "Index of the first true input, 0 where there is none")
 
     def equations(self) -> None:
         value, index = self.y_default, ca.SX(0)
@@ -449,7 +460,7 @@ class RealToInteger(Component):
     modelica_name = "Blocks.Math.RealToInteger"
 
     u = RealInput("Connector of Real input signal")
-    y = RealOutput("Nearest whole number")
+    y = IntegerOutput("Nearest whole number")
 
     def equations(self) -> None:
         self.y = ca.if_else(self.u > 0, ca.floor(self.u + 0.5), ca.ceil(self.u - 0.5))
@@ -460,7 +471,7 @@ class IntegerToReal(Component):
 
     modelica_name = "Blocks.Math.IntegerToReal"
 
-    u = RealInput("Whole number")
+    u = IntegerInput("Connector of Integer input signal")
     y = RealOutput("Connector of Real output signal")
 
     def equations(self) -> None:
@@ -474,7 +485,7 @@ class BooleanToReal(Component):
 
     realTrue = Parameter(t.Real, 1.0, "Output signal for true Boolean input")
     realFalse = Parameter(t.Real, 0.0, "Output signal for false Boolean input")
-    u = RealInput("Signal (true from 0.5 on)")
+    u = BooleanInput("Connector of Boolean input signal")
     y = RealOutput("Connector of Real output signal")
 
     def equations(self) -> None:
@@ -488,8 +499,8 @@ class BooleanToInteger(Component):
 
     integerTrue = Parameter(t.Integer, 1, "Output signal for true Boolean input")
     integerFalse = Parameter(t.Integer, 0, "Output signal for false Boolean input")
-    u = RealInput("Signal (true from 0.5 on)")
-    y = RealOutput("Whole number")
+    u = BooleanInput("Connector of Boolean input signal")
+    y = IntegerOutput("Connector of Integer output signal")
 
     def equations(self) -> None:
         self.y = ca.if_else(self.u >= 0.5, self.integerTrue, self.integerFalse)
@@ -502,7 +513,7 @@ class RealToBoolean(Component):
 
     threshold = Parameter(t.Real, 0.5, "Output signal y is true, if input u >= threshold")
     u = RealInput("Connector of Real input signal")
-    y = RealOutput("1 where u >= threshold, else 0")
+    y = BooleanOutput("= true, where u >= threshold")
 
     def equations(self) -> None:
         self.y = self.switch(self.u - self.threshold, 1.0, 0.0)
@@ -514,8 +525,8 @@ class IntegerToBoolean(Component):
     modelica_name = "Blocks.Math.IntegerToBoolean"
 
     threshold = Parameter(t.Integer, 1, "Output signal y is true, if input u >= threshold")
-    u = RealInput("Whole number")
-    y = RealOutput("1 where u >= threshold, else 0")
+    u = IntegerInput("Connector of Integer input signal")
+    y = BooleanOutput("= true, where u >= threshold")
 
     def equations(self) -> None:
         self.y = self.u >= self.threshold

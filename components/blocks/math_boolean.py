@@ -1,4 +1,4 @@
-"""Logical functions of any number of signals (Modelica.Blocks.MathBoolean 4.1); 1 means true, 0 false."""
+"""Logical functions of any number of signals (Modelica.Blocks.MathBoolean 4.1)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import casadi as ca
 
 from mbfmu.components.blocks import logical
 from mbfmu.components.blocks.logical import true
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
+from mbfmu.modeling import BooleanInput, BooleanOutput, Component, IntegerInput, Parameter, required
 from mbfmu.modeling import types as t
 
 
@@ -20,8 +20,8 @@ class _Gate(Component):
     inverted: ClassVar[bool] = False
 
     nu = Parameter(t.Integer, required, "Number of input connections", min=1)
-    u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
-    y = RealOutput("1 where the function is true, else 0")
+    u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
+    y = BooleanOutput("= true, where the function is true")
 
     def equations(self) -> None:
         value = self.value_of([true(u) for u in ca.vertsplit(self.u)])
@@ -108,8 +108,8 @@ class IntegerChange(Component):
 
     modelica_name = "Blocks.Math.IntegerChange"
 
-    u = RealInput("A whole number, which changes at events only")
-    y = RealOutput("1 at the instant of a change, else 0")
+    u = IntegerInput("A whole number, which changes at events only")
+    y = BooleanOutput("= true, at the instant of a change")
 
     def equations(self) -> None:
         self.y = self.active(self.change(self.u))
@@ -121,8 +121,8 @@ class OnDelay(Component):
     modelica_name = "Blocks.MathBoolean.OnDelay"
 
     delayTime = Parameter(t.Time, required, "Delay time", min=0)
-    u = RealInput("Signal (true from 0.5 on)")
-    y = RealOutput("1 from delayTime after u became true until it becomes false")
+    u = BooleanInput("Connector of Boolean input signal")
+    y = BooleanOutput("= true, from delayTime after u became true until it becomes false")
 
     def equations(self) -> None:
         up = true(self.u)
@@ -139,17 +139,17 @@ class MultiSwitch(Component):
     use_pre_as_default = Parameter(t.Boolean, True, "Set true to hold last value as default (y_default = pre(y))")
     y_default = Parameter(t.Boolean, False, "Default value of output y if all u[i] = false")
     nu = Parameter(t.Integer, 0, "Number of input connections", min=0)
-    u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
-    y = RealOutput("1 where the expression is true, else 0")
+    u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
+    y = BooleanOutput("= true, where the expression is true")
 
     def equations(self) -> None:
-        self.y = first_true(self, float(self.y_default))
+        self.y = true(first_true(self, float(self.y_default)))
 
 
 def first_true(block: Any, default: Any) -> Any:
     """The expression of the first input that is true, else what was held, or the default."""
     inputs = [true(u) for u in ca.vertsplit(block.u)] if block.nu else []
-    expressions = ca.vertsplit(ca.vec(block.expr)) if block.nu else []
+    expressions = ca.vertsplit(ca.vec(ca.SX(block.expr))) if block.nu else []
 
     def chosen(value: Any) -> Any:
         for is_true, expression in reversed(list(zip(inputs, expressions, strict=True))):

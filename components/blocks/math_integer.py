@@ -1,4 +1,4 @@
-"""Sums and products of whole numbers (Modelica.Blocks.MathInteger 4.1), which are Real signals here."""
+"""Sums and products of whole numbers (Modelica.Blocks.MathInteger 4.1)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import casadi as ca
 from mbfmu.components.blocks.logical import true
 from mbfmu.components.blocks.math import MultiProduct, MultiSum
 from mbfmu.components.blocks.math_boolean import first_true
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput
+from mbfmu.modeling import BooleanInput, Component, IntegerInput, IntegerOutput, Parameter
 from mbfmu.modeling import types as t
 
 
@@ -16,11 +16,18 @@ class Sum(MultiSum):
 
     modelica_name = "Blocks.MathInteger.Sum"
 
+    k = Parameter(t.Integer, lambda self: [1] * self.nu, "Input gains", shape=None)
+    u = IntegerInput("Connector of Integer input signals", shape=lambda self: (self.nu,))
+    y = IntegerOutput("Connector of Integer output signal")
+
 
 class Product(MultiProduct):
     """Product of Integers: y = u[1]*u[2]* ... *u[n]."""
 
     modelica_name = "Blocks.MathInteger.Product"
+
+    u = IntegerInput("Connector of Integer input signals", shape=lambda self: (self.nu,))
+    y = IntegerOutput("Connector of Integer output signal")
 
 
 class MultiSwitch(Component):
@@ -28,12 +35,12 @@ class MultiSwitch(Component):
 
     modelica_name = "Blocks.MathInteger.MultiSwitch"
 
-    expr = Parameter(t.Real, lambda self: [0.0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None)
+    expr = Parameter(t.Integer, lambda self: [0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None)
     y_default = Parameter(t.Integer, 0, "Output where all u[i] = false without use_pre_as_default; pre(y) at the start")
     use_pre_as_default = Parameter(t.Boolean, True, "= true, y holds its last value if all u[i]=false")
     nu = Parameter(t.Integer, 0, "Number of input connections", min=0)
-    u = RealInput("Signals (true from 0.5 on)", shape=lambda self: (self.nu,))
-    y = RealOutput("A whole number")
+    u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
+    y = IntegerOutput("Connector of Integer output signal")
 
     def equations(self) -> None:
         self.y = first_true(self, float(self.y_default))
@@ -47,11 +54,11 @@ class TriggeredAdd(Component):
     use_reset = Parameter(t.Boolean, False, "= true, if reset port enabled")
     use_set = Parameter(t.Boolean, False, "= true, if set port enabled and used as default value when reset")
     y_start = Parameter(t.Integer, 0, "Initial and reset value of y if set port is not used")
-    u = RealInput("A whole number")
-    y = RealOutput("Sum of what was added")
-    trigger = RealInput("Adds where it becomes true (from 0.5 on)")
-    reset = RealInput("Resets where it becomes true (from 0.5 on)", when=lambda self: self.use_reset)
-    set = RealInput("Value after a reset", when=lambda self: self.use_reset and self.use_set)
+    u = IntegerInput("Connector of Integer input signal")
+    y = IntegerOutput("Sum of what was added")
+    trigger = BooleanInput("Adds where it becomes true")
+    reset = BooleanInput("Resets where it becomes true", when=lambda self: self.use_reset)
+    set = IntegerInput("Value after a reset", when=lambda self: self.use_reset and self.use_set)
 
     def equations(self) -> None:
         start = float(self.y_start)

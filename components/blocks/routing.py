@@ -8,7 +8,17 @@ import casadi as ca
 
 from mbfmu.components.blocks.interfaces import MISO
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, required
+from mbfmu.modeling import (
+    BooleanInput,
+    BooleanOutput,
+    Component,
+    IntegerInput,
+    IntegerOutput,
+    Parameter,
+    RealInput,
+    RealOutput,
+    required,
+)
 from mbfmu.modeling import types as t
 
 
@@ -142,11 +152,17 @@ class IntegerPassThrough(RealPassThrough):
 
     modelica_name = "Blocks.Routing.IntegerPassThrough"
 
+    u = IntegerInput("Connector of Integer input signal")
+    y = IntegerOutput("Connector of Integer output signal")
+
 
 class BooleanPassThrough(RealPassThrough):
     """Pass a Boolean signal through without modification."""
 
     modelica_name = "Blocks.Routing.BooleanPassThrough"
+
+    u = BooleanInput("Connector of Boolean input signal")
+    y = BooleanOutput("Connector of Boolean output signal")
 
 
 class IntegerReplicator(Replicator):
@@ -154,11 +170,17 @@ class IntegerReplicator(Replicator):
 
     modelica_name = "Blocks.Routing.IntegerReplicator"
 
+    u = IntegerInput("Connector of Integer input signal")
+    y = IntegerOutput("Connector of Integer output signals", shape=lambda self: (self.nout,))
+
 
 class BooleanReplicator(Replicator):
     """Boolean signal replicator."""
 
     modelica_name = "Blocks.Routing.BooleanReplicator"
+
+    u = BooleanInput("Connector of Boolean input signal")
+    y = BooleanOutput("Connector of Boolean output signals", shape=lambda self: (self.nout,))
 
 
 class _Whole(Component):
@@ -191,7 +213,7 @@ class Extractor(MISO):
 
     allowOutOfRange = Parameter(t.Boolean, False, "= true, if index may be out of range")
     outOfRangeValue = Parameter(t.Real, 1e10, "Output signal if index is out of range")
-    index = RealInput("Index of the element, a whole number from 1 to nin")
+    index = IntegerInput("Index of the element, from 1 to nin")
 
     def equations(self) -> None:
         value = self.outOfRangeValue

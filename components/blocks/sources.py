@@ -12,7 +12,7 @@ import casadi as ca
 
 from mbfmu.components.blocks.interfaces import SO, Element, common_shape, rows, size_of
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, Variable, required
+from mbfmu.modeling import BooleanOutput, Component, Parameter, RealInput, RealOutput, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -445,7 +445,7 @@ class KinematicPTP2(_PointToPoint):
     q = RealOutput("Reference position of path planning", shape=_point_shape)
     qd = RealOutput("Reference speed of path planning", shape=_point_shape)
     qdd = RealOutput("Reference acceleration of path planning", shape=_point_shape)
-    moving = RealOutput("= 1, while the axis is moving, else 0", shape=_point_shape)
+    moving = BooleanOutput("= true, while the axis is moving", shape=_point_shape)
     endTime = Variable(t.Time, "Time instant at which movement stops")
 
     def equations(self) -> None:

@@ -12,7 +12,7 @@ from mbfmu.components.blocks.logical import And, GreaterThreshold
 from mbfmu.components.blocks.math import Abs, Division, Gain, MultiProduct, Pythagoras, RectangularToPolar, Sqrt
 from mbfmu.components.blocks.nonlinear import Limiter
 from mbfmu.components.blocks.sources import Cosine, Sine
-from mbfmu.modeling import Component, DiscreteState, Parameter, RealInput, RealOutput, State, required
+from mbfmu.modeling import BooleanOutput, Component, DiscreteState, Parameter, RealInput, RealOutput, State, required
 from mbfmu.modeling import types as t
 
 
@@ -159,7 +159,7 @@ class TotalHarmonicDistortion(SISO):
     useFirstHarmonic = Parameter(
         t.Boolean, True, "THD with respect to first harmonic, if true; otherwise with respect to total RMS"
     )
-    valid = RealOutput("1 where output y is valid, else 0")
+    valid = BooleanOutput("= true, where output y is valid")
 
     def build(self) -> None:
         self.harmonic, self.rootMeanSquare = Harmonic(f=self.f, k=1), RootMeanSquare(f=self.f)

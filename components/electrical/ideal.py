@@ -14,7 +14,7 @@ from mbfmu.components.electrical.interfaces import (
     TwoPort,
     VoltagePort,
 )
-from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, required
+from mbfmu.modeling import BooleanInput, Component, NetworkVariable, Parameter, required
 from mbfmu.modeling import types as t
 
 #: Voltage beyond which a diode begins to conduct, and reverse current beyond which it ends [V, A]: rounding must not
@@ -71,7 +71,7 @@ class IdealOpeningSwitch(_Controlled):
 
     modelica_name = "Electrical.Analog.Ideal.IdealOpeningSwitch"
 
-    control = RealInput("True (from 0.5 on) => switch open, false => p--n connected")
+    control = BooleanInput("True => switch open, false => p--n connected")
 
     def is_off(self) -> Any:
         return self.controlled(1.0, 0.0)
@@ -82,7 +82,7 @@ class IdealClosingSwitch(_Controlled):
 
     modelica_name = "Electrical.Analog.Ideal.IdealClosingSwitch"
 
-    control = RealInput("True (from 0.5 on) => p--n connected, false => switch open")
+    control = BooleanInput("True => p--n connected, false => switch open")
 
     def is_off(self) -> Any:
         return self.controlled(0.0, 1.0)

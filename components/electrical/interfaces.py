@@ -116,7 +116,7 @@ class PartialIdealSwitch(ConditionalHeatPort, OnePort):
     Ron = Parameter(t.Resistance, 1e-5, "Resistance while it conducts", min=0)
     Goff = Parameter(t.Conductance, 1e-5, "Conductance while it does not conduct", min=0)
     s = NetworkVariable(t.Real, "Auxiliary variable: where on the characteristic the component is", start=0.0)
-    off = Variable(t.Real, "1 while it does not conduct, else 0", start=1.0)
+    off = Variable(t.Boolean, "= true, while it does not conduct", start=1.0)
 
     def equations(self) -> None:
         self.off = self.is_off()
@@ -164,8 +164,8 @@ class IdealSwitchWithArc(ConditionalHeatPort, OnePort):
     dVdt = Parameter(t.Type("VoltageSlope", unit="V/s"), required, "Arc voltage slope", min=1e-60)
     Vmax = Parameter(t.Voltage, required, "Max. arc voltage")
     s = NetworkVariable(t.Real, "Auxiliary variable: current, or voltage while it is open without arc", start=0.0)
-    off = Variable(t.Real, "1 while it is off (but maybe not quenched), else 0", start=1.0)
-    quenched = Variable(t.Real, "1 while there is no arc, if the switch is off", start=1.0)
+    off = Variable(t.Boolean, "= true, while it is off (but maybe not quenched)", start=1.0)
+    quenched = Variable(t.Boolean, "= true, while there is no arc, if the switch is off", start=1.0)
 
     def equations(self) -> None:
         self.off = off = self.is_off()

@@ -20,7 +20,7 @@ from mbfmu.components.electrical.interfaces import (
     PositivePin,
     TwoPort,
 )
-from mbfmu.modeling import Component, NetworkVariable, Parameter, RealInput, State, Variable, required
+from mbfmu.modeling import BooleanInput, Component, NetworkVariable, Parameter, State, Variable, required
 from mbfmu.modeling import types as t
 
 
@@ -29,7 +29,7 @@ class IdealThyristor(IdealSemiconductor):
 
     modelica_name = "Electrical.Analog.Ideal.IdealThyristor"
 
-    fire = RealInput("True (from 0.5 on): it may begin to conduct")
+    fire = BooleanInput("True: it may begin to conduct")
 
     def is_off(self) -> Any:
         def conducts(now: Any) -> Any:
@@ -44,7 +44,7 @@ class IdealGTOThyristor(IdealSemiconductor):
 
     modelica_name = "Electrical.Analog.Ideal.IdealGTOThyristor"
 
-    fire = RealInput("True (from 0.5 on): it may conduct")
+    fire = BooleanInput("True: it may conduct")
 
     def is_off(self) -> Any:
         return self.switch(lambda now: ca.fmin(self.s + HYSTERESIS * (2 * now - 1), self.fire - TRUE_FROM), 0.0, 1.0)
@@ -60,7 +60,7 @@ class IdealTriac(Component):
     Vknee = Parameter(t.Voltage, 0.8, "Threshold voltage for positive and negative phase", min=0)
     Rdis = Parameter(t.Resistance, 100.0, "Resistance of disturbance elimination")
     Cdis = Parameter(t.Capacitance, 0.005, "Capacity of disturbance elimination")
-    fire1 = RealInput("Gate: true (from 0.5 on) fires")
+    fire1 = BooleanInput("Gate: true fires")
     n = NegativePin("Cathode")
     p = PositivePin("Anode")
 
@@ -114,7 +114,7 @@ class OpenerWithArc(IdealSwitchWithArc):
 
     modelica_name = "Electrical.Analog.Ideal.OpenerWithArc"
 
-    control = RealInput("True (from 0.5 on) => switch open, false => p--n connected")
+    control = BooleanInput("True => switch open, false => p--n connected")
 
     def is_off(self) -> Any:
         return self.switch(self.control - TRUE_FROM, 1.0, 0.0)
@@ -125,7 +125,7 @@ class CloserWithArc(IdealSwitchWithArc):
 
     modelica_name = "Electrical.Analog.Ideal.CloserWithArc"
 
-    control = RealInput("True (from 0.5 on) => p--n connected, false => switch open")
+    control = BooleanInput("True => p--n connected, false => switch open")
 
     def is_off(self) -> Any:
         return self.switch(self.control - TRUE_FROM, 0.0, 1.0)
@@ -180,7 +180,7 @@ class IdealCommutingSwitch(_Commuting):
 
     modelica_name = "Electrical.Analog.Ideal.IdealCommutingSwitch"
 
-    control = RealInput("True (from 0.5 on) => p--n2 connected, false => p--n1 connected")
+    control = BooleanInput("True => p--n2 connected, false => p--n1 connected")
 
     def is_on(self) -> Any:
         return self.switch(self.control - TRUE_FROM, 1.0, 0.0)
@@ -237,7 +237,7 @@ class IdealIntermediateSwitch(_Intermediate):
 
     modelica_name = "Electrical.Analog.Ideal.IdealIntermediateSwitch"
 
-    control = RealInput("True (from 0.5 on) => p1--n2, p2--n1 connected, otherwise p1--n1, p2--n2 connected")
+    control = BooleanInput("True => p1--n2, p2--n1 connected, otherwise p1--n1, p2--n2 connected")
 
     def is_on(self) -> Any:
         return self.switch(self.control - TRUE_FROM, 1.0, 0.0)

@@ -7,7 +7,7 @@ The library passes signals over buses, expandable connectors. Here a bus is a se
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mbfmu.components.blocks import (
@@ -46,14 +46,15 @@ from mbfmu.components.rotational import (
 )
 from mbfmu.components.rotational.interfaces import PartialTwoFlanges
 from mbfmu.components.world import World
-from mbfmu.modeling import Component, Connector, RealInput, RealOutput
+from mbfmu.modeling import BooleanInput, Component, Connector, RealInput
 from mbfmu.modeling import types as t
+from mbfmu.modeling.connectors import INPUTS, OUTPUTS, Signal
 from mbfmu.modeling.declarations import Final, Parameter, Variable
 
 DEGREE = math.pi / 180
 #: Signals of the bus of an axis (AxisControlBus).
 AXIS_CONTROL_BUS = {
-    "motion_ref": (t.Real, "= 1, if reference motion is not in rest"),
+    "motion_ref": (t.Boolean, "= true, if reference motion is not in rest"),
     "angle_ref": (t.Angle, "Reference angle of axis flange"),
     "angle": (t.Angle, "Angle of axis flange"),
     "speed_ref": (t.AngularVelocity, "Reference speed of axis flange"),
@@ -94,10 +95,11 @@ class _OnBus(Component):
 
     def bus(self, name: str, *, reads: str = "", writes: str = "") -> Bus:
         """Declare the signals of a bus."""
-        for signals, kind in ((reads.split(), RealInput), (writes.split(), RealOutput)):
-            for signal in signals:
+        directions: tuple[tuple[str, Mapping[str, type[Signal]]], ...] = ((reads, INPUTS), (writes, OUTPUTS))
+        for signals, kinds in directions:
+            for signal in signals.split():
                 type_, doc = AXIS_CONTROL_BUS[signal]
-                setattr(self, f"{name}.{signal}", kind(doc, type=type_))
+                setattr(self, f"{name}.{signal}", kinds[type_.base](doc, type=type_))
         return Bus(self, name)
 
     @property
@@ -345,7 +347,7 @@ class PathToAxisControlBus(_OnBus):
     q = RealInput("Reference angles", shape=lambda self: (self.nAxis,))
     qd = RealInput("Reference speeds", shape=lambda self: (self.nAxis,))
     qdd = RealInput("Reference accelerations", shape=lambda self: (self.nAxis,))
-    moving = RealInput("= 1, while an axis is moving", shape=lambda self: (self.nAxis,))
+    moving = BooleanInput("= true, while an axis is moving", shape=lambda self: (self.nAxis,))
 
     def build(self) -> None:
         bus = self.bus("axisControlBus", writes="motion_ref angle_ref speed_ref acceleration_ref")

@@ -113,7 +113,7 @@ class OneWayClutch(Pressed, PartialFriction, PartialCompliantWithRelativeStates)
     modelica_name = "Rotational.Components.OneWayClutch"
 
     u = Variable(t.Real, "Normalized force input signal (0..1)")
-    stuck = Variable(t.Real, "= 1, if w_rel=0 (locked or start of forward sliding)")
+    stuck = Variable(t.Boolean, "= true, if w_rel=0 (locked or start of forward sliding)")
 
     #: Least peak of the friction at rest, and what an open freewheel sticks with, both as a part of the friction.
     hysteresis = 1e-4

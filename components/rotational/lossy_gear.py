@@ -76,9 +76,9 @@ class LossyGear(StickSlip, PartialElementaryTwoFlangesAndSupport2):
     tauLossMin = Variable(t.Torque, "Torque loss for negative speed")
     tauLossMax_p = Variable(t.Torque, "Torque loss at w_a = 0+, beyond which the gear begins to roll forward")
     tauLossMin_m = Variable(t.Torque, "Torque loss at w_a = 0-, beyond which the gear begins to roll backward")
-    tau_etaPos = Variable(t.Real, "= 1, if torque tau_eta is not negative")
-    tau_aPos = Variable(t.Real, "= tau_etaPos")
-    ideal = Variable(t.Real, "= 1, if losses are neglected (that is lossTable = [0, 1, 1, 0, 0])")
+    tau_etaPos = Variable(t.Boolean, "= true, if torque tau_eta is not negative")
+    tau_aPos = Variable(t.Boolean, "= tau_etaPos")
+    ideal = Variable(t.Boolean, "= true, if losses are neglected (that is lossTable = [0, 1, 1, 0, 0])")
 
     def check_connections(self, connected: set[str]) -> None:
         self.check_table("lossTable", columns=5)

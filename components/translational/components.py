@@ -127,7 +127,7 @@ class ElastoGap(LossPower, PartialCompliantWithRelativeStates):
     f_ref = Parameter(t.Force, lambda self: self.c * self.s_ref, "Reference spring force at s_ref", min=0)
     s_ref = Parameter(t.Length, 1.0, "Reference relative compression at which f_c = f_ref", min=1e-15)
     n = Parameter(t.Real, 1.0, "Exponent of spring force ( f_c = -f_ref*|(s_rel-s_rel0)/s_ref|^n )", min=1)
-    contact = Variable(t.Real, "= 1, if contact, otherwise no contact")
+    contact = Variable(t.Boolean, "= true, if contact, otherwise no contact")
     f_c = Variable(t.Force, "Spring force")
     f_d2 = Variable(t.Force, "Linear damping force")
     f_d = Variable(t.Force, "Linear damping force which is limited by spring force (|f_d| <= |f_c|)")

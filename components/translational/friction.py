@@ -123,8 +123,8 @@ class MassWithStopAndFriction(PartialFriction, PartialTwoFlanges):
     v = Variable(t.Velocity, "Absolute velocity of flange_a and flange_b", start=0.0, state_select="always")
     a = Variable(t.Acceleration, "Absolute acceleration of flange_a and flange_b", start=0.0)
     f = Variable(t.Force, "Friction force, with what the stop holds (positive against a positive speed)")
-    free = Variable(t.Real, "= 1, if frictional element is not active")
-    stopped = Variable(t.Real, "Mode of stop (-1: hard stop at flange_a, 0: no stop, +1: hard stop at flange_b)")
+    free = Variable(t.Boolean, "= true, if frictional element is not active")
+    stopped = Variable(t.Integer, "Mode of stop (-1: hard stop at flange_a, 0: no stop, +1: hard stop at flange_b)")
 
     def equations(self) -> None:
         self.v = self.der(self.s)

@@ -11,7 +11,7 @@ from typing import Any
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Connector, Port, RealOutput, Signal
+from mbfmu.modeling.connectors import Connector, Port, Signal, SignalOutput
 
 #: A connector of a component: (component path, connector name).
 ConnectorKey = tuple[str, str]
@@ -216,15 +216,16 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
         )
 
     def gives(connector: Connector) -> bool:  # seen from inside, an assembly's own input is a source
-        return isinstance(connector.port, RealOutput) != (connector.owner is scope)
+        return isinstance(connector.port, SignalOutput) != (connector.owner is scope)
 
     if gives(a) and gives(b):
         raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both sources; connect an output with an input")
-    if not gives(a) and not gives(b):
+    source, sink = (a, b) if gives(a) else (b, a)
+    _refuse_other_type(scope, source, sink, directed=gives(source))
+    if not gives(source):
         for i, j in zip(_elements(a), _elements(b), strict=True):
             joined.union(((a.owner.path, a.port.name), i), ((b.owner.path, b.port.name), j))
         return
-    source, sink = (a, b) if gives(a) else (b, a)
     for i, j in zip(_elements(source), _elements(sink), strict=True):
         key = ((sink.owner.path, sink.port.name), j)
         if key in sources:
@@ -233,6 +234,18 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
                 f"{'.'.join(sources[key][0])}; keep one"
             )
         sources[key] = ((source.owner.path, source.port.name), i)
+
+
+def _refuse_other_type(scope: Component, source: Connector, sink: Connector, directed: bool) -> None:
+    """As in Modelica, signals of different base types are not connected."""
+    assert isinstance(source.port, Signal)
+    assert isinstance(sink.port, Signal)
+    given, taken = source.port.type.base, sink.port.type.base
+    if given != taken:
+        remedy = f"put a {given}To{taken} between them" if directed else "give both one type"
+        raise ModelError(
+            f"{scope.where}: cannot connect {_text(source)} ({given}) with {_text(sink)} ({taken}); {remedy}"
+        )
 
 
 def _feed_joined_inputs(root: Component, sources: dict[Any, Any], joined: UnionFind) -> None:

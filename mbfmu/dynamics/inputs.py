@@ -11,9 +11,9 @@ import numpy as np
 from mbfmu.dynamics.flatten import ConnectorKey, Flat
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.modeling.connectors import Port, RealInput, Signal
+from mbfmu.modeling.connectors import Port, Signal, SignalInput
 from mbfmu.modeling.types import Type
-from mbfmu.runtime.variables import Terminal
+from mbfmu.runtime.variables import Terminal, wanted_instead
 
 
 @dataclasses.dataclass(frozen=True)
@@ -73,6 +73,9 @@ class Inputs:
                 raise ModelError(
                     f"input {name}: there is one of this name already; give it another with input(..., name=...)"
                 )
+            wanted = wanted_instead(type.base, float(start))
+            if wanted:
+                raise ModelError(f"input {name}: is {type.base}, its start value {start:g} is not; give {wanted}")
             found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal)
             return found[name].symbol
 
@@ -98,7 +101,7 @@ class Inputs:
             places = connector.elements or tuple(range(connector.owner.size_of(connector)))
             feed(name, key, port, places, start)
         for name, own in assembly.ports().items():
-            if isinstance(own, RealInput):
+            if isinstance(own, SignalInput):
                 feed(name, ("", name), own, tuple(range(own.size(assembly))), 0.0)
             elif own.taken:
                 node = flat.nodes[("", name)]

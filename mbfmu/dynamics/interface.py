@@ -6,7 +6,7 @@ import dataclasses
 import functools
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
@@ -204,7 +204,7 @@ class Visible:
         )
         for i, given in enumerate(self.sweeps.inputs.all):
             place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
-            running: dict[str, Any] = {"causality": "input", "variability": "continuous", "initial": None}
+            running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
             take(_scalar(given.name, given.description, given.type, **running, **place))
         for path, component in self.sweeps.flat.components.items():
             for name, declaration in component.parameters().items():
@@ -268,7 +268,8 @@ class Visible:
         told = self._nominal(starts)
         for suffix, element, start in zip(_suffixes(shape), scalars, starts, strict=True):
             found = self._value(full + suffix, type, doc, element, start)
-            own = nominal or (None if found.store == "x" else told)  # of states only what is declared: it weighs errors
+            # of states only what is declared: it weighs errors
+            own = nominal or (told if type.base == "Real" and found.store != "x" else None)
             yield found if own == found.nominal else _with(found, nominal=own)
 
     def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
@@ -292,7 +293,7 @@ class Visible:
             return local(variability=variability, store=store, index=index, **_CALCULATED)
         number = None if start is None else self.parameters.number_of(start.start)
         is_discrete = store == "y" and index in self.places.discrete
-        variability = "discrete" if is_discrete else "continuous"
+        variability = "discrete" if is_discrete else _running(type)
         if start is None or number is None:
             return local(variability=variability, store=store, index=index, **_CALCULATED)
         return local(
@@ -311,7 +312,7 @@ class Visible:
             by_place.setdefault((variable.store, variable.index), []).append(variable)
         names = [str(e) for e in elements(self.vectors.x)]
         for i, rate in enumerate(elements(self.places.rates)):
-            states = [v for v in by_place.get(("x", i), []) if v.store == "x"]
+            states = [v for v in by_place.get(("x", i), []) if v.type == "Real"]
             if states:  # rather the one that says where it starts
                 state = next((v for v in states if v.start_index is not None), states[0])
             else:
@@ -322,6 +323,7 @@ class Visible:
                 v
                 for v in by_place.get(place, [])
                 if v.causality == "local"
+                and v.type == "Real"
                 and v.derivative_of is None
                 and place[0] != "constant"
                 and _related(v.name, state.name)
@@ -369,7 +371,7 @@ class Visible:
                     "fixed",
                     "tunable",
                 ):  # FMI knows outputs that are constant or vary, nothing in between
-                    variable = _with(variable, variability="continuous")
+                    variable = _with(variable, variability="continuous" if variable.type == "Real" else "discrete")
                 if shown != name and variable.variability != "constant":
                     variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
                 found[shown] = _with(variable, name=shown, causality="output")
@@ -382,13 +384,18 @@ class Visible:
                     if v.causality == "local" and (n == name or n.startswith((f"{name}.", f"{name}[")))
                 ]
                 for n in shown_names:
-                    if found[n].variability == "continuous":
+                    if found[n].variability in ("continuous", "discrete"):
                         found[n] = _with(found[n], causality="output")
                         asked.append(n)
         asked += [name for name, variable in found.items() if variable.derivative_of is not None]
         depends = self._dependence(found, [found[name] for name in asked])
         for name in dict.fromkeys(asked):
             found[name] = _with(found[name], dependencies=depends(found[name]))
+
+
+def _running(type: Type) -> Literal["continuous", "discrete"]:
+    """Variability of what changes while a model runs: only Reals do so between events (FMI 2.0.4, section 2.2.7)."""
+    return "continuous" if type.base == "Real" else "discrete"
 
 
 def _related(rate: str, state: str) -> bool:
@@ -406,6 +413,8 @@ def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariabl
         if key in attributes and attributes[key] is None:
             attributes.pop(key)
     merged = {**bounds, **attributes}
+    if type.base in ("Boolean", "Integer") and merged.get("start") is not None:
+        merged["start"] = (bool if type.base == "Boolean" else int)(merged["start"])
     return ScalarVariable(
         name=name,
         description=doc.strip(),

@@ -20,7 +20,7 @@ from mbfmu.dynamics.when import Clauses, Events, HeldValue, Reset
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Given, Port, RealOutput, Signal
+from mbfmu.modeling.connectors import Given, Port, Signal, SignalOutput
 from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
@@ -340,7 +340,7 @@ class PartView:
         declaration = part.ports().get(name) or part.declarations.get(name)
         if isinstance(declaration, Parameter):
             return part._read(declaration)
-        if isinstance(declaration, Variable) or (isinstance(declaration, RealOutput) and not part.is_composite):
+        if isinstance(declaration, Variable) or (isinstance(declaration, SignalOutput) and not part.is_composite):
             return self._notes.leaf(PartVariable(self._name, name, size=math.prod(declaration.shape(part))))
         if not isinstance(declaration, Port):
             raise AttributeError(f"{part.where} ({type(part).__name__}) has no variable {name!r}")
@@ -395,7 +395,7 @@ class Scope(Events):
 
     def _write(self, declaration: Declaration, value: Any) -> None:
         name, component = declaration.name, self._component
-        if not isinstance(declaration, Variable | RealOutput | Given):
+        if not isinstance(declaration, Variable | SignalOutput | Given):
             raise ModelError(f"{component.where}: equations cannot assign {name}")
         if isinstance(declaration, Variable) and declaration.leaf(component) is not None:
             raise ModelError(f"{component.where}: {name} is an unknown; equations cannot assign it")

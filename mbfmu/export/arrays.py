@@ -238,7 +238,8 @@ def _own(variable: Variable) -> bool:
 
 
 def _place(variable: Variable) -> tuple[object, ...]:
-    return variable.shape, variable.first.unit, tuple((v.store, v.index) for v in variable.elements)
+    first = variable.first
+    return variable.shape, first.type, first.unit, tuple((v.store, v.index) for v in variable.elements)
 
 
 def _looks(variable: Variable) -> tuple[object, ...]:

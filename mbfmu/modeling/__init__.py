@@ -3,6 +3,8 @@
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import (
+    BooleanInput,
+    BooleanOutput,
     Connector,
     Flange,
     Frame,
@@ -10,6 +12,8 @@ from mbfmu.modeling.connectors import (
     Frame_b,
     Frame_resolve,
     HeatPort,
+    IntegerInput,
+    IntegerOutput,
     NetworkPort,
     Pin,
     Quantity,
@@ -35,6 +39,8 @@ from mbfmu.modeling.declarations import (
 
 __all__ = [
     "Assembly",
+    "BooleanInput",
+    "BooleanOutput",
     "Component",
     "Connector",
     "Coordinate",
@@ -46,6 +52,8 @@ __all__ = [
     "Frame_b",
     "Frame_resolve",
     "HeatPort",
+    "IntegerInput",
+    "IntegerOutput",
     "Multiplier",
     "NetworkPort",
     "NetworkVariable",

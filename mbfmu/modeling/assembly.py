@@ -10,7 +10,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component, shown
-from mbfmu.modeling.connectors import Connector, RealOutput, Reference, Signal
+from mbfmu.modeling.connectors import Connector, Reference, Signal, SignalOutput
 from mbfmu.modeling.declarations import checked_numbers
 from mbfmu.modeling.figures import Drawn
 from mbfmu.modeling.names import checked_name, checked_text
@@ -69,14 +69,15 @@ class Assembly(Component):
     def input(self, target: Connector, name: str | None = None, start: float | list[float] = 0.0) -> None:
         """Make an input signal of a component an input of the FMU, under its own name or `name`.
 
-        `start` is its start value, in the signal's unit, a list for a vector. The same again gives it another one.
+        `start` is its start value, in the signal's unit, a list for a vector; True or False (or 1, 0) for a Boolean.
+        The same again gives it another one.
 
         Raises:
             ModelError: no signal input, a name that is taken or that FMI forbids, a start value of another size.
         """
         if not isinstance(target, Connector) or not isinstance(target.port, Signal):
             raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {shown(target)}")
-        if isinstance(target.port, RealOutput) and target.owner is not self:
+        if isinstance(target.port, SignalOutput) and target.owner is not self:
             raise ModelError(
                 f"{self.where}: {target.path} is an output of {target.owner.title}; input() takes an input"
             )
@@ -85,7 +86,9 @@ class Assembly(Component):
         if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):
             name = self._new_name("input", name)
         size = target.owner.size_of(target)
-        checked_numbers(start, f"input {name}: its start value {start!r}")
+        is_boolean = target.port.type.base == "Boolean"
+        numbers = np.array(start, dtype=float) if is_boolean and np.asarray(start).dtype == bool else start
+        checked_numbers(numbers, f"input {name}: its start value {start!r}")
         if isinstance(start, list | tuple | np.ndarray) and (
             len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)
         ):

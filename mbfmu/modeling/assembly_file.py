@@ -33,7 +33,7 @@ MOST_ELEMENTS = 10_000
 _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "text": ((str,), "a text in quotes"),
     "number": ((int, float), "a number"),
-    "numbers": ((int, float, list), "a number, or a list of them"),
+    "numbers": ((int, float, bool, list), "a number, true or false, or a list of them"),
     "list": ((list,), "a list such as [6]"),
     "names": ((list, Mapping), 'a list such as ["revolute.phi"], or a table of them by legend'),
     "parameters": ((Mapping,), "a table"),

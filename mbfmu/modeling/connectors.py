@@ -490,20 +490,36 @@ class Pin(NetworkPort):
 
 
 class Signal(Port):
-    """Base of signal connectors: a scalar, or a vector whose size may depend on the component."""
+    """Base of signal connectors: a scalar, or a vector whose size may depend on the component.
+
+    In equations its value is a number: a whole one for an Integer, 1 or 0 for a Boolean.
+    """
 
     kind = title = "signal"
+    #: Type of those that name none.
+    default_type: Type = Real
+    #: Base types that it takes; signals of different ones are not connected.
+    bases: tuple[types.Base, ...] = ("Real",)
 
     def __init__(
         self,
         doc: str = "",
         *,
-        type: Type = Real,
+        type: Type | None = None,
         shape: int | Shape | Callable[[Any], Shape] = (),
         when: Callable[[Any], bool] | None = None,
     ) -> None:
+        """`type` tells the unit of a Real signal, say; its base type is that of the kind of connector.
+
+        Raises:
+            ModelError: a type of another base.
+        """
         super().__init__(doc, when=when)
-        self.type = type
+        self.type = self.default_type if type is None else type
+        if self.type.base not in self.bases:
+            raise ModelError(
+                f"{self.__class__.__name__} takes types of base {self.bases[0]}; {self.type.name} is {self.type.base}"
+            )
         self._shape = (shape,) if isinstance(shape, int) else shape
 
     def shape(self, instance: Any) -> Shape:
@@ -521,8 +537,8 @@ class Signal(Port):
         yield self.name, self.type, self.doc, self.shape(component), value
 
 
-class RealInput(Signal):
-    """Real input signal."""
+class SignalInput(Signal):
+    """Base of input signals."""
 
     def view(self, scope: leaves.LocalSymbols) -> Any:
         """Its value."""
@@ -533,8 +549,8 @@ class RealInput(Signal):
         return super().shown(system, path) if path else iter(())
 
 
-class RealOutput(Signal):
-    """Real output signal."""
+class SignalOutput(Signal):
+    """Base of output signals."""
 
     def view(self, scope: leaves.LocalSymbols) -> Any:
         """What the equations have assigned to it."""
@@ -551,8 +567,47 @@ class RealOutput(Signal):
         return True
 
 
+class RealInput(SignalInput):
+    """Real input signal."""
+
+
+class RealOutput(SignalOutput):
+    """Real output signal."""
+
+
+class IntegerInput(SignalInput):
+    """Integer input signal."""
+
+    default_type, bases = types.Integer, ("Integer",)
+
+
+class IntegerOutput(SignalOutput):
+    """Integer output signal."""
+
+    default_type, bases = types.Integer, ("Integer",)
+
+
+class BooleanInput(SignalInput):
+    """Boolean input signal."""
+
+    default_type, bases = types.Boolean, ("Boolean",)
+
+
+class BooleanOutput(SignalOutput):
+    """Boolean output signal."""
+
+    default_type, bases = types.Boolean, ("Boolean",)
+
+
+#: Kinds of signal connectors by base type.
+INPUTS: dict[str, type[SignalInput]] = {"Real": RealInput, "Integer": IntegerInput, "Boolean": BooleanInput}
+OUTPUTS: dict[str, type[SignalOutput]] = {"Real": RealOutput, "Integer": IntegerOutput, "Boolean": BooleanOutput}
+
+
 class Given(Signal):
     """A signal that the equations of a composite give to its own parts: assigned like an output, connected inside."""
+
+    bases = ("Real", "Integer", "Boolean")
 
 
 class Connector:

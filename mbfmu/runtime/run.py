@@ -18,7 +18,7 @@ from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.host import host_library
 from mbfmu.runtime.library import WARNING, Instance, Model
 from mbfmu.runtime.result import Result, unknown
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, wanted_instead
 
 Value = float | int | bool | str
 
@@ -427,7 +427,7 @@ def number_of(variable: ScalarVariable, value: Value) -> float:
     Raises
     ------
     ModelError
-        It is no finite number, or out of bounds.
+        It is no finite number, no value of the variable's type, or out of bounds.
     """
     try:
         number = float(value)
@@ -435,6 +435,9 @@ def number_of(variable: ScalarVariable, value: Value) -> float:
         raise ModelError(f"'{variable.name}' cannot be set to {value!r}: a number is expected") from None
     if not math.isfinite(number):
         raise ModelError(f"'{variable.name}' cannot be set to {value!r}: a finite number is expected")
+    wanted = wanted_instead(variable.type, number)
+    if wanted:
+        raise ModelError(f"'{variable.name}' cannot be set to {value!r}: {wanted} is expected")
     if variable.min is not None and number < variable.min:
         raise ModelError(f"'{variable.name}' cannot be set to {value!r}: its smallest value is {variable.min!r}")
     if variable.max is not None and number > variable.max:

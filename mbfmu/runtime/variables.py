@@ -73,6 +73,15 @@ class ScalarVariable:
     declared_type: DeclaredType | None = None
 
 
+def wanted_instead(type: str, number: float) -> str:
+    """Say what a variable of a type takes, where a number is no value of that type; else ""."""
+    if type == "Boolean" and number not in (0, 1):
+        return "true or false (1 or 0)"
+    if type == "Integer" and not (number == round(number) and abs(number) < 2**31):
+        return "a whole number below 2^31"
+    return ""
+
+
 def matching(pattern: str, names: Iterable[str]) -> list[str]:
     """Those of the names that a pattern matches: `*` and `?` are wildcards, brackets stand for themselves."""
     expression = re.compile(fnmatch.translate(pattern.replace("[", "[[]")))  # not fnmatch.filter: Windows ignores case

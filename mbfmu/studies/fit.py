@@ -199,6 +199,9 @@ def fit(
     if not bounds:
         raise ModelError(f"{system.name}: name at least one parameter to fit")
     unknowns = [_settable(system, name) for name in bounds]
+    for unknown in unknowns:
+        if unknown.type != "Real":
+            raise ModelError(f"{system.name}: '{unknown.name}' is {unknown.type}; only Reals can be fitted")
     fixed = dict(start_values or {})
     begin = np.array([number_of(v, fixed.pop(v.name, v.start or 0.0)) for v in unknowns])
     low, high = _limits(system, unknowns, list(bounds.values()))

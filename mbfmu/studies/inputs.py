@@ -14,7 +14,7 @@ import numpy as np
 from mbfmu.errors import BuildError, ModelError
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.result import unknown
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, wanted_instead
 
 Interpolation = Literal["linear", "held"]
 
@@ -47,13 +47,14 @@ def drive_of(
     times
         Instants at which the run is recorded, s, [n]: functions are sampled there.
     interpolation
-        `linear` between the given instants, or `held` until the next one. After the last one the last value holds.
+        `linear` between the given instants, or `held` until the next one, as Booleans and Integers are in any case.
+        After the last one the last value holds.
 
     Raises
     ------
     ModelError
         A name is no input, a unit does not fit, instants do not ascend or begin after the start, values are missing
-        (NaN) or out of bounds.
+        (NaN), out of bounds, or none of the input's type: 2 of a Boolean, 0.5 of an Integer.
     """
     if interpolation not in ("linear", "held"):
         raise ModelError(f'{model}: the interpolation "{interpolation}" is unknown; there are linear, held')
@@ -115,7 +116,9 @@ def _read(model: str, inputs: InputsLike, times: np.ndarray) -> Iterator[tuple[s
 
 
 def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
-    """Read a CSV file with a line of headers (comma, semicolon or tab) into arrays by header; empty cells are NaN.
+    """Read a CSV file with a line of headers (comma, semicolon or tab) into arrays by header.
+
+    Empty cells are NaN, `true` and `false` are 1 and 0.
 
     Raises
     ------
@@ -134,12 +137,19 @@ def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
                 raise ModelError(f"{path}, line {number}: {len(row)} cells, but {len(headers)} headers")
             for header, column, cell in zip(headers, columns, row, strict=True):
                 try:
-                    column.append(float(cell) if cell.strip() else np.nan)
+                    column.append(_number(cell))
                 except ValueError:
                     raise ModelError(f"{path}, line {number}: {cell!r} under '{header}' is no number") from None
     if len(set(headers)) < len(headers):
         raise ModelError(f"{path}: two columns have one name: {', '.join(headers)}")
     return {header: np.array(column) for header, column in zip(headers, columns, strict=True)}
+
+
+def _number(cell: str) -> float:
+    """Number in a cell: NaN where it is empty, 1 and 0 of `true` and `false`."""
+    text = cell.strip().lower()
+    words = {"": np.nan, "true": 1.0, "false": 0.0}
+    return words[text] if text in words else float(text)
 
 
 def series_of(
@@ -230,6 +240,10 @@ def _checked(
         raise ModelError(f"{name} goes back in time after {at[back[0]]:g} s; sort its rows")
     if at[0] > start + 1e-9 * max(1.0, abs(start)):
         raise ModelError(f"{name} begins at {at[0]:g} s, after the start at {start:g} s; give its value there")
+    for value in np.unique(values) if variable.type != "Real" else ():
+        wanted = wanted_instead(variable.type, float(value))
+        if wanted:
+            raise ModelError(f"{name} is {variable.type} and reaches {value:g}; it takes {wanted}")
     if variable.min is not None and values.min() < variable.min:
         raise ModelError(f"{name} reaches {values.min():g}; its smallest value is {variable.min!r}")
     if variable.max is not None and values.max() > variable.max:
@@ -245,10 +259,10 @@ def _merged(
     """All series on the instants of any of them."""
     knots = np.unique(np.concatenate([at for at, _ in series.values()]))
     values, slopes = np.empty((knots.size, len(series))), np.zeros((knots.size, len(series)))
-    for column, (at, given) in enumerate(series.values()):
+    for column, (name, (at, given)) in enumerate(series.items()):
         # of an instant that stands twice, the last value holds from there on
         row = np.clip(np.searchsorted(at, knots, side="right") - 1, 0, at.size - 1)
-        if interpolation == "linear" and at.size > 1:
+        if interpolation == "linear" and known[name].type == "Real" and at.size > 1:
             steps = np.diff(at)
             rise = np.append(np.divide(np.diff(given), steps, out=np.zeros_like(steps), where=steps > 0), 0.0)
             slopes[:, column] = np.where(knots < at[0], 0.0, rise[row])

@@ -22,9 +22,9 @@ from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.survey import missing_classes
 from mbfmu.importers.modelica.syntax import Place, fault
-from mbfmu.modeling import Assembly, RealOutput
+from mbfmu.modeling import Assembly
 from mbfmu.modeling.component import near
-from mbfmu.modeling.connectors import Reference
+from mbfmu.modeling.connectors import Reference, SignalOutput
 
 #: Kinds of classes that can be simulated.
 _MODELS = ("model", "block", "class")
@@ -156,7 +156,7 @@ def _finish(assembly: Assembly, model: Model) -> None:
         if ("output" in component.prefixes and kind.kind == "variable") or (
             kind.kind == "connector"
             and kind.port is not None
-            and issubclass(kind.port, RealOutput)
+            and issubclass(kind.port, SignalOutput)
             and model.exists(name)
         ):
             assembly.output(Reference(assembly, name))

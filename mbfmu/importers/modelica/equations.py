@@ -18,8 +18,8 @@ from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.evaluate import Environment, evaluate, subscripted
 from mbfmu.importers.modelica.syntax import fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
-from mbfmu.modeling import Component, RealOutput, State
-from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
+from mbfmu.modeling import Component, State
+from mbfmu.modeling.connectors import Flange, Frame, NetworkPort, SignalOutput
 from mbfmu.modeling.leaves import Time
 
 if TYPE_CHECKING:
@@ -166,7 +166,7 @@ class Equations:
                     raise Wrong(f"{name}.{quantity} is not known yet")
                 return _shaped(elements, self.shapes[key])
             return _read(getattr(self._port_view(name), quantity))
-        if isinstance(port, RealOutput):
+        if isinstance(port, SignalOutput):
             if key in self.known:
                 elements = self.known[key]
                 if any(e is None for e in elements):
@@ -205,7 +205,7 @@ class Equations:
             if model.component in (a.owner, b.owner)
         }
         for name, port in model.component.ports().items():
-            if isinstance(port, RealOutput) and name not in sinks:
+            if isinstance(port, SignalOutput) and name not in sinks:
                 shape = tuple(port.shape(model.component))
                 self.known[("variable", name)] = [None] * _size(shape)
                 self.shapes[("variable", name)] = shape
@@ -227,7 +227,7 @@ class Equations:
                 if layer.modification.value is None:
                     continue
                 kind = model.kind(name)
-                if kind.kind == "connector" and not (kind.port is not None and issubclass(kind.port, RealOutput)):
+                if kind.kind == "connector" and not (kind.port is not None and issubclass(kind.port, SignalOutput)):
                     break
                 if layer.env.model is not model and any(
                     isinstance(n, s.Reference) for n in layer.modification.value.walk()

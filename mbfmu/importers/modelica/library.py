@@ -16,11 +16,15 @@ from typing import Any
 from mbfmu.importers.modelica.making import Found
 from mbfmu.importers.modelica.packages import Name, Node
 from mbfmu.modeling import (
+    BooleanInput,
+    BooleanOutput,
     Component,
     Frame_a,
     Frame_b,
     Frame_resolve,
     HeatPort,
+    IntegerInput,
+    IntegerOutput,
     Pin,
     RealInput,
     RealOutput,
@@ -190,10 +194,10 @@ _CONNECTORS: dict[str, type[Port]] = {
     "Electrical.Analog.Interfaces.NegativePin": Pin,
     "Blocks.Interfaces.RealInput": RealInput,
     "Blocks.Interfaces.RealOutput": RealOutput,
-    "Blocks.Interfaces.BooleanInput": RealInput,
-    "Blocks.Interfaces.BooleanOutput": RealOutput,
-    "Blocks.Interfaces.IntegerInput": RealInput,
-    "Blocks.Interfaces.IntegerOutput": RealOutput,
+    "Blocks.Interfaces.BooleanInput": BooleanInput,
+    "Blocks.Interfaces.BooleanOutput": BooleanOutput,
+    "Blocks.Interfaces.IntegerInput": IntegerInput,
+    "Blocks.Interfaces.IntegerOutput": IntegerOutput,
 }
 
 

@@ -50,10 +50,23 @@ from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
-from mbfmu.modeling import Assembly, Component, Connector, RealInput, RealOutput, Start, State, Variable
+from mbfmu.modeling import (
+    Assembly,
+    BooleanInput,
+    BooleanOutput,
+    Component,
+    Connector,
+    IntegerInput,
+    IntegerOutput,
+    RealInput,
+    RealOutput,
+    Start,
+    State,
+    Variable,
+)
 from mbfmu.modeling import types as t
 from mbfmu.modeling.component import near
-from mbfmu.modeling.connectors import Given, Port, Signal
+from mbfmu.modeling.connectors import INPUTS, Given, Port, Signal, SignalInput
 from mbfmu.modeling.declarations import Declaration, Parameter
 
 
@@ -227,7 +240,8 @@ class Model(Instance):
                 kind = dataclasses.replace(kind, kind=role)
                 causality = component.prefixes & {"input", "output"}
                 if role == "variable" and "input" in causality:
-                    kind = dataclasses.replace(kind, kind="connector", port=RealInput)
+                    base = kind.scalar.type.base if kind.scalar is not None else "Real"
+                    kind = dataclasses.replace(kind, kind="connector", port=INPUTS.get(base, RealInput))
             elif kind.kind == "icon":
                 raise fault(component.at, f"{name}: {kind.found} is an icon; an icon is extended, not declared")
             self._kinds[name] = kind
@@ -639,7 +653,7 @@ class Model(Instance):
             return bool(value) if not isinstance(value, list) else [bool(v) for v in values.flat(value)]
 
         type_ = self._type(name)
-        if type_.base != "Real":
+        if type_.base != "Real" and (is_state or type_.base not in INPUTS):  # an enumeration is its number
             type_ = t.Real
         cls = State if is_state else Variable
         return cls(type_, component.doc or name, shape=lambda instance: self.sizes(name), start=start, fixed=fixed)
@@ -657,6 +671,8 @@ class Model(Instance):
             when = lambda instance: self.exists(name)  # noqa: E731
         if issubclass(kind.port, Signal):
             type_ = self._type(name) if kind.scalar is not None else self._port_type(name)
+            if type_.base not in kind.port.bases:  # an enumeration; or a library's connector without a unit
+                type_ = kind.port.default_type
             return kind.port(component.doc or name, type=type_, shape=lambda instance: self.sizes(name), when=when)
         return kind.port(component.doc, when=when)
 
@@ -800,7 +816,8 @@ class Model(Instance):
             self.component.add(full, made)
         for inner_name in model.of_kind("connector"):
             found = bound(model.layers(inner_name))
-            if found is not None and model.kind(inner_name).port in (RealInput, RealOutput):
+            port = model.kind(inner_name).port
+            if found is not None and port is not None and issubclass(port, Signal):
                 for layer in model.layers(inner_name):
                     if layer.modification.value is not None and layer.env.model is self:
                         self.drives.append((model._plugs(inner_name), found[0], layer.env, layer))
@@ -821,16 +838,12 @@ class Model(Instance):
         """RealExpression and its like: a part that passes on what the model's equations give it."""
         if cls.modelica_name == "Blocks.Logical.TerminateSimulation":
             return self._ending(name, cls, layers)
-        if cls.modelica_name not in (
-            "Blocks.Sources.RealExpression",
-            "Blocks.Sources.BooleanExpression",
-            "Blocks.Sources.IntegerExpression",
-        ):
+        if cls.modelica_name not in _EXPRESSIONS:
             return None
         found = bound(inner(layers, "y"))
         if found is None:
             return None
-        part = Expression()
+        part = _EXPRESSIONS[cls.modelica_name]()
         self.drives.append((Plug(part, part.ports()["u"]), found[0], found[1].env, found[1]))
         return part
 
@@ -914,7 +927,7 @@ class Model(Instance):
             found = resolve(node, env)
         except ModelError:
             return None
-        if isinstance(found, Plug) and isinstance(found.port, RealInput) and found.owner is not self.component:
+        if isinstance(found, Plug) and isinstance(found.port, SignalInput) and found.owner is not self.component:
             return found
         return None
 
@@ -925,7 +938,8 @@ class Model(Instance):
         name = f"given[{len(self.given) + 1}]"
         size = plug.size
         whole_ = plug.port.shape(plug.owner)
-        port = Given(s.text(node), shape=(size,) if whole_ and plug.elements is None else ())
+        shape = (size,) if whole_ and plug.elements is None else ()
+        port = Given(s.text(node), type=plug.port.type, shape=shape)
         setattr(self.component, name, port)
         fed = signals.is_fed(plug)
         if fed is not None:
@@ -986,6 +1000,27 @@ class Expression(Component):
     def equations(self) -> None:
         """y = u."""
         self.y = self.u
+
+
+class IntegerExpression(Expression):
+    """Source whose whole number its assembly's equations give."""
+
+    u = IntegerInput("What the output is to be")
+    y = IntegerOutput("Value of Integer output")
+
+
+class BooleanExpression(Expression):
+    """Source whose truth value its assembly's equations give."""
+
+    u = BooleanInput("What the output is to be")
+    y = BooleanOutput("Value of Boolean output")
+
+
+_EXPRESSIONS: dict[str | None, type[Component]] = {
+    "Blocks.Sources.RealExpression": Expression,
+    "Blocks.Sources.IntegerExpression": IntegerExpression,
+    "Blocks.Sources.BooleanExpression": BooleanExpression,
+}
 
 
 # -- helpers

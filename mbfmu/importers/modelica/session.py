@@ -31,10 +31,10 @@ from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import array, is_symbolic
-from mbfmu.modeling import Component, RealInput, RealOutput, Start, Variable
+from mbfmu.modeling import Component, Start, Variable
 from mbfmu.modeling import types as t
 from mbfmu.modeling.component import near
-from mbfmu.modeling.connectors import Port, Signal
+from mbfmu.modeling.connectors import INPUTS, OUTPUTS, Port, Signal
 from mbfmu.modeling.declarations import Parameter
 
 #: Evaluations after which a file is given up: far more than any model needs.
@@ -151,7 +151,9 @@ class Session:
             env=env if definition.dimensions else kind.env,
         )
         if definition.kind == "connector" and kind.kind == "scalar" and {"input", "output"} & definition.prefixes:
-            port: type[Port] = RealInput if "input" in definition.prefixes else RealOutput
+            kinds: dict[str, Any] = dict(INPUTS if "input" in definition.prefixes else OUTPUTS)
+            base = kind.scalar.type.base if kind.scalar is not None else "Real"
+            port: type[Port] = kinds.get(base, kinds["Real"])
             return dataclasses.replace(result, kind="connector", port=port)
         return result
 

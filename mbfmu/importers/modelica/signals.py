@@ -12,8 +12,8 @@ from collections.abc import Hashable
 
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.syntax import Place, fault
-from mbfmu.modeling import Component, Connector, RealOutput
-from mbfmu.modeling.connectors import Port, Signal
+from mbfmu.modeling import Component, Connector
+from mbfmu.modeling.connectors import Port, Signal, SignalOutput
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +108,7 @@ class Signals:
             sets.setdefault(self._find(key), []).append(member)
         for members in sets.values():
             plugs = [(m, at, own) for m, at, own in members if isinstance(m, Plug)]
-            gives = [isinstance(plug.port, RealOutput) != own for plug, _, own in plugs]
+            gives = [isinstance(plug.port, SignalOutput) != own for plug, _, own in plugs]
             sources = [entry for entry, gives_ in zip(plugs, gives, strict=True) if gives_]
             sinks = [entry for entry, gives_ in zip(plugs, gives, strict=True) if not gives_]
             if len(sources) > 1:
