@@ -242,7 +242,8 @@ def _refuse_other_type(scope: Component, source: Connector, sink: Connector, dir
     assert isinstance(sink.port, Signal)
     given, taken = source.port.type.base, sink.port.type.base
     if given != taken:
-        remedy = f"put a {given}To{taken} between them" if directed else "give both one type"
+        block = f"{'an' if given == 'Integer' else 'a'} {given}To{taken}"
+        remedy = f"put {block} between them" if directed else "give both one type"
         raise ModelError(
             f"{scope.where}: cannot connect {_text(source)} ({given}) with {_text(sink)} ({taken}); {remedy}"
         )

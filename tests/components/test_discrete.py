@@ -232,12 +232,19 @@ def counted(name, *wires, stop=1.0, **parts):
         (math_boolean.ChangingEdge(), [0.2, 0.5, 0.8]),
         (math_boolean.MathEdge(), [0.2, 0.8]),
         (math_boolean.BooleanChange(), [0.2, 0.5, 0.8]),
-        (math_boolean.IntegerChange(), [0.2, 0.5, 0.8]),
     ],
 )
 def test_instants_are_events_of_others(block, instants):
     times, count = counted("b", "p.y - b.u", p=blocks.BooleanPulse(period=0.6, startTime=0.2), b=block)
     np.testing.assert_array_equal(count, np.searchsorted(np.array(instants) - 1e-9, times))
+
+
+def test_changes_of_an_integer():
+    times, count = counted(
+        "b", "p.y - i.u", "i.y - b.u",
+        p=blocks.BooleanPulse(period=0.6, startTime=0.2), i=blocks.BooleanToInteger(), b=math_boolean.IntegerChange(),
+    )  # fmt: skip
+    np.testing.assert_array_equal(count, np.searchsorted(np.array([0.2, 0.5, 0.8]) - 1e-9, times))
 
 
 def test_sample_trigger():

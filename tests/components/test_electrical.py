@@ -616,7 +616,7 @@ def test_controlled_switches(by_pin):
     """A ramp passes the level 0.5 at 0.5 s: what is closed then opens, and the reverse."""
     names = ["IdealOpeningSwitch", "IdealClosingSwitch", "IdealCommutingSwitch"]
     switches = [getattr(electrical, f"Controlled{name}" if by_pin else name)(Goff=0.0) for name in names]
-    control = ["ramp.p - {0}.control"] if by_pin else ["level.y - {0}.control"]
+    control = ["ramp.p - {0}.control"] if by_pin else ["high.y - {0}.control"]
     result = run(
         "source.n - ground.p",
         "source.p - a.p",
@@ -628,10 +628,10 @@ def test_controlled_switches(by_pin):
         "c.n2 - r2.p",
         *(f"{r}.n - ground.p" for r in ("ra", "rb", "r1", "r2")),
         *(wire.format(name) for name in "abc" for wire in control),
-        *(["ramp.n - ground.p"] if by_pin else []),
+        *(["ramp.n - ground.p"] if by_pin else ["level.y - high.u"]),
         source=electrical.ConstantVoltage(V=6.0),
         **({"ramp": electrical.RampVoltage(V=1.0, duration=1.0)} if by_pin else {}),
-        **({} if by_pin else {"level": blocks.Ramp(duration=1.0)}),
+        **({} if by_pin else {"level": blocks.Ramp(duration=1.0), "high": blocks.RealToBoolean()}),
         a=switches[0],
         b=switches[1],
         c=switches[2],
@@ -647,8 +647,10 @@ def test_controlled_switches(by_pin):
 @pytest.mark.parametrize("by_pin", [False, True])
 def test_an_intermediate_switch_crosses_two_lines(by_pin):
     switch = electrical.ControlledIdealIntermediateSwitch if by_pin else electrical.IdealIntermediateSwitch
-    control = ["ramp.p - s.control", "ramp.n - ground.p"] if by_pin else ["level.y - s.control"]
-    extra = {"ramp": electrical.RampVoltage(V=1.0, duration=1.0)} if by_pin else {"level": blocks.Ramp(duration=1.0)}
+    control = ["ramp.p - s.control", "ramp.n - ground.p"] if by_pin else ["level.y - high.u", "high.y - s.control"]
+    extra = {"ramp": electrical.RampVoltage(V=1.0, duration=1.0)}
+    if not by_pin:
+        extra = {"level": blocks.Ramp(duration=1.0), "high": blocks.RealToBoolean()}
     result = run(
         "one.p - s.p1",
         "two.p - s.p2",
