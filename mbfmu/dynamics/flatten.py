@@ -11,7 +11,7 @@ from typing import Any
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Connector, Port, Signal, SignalOutput
+from mbfmu.modeling.connectors import Connector, Port, Signal, SignalOutput, conflict
 
 #: A connector of a component: (component path, connector name).
 ConnectorKey = tuple[str, str]
@@ -221,7 +221,9 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
     if gives(a) and gives(b):
         raise ModelError(f"{scope.where}: {_text(a)} and {_text(b)} are both sources; connect an output with an input")
     source, sink = (a, b) if gives(a) else (b, a)
-    _refuse_other_type(scope, source, sink, directed=gives(source))
+    other_type = conflict((_text(source), source.port), (_text(sink), sink.port), directed=gives(source))
+    if other_type:
+        raise ModelError(f"{scope.where}: {other_type}")
     if not gives(source):
         for i, j in zip(_elements(a), _elements(b), strict=True):
             joined.union(((a.owner.path, a.port.name), i), ((b.owner.path, b.port.name), j))
@@ -234,19 +236,6 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
                 f"{'.'.join(sources[key][0])}; keep one"
             )
         sources[key] = ((source.owner.path, source.port.name), i)
-
-
-def _refuse_other_type(scope: Component, source: Connector, sink: Connector, directed: bool) -> None:
-    """As in Modelica, signals of different base types are not connected."""
-    assert isinstance(source.port, Signal)
-    assert isinstance(sink.port, Signal)
-    given, taken = source.port.type.base, sink.port.type.base
-    if given != taken:
-        block = f"{'an' if given == 'Integer' else 'a'} {given}To{taken}"
-        remedy = f"put {block} between them" if directed else "give both one type"
-        raise ModelError(
-            f"{scope.where}: cannot connect {_text(source)} ({given}) with {_text(sink)} ({taken}); {remedy}"
-        )
 
 
 def _feed_joined_inputs(root: Component, sources: dict[Any, Any], joined: UnionFind) -> None:

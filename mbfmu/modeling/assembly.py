@@ -86,9 +86,10 @@ class Assembly(Component):
         if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):
             name = self._new_name("input", name)
         size = target.owner.size_of(target)
-        is_boolean = target.port.type.base == "Boolean"
-        numbers = np.array(start, dtype=float) if is_boolean and np.asarray(start).dtype == bool else start
-        checked_numbers(numbers, f"input {name}: its start value {start!r}")
+        given = start if isinstance(start, list | tuple | np.ndarray) else [start]
+        if target.port.type.base == "Boolean":
+            given = [float(value) if isinstance(value, bool | np.bool_) else value for value in given]
+        checked_numbers(given, f"input {name}: its start value {start!r}")
         if isinstance(start, list | tuple | np.ndarray) and (
             len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)
         ):

@@ -610,6 +610,19 @@ class Given(Signal):
     bases = ("Real", "Integer", "Boolean")
 
 
+def conflict(source: tuple[str, Port], sink: tuple[str, Port], directed: bool = True) -> str:
+    """Say why two signals, each with its name, cannot be connected: of different base types, as in Modelica; else "".
+
+    `directed`: the one gives what the other takes, so that a block of the library fits between them.
+    """
+    (giving, a), (taking, b) = source, sink
+    if not (isinstance(a, Signal) and isinstance(b, Signal)) or a.type.base == b.type.base:
+        return ""
+    given, taken = a.type.base, b.type.base
+    block = f"put {'an' if given == 'Integer' else 'a'} {given}To{taken} between them"
+    return f"cannot connect {giving} ({given}) with {taking} ({taken}); {block if directed else 'give both one type'}"
+
+
 class Connector:
     """A connector of a component in an assembly, or some elements of a signal connector.
 

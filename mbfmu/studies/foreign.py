@@ -178,6 +178,11 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
     raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
 
 
+#: Types of FMI 3.0 as those of 2.0.
+_TYPES: dict[str, Any] = dict.fromkeys(("Float32", "Float64"), "Real")
+_TYPES |= dict.fromkeys(("Int8", "UInt8", "Int16", "UInt16", "Int32"), "Integer")
+
+
 def _scalar(v: Any) -> ScalarVariable:
     """FMPy's variable as ours; it lives in the FMU, so that store and index mean nothing."""
     declared = v.declaredType
@@ -192,6 +197,6 @@ def _scalar(v: Any) -> ScalarVariable:
         return None if value in (None, "") else float(value)
 
     return ScalarVariable(
-        v.name, v.description or "", v.type, v.causality or "local", v.variability or "continuous", v.initial, v.start,
-        "y", 0, unit=attribute("unit") or None, min=bound("min"), max=bound("max"),
+        v.name, v.description or "", _TYPES.get(v.type, v.type), v.causality or "local", v.variability or "continuous",
+        v.initial, v.start, "y", 0, unit=attribute("unit") or None, min=bound("min"), max=bound("max"),
     )  # fmt: skip

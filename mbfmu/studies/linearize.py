@@ -221,15 +221,16 @@ def linearize(
     drive
         Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
     inputs, outputs
-        Names of the linear model's inputs, all of the model's where None, and of its outputs: any variables; the
-        model's own outputs where None.
+        Names of the linear model's inputs, all Reals among the model's where None, and of its outputs: any Reals; those
+        among the model's own outputs where None.
     tolerance
         Of the run to a time.
 
     Raises
     ------
     ModelError
-        A name is unknown, the time lies before the start, or the directions of motion are not unique at the point.
+        A name is unknown or that of no Real, the time lies before the start, or the directions of motion are not unique
+        at the point.
     InitializationError, SimulationError
         The point is not reached.
     """
@@ -239,12 +240,15 @@ def linearize(
     mechanics = Mechanics(e, P)
     reduced = operating.reduce(mechanics, t, x, u, m)
     found = operating.derivatives(mechanics, reduced, t, x, u, m)
-    taken = [v for v in system.variables if v.causality == "input"]
+    taken = [v for v in system.variables if v.causality == "input" and v.type == "Real"]
     if inputs is not None:
         taken = operating.find_variables(system.name, system.variables, inputs, "input")
-    given = [v for v in system.variables if v.causality == "output"]
+    given = [v for v in system.variables if v.causality == "output" and v.type == "Real"]
     if outputs is not None:
         given = operating.find_variables(system.name, system.variables, outputs)
+    for variable in (*taken, *given):
+        if variable.type != "Real":
+            raise ModelError(f"{system.name}: '{variable.name}' is {variable.type}; only Reals can be linearized")
     y, C, D = operating.output_derivatives(mechanics, reduced, found, given, (t, x, u, m))
     columns = [v.index for v in taken]
     names = state_names(system, reduced)

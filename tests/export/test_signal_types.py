@@ -29,6 +29,7 @@ from mbfmu.components.blocks.math_boolean import And
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, BooleanInput, Component, RealOutput
 from mbfmu.modeling import types as t
+from mbfmu.studies.foreign import Foreign, signals_of
 from mbfmu.studies.inputs import read_csv
 from mbfmu.validation import validate
 
@@ -196,3 +197,23 @@ def test_connectors_of_own_components():
     assert (types["gate.on[1]"], types["gain.y"]) == ("Boolean", "Real")
     with pytest.raises(ModelError, match=r"BooleanInput takes types of base Boolean; Force is Real"):
         BooleanInput("A force", type=t.Force)
+
+
+def test_studies_of_derivatives_leave_booleans_out():
+    system = mbfmu.System.of(Chosen())
+    linear = mbfmu.linearize(system)
+    assert (linear.inputs, linear.outputs) == ((), ("switch.y",))
+    with pytest.raises(ModelError, match="'on' is Boolean"):
+        mbfmu.linearize(system, inputs=["on"])
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_fmus_that_are_run_know_the_types(fmus, fmi):
+    fmu, times = Foreign(fmus["native", fmi]), np.linspace(0.0, 1.0, 11)
+    assert {v.type for v in fmu.variables} == {"Real", "Integer", "Boolean"}
+    signals = signals_of(fmu, {"on": ([0.0, 0.55], [True, False]), "n": ([0.0, 0.25], [3, -4])}, times, "linear")
+    result = fmu.simulate(times, {}, ["switch.y"], signals)
+    expected = np.where(times < 0.55, np.where(times < 0.25, 6.0, -8.0), np.sin(2 * np.pi * times))
+    np.testing.assert_allclose(result["switch.y"], expected, atol=1e-9)
+    with pytest.raises(ModelError, match="'n' is Integer and reaches"):
+        signals_of(fmu, {"n": 0.5}, times, "linear")

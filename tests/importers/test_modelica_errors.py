@@ -36,6 +36,12 @@ MISTAKES = [
         "the array has 2 elements",
     ),
     ("Modelica.Blocks.Sources.Constant a(k=1), b(k=2);\nequation\nconnect(a.y, b.y);\nend M;", 4, "both are sources"),
+    (
+        "Modelica.Blocks.Sources.Constant a(k=1);\nModelica.Blocks.Logical.Not b;\nequation\n"
+        "connect(a.y, b.u);\nend M;",
+        5,
+        "put a RealToBoolean between them",
+    ),
     ("parameter Real x = y;\nparameter Real y = x;\nend M;", 2, "circle"),
     ("parameter Real x[2] = {1, 2, 3};\nend M;", 2, "expected an array of size 2"),
     ("parameter Integer n = 1.5;\nend M;", 2, "expected a whole number"),

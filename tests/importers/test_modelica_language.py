@@ -449,3 +449,32 @@ def test_parameters_may_be_set_and_structure_follows(read: Read, tmp_path: pathl
     assembly = sources.load(f"{tmp_path / 'M.mo'}:M", ["n=4"])
     assert list(assembly.parts) == ["c[1]", "c[2]", "c[3]", "c[4]"]
     assert final(assembly, "c[4].y", "start[4]") == [4, 4]
+
+
+def test_signals_and_variables_have_their_types(read):
+    model = read("""
+        model M
+          Modelica.Blocks.Interfaces.BooleanInput on;
+          Modelica.Blocks.Interfaces.IntegerOutput k;
+          input Boolean direct;
+          output Boolean both;
+          Integer count;
+          Modelica.Blocks.Logical.Not no;
+          Modelica.Blocks.Sources.BooleanExpression late(y = time > 0.5 and on);
+          Modelica.Blocks.Sources.IntegerExpression number(y = if on then 3 else 4);
+        equation
+          connect(late.y, no.u);
+          connect(number.y, k);
+          both = direct and no.y;
+          count = if both then 2 else 5;
+        end M;
+    """)
+    system = mbfmu.System.of(model)
+    types = {v.name: (v.type, v.causality, v.variability) for v in system.variables}
+    assert types["on"] == types["direct"] == ("Boolean", "input", "discrete")
+    assert types["both"] == ("Boolean", "output", "discrete")
+    assert types["k"] == ("Integer", "output", "discrete")
+    assert types["count"] == ("Integer", "local", "discrete")
+    result = mbfmu.simulate(system, 1.0, inputs={"on": True, "direct": ([0.0, 0.25], [True, False])})
+    assert [result[name][-1] for name in ("late.y", "both", "k", "count")] == [1, 0, 3, 5]
+    assert [result[name][50] for name in ("late.y", "both", "k", "count")] == [0, 1, 3, 2]

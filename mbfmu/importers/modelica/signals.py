@@ -13,7 +13,7 @@ from collections.abc import Hashable
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.modeling import Component, Connector
-from mbfmu.modeling.connectors import Port, Signal, SignalOutput
+from mbfmu.modeling.connectors import Port, Signal, SignalOutput, conflict
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,8 +129,12 @@ class Signals:
                         at, f"{a.path} and {b.path} are connected, but both are inputs, and no output feeds them"
                     )
                 continue
-            for sink, _, _ in sinks:
-                component.connect(sources[0][0].connector, sink.connector)
+            source = sources[0][0]
+            for sink, at, _ in sinks:
+                other_type = conflict((source.path, source.port), (sink.path, sink.port))
+                if other_type:
+                    raise fault(at, other_type)
+                component.connect(source.connector, sink.connector)
 
     def _join_buses(self) -> None:
         """What is connected to the same name below two connected buses is connected, too."""
