@@ -11,7 +11,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component, shown
 from mbfmu.modeling.connectors import Connector, Reference, Signal, SignalOutput
-from mbfmu.modeling.declarations import checked_numbers
+from mbfmu.modeling.declarations import checked_numbers, truths_as_numbers
 from mbfmu.modeling.figures import Drawn
 from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
@@ -86,9 +86,7 @@ class Assembly(Component):
         if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):
             name = self._new_name("input", name)
         size = target.owner.size_of(target)
-        given = start if isinstance(start, list | tuple | np.ndarray) else [start]
-        if target.port.type.base == "Boolean":
-            given = [float(value) if isinstance(value, bool | np.bool_) else value for value in given]
+        given = truths_as_numbers(start) if target.port.type.base == "Boolean" else start
         checked_numbers(given, f"input {name}: its start value {start!r}")
         if isinstance(start, list | tuple | np.ndarray) and (
             len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)

@@ -394,7 +394,8 @@ class Component:
                 self._values[name] = declaration.checked(value, self.where)
                 rebuild |= declaration.structural and type(self).build is not Component.build
             elif isinstance(declaration, Variable):
-                new, old = checked_start(value, f"{self.where}.{name}"), self._values.get(name, Start())
+                new = checked_start(value, f"{self.where}.{name}", declaration.type)
+                old = self._values.get(name, Start())
                 self._values[name] = Start(
                     old.value if new.value is None else new.value, old.fixed if new.fixed is None else new.fixed
                 )

@@ -54,7 +54,7 @@ class Start:
     fixed: bool | Sequence[bool] | None = None
 
 
-def checked_start(value: Any, where: str) -> Start:
+def checked_start(value: Any, where: str, type: Type | None = None) -> Start:
     """A start value as Python or a file gives it, `Start` or a mapping with `start` and `fixed`, in its one form.
 
     Raises:
@@ -70,9 +70,18 @@ def checked_start(value: Any, where: str) -> Start:
     for flag in _scalars(value.fixed):
         if not (flag is None or isinstance(flag, bool | np.bool_)):
             raise ModelError(f"{where}: fixed = {value.fixed!r}; expected true or false")
+    if type is not None and type.base == "Boolean":
+        value = dataclasses.replace(value, value=truths_as_numbers(value.value))
     if value.value is not None and not hasattr(value.value, "is_symbolic"):
         checked_numbers(value.value, f"{where}: its start value {value.value!r}")
     return value
+
+
+def truths_as_numbers(value: Any) -> Any:
+    """True and False as 1.0 and 0.0, alone or in a list; all else as it is."""
+    if isinstance(value, list | tuple | np.ndarray):
+        return [truths_as_numbers(part) for part in value]
+    return float(value) if isinstance(value, bool | np.bool_) else value
 
 
 def checked_numbers(value: Any, what: str) -> None:

@@ -26,8 +26,9 @@ from mbfmu.components.blocks import (
     Switch,
 )
 from mbfmu.components.blocks.math_boolean import And
+from mbfmu.components.electrical import IdealDiode
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly, BooleanInput, Component, RealOutput
+from mbfmu.modeling import Assembly, BooleanInput, Component, RealOutput, Start
 from mbfmu.modeling import types as t
 from mbfmu.studies.foreign import Foreign, signals_of
 from mbfmu.studies.inputs import read_csv
@@ -150,6 +151,14 @@ def test_start_values_of_inputs_are_checked():
         mbfmu.System.of(model)
     with pytest.raises(ModelError, match="no finite number"):
         model.input(model.product.u1, "factor", start=True)
+    with pytest.raises(ModelError, match="no finite number"):
+        model.input(model.all.u, "truths", start=[True, [False], None])
+
+
+def test_start_values_of_boolean_variables():
+    assert [IdealDiode(off=Start(value)).start("off")[0] for value in (True, 0, False)] == [1.0, 0.0, 0.0]
+    with pytest.raises(ModelError, match="no finite number"):
+        IdealDiode(s=Start(True))
 
 
 @pytest.mark.parametrize(
