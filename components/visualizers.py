@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar
 
 import casadi as ca
 
 from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
-from mbfmu.components.interfaces import PartialVisualizer
+from mbfmu.components.interfaces import PartialVisualizer, Renamed
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.frames import normalize
 from mbfmu.modeling import Parameter, RealInput, required
@@ -23,6 +23,20 @@ ARROW_COLOR = (0, 0, 255)
 BLACK = (0, 0, 0)
 SURFACE_COLOR = (0, 128, 255)
 TYRE_COLOR = (30, 30, 30)
+
+VECTOR_QUANTITY = t.Type(
+    "VectorQuantity",
+    "String",
+    values=(
+        "Force",
+        "Torque",
+        "Velocity",
+        "Acceleration",
+        "AngularVelocity",
+        "AngularAcceleration",
+        "RelativePosition",
+    ),
+)
 
 
 class FixedShape(ShapeAnimation, PartialVisualizer):
@@ -79,10 +93,17 @@ class _Arrow(Animated, PartialVisualizer):
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow line", animation=True
     )
     color = Parameter(t.Color, ARROW_COLOR, "Color of arrow", shape=3, animation=True)
+    quantity = Parameter(
+        VECTOR_QUANTITY, "RelativePosition", "Kind of physical quantity represented by the vector", animation=True
+    )
+    headAtOrigin = Parameter(
+        t.Boolean, False, "= true, if the vector is pointing towards the origin of vector frame", animation=True
+    )
 
     def draw_head(self: Any, r_head: Any) -> None:
         """Draw the arrow over the vector r_head [m], resolved in frame_a."""
-        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=self.r_tail, color=self.color)
+        tail = ca.SX(self.r_tail) - ca.SX(r_head) if self.headAtOrigin else self.r_tail
+        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=tail, color=self.color)
 
 
 class FixedArrow(_Arrow):
@@ -143,17 +164,24 @@ class Rectangle(Animated, PartialVisualizer):
         )
 
 
-class Torus(Animated, PartialVisualizer):
+class Torus(Renamed, Animated, PartialVisualizer):
     """Torus about the y-axis of a frame."""
 
     modelica_name = "MultiBody.Visualizers.Torus"
+    newer_names: ClassVar[Mapping[str, str]] = {"R": "ri", "r": "ro"}
 
     ri = Parameter(t.Radius, 0.5, "Inner radius of torus", animation=True)
     ro = Parameter(t.Radius, 0.1, "Outer radius of torus (= width/2)", animation=True)
     opening = Parameter(t.Angle, 0.0, "Opening angle of torus", animation=True)
     startAngle = Parameter(t.Angle, -math.pi, "Start angle of torus slice", animation=True)
     stopAngle = Parameter(t.Angle, math.pi, "End angle of torus slice", animation=True)
+    wireframe = Parameter(t.Boolean, False, "= true: 3D model will be displayed without faces", animation=True)
     color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
+    transparency = Parameter(
+        t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
+    )
+    n_R = Parameter(t.Integer, 40, "Number of points along the circle of the tube's center", min=2, animation=True)
+    n_r = Parameter(t.Integer, 20, "Number of points along the tube's circumference", min=2, animation=True)
 
     def visualize(self: Any) -> None:
         form = self.ri, self.ro, self.opening, self.startAngle, self.stopAngle
@@ -171,6 +199,8 @@ class VoluminousWheel(Animated, PartialVisualizer):
     rCurvature = Parameter(t.Radius, 0.30, "Radius of the curve of the cross section", animation=True)
     color = Parameter(t.Color, TYRE_COLOR, "Color of tire", shape=3, animation=True)
     rimColor = Parameter(t.Color, JOINT_COLOR, "Color of rim", shape=3, animation=True)
+    n_rTire = Parameter(t.Integer, 40, "Number of points along rTire", min=2, animation=True)
+    n_rCurvature = Parameter(t.Integer, 20, "Number of points along rCurvature", min=2, animation=True)
 
     def visualize(self: Any) -> None:
         form = self.rTire, self.rRim, self.width, self.rCurvature

@@ -15,6 +15,7 @@ from mbfmu.components.blocks.logical import true
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, DiscreteState, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import checked_start
 
 
 class DiscreteBlock(Component):
@@ -22,6 +23,12 @@ class DiscreteBlock(Component):
 
     samplePeriod = Parameter(t.Time, required, "Sample period of component", min=100 * 2.220446049250313e-16)
     startTime = Parameter(t.Time, 0.0, "First sample time instant")
+
+    def modify(self, **modifiers: Any) -> None:
+        """Take values; that the output is 0 before the first sample may be said, too."""
+        if "y" in modifiers and not np.any(checked_start(modifiers["y"], f"{self.where}.y").value):
+            del modifiers["y"]
+        super().modify(**modifiers)
 
     def sampled(self) -> Any:
         """The event of a sample."""

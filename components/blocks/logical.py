@@ -14,6 +14,7 @@ from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, r
 from mbfmu.modeling import types as t
 
 TRUE_FROM = 0.5
+ASSERTION_LEVEL = t.Type("AssertionLevel", "String", values=("warning", "error"))
 
 
 class _Comparison(Component):
@@ -373,15 +374,17 @@ class LogicalDelay(Component):
 
 
 class AssertCondition(Component):
-    """Stop with a message where the condition is not true."""
+    """Stop with a message where the condition is not true; a mere warning is not given."""
 
     modelica_name = "Blocks.Logical.AssertCondition"
 
     message = Parameter(t.String, "Assertion failed", "Message of the assert block")
+    assertionLevel = Parameter(ASSERTION_LEVEL, "error", "Assertion level")
     u = RealInput("Condition (true from 0.5 on)")
 
     def equations(self) -> None:
-        self.require(self.u - TRUE_FROM, self.message)
+        if self.assertionLevel == "error":
+            self.require(self.u - TRUE_FROM, self.message)
 
 
 class TerminateSimulation(Component):

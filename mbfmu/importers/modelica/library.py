@@ -38,6 +38,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "NonSI": ("Modelica", "Units", "NonSI"),
 }
 
+#: Enumerations of the language itself, known in every place.
+PREDEFINED = ("StateSelect", "AssertionLevel")
+
 #: Older names of packages, longest first.
 _RENAMED = (
     (("Modelica", "SIunits", "Conversions", "NonSIunits"), ("Modelica", "Units", "NonSI")),
@@ -133,16 +136,18 @@ def _is_constant(full: Name) -> bool:
 
 
 def normalised(found: Found) -> Found:
-    """Newer names for older ones, our component classes for the library's own text, and our partial models."""
+    """Newer names for older ones; what mbfmu has itself for the library's own text; our partial models."""
     full = found.full
     for old, new in _RENAMED:
         if full[: len(old)] == old:
             full = (*new, *full[len(old) :])
     if full[0] != "Modelica":
         return dataclasses.replace(found, node=None) if component(full) is not None else found
-    if component(full) is not None:
+    if component(full) is not None or connector(full) is not None or scalar_type(full) is not None:
         return dataclasses.replace(found, full=full, node=None)
-    return dataclasses.replace(found, full=full, node=found.node or prelude(full))
+    if full[:2] == ("Modelica", "Constants") and constant(full) is not None:
+        return dataclasses.replace(found, full=full, node=None)
+    return dataclasses.replace(found, full=full, node=prelude(full) or found.node)
 
 
 @functools.cache
@@ -278,6 +283,11 @@ _ENUMERATIONS: dict[str, tuple[str, ...]] = {
         "ModifiedContinuousDerivative",
     ),
     "Blocks.Types.Extrapolation": ("HoldLastPoint", "LastTwoPoints", "Periodic", "NoExtrapolation"),
+    "Blocks.Types.AnalogFilter": ("CriticalDamping", "Bessel", "Butterworth", "ChebyshevI"),
+    "Blocks.Types.FilterType": ("LowPass", "HighPass", "BandPass", "BandStop"),
+    "Blocks.Types.Regularization": ("Exp", "Sine", "Linear", "Cosine"),
+    "Blocks.Types.LimiterHomotopy": ("NoHomotopy", "Linear", "UpperLimit", "LowerLimit"),
+    "Blocks.Types.VariableLimiterHomotopy": ("NoHomotopy", "Linear", "Fixed"),
     "Blocks.Types.TimeEvents": ("Always", "AtDiscontinuities", "NoTimeEvents"),
     "AssertionLevel": ("warning", "error"),
 }
