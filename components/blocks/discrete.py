@@ -124,7 +124,7 @@ class TransferFunction(DiscreteSISO):
         a, b = ca.vec(self.a), ca.vec(self.b)
         self.require(a[0] ** 2 - 1e-300, "a[1] is 0; leave out leading coefficients that are")
         before = self.pre(self.x)
-        new = (self.u - ca.dot(a[1:], before)) / a[0]
+        new = (self.u - (ca.dot(a[1:], before) if before.numel() else 0)) / a[0]
         extended = ca.vertcat(new, before)
         sampled = self.sampled()
         if before.numel():

@@ -19,6 +19,16 @@ def amplitude(kind: str, order: int, normalized: bool, w: float) -> float:
     return float(abs(np.prod(factors)))
 
 
+def test_what_comes_out_of_a_filter_is_differentiated_as_often_as_its_order():
+    parts = {"u": blocks.Constant(k=1.0), "f": blocks.CriticalDamping(n=4, f=1.0, normalized=False)}
+    parts |= {f"d{i}": blocks.Der() for i in (1, 2, 3, 4)}
+    result = run("u.y - f.u", "f.y - d1.u", *(f"d{i}.y - d{i + 1}.u" for i in (1, 2, 3)), stop=0.5, **parts)
+    w = 2 * np.pi
+    x = w * result.time
+    np.testing.assert_allclose(result["d3.y"], w**3 * np.exp(-x) * (x - x**2 + x**3 / 6), atol=1e-4)
+    np.testing.assert_allclose(result["d4.y"], w**4 * np.exp(-x) * (1 - 3 * x + 1.5 * x**2 - x**3 / 6), atol=1e-3)
+
+
 @pytest.mark.parametrize("order", [1, 2, 3, 6])
 @pytest.mark.parametrize("kind", ["CriticalDamping", "Bessel", "ChebyshevI"])
 def test_normalized_filters_pass_3_dB_at_their_frequency(kind, order):

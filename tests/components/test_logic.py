@@ -132,6 +132,11 @@ def test_a_condition_ends_the_run_with_its_message():
     parts = {"u": blocks.BooleanStep(startTime=0.5, startValue=True), "a": blocks.AssertCondition(message="too late")}
     with pytest.raises(SimulationError, match="too late"):
         simulate(wired("u.y - a.u", **parts), 1.0)
+    parts = {
+        "u": blocks.BooleanStep(startTime=0.5, startValue=True),
+        "a": blocks.AssertCondition(assertionLevel="warning"),
+    }
+    assert simulate(wired("u.y - a.u", **parts), 1.0).time[-1] == 1.0
 
 
 def test_discrete_sources():
