@@ -290,7 +290,7 @@ class PadeDelay(Component):
 
     def _sizes(self, n: int, m: int) -> np.ndarray:
         """What the states of the canonical form are multiples of: powers of two that balance its matrix."""
-        delay = self._component.value("delayTime")
+        delay = self._component.original("delayTime")
         if not self.balance or not isinstance(delay, float):
             return np.ones(n)
         a = [1.0]

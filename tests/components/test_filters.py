@@ -10,6 +10,8 @@ from wiring import run
 from mbfmu.components import blocks
 from mbfmu.components.blocks.filters import CUT_OFF, prototype
 from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Parameter, types
+from mbfmu.simulation import simulate
 
 
 def amplitude(kind: str, order: int, normalized: bool, w: float) -> float:
@@ -115,6 +117,19 @@ def test_pade_delays_a_smooth_signal(balance, n, m):
     late = result.time > 1.0
     expected = np.cos(2 * np.pi * (result.time - 0.1))
     np.testing.assert_allclose(result["f.y"][late], expected[late], atol=min(error, 0.02) + 1e-6)
+
+
+def test_a_balanced_delay_whose_time_its_owner_passes_on_starts_in_steady_state():
+    class Delayed(Assembly):
+        late = Parameter(types.Time, 1e-3, "Delay time")
+
+        def build(self) -> None:
+            self.source = blocks.Constant(k=0.1)
+            self.delay = blocks.PadeDelay(delayTime=self.late, n=4, balance=True)
+            self.connect(self.source.y, self.delay.u)
+
+    result = simulate(Delayed(), 0.01)
+    np.testing.assert_allclose(result["delay.y"], 0.1, rtol=1e-6)
 
 
 def test_a_delay_of_improper_order_is_named():

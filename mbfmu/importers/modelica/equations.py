@@ -177,7 +177,8 @@ class Equations:
 
     def _fed(self, port: RealOutput, node: s.Node) -> Any:
         """Value of an output of the model's own that connections feed: that of their sources."""
-        own, elements = self.model.component, {}
+        own = self.model.component
+        elements: dict[int, Any] = {}
         for source, sink in own.connections:
             if sink.owner is own and sink.port.name == port.name:
                 found = values.flat(array(self.outside(source.owner, source.port.name, None, node)))
@@ -281,8 +282,9 @@ class Equations:
             self.assertions.append((equation.call, env))
         elif isinstance(equation, s.Connect) and not self.model.is_composite:
             ports = self.model.component.ports()
-            ends = sorted((equation.a, equation.b), key=lambda end: not isinstance(ports.get(end.names[0]), RealOutput))
-            return [Statement(*ends, env)]
+            gives_a = isinstance(ports.get(equation.a.names[0]), RealOutput)
+            left, right = (equation.a, equation.b) if gives_a else (equation.b, equation.a)
+            return [Statement(left, right, env)]
         elif isinstance(equation, s.When):
             raise fault(
                 equation.at,
