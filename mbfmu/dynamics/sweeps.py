@@ -130,6 +130,7 @@ class Sweeps:
         found = (key for key in self._known if isinstance(key, tuple) and len(key) == 3)
         return {(path, target) for path, target, order in found if isinstance(target, leaves.Value) and order}
 
+
     def _solved(self, key: Hashable, make: Callable[[], ca.SX], loop: AlgebraicLoop) -> ca.SX:
         """The value of a loop's member, where the loop is linear in it.
 

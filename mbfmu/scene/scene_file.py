@@ -122,7 +122,9 @@ def read_scene(
 def _shape(entry: dict[str, Any]) -> Shape:
     texts = ("component", "kind", "name", "type")
     values = {
-        name: str(entry[name]) if name in texts else tuple(q if isinstance(q, str) else float(q) for q in entry[name])
+        name: str(entry[name])
+        if name in texts
+        else tuple(q if isinstance(q, str) else float(q) for q in entry[name])
         for name in _FIELDS
     }
     return Shape(**values)  # type: ignore[arg-type]
