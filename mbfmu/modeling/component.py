@@ -398,6 +398,13 @@ class Component:
                 self._values[name] = Start(
                     old.value if new.value is None else new.value, old.fixed if new.fixed is None else new.fixed
                 )
+            elif isinstance(declaration, Signal):
+                start = checked_start(value, f"{self.where}.{name}")
+                if np.any(start.fixed):  # a guess of a signal's value changes nothing
+                    raise ModelError(
+                        f"{self.where}.{name}: a signal follows from others and cannot start with a fixed value; fix "
+                        "that of a state"
+                    )
             else:
                 nested[name] = value
         if rebuild:

@@ -146,5 +146,10 @@ Extrapolation = Type(
 )
 AssertionLevel = Type("AssertionLevel", "String", values=("warning", "error"))
 TimeEvents = Type("TimeEvents", "String", values=("Always", "AtDiscontinuities", "NoTimeEvents"))
+AnalogFilter = Type("AnalogFilter", "String", values=("CriticalDamping", "Bessel", "Butterworth", "ChebyshevI"))
+FilterType = Type("FilterType", "String", values=("LowPass", "HighPass", "BandPass", "BandStop"))
+Regularization = Type("Regularization", "String", values=("Exp", "Sine", "Linear", "Cosine"))
+LimiterHomotopy = Type("LimiterHomotopy", "String", values=("NoHomotopy", "Linear", "UpperLimit", "LowerLimit"))
+VariableLimiterHomotopy = Type("VariableLimiterHomotopy", "String", values=("NoHomotopy", "Linear", "Fixed"))
 
 INFINITY = math.inf

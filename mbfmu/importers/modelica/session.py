@@ -209,7 +209,8 @@ class Session:
             if model is not None:
                 self.structural.add((model.path, name))
         value = component.value(name)
-        self.register(component)
+        for part in component.walk():  # a composite's parameter may follow from one of its parts'
+            self.register(part)
         if isinstance(value, Start):
             raise fault(
                 at, f"{component.where}.{name} is found at the start of a run, but needed when the model is made"
