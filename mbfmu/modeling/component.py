@@ -77,6 +77,10 @@ def _components_in(value: Any) -> Iterator[Component]:
         yield from _components_in(value.ravel().tolist())
 
 
+def _is_ours(cls: type, name: str) -> bool:
+    return isinstance(vars(cls).get(name), property | FunctionType)
+
+
 class _Computed:
     """Stands in a signature for a default that is no plain value."""
 
@@ -125,6 +129,12 @@ class Component:
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for name, value in vars(cls).items():
+            if isinstance(value, Declaration) and _is_ours(Component, name):
+                raise ModelError(
+                    f"{cls.__name__}: {name!r} is part of what every component has, and cannot be declared; choose "
+                    "another name"
+                )
         cls.declarations = {}
         for base in reversed(cls.__mro__):
             cls.declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}

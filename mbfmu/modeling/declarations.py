@@ -117,6 +117,16 @@ class Declaration:
         return self.when is None or bool(self.when(instance))
 
 
+def check_declared(type: Any, doc: Any) -> None:
+    """Refuse what is no type, and what is no sentence: the two are easily exchanged."""
+    if not isinstance(type, Type):
+        raise ModelError(
+            f"a declaration has {type!r:.60} for its type; give one of mbfmu.modeling.types, such as types.Mass, first"
+        )
+    if not isinstance(doc, str):
+        raise ModelError(f"a declaration has {doc!r:.60} for its sentence; write in quotes what the quantity is")
+
+
 class Parameter(Declaration):
     """A parameter: type, default, one sentence; then shape, bounds and role.
 
@@ -143,6 +153,7 @@ class Parameter(Declaration):
         size: str | None = None,
         when: Callable[[Any], bool] | None = None,
     ) -> None:
+        check_declared(type, doc)
         self.type, self.default, self.doc, self.size = type, default, doc, size
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
         self.structural = structural or type.base != "Real" or type is Axis
@@ -299,6 +310,7 @@ class Variable(Declaration):
         dummy: Callable[[Any], bool] | None = None,
         when: Callable[[Any], bool] | None = None,
     ) -> None:
+        check_declared(type, doc)
         self.type, self.doc, self.when, self.dummy = type, doc, when, dummy
         self._nominal = nominal
         self._shape = (shape,) if isinstance(shape, int) else shape

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Callable
 
 import pytest
 from refusals import Refused
 
-from mbfmu import Assembly, System, load, simulate
-from mbfmu.components import Body, BodyShape, World, blocks, rotational, translational
+from mbfmu import Assembly, Component, System, load, simulate
+from mbfmu.components import Body, BodyShape, World, blocks, rotational, thermal, translational
 from mbfmu.errors import InitializationError, MbfmuError, SimulationError
 
 HEAD = """
@@ -311,7 +312,24 @@ EQUATIONS: dict[str, list[str]] = {
     "self.time_event(float('nan'))": ["own", "an instant", "not finite"],
     "self.y = self.switch(None, 1, 0)": ["own", "switch", "None"],
     "self.y = self.world.g": ["own", "needs a World"],
-    "pass": ["own"],
+    "pass": ["own", "do not assign y"],
+    "print(self.u)": ["own", "do not assign y"],
+    "self.y = max(self.u, 0)": ["own", "line 17", "self.switch", "fmax"],
+    "self.y = float(self.u)": ["own", "nan", "functions of math"],
+    "self.y = self.u if self.u > 0 else 0": ["own", "line 17", "self.switch"],
+}
+
+#: A wrong declaration in a component of the user's -> words of the message.
+DECLARATIONS: dict[str, list[str]] = {
+    "parts = Parameter(t.Real, 1.0, 'x')": ["'parts' is part of what every component has"],
+    "q = Parameter(1.0, 1.0, 'x')": ["1.0 for its type", "types.Mass"],
+    "q = Parameter(t.Real, 1.0, 5)": ["5 for its sentence"],
+    "q = Variable('x', t.Real)": ["'x' for its type"],
+    "q = Parameter(t.Real, -1.0, 'x', min=0)": ["own.q = -1.0", ">= 0"],
+    "q = Parameter(t.Real, required, 'x')": ["Own needs a value for q"],
+    "q = Parameter(t.Real, lambda self: self.zz, 'x')": ["own.q: its binding fails", "zz"],
+    "q = Variable(t.Real, 'x')": ["own", "do not assign q"],
+    "x = State(t.Real, 'x')": ["own", "do not assign der.x"],
 }
 
 #: Whole files -> words of the message.
@@ -383,6 +401,13 @@ def test_a_wrong_line(line: str, folder: pathlib.Path, refused: Refused) -> None
 def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, HEAD + OWN.replace("{line}", line))
     refused(["info", "model.py"], EQUATIONS[line])
+
+
+@pytest.mark.parametrize("line", DECLARATIONS, ids=range(len(DECLARATIONS)))
+def test_a_wrong_declaration(line: str, folder: pathlib.Path, refused: Refused) -> None:
+    own = OWN.replace("    def equations", f"    {line}\n\n    def equations").replace("{line}", "self.y = self.u")
+    write(folder, HEAD.replace("RealOutput,", "RealOutput, State,") + own)
+    refused(["info", "model.py"], DECLARATIONS[line])
 
 
 @pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
@@ -463,28 +488,33 @@ def test_a_pole_at_the_start_is_named() -> None:
         simulate(M())
 
 
-#: What a run sets, which its constructor would refuse -> words of the message.
-SET_LATER: dict[str, tuple[dict[str, float], str]] = {
-    "rotational.IdealGear(ratio=2.0)": ({"x.ratio": 0.0}, "x.ratio = 0: must not be 0"),
-    "rotational.IdealRollingWheel(radius=2.0)": ({"x.radius": 0.0}, "x.radius = 0: must not be 0"),
-    "rotational.LossyGear(ratio=2.0, lossTable=[[0, 0.9, 0.9, 0, 0]])": ({"x.lossTable[1,2]": 5.0}, "at most 1"),
-    "rotational.BearingFriction(tau_pos=[[0, 1]])": ({"x.tau_pos[1,2]": -1.0}, "smallest value is 0"),
-    "thermal.HeatCapacitor(C=1.0)": ({"x.C": 0.0}, "x.C = 0: must not be 0"),
-}
+#: A component, what a run sets of it, which its constructor would refuse, and words of the message.
+SET_LATER: list[tuple[Callable[[], Component], dict[str, float], str]] = [
+    (lambda: rotational.IdealGear(ratio=2.0), {"x.ratio": 0.0}, "x.ratio = 0: must not be 0"),
+    (lambda: rotational.IdealRollingWheel(radius=2.0), {"x.radius": 0.0}, "x.radius = 0: must not be 0"),
+    (
+        lambda: rotational.LossyGear(ratio=2.0, lossTable=[[0, 0.9, 0.9, 0, 0]]),
+        {"x.lossTable[1,2]": 5.0},
+        "at most 1",
+    ),
+    (lambda: rotational.BearingFriction(tau_pos=[[0, 1]]), {"x.tau_pos[1,2]": -1.0}, "smallest value is 0"),
+    (lambda: thermal.HeatCapacitor(C=1.0), {"x.C": 0.0}, "x.C = 0: must not be 0"),
+]
 
 
-@pytest.mark.parametrize("source", SET_LATER)
-def test_bounds_hold_in_a_run(source: str) -> None:
+@pytest.mark.parametrize("number", range(len(SET_LATER)))
+def test_bounds_hold_in_a_run(number: int) -> None:
+    make, values, words = SET_LATER[number]
+
     class M(Assembly):
         def __init__(self) -> None:
-            self.x = eval(source)
-            ports = self.x.ports()
-            for k, name in enumerate(n for n in ports if n in ("flange_a", "flange_b", "flangeR", "flangeT")):
+            self.x = make()
+            names = [name for name in self.x.ports() if name in ("flange_a", "flange_b", "flangeR", "flangeT")]
+            for k, name in enumerate(names):
                 load = translational.Mass(m=1.0) if name == "flangeT" else rotational.Inertia(J=1.0)
                 self.add(f"load{k}", load)
                 self.connect(getattr(self.x, name), load.flange_a)
 
-    values, words = SET_LATER[source]
     with pytest.raises(MbfmuError, match=words):
         simulate(M(), start_values=values)
 
