@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.components.interpolation import SMOOTHNESS, look_up
 from mbfmu.components.losses import LossPower
@@ -114,6 +115,7 @@ class StickSlip(LossPower):
         table = self.value(name)
         if is_expression(table):
             return
+        table = np.asarray(table)
         shape = self.shape_of(name)
         rising = len(shape) == 2 and shape[1] == columns and table[0, 0] == 0 and (table[1:, 0] > table[:-1, 0]).all()
         if not rising:

@@ -254,6 +254,7 @@ LINES: dict[str, list[str]] = {
     "self.x = sensors.AbsoluteAngles(sequence=(1, 1, 2))": ["sequence = (1, 1, 2)", "differ"],
     "self.x = RollingWheel(radius=0, m=1, I_axis=1, I_long=1)": ["wheelRadius = 0", "must not be 0"],
     "self.x = rotational.BearingFriction(tau_pos=[[0, -1]])": ["tau_pos", ">= 0"],
+    "self.x = rotational.BearingFriction(tau_pos=1.0)": ["tau_pos = 1.0", "rows of a speed"],
     "self.x = rotational.LossyGear(ratio=1, lossTable=[[0, 2, 1, 0, 0]])": ["lossTable", "at most 1"],
     "self.x = rotational.LossyGear(ratio=1, lossTable=[[0, 1, 1, -5, 0]])": ["lossTable", "not negative"],
     "self.x = thermal.HeatCapacitor(C=-1)": ["C = -1", ">= 0 J/K"],
