@@ -143,7 +143,9 @@ class Sum(MISO):
 
     modelica_name = "Blocks.Math.Sum"
 
-    k = Parameter(t.Real, lambda self: np.ones(self.nin), "Optional: sum coefficients", shape=None, tunable=True)
+    k = Parameter(
+        t.Real, lambda self: np.ones(self.nin), "Optional: sum coefficients", shape=None, size="nin", tunable=True
+    )
 
     def equations(self) -> None:
         self.y = ca.sum1(self.k * self.u)
@@ -161,7 +163,7 @@ class MultiSum(_Multi):
 
     modelica_name = "Blocks.Math.MultiSum"
 
-    k = Parameter(t.Real, lambda self: np.ones(self.nu), "Input gains", shape=None, tunable=True)
+    k = Parameter(t.Real, lambda self: np.ones(self.nu), "Input gains", shape=None, size="nu", tunable=True)
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
 

@@ -131,8 +131,8 @@ class JointUPS(UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
     f = Variable(Force, "= axis.f (driving force in the axis; = -bearing.f)")
     axisLength = Variable(Length, "Distance between frame_a and frame_b")
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
+    def check_values(self) -> None:
+        super().check_values()
         check_rod(self, "nAxis_ia")
 
     def equations(self) -> None:
@@ -346,8 +346,8 @@ class StartsWithUniversal(RodsAnimation, CylinderAnimation, PartialTwoFrames):
         "Length of rod 1 (= distance between universal and spherical joint)",
     )
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
+    def check_values(self) -> None:
+        super().check_values()
         check_rod(self, "rRod1_ia")
 
     def add_rod1(self) -> None:

@@ -26,7 +26,7 @@ class WheelSetConnectors(Animated, Renamed):
     axis2 = Flange_a("1-dim. rotational flange that drives the right wheel")
     support = Flange_b("Support of 1D axes")
 
-    wheelRadius = Parameter(Radius, required, "Radius of one wheel")
+    wheelRadius = Parameter(Radius, required, "Radius of one wheel", nonzero=True)
     wheelDistance = Parameter(Distance, required, "Distance between the two wheels")
 
 

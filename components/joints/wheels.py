@@ -74,7 +74,7 @@ class RollingWheel(Renamed, PartialOneFrame_a):
 
     frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis", needed=True)
 
-    wheelRadius = Parameter(Radius, required, "Wheel radius")
+    wheelRadius = Parameter(Radius, required, "Wheel radius", nonzero=True)
     stateSelect = Parameter(StateSelect, "always", "Priority to use generalized coordinates as states")
 
     x = Variable(Position, "x-coordinate of wheel axis", start=0.0, state_select=_select)

@@ -95,7 +95,7 @@ class RollingWheel(WheelBody):
 
     frame_a = Frame_a("Frame fixed in wheel center point. y-axis: along wheel axis, z-Axis: upwards")
 
-    wheelRadius = Parameter(Radius, required, "Radius of wheel")
+    wheelRadius = Parameter(Radius, required, "Radius of wheel", nonzero=True)
     width = Parameter(Distance, 0.035, "Width of wheel", animation=True)
 
     x = Variable(Position, "x-coordinate of wheel axis", start=0.0, fixed=True, state_select=_select)

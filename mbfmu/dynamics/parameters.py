@@ -36,6 +36,7 @@ class Parameters:
     #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
     open: tuple[int, ...]
     open_weights: tuple[float, ...]
+    open_names: tuple[str, ...]
     #: Indices in P of what may change while the model runs: tunable parameters, and what is derived from them.
     tunable: frozenset[int]
     #: Entries of d and what they are in terms of p.
@@ -68,6 +69,7 @@ class Parameters:
             defaults=tuple(places.defaults),
             open=tuple(places.open),
             open_weights=tuple(places.open_weights),
+            open_names=tuple(places.open_names),
             tunable=frozenset(tunable),
             derived=tuple(places.derived),
             expressions=tuple(solved),
@@ -136,6 +138,7 @@ class _Places:
         self.defaults: list[float] = []
         self.open: list[int] = []
         self.open_weights: list[float] = []
+        self.open_names: list[str] = []
         self.tunable: set[int] = set()
         self.derived: list[ca.SX] = []
         self.expressions: list[ca.SX] = []
@@ -159,13 +162,15 @@ class _Places:
                 f"{component.where}.{name}: its binding gives {len(expressions)} elements, expected {len(scalars)}"
             )
         bound = not isinstance(value, int | float | np.ndarray)
-        for scalar, given in zip(scalars, expressions, strict=True):
+        for number, (scalar, given) in enumerate(zip(scalars, expressions, strict=True), 1):
             self.labels[scalar.element_hash()] = f"{component.where}.{name}"
             if declaration.tunable and given.is_constant() and not bound:
                 self.tunable.add(len(self.symbols))
             self.add(scalar, given, is_open, bound)
             if is_open:
                 self.open_weights.append(1.0 if component.is_given(name) else OPEN)
+                element = f"[{number}]" if len(scalars) > 1 else ""
+                self.open_names.append(".".join(filter(None, (component.path, name))) + element)
 
     def add(self, symbol: ca.SX, given: ca.SX, is_open: bool = False, bound: bool = False) -> None:
         """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""

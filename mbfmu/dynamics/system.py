@@ -190,12 +190,19 @@ def check_assembly(assembly: Any) -> None:
             f"{where}: stop_time = {assembly.stop_time:g} s is not after start_time = {assembly.start_time:g} s; "
             "choose a later stop time"
         )
-    if not assembly.tolerance > 0:
-        raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not positive; choose one such as 1e-6")
+    if not 0 < assembly.tolerance < 1:
+        what = "positive" if assembly.tolerance <= 0 else "below 1"
+        raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not {what}; choose one such as 1e-6")
+    if assembly.interval is not None:
+        checked_numbers(assembly.interval, f"{where}: interval = {assembly.interval!r}")
+        if not assembly.interval > 0:
+            raise ModelError(f"{where}: interval = {assembly.interval:g} s is not positive; choose one such as 0.01")
     if assembly.solver not in SOLVERS:
         raise ModelError(f"{where}: solver = {assembly.solver!r} is unknown; there are {', '.join(SOLVERS)}")
     checked_name(assembly.name, f"assembly {assembly.name}")
     checked_text(assembly.description, f"{where}: description")
+    if not assembly.parts and not hasattr(assembly, "equations"):
+        raise ModelError(f"{where}: has no components; assign some to its attributes, as self.world = World()")
 
 
 def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.assembly import EXPERIMENT, Assembly
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Connector, Reference, Signal
 from mbfmu.modeling.registry import assemblies, component_class
@@ -240,11 +240,9 @@ class _Reader:
                 self.assembly.figure(entry["title"], found, entry.get("caption", ""))
 
     def _experiment(self, record: dict[str, Any]) -> None:
-        for key, attribute in (("start", "start_time"), ("stop", "stop_time"), ("tolerance", "tolerance")):
+        for attribute, key in EXPERIMENT.items():
             if key in record:
                 setattr(self.assembly, attribute, record[key])
-        if "solver" in record:
-            self.assembly.solver = record["solver"]
 
 
 def identifier(name: str) -> str:

@@ -26,6 +26,8 @@ class Type:
     max: float | None = None
     nominal: float | None = None
     values: tuple[str, ...] = ()
+    #: True where neighbours in a vector must differ.
+    distinct: bool = False
 
 
 def _si(
@@ -110,7 +112,10 @@ ElectricalForceConstant = _si("ElectricalForceConstant", "N/A")
 GravitationalParameter = Type("GravitationalParameter", unit="m3/s2", quantity="GravitationalParameter", min=0.0)
 
 Axis = Type("Axis", unit="1")
-RotationSequence = Type("RotationSequence", "Integer", min=1, max=3)
+#: Numbers of axes to turn about, one after the other; of a RotationSequence neighbours differ, so that there are angles
+#: for every orientation.
+AxisNumbers = Type("RotationSequence", "Integer", min=1, max=3)
+RotationSequence = Type("RotationSequence", "Integer", min=1, max=3, distinct=True)
 Color = Type("Color", "Integer", min=0, max=255)
 SpecularCoefficient = Type("SpecularCoefficient", min=0.0)
 ShapeType = Type("ShapeType", "String")

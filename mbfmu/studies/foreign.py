@@ -93,7 +93,7 @@ class Foreign:
                     output=list(outputs),
                     input=signals,
                     relative_tolerance=tolerance,
-                    logger=lambda *arguments: lines.append(str(arguments[-1])),
+                    logger=lambda *arguments: lines.append(_text(arguments[-1])),
                 )
         except Exception as error:
             cause = next((line for line in reversed(lines) if line.strip()), "")
@@ -176,6 +176,11 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
         if variable.name == name:
             return variable
     raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
+
+
+def _text(message: Any) -> str:
+    """A line of an FMU's log."""
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
 
 
 def _scalar(v: Any) -> ScalarVariable:

@@ -477,6 +477,8 @@ class Equations:
         )
         if not unknowns:
             if len(statements) == 1:
+                for side in (statements[0].left, statements[0].right):
+                    self._value(statements[0], side)  # a name that nothing has is told as such
                 raise fault(
                     statements[0].left.at,
                     f"`{statements[0].text}` determines nothing: all in it is known already. A relation "
