@@ -15,7 +15,7 @@ from mbfmu.modeling.types import Distance, Radius
 class WheelSetConnectors(Animated, Renamed):
     """Frames, flanges and dimensions of a wheel set."""
 
-    newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius", "track": "wheelDistance"}
+    other_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius", "track": "wheelDistance"}
 
     frameMiddle = Frame_a(
         "Frame fixed in middle of axis connecting both wheels (y-axis: along wheel axis, z-Axis: upwards)"

@@ -70,7 +70,7 @@ class RollingWheel(Renamed, PartialOneFrame_a):
     """Joint (no mass, no inertia) that describes an ideal rolling wheel (rolling on the plane z=0)."""
 
     modelica_name = "MultiBody.Joints.RollingWheel"
-    newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
+    other_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
 
     frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis", needed=True)
 

@@ -16,6 +16,7 @@ import { Simulation } from "./simulation.js";
 const byId = (id) => document.getElementById(id);
 let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+const FILL = 0.92; // of the free view that bounds take
 const COLORS = ["#0a6ed1", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#b08900", "#5c636a"];
 
 // Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
@@ -210,16 +211,22 @@ class Viewer {
   }
 
   look(direction) {
-    const center = this.bounds.getCenter(new Vector3());
-    const radius = Math.max(this.bounds.getSize(new Vector3()).length() / 2, 1e-6);
-    const half = (this.camera.fov * Math.PI) / 360;
-    const free = Math.tan(half) * Math.min(this.freeHeight() / window.innerHeight, this.camera.aspect);
-    const distance = radius / Math.sin(Math.atan(free));
+    const { min, max } = this.bounds, center = this.bounds.getCenter(new Vector3());
+    const out = direction.clone().normalize(), right = new Vector3().crossVectors(this.camera.up, out).normalize();
+    const up = new Vector3().crossVectors(out, right), slope = Math.tan((this.camera.fov * Math.PI) / 360) * FILL;
+    const high = (slope * this.freeHeight()) / window.innerHeight, wide = slope * this.camera.aspect;
+    // as near as lets all corners be seen, each as far out as it is
+    let distance = Math.max(max.distanceTo(min), 1e-6) / 2;
+    for (let k = 0; k < 8; k++) {
+      const corner = new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).sub(center);
+      const needed = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high);
+      distance = Math.max(distance, needed + corner.dot(out));
+    }
     this.camera.near = distance / 1000;
     this.camera.far = distance * 1000;
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(direction.clone().normalize(), distance * 1.05);
+    this.camera.position.copy(center).addScaledVector(out, distance);
     this.controls.update();
     this.refresh();
   }
@@ -279,7 +286,10 @@ class Viewer {
   select(path) {
     this.selected = path;
     const lit = new Set(path === null ? [] : this.meshesOf(path));
-    for (const mesh of this.meshes) mesh.material.emissive.set(lit.has(mesh) ? 0x2a6fb0 : 0x000000);
+    for (const mesh of this.meshes) {
+      if (mesh.isMesh) mesh.material.emissive.set(lit.has(mesh) ? 0x2a6fb0 : 0x000000);
+      else mesh.material.opacity = path !== null && !lit.has(mesh) ? 0.4 : 1; // lines do not shine
+    }
     for (const button of document.querySelectorAll("#tree .name")) {
       button.classList.toggle("selected", button.dataset.path === path);
     }
@@ -478,6 +488,7 @@ class Viewer {
     const box = this.renderer.domElement.getBoundingClientRect(), ray = new Raycaster();
     const at = new Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2);
     ray.setFromCamera(at, this.camera);
+    ray.params.Line.threshold = this.camera.position.distanceTo(this.controls.target) / 100;
     const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => mesh.visible), false);
     return hit ? hit.object.userData.component : null;
   }
@@ -553,8 +564,9 @@ async function start() {
   const glb = await unpacked("glb"), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
   const meshes = [];
   gltf.scene.traverse((object) => {
-    if (!object.isMesh) return;
+    if (!object.isMesh && !object.isLineSegments) return;
     object.material = object.material.clone(); // each can be lit up by itself
+    if (!object.isMesh) object.material.transparent = true;
     object.frustumCulled = false;
     meshes.push(object);
   });

@@ -16,8 +16,9 @@ from mbfmu.components import (
     Revolute,
     World,
     blocks,
+    visualizers,
 )
-from mbfmu.dynamics.drawing import Scene
+from mbfmu.dynamics.drawing import SURFACE_FACTS, Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
@@ -87,8 +88,11 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
         "torqueArrowLine:cylinder torqueArrowHead1:cone torqueArrowHead2:cone forceArrowLine:cylinder "
         "forceArrowHead:cone",
     ),
-    "Forces.Force": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead:cone"),
-    "Forces.Torque": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead1:cone arrowHead2:cone"),
+    "Forces.Force": ({}, "connectionLine:cylinder forceArrowLine:cylinder forceArrowHead:cone"),
+    "Forces.Torque": (
+        {},
+        "connectionLine:cylinder torqueArrowLine:cylinder torqueArrowHead1:cone torqueArrowHead2:cone",
+    ),
     "Forces.ForceAndTorque": (
         {},
         "connectionLine:cylinder forceArrowLine:cylinder forceArrowHead:cone torqueArrowLine:cylinder "
@@ -131,11 +135,15 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     "Visualizers.SignalArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
     "Visualizers.PipeWithScalarField": (
         {"rOuter": 0.1, "length": 1.0, "T_min": 0.0, "T_max": 1.0, "xsi": (0.0, 0.4, 1.0), "n_length": 5},
-        "ring1:tube ring2:tube ring3:tube ring4:tube",
+        "surface:surface",
     ),
-    "Visualizers.Rectangle": ({}, "surface:rectangle"),
-    "Visualizers.Torus": ({}, "surface:torus"),
-    "Visualizers.VoluminousWheel": ({}, "tire:tire rim:pipe"),
+    "Visualizers.Advanced.Surface": (
+        {"surfaceCharacteristic": lambda nu, nv: (*visualizers.rectangle(nu, nv), np.full((nu, nv, 3), 7.0))},
+        "surface:surface",
+    ),
+    "Visualizers.Rectangle": ({}, "surface:surface"),
+    "Visualizers.Torus": ({}, "surface:surface"),
+    "Visualizers.VoluminousWheel": ({}, "pipe:pipe torus:surface"),
     "Parts.Rotor1D": ({"J": 0.1}, "cylinder:cylinder"),
     "Parts.RollingWheelSet": (
         {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12, "wheelDistance": 0.5},
@@ -149,11 +157,6 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
 
 #: Parameters that show nothing where the library shows nothing either, or only in other cases.
 UNSEEN = {
-    ("Joints.Cylindrical", "cylinderLength"),  # it is as long as the joint is drawn out
-    ("Forces.WorldForce", "Nm_to_m"),
-    ("Forces.WorldTorque", "N_to_m"),
-    ("Forces.Force", "Nm_to_m"),
-    ("Forces.Torque", "N_to_m"),
     ("Sensors.CutForce", "arrowDiameter"),  # where forceDiameter is given, as it is here
     ("Sensors.CutForceAndTorque", "arrowDiameter"),
 }
@@ -233,7 +236,8 @@ def _changes(system: System, cls: type[Component], name: str) -> list[tuple[str,
         if base == "Boolean":
             found.append((parameter, not shown.value(parameter)))
         elif base == "String":
-            found.append((parameter, declaration.type.values[-1] if declaration.type.values else "cone"))
+            others = [value for value in declaration.type.values or ("cone",) if value != shown.value(parameter)]
+            found.append((parameter, others[0]))
         elif shape is None:
             found.append((parameter, (0.0, 0.3, 1.0)))
         elif declaration.type.max == 255:
@@ -309,7 +313,7 @@ def test_the_world_draws_axes_labels_gravity_and_ground() -> None:
     gravity = {"gravityArrowLine", "gravityArrowHead"}
     assert names() == axes | gravity
     assert names(axisShowLabels=False) == {name for name in axes if "label" not in name} | gravity
-    assert names(animateGravity=False, animateWorld=False, animateGround=True) == {"ground"}
+    assert names(animateGravity=False, animateWorld=False, animateGround=True) == {"surface"}
     assert names(gravityType="PointGravity", animateWorld=False) == {"gravitySphere"}
     off = System.of(Bare(enableAnimation=False), scene=True).scene
     assert isinstance(off, Scene)
@@ -363,13 +367,14 @@ def test_a_shape_of_the_wrong_size_is_refused() -> None:
 
 
 def test_a_pipe_shows_values_by_colours() -> None:
-    middles = np.array([0.125, 0.375, 0.625, 0.875])
     for name, n_colors, expected in (
         ("gray", 64, lambda x: [255 * x] * 3),
         ("jet", 9, lambda x: [255 * np.clip(1.5 - abs(4 * x - k), 0, 1) for k in (3, 2, 1)]),
     ):
         found = values_of(scene_of("Visualizers.PipeWithScalarField", colorMap=name, n_colors=n_colors))
-        for i, at in enumerate(middles):
+        points, colors = found["shown.surface"]["extra"][len(SURFACE_FACTS) :].reshape(2, 5, 30, 3)
+        np.testing.assert_allclose(np.hypot(points[..., 1], points[..., 2]), 0.1, rtol=1e-12)
+        for i, at in enumerate((0.0, 0.25, 0.5, 0.75, 1.0)):
             value = np.interp(at, (0.0, 0.4, 1.0), (0.1, 0.2, 0.3))  # nodes of jet lie among 9 colours
-            np.testing.assert_allclose(found[f"shown.ring{i + 1}"]["color"], expected(value), atol=1e-9)
-            assert found[f"shown.ring{i + 1}"]["r_shape"][0] == pytest.approx(i * 0.25)
+            np.testing.assert_allclose(colors[i], np.broadcast_to(expected(value), (30, 3)), atol=1e-9)
+            np.testing.assert_allclose(points[i, :, 0], at, atol=1e-12)

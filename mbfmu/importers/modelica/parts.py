@@ -37,7 +37,7 @@ def make_component(
     Raises:
         ModelError: an unknown name or a value that the class refuses; with file and line of the modifier.
     """
-    newer = getattr(cls, "newer_names", {})
+    newer = getattr(cls, "other_names", {})
     modifiers: dict[str, Any] = {}
     nested: list[str] = []
     place = at or Place(session.classes.path, 1)
@@ -92,7 +92,7 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
     """Modify a part of a library's composite."""
     for given in names_in(layers):
         own = inner(layers, given)
-        declaration = part.declarations.get(getattr(part, "newer_names", {}).get(given, given))
+        declaration = part.declarations.get(getattr(part, "other_names", {}).get(given, given))
         where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), at)
         value: Any = None
         if isinstance(declaration, Parameter):
