@@ -103,11 +103,14 @@ class _Writer:
 
     def _channel(self, node: int, path: str, found: Keyframes) -> None:
         g = self.gltf
-        time = (found.time - self.motion.time[0]).astype(np.float32)
+        exact = found.time - self.motion.time[0]
+        time = exact.astype(np.float32)
+        # glTF's instants are coarse: what moves fast stands where it is at these
+        values = found.values + found.rates * (time - exact)[:, None]
         if time.tobytes() not in self._times:
             accessor = self._array(time[:, None], bounds=True)
             self._times[time.tobytes()] = accessor
-        rows = np.stack([found.rates, found.values, found.rates], axis=1).reshape(-1, found.values.shape[1])
+        rows = np.stack([found.rates, values, found.rates], axis=1).reshape(-1, found.values.shape[1])
         output = self._array(rows.astype(np.float32))
         self.samplers.append(
             g.AnimationSampler(input=self._times[time.tobytes()], output=output, interpolation="CUBICSPLINE")
@@ -130,11 +133,10 @@ class _Writer:
         """The mesh of a surface that changes: morph targets, one after the other by the node's weights."""
         g, time, first = self.gltf, self.motion.time, len(SURFACE_FACTS)
         form = mesh_of(SURFACE, part.extra, part.size)
-        points, count = slice(first, first + form.positions.size), form.positions.size
-        allowed = np.full(track.values.shape[1] - first, 255 * FORM_TOLERANCE)
-        allowed[:count] = FORM_TOLERANCE * max(float(np.ptp(track.values[:, points])), 1e-9)
-        chosen = forms(time, track.values[:, first:] / allowed)
-        moves = bool(np.any(track.values[:, points] != track.values[0, points]))
+        points, colors = np.split(track.values[:, first:], [form.positions.size], axis=1)
+        size = max(float(np.ptp(points)), 1e-9)
+        chosen = forms(time, np.hstack([points / size, _linear(colors)]) / FORM_TOLERANCE)
+        moves = bool(np.any(points != points[0]))
         primitive = self._primitive(form, self._material(part, form))
         primitive.targets = [self._target(form, track.values[i], moves) for i in chosen[1:]]
         weights = np.eye(len(chosen), dtype=np.float32)[:, 1:]

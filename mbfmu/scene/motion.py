@@ -240,7 +240,7 @@ def keyframes(time: np.ndarray, values: np.ndarray) -> Keyframes:
 
 #: A surface that changes has so many forms at most, between which its points go straight and its colours fade.
 MOST_FORMS = 100
-#: What that may miss at the instants of the run, relative to how far its points go, or to a colour's range.
+#: What that may miss at the instants of the run, relative to how far its points go, or to full light.
 FORM_TOLERANCE = 2e-3
 
 

@@ -84,9 +84,9 @@ class Viewer {
     }
     this.root.updateMatrixWorld(true);
     if (this.followed) {
-      const shift = this.placeOf(this.followed).sub(this.controls.target);
-      this.controls.target.add(shift);
-      this.camera.position.add(shift);
+      const place = this.placeOf(this.followed);
+      this.shift(place.clone().sub(this.followedAt ?? place));
+      this.followedAt = place;
     }
     if (!this.isLive) byId("scrub").value = String(this.end > this.start ? (this.now - this.start) / (this.end - this.start) : 0);
     byId("clock").textContent = `${this.now.toFixed(model.stop - model.start < 0.5 ? 4 : 2)} s`;
@@ -194,8 +194,7 @@ class Viewer {
 
   // What travels far, over a grid, is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
-    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = new Box3();
-    for (const mesh of moving) now.expandByObject(mesh);
+    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = this.boxOf(moving);
     const size = now.getSize(new Vector3()).length(), way = this.bounds.getSize(new Vector3()).length();
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
@@ -205,13 +204,19 @@ class Viewer {
     const middle = this.bounds.getCenter(new Vector3());
     grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
     this.scene.add(grid);
-    this.bounds = now;
-    this.controls.target.copy(now.getCenter(new Vector3()));
+    this.goesAlong = moving; // bounds are where these are
     this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
   }
 
+  boxOf(meshes) {
+    const box = new Box3();
+    for (const mesh of meshes) box.expandByObject(mesh);
+    return box;
+  }
+
   look(direction) {
-    const { min, max } = this.bounds, center = this.bounds.getCenter(new Vector3());
+    const bounds = this.goesAlong ? this.boxOf(this.goesAlong) : this.bounds;
+    const { min, max } = bounds, center = bounds.getCenter(new Vector3());
     const out = direction.clone().normalize(), right = new Vector3().crossVectors(this.camera.up, out).normalize();
     const up = new Vector3().crossVectors(out, right), slope = Math.tan((this.camera.fov * Math.PI) / 360) * FILL;
     const high = (slope * this.freeHeight()) / window.innerHeight, wide = slope * this.camera.aspect;
@@ -334,8 +339,16 @@ class Viewer {
     }
   }
 
+  // Move the view as a whole.
+  shift(by) {
+    this.controls.target.add(by);
+    this.camera.position.add(by);
+  }
+
   follow(path) {
     this.followed = this.followed === path ? null : path;
+    this.followedAt = null;
+    if (this.followed) this.shift(this.boxOf(this.meshesOf(path)).getCenter(new Vector3()).sub(this.controls.target));
     this.show(this.now);
     this.writeDetails();
   }
@@ -350,6 +363,7 @@ class Viewer {
         points.push(this.placeOf(path));
       }
       this.followed = followed;
+      this.followedAt = null;
       const line = new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: 0xd9480f }));
       line.userData.points = [];
       line.frustumCulled = false;

@@ -72,7 +72,7 @@ def test_nodes_stand_where_the_run_says(name: str) -> None:
     for i in np.linspace(0, result.time.size - 1, 20).round().astype(int):
         for shape in scene.shapes:
             wanted = expected(shape, result, i, scene.up)
-            found = glb.world(numbers[shape.ident], np.float32(result.time[i] - result.time[0]))
+            found = glb.world(numbers[shape.ident], result.time[i] - result.time[0])
             allowed = 1e-6 * max(1.0, np.nanmax(np.abs(wanted), initial=0.0))
             if not np.isnan(wanted).any():
                 np.testing.assert_allclose(found, wanted, atol=allowed, rtol=0, err_msg=f"{shape.ident} at {i}")

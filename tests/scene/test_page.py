@@ -146,7 +146,8 @@ def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp
         """
         const [mesh] = viewer.meshesOf("rod"), [pipe] = viewer.meshesOf("pipe"), times = [0, 0.5, 1];
         const { color } = pipe.geometry.attributes, targets = pipe.geometry.morphAttributes.color;
-        const first = () => targets.reduce((sum, t, k) => sum + pipe.morphTargetInfluences[k] * t.getX(0), color.getX(0));
+        const parts = () => targets.map((target, k) => pipe.morphTargetInfluences[k] * target.getX(0));
+        const first = () => parts().reduce((sum, part) => sum + part, color.getX(0));
         return [times.map((time) => (viewer.show(time), mesh.material.color.clone().convertLinearToSRGB().r)),
                 times.map((time) => (viewer.show(time), first()))];
         """
