@@ -184,6 +184,7 @@ class RollingWheelSet(WheelSetConnectors):
 
     modelica_name = "MultiBody.Joints.RollingWheelSet"
 
+    animation = Parameter(Boolean, True, "= true, if animation of wheel set shall be enabled", animation=True)
     stateSelect = Parameter(StateSelect, "default", "Priority to use the generalized coordinates as states")
 
     x = Variable(Position, "x coordinate for center between wheels", start=0.0, state_select=_select)

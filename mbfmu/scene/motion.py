@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from mbfmu.dynamics.drawing import SURFACE, Quantity, Scene, Shape
 from mbfmu.scene.mesh_files import find_file
 
-#: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what they cover.
+#: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what there is.
 TOLERANCE = 3e-7
 
 
@@ -216,7 +216,7 @@ def keyframes(time: np.ndarray, values: np.ndarray) -> Keyframes:
     keep = np.concatenate([[True], np.diff(time) > 0])
     time, values = time[keep], values[keep]
     rates = CubicSpline(time, values)(time, 1) if len(time) > 3 else np.gradient(values, time, axis=0)
-    allowed = TOLERANCE * np.maximum(1.0, np.abs(values).max())
+    allowed = TOLERANCE * np.maximum(1.0, np.abs(values).max(axis=1))
     chosen, last = [0], len(time) - 1
     reach = 1
     while chosen[-1] < last:
@@ -270,7 +270,7 @@ def forms(time: np.ndarray, values: np.ndarray) -> np.ndarray:
     return found
 
 
-def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: int, allowed: float) -> bool:
+def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: int, allowed: np.ndarray) -> bool:
     if j - i < 2:
         return True
     h = time[j] - time[i]
@@ -281,4 +281,4 @@ def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: in
         + s**2 * (3 - 2 * s) * values[j]
         + s**2 * (s - 1) * h * rates[j]
     )
-    return bool(np.abs(found - values[i + 1 : j]).max() <= allowed)
+    return bool(np.all(np.abs(found - values[i + 1 : j]).max(axis=1) <= allowed[i + 1 : j]))

@@ -474,7 +474,8 @@ class Viewer {
       pen.fillStyle = style.getPropertyValue("--quiet");
       pen.strokeStyle = style.getPropertyValue("--line");
       for (const value of [low, (low + high) / 2, high]) {
-        pen.fillText(String(Number(value.toPrecision(3))), left - 6, y(value) + 4);
+        const isNone = Math.abs(value) < 1e-4 * (high - low); // rounding, beside what is shown
+        pen.fillText(isNone ? "0" : String(Number(value.toPrecision(3))), left - 6, y(value) + 4);
         pen.beginPath();
         pen.moveTo(left, y(value));
         pen.lineTo(width - 8, y(value));
