@@ -162,6 +162,11 @@ class Scene:
     vectors: tuple[Vector, ...] = ()
 
     @property
+    def idents(self) -> set[str]:
+        """Names in the model of shapes and vectors."""
+        return {shape.ident for shape in self.shapes} | {vector.ident for vector in self.vectors}
+
+    @property
     def variables(self) -> tuple[str, ...]:
         """Names of the variables that the shapes follow, each once."""
         return tuple(

@@ -70,7 +70,7 @@ def element_name(array: str, index: Iterable[int]) -> str:
 
 
 def _starts(start: Any, count: int) -> list[str | None]:
-    given = start.split() if isinstance(start, str) else list(start or ())
+    given: list[str | None] = [*(start.split() if isinstance(start, str) else start or ())]
     if len(given) == 1:
         given *= count
     return given if len(given) == count else [None] * count

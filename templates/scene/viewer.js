@@ -206,6 +206,7 @@ class Viewer {
     this.scene.add(grid);
     this.goesAlong = moving; // bounds are where these are
     this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
+    this.followedAt = this.placeOf(this.followed);
   }
 
   boxOf(meshes) {

@@ -157,6 +157,21 @@ def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp
     assert browser.get_log("browser") == []
 
 
+def test_what_travels_far_stays_in_view(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    browser = opened(mbfmu.animate(mbfmu.load("vehicle"), tmp_path / "vehicle.html", 4.0))
+    seen = browser.execute_script(
+        """
+        const center = () => {
+          const { target } = viewer.controls, at = viewer.boxOf(viewer.meshesOf("chassis")).getCenter(target.clone());
+          viewer.camera.updateMatrixWorld(true);
+          return at.project(viewer.camera).toArray().slice(0, 2);
+        };
+        return [0, 2, 4].map((time) => (viewer.show(time), center()));
+        """
+    )
+    assert np.abs(seen).max() < 0.6, "it leaves the view"
+
+
 def test_without_its_program_a_page_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:
