@@ -84,7 +84,7 @@ class Viewer {
     }
     this.root.updateMatrixWorld(true);
     if (this.followed) {
-      const place = this.placeOf(this.followed);
+      const place = this.middleOf(this.followed);
       this.shift(place.clone().sub(this.followedAt ?? place));
       this.followedAt = place;
     }
@@ -206,7 +206,7 @@ class Viewer {
     this.scene.add(grid);
     this.goesAlong = moving; // bounds are where these are
     this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
-    this.followedAt = this.placeOf(this.followed);
+    this.followedAt = this.middleOf(this.followed);
   }
 
   boxOf(meshes) {
@@ -289,6 +289,16 @@ class Viewer {
     return mesh ? mesh.parent.getWorldPosition(new Vector3()) : new Vector3();
   }
 
+  // The middle of what is drawn of it, which stays the same point of it.
+  middleOf(path) {
+    const middle = new Vector3(), meshes = this.meshesOf(path);
+    for (const { geometry, matrixWorld } of meshes) {
+      if (!geometry.boundingBox) geometry.computeBoundingBox();
+      middle.add(geometry.boundingBox.getCenter(new Vector3()).applyMatrix4(matrixWorld));
+    }
+    return middle.divideScalar(meshes.length || 1);
+  }
+
   select(path) {
     this.selected = path;
     const lit = new Set(path === null ? [] : this.meshesOf(path));
@@ -349,7 +359,7 @@ class Viewer {
   follow(path) {
     this.followed = this.followed === path ? null : path;
     this.followedAt = null;
-    if (this.followed) this.shift(this.boxOf(this.meshesOf(path)).getCenter(new Vector3()).sub(this.controls.target));
+    if (this.followed) this.shift(this.middleOf(path).sub(this.controls.target));
     this.show(this.now);
     this.writeDetails();
   }
