@@ -386,6 +386,8 @@ class JointUSP(DrivenByPrismatic, BoxAnimation, StartsWithUniversal):
 
     modelica_name = "MultiBody.Joints.Assemblies.JointUSP"
 
+    boxColor = Parameter(Color, lambda self: self.sphereColor, "Color of box", shape=3, animation=True)
+
     def build(self) -> None:
         self.add_rod1()
         self.add_prismatic()
@@ -439,7 +441,7 @@ class StartsWithSpherical(RodsAnimation, PartialTwoFrames):
         return -self.rod1Mass * ca.dot(acceleration, self.rod1.v_CM_0)
 
 
-class JointSSR(StartsWithSpherical, CylinderAnimation, DrivenByRevolute):
+class JointSSR(StartsWithSpherical, DrivenByRevolute):
     """Spherical - spherical - revolute joint aggregation with mass (no constraints, no potential states)."""
 
     modelica_name = "MultiBody.Joints.Assemblies.JointSSR"
@@ -611,6 +613,8 @@ class JointRRP(BoxAnimation, PlanarAggregation):
     """Planar revolute - revolute - prismatic joint aggregation (no constraints, no potential states)."""
 
     modelica_name = "MultiBody.Joints.Assemblies.JointRRP"
+
+    boxColor = Parameter(Color, lambda self: self.cylinderColor, "Color of box", shape=3, animation=True)
 
     axis = TranslationalFlange_a("1-dim. translational flange that drives the prismatic joint")
     bearing = TranslationalFlange_b("1-dim. translational flange of the drive bearing of the prismatic joint")

@@ -70,7 +70,7 @@ class RollingWheel(Renamed, PartialOneFrame_a):
     """Joint (no mass, no inertia) that describes an ideal rolling wheel (rolling on the plane z=0)."""
 
     modelica_name = "MultiBody.Joints.RollingWheel"
-    newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
+    other_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
 
     frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis", needed=True)
 
@@ -184,6 +184,7 @@ class RollingWheelSet(WheelSetConnectors):
 
     modelica_name = "MultiBody.Joints.RollingWheelSet"
 
+    animation = Parameter(Boolean, True, "= true, if animation of wheel set shall be enabled", animation=True)
     stateSelect = Parameter(StateSelect, "default", "Priority to use the generalized coordinates as states")
 
     x = Variable(Position, "x coordinate for center between wheels", start=0.0, state_select=_select)

@@ -507,6 +507,10 @@ class PointMass(SphereAnimation):
 
     frame_a = Frame_a("Coordinate system fixed at center of mass point")
     m = Parameter(Mass, required, "Mass of mass point", min=0)
+    sphereDiameter = Parameter(
+        Diameter, lambda self: self.world.defaultBodyDiameter, "Diameter of sphere", animation=True
+    )
+    sphereColor = Parameter(Color, BODY_COLOR, "Color of sphere", shape=3, animation=True)
     stateSelect = Parameter(StateSelect, "avoid", "Priority to use frame_a.r_0, v_0 (= der(frame_a.r_0)) as states")
 
     r_0 = Variable(

@@ -121,6 +121,19 @@ SpecularCoefficient = Type("SpecularCoefficient", min=0.0)
 ShapeType = Type("ShapeType", "String")
 #: Functions of Visualizers.Colors.ColorMaps, by name.
 ColorMap = Type("ColorMap", "String", values=("jet", "hot", "gray", "spring", "summer", "autumn", "winter"))
+VectorQuantity = Type(
+    "VectorQuantity",
+    "String",
+    values=(
+        "Force",
+        "Torque",
+        "Velocity",
+        "Acceleration",
+        "AngularVelocity",
+        "AngularAcceleration",
+        "RelativePosition",
+    ),
+)
 ShapeExtra = Type("ShapeExtra")
 #: An orientation object (frames.Orientation); its scalars are `R.T[i,j]` and `R.w[i]`.
 Orientation = Type("Orientation")

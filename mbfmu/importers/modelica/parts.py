@@ -38,7 +38,7 @@ def make_component(
     Raises:
         ModelError: an unknown name or a value that the class refuses; with file and line of the modifier.
     """
-    newer = getattr(cls, "newer_names", {})
+    newer = getattr(cls, "other_names", {})
     modifiers: dict[str, Any] = {}
     nested: list[str] = []
     place = at or Place(session.classes.path, 1)
@@ -94,7 +94,7 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
     """Modify a part of a library's composite."""
     for given in names_in(layers):
         own = inner(layers, given)
-        declaration = part.declarations.get(getattr(part, "newer_names", {}).get(given, given))
+        declaration = part.declarations.get(getattr(part, "other_names", {}).get(given, given))
         where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), at)
         value: Any = None
         if isinstance(declaration, Parameter):
@@ -115,7 +115,7 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
 
 def is_parameter(part: Component, name: str) -> bool:
     """True where a component has a parameter of this name, or of this newer one."""
-    return isinstance(part.declarations.get(getattr(part, "newer_names", {}).get(name, name)), Parameter)
+    return isinstance(part.declarations.get(getattr(part, "other_names", {}).get(name, name)), Parameter)
 
 
 def _places(layers: Layers) -> list[tuple[str, Place]]:

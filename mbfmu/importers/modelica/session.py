@@ -428,7 +428,7 @@ class Session:
         raise fault(node.at, f"{node}: {values.describe(value)} has no {name!r}")
 
     def _of_component(self, component: Component, name: str, node: s.Node, env: Environment) -> Any:
-        name = getattr(component, "newer_names", {}).get(name, name)
+        name = getattr(component, "other_names", {}).get(name, name)
         if name in component.parts:
             return component.parts[name]
         listed = [p for n, p in component.parts.items() if n.startswith(f"{name}[")]
