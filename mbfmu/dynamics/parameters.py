@@ -80,6 +80,17 @@ class Parameters:
         """Expressions with passed-on parameters replaced by what they pass on."""
         return _resolve(self.aliases, expressions)
 
+    def check_regular(self, matrices: Mapping[str, ca.SX]) -> None:
+        """Refuse matrices of equations that are singular with the parameters as they are, wherever these alone decide.
+
+        Raises:
+            ModelError: one is; its key says so.
+        """
+        for message, matrix in matrices.items():
+            values = ca.Function("matrix", [self.all], self.resolve([matrix]), {"allow_free": True})
+            if not values.has_free() and np.linalg.matrix_rank(np.array(values(self.default_P))) < matrix.size1():
+                raise ModelError(message)
+
     def source(self, symbol: ca.SX) -> ca.SX:
         """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
         alias = self.aliases.get(symbol.element_hash())

@@ -18,7 +18,6 @@ from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.figures import figures_of
 from mbfmu.dynamics.flatten import flatten
-from mbfmu.dynamics.implied import check_effects
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown, state_nominals
 from mbfmu.dynamics.jumps import check_jumps
@@ -106,7 +105,6 @@ class System:
         starts = Starts.of(sweeps)
         parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
-        check_effects(sweeps, assembled.parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
         start = guessed(sweeps, starts, parameters, vectors.x)
@@ -118,6 +116,7 @@ class System:
         delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
         entries = shown(sweeps, energy)
+        parameters.check_regular(sweeps.solved_for)
         drawing = drawn(sweeps) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
