@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 PEERS := .venv/.peers
+ZIG := .venv/.zig
 
 # What the runtime's library is compiled from: set-up compiles it.
 RUNTIME := mbfmu/runtime/contract.py $(wildcard templates/runtime/*.[ch])
@@ -36,8 +37,8 @@ lint: $(STUBS) build/typing/mbfmu
 	cd build/typing && ../../$(BIN)/mypy --config-file ../../pyproject.toml -p mbfmu
 	$(BIN)/codespell
 
-# The site, in build/site: warnings are errors; nothing is fetched from a network.
-docs: $(READY)
+# The site, in build/site, with the live pages: warnings are errors; nothing is fetched from a network.
+docs: live
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 fmus: $(READY)
@@ -47,8 +48,8 @@ fmus: $(READY)
 gallery: $(READY)
 	$(BIN)/python -m mbfmu.fmus.pictures
 
-# Live pages of some of the gallery, for the docs; needs ziglang for the runtime in browsers.
-live: $(READY)
+# Live pages of some of the gallery, for the docs.
+live: $(ZIG)
 	$(BIN)/python -m mbfmu.fmus.live_pages build/live
 
 bench: $(PEERS)
@@ -83,6 +84,11 @@ $(STUBS): $(READY) $(shell find components -name '*.py')
 $(PEERS): $(READY)
 	@echo "Installing the peers of the benchmarks"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
+	@touch $@
+
+# What compiles the runtime for browsers.
+$(ZIG): $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
 	@touch $@
 
 # Type checkers do not know package-dir: links show them the four folders as the one package that they install as.

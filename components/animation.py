@@ -101,15 +101,9 @@ class ShapeAnimation(Animated):
         self.draw_shape("shape", self.shapeType, frame, **attributes, **others)
 
 
-class CylinderAnimation(Animated):
-    """Cylinder along a joint axis."""
+class AxisAnimation(Animated):
+    """Cylinder along a joint axis, whose length the joint has."""
 
-    cylinderLength = Parameter(
-        Distance,
-        lambda self: self.world.defaultJointLength,
-        "Length of cylinder representing the joint axis",
-        animation=True,
-    )
     cylinderDiameter = Parameter(
         Distance,
         lambda self: self.world.defaultJointWidth,
@@ -118,6 +112,17 @@ class CylinderAnimation(Animated):
     )
     cylinderColor = Parameter(
         Color, JOINT_COLOR, "Color of cylinder representing the joint axis", shape=3, animation=True
+    )
+
+
+class CylinderAnimation(AxisAnimation):
+    """Cylinder along a joint axis."""
+
+    cylinderLength = Parameter(
+        Distance,
+        lambda self: self.world.defaultJointLength,
+        "Length of cylinder representing the joint axis",
+        animation=True,
     )
 
     def draw_cylinder(self: Any, frame: Any, e: Any, name: str = "cylinder") -> None:
@@ -174,4 +179,6 @@ class ArrowAnimation(Animated):
 
     def visualize(self: Any) -> None:
         r = self.frame_b.r_0 - self.frame_a.r_0
-        self.draw_arrow("arrow", r, self.arrowDiameter, r=self.frame_a.r_0, color=self.arrowColor)
+        self.draw_arrow(
+            "arrow", r, self.arrowDiameter, r=self.frame_a.r_0, quantity="RelativePosition", color=self.arrowColor
+        )

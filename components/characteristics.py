@@ -11,17 +11,13 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.modeling import types as t
-
-REGULARIZATION = t.Type("Regularization", "String", values=("Exp", "Sine", "Linear", "CoSine"))
-
 
 def sign(scope: Any, speed: Any, width: Any, kind: str) -> Any:
-    """Sign of a speed, made smooth (or steep) where it is smaller than `width`: a value of REGULARIZATION says how."""
+    """Sign of a speed, made smooth (or steep) where it is smaller than `width`: a value of Regularization says how."""
     if kind == "Exp":  # 2/(1 + exp(-speed/(0.01 width))) - 1, without overflow
         return ca.tanh(speed / (0.02 * width))
     phase = math.pi / 2 * speed / width
-    inner = {"Sine": ca.sin(phase), "Linear": speed / width, "CoSine": ca.sign(speed) * (1 - ca.cos(phase))}[kind]
+    inner = {"Sine": ca.sin(phase), "Linear": speed / width, "Cosine": ca.sign(speed) * (1 - ca.cos(phase))}[kind]
     return scope.switch(speed - width, 1, scope.switch(-speed - width, -1, inner))
 
 
@@ -56,4 +52,4 @@ def resistance(temperature: Any, reference: Any, alpha20: Any) -> Any:
     return (1 + alpha20 * (temperature - 293.15)) / (1 + alpha20 * (reference - 293.15))
 
 
-__all__ = ["REGULARIZATION", "eddy_current", "inverse", "linear", "quadratic", "resistance", "sign"]
+__all__ = ["eddy_current", "inverse", "linear", "quadratic", "resistance", "sign"]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.components.interpolation import look_up
 from mbfmu.components.losses import LossPower
 from mbfmu.errors import ModelError
 from mbfmu.modeling import RealInput, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Parameter, Speed, Variable
+from mbfmu.modeling.declarations import Parameter, Speed, Variable, is_expression
 
 #: Sliding ends where its speed is this far on the other side of zero [rad/s, m/s], so that rounding cannot end it.
 REVERSED = 1e-9
@@ -112,8 +113,9 @@ class StickSlip(LossPower):
             ModelError: not as many columns as there should be, or the first one does not rise from 0.
         """
         table = self.value(name)
-        if hasattr(table, "is_symbolic"):
+        if is_expression(table):
             return
+        table = np.asarray(table)
         shape = self.shape_of(name)
         rising = len(shape) == 2 and shape[1] == columns and table[0, 0] == 0 and (table[1:, 0] > table[:-1, 0]).all()
         if not rising:
@@ -146,6 +148,7 @@ class Pressed(Coulomb):
         ((0.0, 0.5),),
         "Positive sliding friction coefficient [-] as function of relative speed [rad/s or m/s] (>=0)",
         shape=None,
+        min=0,
     )
     cgeo = Parameter(t.Real, 1.0, "Geometry constant containing friction distribution assumption", min=0)
     fn_max = Parameter(t.Force, required, "Maximum normal force", min=0)
@@ -153,9 +156,9 @@ class Pressed(Coulomb):
     mu = Variable(t.Real, "Friction coefficient, negative unless the surfaces slide forward")
     fn = Variable(t.Force, "Normal force (=fn_max*f_normalized)")
 
-    def check_connections(self, connected: set[str]) -> None:
+    def check_values(self) -> None:
+        super().check_values()
         self.check_table("mu_pos")
-        super().check_connections(connected)
 
     def press(self, speed: ca.SX) -> ca.SX:
         """Let friction follow from the table and the signal; returns friction per coefficient."""

@@ -51,20 +51,20 @@ def nominal_value(given: float) -> float:
 
 
 class Renamed(Component):
-    """Component whose parameters may be given by the names of the library's newer versions, too."""
+    """Component whose parameters may be given by the names of other versions of the library, too."""
 
-    #: Newer name -> name here.
-    newer_names: ClassVar[Mapping[str, str]] = {}
+    #: Name of another version -> name here.
+    other_names: ClassVar[Mapping[str, str]] = {}
 
     def modify(self, **modifiers: Any) -> None:
-        """As Component.modify, with newer names as well.
+        """As Component.modify, with other names as well.
 
         Raises:
             ModelError: one parameter is given by two names.
         """
         known: dict[str, Any] = {}
         for given, value in modifiers.items():
-            name = self.newer_names.get(given, given)
+            name = self.other_names.get(given, given)
             if name in known:
                 raise ModelError(f"{self.where}: {given} and {name} are one parameter; give it once")
             known[name] = value

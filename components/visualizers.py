@@ -7,22 +7,25 @@ from __future__ import annotations
 
 import bisect
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import casadi as ca
 
-from mbfmu.components.animation import JOINT_COLOR, Animated, ShapeAnimation
+from mbfmu.components.animation import Animated, ShapeAnimation
 from mbfmu.components.interfaces import PartialVisualizer, Renamed
 from mbfmu.components.parts.fixed import FixedTranslation
-from mbfmu.frames import normalize
+from mbfmu.components.surfaces import pipe, rectangle, torus
+from mbfmu.errors import ModelError
+from mbfmu.frames import absolute_rotation, from_nxy
 from mbfmu.modeling import Parameter, RealInput, required
 from mbfmu.modeling import types as t
 
 ARROW_COLOR = (0, 0, 255)
 BLACK = (0, 0, 0)
 SURFACE_COLOR = (0, 128, 255)
-TYRE_COLOR = (30, 30, 30)
+TIRE_COLOR = (64, 64, 64)
+RED = (255, 0, 0)
 
 
 class FixedShape(ShapeAnimation, PartialVisualizer):
@@ -45,6 +48,8 @@ class FixedShape2(FixedTranslation):
     modelica_name = "MultiBody.Visualizers.FixedShape2"
 
     r = Parameter(t.Position, (1, 0, 0), "Vector from frame_a to frame_b resolved in frame_a", shape=3)
+    width = Parameter(t.Distance, 0.1, "Width of shape", animation=True)
+    color = Parameter(t.Color, SURFACE_COLOR, "Color of shape", shape=3, animation=True)
 
 
 class FixedFrame(Animated, PartialVisualizer):
@@ -79,14 +84,27 @@ class _Arrow(Animated, PartialVisualizer):
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow line", animation=True
     )
     color = Parameter(t.Color, ARROW_COLOR, "Color of arrow", shape=3, animation=True)
+    quantity = Parameter(
+        t.VectorQuantity, "RelativePosition", "Kind of physical quantity represented by the vector", animation=True
+    )
     headAtOrigin = Parameter(
-        t.Boolean, False, "= true, if the arrow's head is at r_tail, and its tail before that", animation=True
+        t.Boolean, False, "= true, if the vector is pointing towards the origin of vector frame", animation=True
     )
 
-    def draw_head(self: Any, r_head: Any) -> None:
-        """Draw the arrow over the vector r_head [m], resolved in frame_a."""
-        tail = self.r_tail - r_head if self.headAtOrigin else self.r_tail
-        self.draw_arrow("arrow", r_head, self.diameter, self.frame_a, r_tail=tail, color=self.color)
+    def draw_vector(self: Any, coordinates: Any) -> None:
+        """Draw the arrow of a vector, resolved in frame_a; the world scales forces and torques to lengths."""
+        scale = {"Force": self.world.defaultN_to_m, "Torque": self.world.defaultNm_to_m}.get(self.quantity, 1.0)
+        self.draw_arrow(
+            "arrow",
+            coordinates / scale,
+            self.diameter,
+            self.frame_a,
+            r_tail=self.r_tail,
+            headAtOrigin=bool(self.headAtOrigin),
+            quantity=self.quantity,
+            coordinates=coordinates,
+            color=self.color,
+        )
 
 
 class FixedArrow(_Arrow):
@@ -98,7 +116,7 @@ class FixedArrow(_Arrow):
     length = Parameter(t.Length, 0.1, "Length of complete arrow", animation=True)
 
     def visualize(self) -> None:
-        self.draw_head(normalize(self.n) * self.length)
+        self.draw_vector(self.n * self.length)
 
 
 class SignalArrow(_Arrow):
@@ -109,10 +127,72 @@ class SignalArrow(_Arrow):
     r_head = RealInput("Position vector from origin of frame_a to head of arrow, resolved in frame_a", shape=3)
 
     def visualize(self) -> None:
-        self.draw_head(self.r_head)
+        self.draw_vector(self.r_head)
 
 
-class Rectangle(Animated, PartialVisualizer):
+class _SurfaceLook(Animated):
+    """What a surface is made of."""
+
+    wireframe = Parameter(t.Boolean, False, "= true: 3D model will be displayed without faces", animation=True)
+    color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
+    specularCoefficient = Parameter(
+        t.SpecularCoefficient, 0.7, "Reflection of ambient light (= 0: light is completely absorbed)", animation=True
+    )
+    transparency = Parameter(
+        t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
+    )
+
+    def draw_points(self: Any, points: Any, frame: Any, **attributes: Any) -> None:
+        """Draw the surface through points."""
+        look = {"wireframe": self.wireframe, "color": self.color, "transparency": self.transparency}
+        self.draw_surface("surface", points, frame, **look, **attributes)
+
+
+class Surface(_SurfaceLook, PartialVisualizer):
+    """Surface through points that a function gives.
+
+    The function is `surfaceCharacteristic`: given on construction, `Surface(surfaceCharacteristic=f, nu=20, nv=20)`
+    with f(nu, nv), or defined in a derived class, where it may take parameters, signals and `self.time`. It returns
+    matrices X, Y, Z [m] of (nu, nv) numbers or expressions and, where multiColoredSurface is true, the colours of the
+    points, 0 to 255, as an array (nu, nv, 3) or as matrices red, green and blue. `mbfmu.components.surfaces` has the
+    library's own: `rectangle`, `torus`, `pipe`.
+
+    In the library R and r_0 are inputs of a modifier; here frame_a gives them.
+    """
+
+    modelica_name = "MultiBody.Visualizers.Advanced.Surface"
+
+    nu = Parameter(t.Integer, 2, "Number of points in u-Dimension", min=2, structural=True, animation=True)
+    nv = Parameter(t.Integer, 2, "Number of points in v-Dimension", min=2, structural=True, animation=True)
+    multiColoredSurface = Parameter(t.Boolean, False, "= true: Color is defined for each surface point", animation=True)
+    color = Parameter(t.Color, RED, "Color of surface", shape=3, animation=True)
+
+    def __init__(
+        self, surfaceCharacteristic: Callable[[int, int], Sequence[Any]] | None = None, **modifiers: Any
+    ) -> None:
+        """`surfaceCharacteristic`: function (nu, nv) -> matrices X, Y, Z [m], and colours."""
+        self._own_characteristic = surfaceCharacteristic
+        super().__init__(**modifiers)
+
+    def surfaceCharacteristic(self, nu: int, nv: int) -> Sequence[Any]:
+        """Matrices X, Y, Z [m], (nu, nv) each, and colours where the surface has them.
+
+        Raises:
+            ModelError: the surface has no function of its own.
+        """
+        if self._own_characteristic is not None:
+            return self._own_characteristic(nu, nv)
+        raise ModelError(
+            f"{self.where}: a Surface needs the function that gives its points; give surfaceCharacteristic=f, or "
+            "define surfaceCharacteristic(self, nu, nv) in a derived class"
+        )
+
+    def visualize(self: Any) -> None:
+        points = self.surfaceCharacteristic(int(self.nu), int(self.nv))
+        self.draw_points(points, self.frame_a, multiColoredSurface=self.multiColoredSurface)
+
+
+class Rectangle(_SurfaceLook, PartialVisualizer):
     """Planar rectangular surface."""
 
     modelica_name = "MultiBody.Visualizers.Rectangle"
@@ -125,73 +205,69 @@ class Rectangle(Animated, PartialVisualizer):
     )
     length_u = Parameter(t.Distance, 3.0, "Length of rectangle in direction u", animation=True)
     length_v = Parameter(t.Distance, 1.0, "Length of rectangle in direction v", animation=True)
-    nu = Parameter(t.Integer, 3, "Number of points in direction u", min=2, animation=True)
-    nv = Parameter(t.Integer, 2, "Number of points in direction v", min=2, animation=True)
-    wireframe = Parameter(t.Boolean, False, "= true: 3D model will be displayed without faces", animation=True)
-    color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
-    transparency = Parameter(
-        t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
-    )
+    nu = Parameter(t.Integer, 3, "Number of points in direction u", min=2, structural=True, animation=True)
+    nv = Parameter(t.Integer, 2, "Number of points in direction v", min=2, structural=True, animation=True)
 
     def visualize(self: Any) -> None:
-        self.draw_shape(
-            "surface",
-            "rectangle",
-            self.frame_a,
-            lengthDirection=self.direction_u,
-            widthDirection=self.direction_v,
-            length=self.length_u,
-            width=self.length_v,
-            extra=(self.nu, self.nv, float(self.wireframe), self.transparency),
-            color=self.color,
-        )
+        R = absolute_rotation(self.frame_a.R, from_nxy(self.direction_u, self.direction_v))
+        self.draw_points(rectangle(int(self.nu), int(self.nv), self.length_u, self.length_v), self.frame_a, R=R)
 
 
-class Torus(Renamed, Animated, PartialVisualizer):
+class Torus(_SurfaceLook, Renamed, PartialVisualizer):
     """Torus about the y-axis of a frame."""
 
     modelica_name = "MultiBody.Visualizers.Torus"
-    newer_names: ClassVar[Mapping[str, str]] = {"R": "ri", "r": "ro"}
+    other_names: ClassVar[Mapping[str, str]] = {"ri": "R", "ro": "r"}
 
-    ri = Parameter(t.Radius, 0.5, "Inner radius of torus", animation=True)
-    ro = Parameter(t.Radius, 0.1, "Outer radius of torus (= width/2)", animation=True)
+    R = Parameter(t.Radius, 0.5, "Major radius (distance from center of torus to center of tube)", animation=True)
+    r = Parameter(t.Radius, 0.1, "Minor radius (radius of tube)", animation=True)
     opening = Parameter(t.Angle, 0.0, "Opening angle of torus", animation=True)
     startAngle = Parameter(t.Angle, -math.pi, "Start angle of torus slice", animation=True)
     stopAngle = Parameter(t.Angle, math.pi, "End angle of torus slice", animation=True)
-    color = Parameter(t.Color, SURFACE_COLOR, "Color of surface", shape=3, animation=True)
+    n_R = Parameter(t.Integer, 40, "Number of points along major radius R", min=2, structural=True, animation=True)
+    n_r = Parameter(t.Integer, 20, "Number of points along minor radius r", min=2, structural=True, animation=True)
 
     def visualize(self: Any) -> None:
-        form = self.ri, self.ro, self.opening, self.startAngle, self.stopAngle
-        self.draw_shape("surface", "torus", self.frame_a, length=1, width=1, extra=form, color=self.color)
+        form = self.R, self.r, self.opening, self.startAngle, self.stopAngle
+        self.draw_points(torus(int(self.n_R), int(self.n_r), *form), self.frame_a)
 
 
 class VoluminousWheel(Animated, PartialVisualizer):
-    """Wheel with rounded tyre about the y-axis of a frame."""
+    """Wheel with rounded tire about the y-axis of a frame."""
 
     modelica_name = "MultiBody.Visualizers.VoluminousWheel"
 
-    rTire = Parameter(t.Radius, 0.25, "Radius of tire", animation=True)
-    rRim = Parameter(t.Radius, 0.14, "Radius of rim", animation=True)
-    width = Parameter(t.Distance, 0.25, "Width of tire", animation=True)
-    rCurvature = Parameter(t.Radius, 0.30, "Radius of the curve of the cross section", animation=True)
-    color = Parameter(t.Color, TYRE_COLOR, "Color of tire", shape=3, animation=True)
-    rimColor = Parameter(t.Color, JOINT_COLOR, "Color of rim", shape=3, animation=True)
+    rTire = Parameter(t.Radius, 0.25, "Radius of the tire", animation=True)
+    rRim = Parameter(t.Radius, 0.14, "Radius of the rim", animation=True)
+    width = Parameter(t.Radius, 0.25, "Width of the tire", animation=True)
+    rCurvature = Parameter(t.Radius, 0.30, "Radius of the tire's cross section", animation=True)
+    color = Parameter(t.Color, TIRE_COLOR, "Color of tire", shape=3, animation=True)
+    specularCoefficient = Parameter(
+        t.SpecularCoefficient, 0.5, "Reflection of ambient light (= 0: light is completely absorbed)", animation=True
+    )
+    n_rTire = Parameter(t.Integer, 40, "Number of points along rTire", min=2, structural=True, animation=True)
+    n_rCurvature = Parameter(t.Integer, 20, "Number of points along rCurvature", min=2, structural=True, animation=True)
 
     def visualize(self: Any) -> None:
-        form = self.rTire, self.rRim, self.width, self.rCurvature
-        self.draw_shape("tire", "tire", self.frame_a, length=1, width=1, extra=form, color=self.color)
+        half = self.width / 2
+        curvature = ca.fmax(self.rCurvature, half)  # its arc spans the whole width
+        side, height = ca.asin(half / curvature), ca.sqrt(curvature**2 - half**2)
+        inner = self.rTire - curvature
+        edge = inner + height  # where tread and walls meet
         self.draw_shape(
-            "rim",
+            "pipe",
             "pipe",
             self.frame_a,
-            r_shape=(0, -self.width / 2, 0),
+            r_shape=(0, -half, 0),
             lengthDirection=(0, 1, 0),
-            widthDirection=(1, 0, 0),
+            widthDirection=(0, 0, 1),
             length=self.width,
-            width=2 * self.rRim,
-            extra=0.9,
-            color=self.rimColor,
+            width=2 * edge,
+            extra=ca.fmax(0, ca.fmin(self.rRim, edge)) / edge,
+            color=self.color,
         )
+        points = torus(int(self.n_rTire), int(self.n_rCurvature), inner, curvature, math.pi - side)
+        self.draw_surface("torus", points, self.frame_a, color=self.color)
 
 
 def _between(value: Any) -> Any:
@@ -214,8 +290,7 @@ _COLOR_MAPS: dict[str, Callable[[Any], tuple[Any, Any, Any]]] = {
 class PipeWithScalarField(Animated, PartialVisualizer):
     """Pipe along the x-axis of a frame whose colours show values along it.
 
-    In the library T is an input of a modifier; here it is a connector. The pipe is drawn as n_length - 1 rings of one
-    colour each.
+    In the library T is an input of a modifier; here it is a connector.
     """
 
     modelica_name = "MultiBody.Visualizers.PipeWithScalarField"
@@ -241,22 +316,17 @@ class PipeWithScalarField(Animated, PartialVisualizer):
     transparency = Parameter(
         t.Real, 0.0, "Transparency of shape: 0 (= opaque) ... 1 (= fully transparent)", animation=True
     )
-    n_rOuter = Parameter(t.Integer, 30, "Number of points along outer radius", min=4, animation=True)
+    n_rOuter = Parameter(t.Integer, 30, "Number of points along outer radius", min=4, structural=True, animation=True)
     n_length = Parameter(t.Integer, 20, "Number of points along length", min=2, structural=True, animation=True)
 
     def visualize(self: Any) -> None:
-        rings = int(self.n_length) - 1
-        for i in range(rings):
-            self.draw_shape(
-                f"ring{i + 1}",
-                "tube",
-                self.frame_a,
-                r_shape=(self.length * i / rings, 0, 0),
-                length=self.length / rings,
-                width=2 * self.rOuter,
-                extra=(self.n_rOuter, self.transparency),
-                color=self.color_at((i + 0.5) / rings),
-            )
+        nu, nv = int(self.n_length), int(self.n_rOuter)
+        colors = [self.color_at(i / (nu - 1)) for i in range(nu)]  # one around the pipe
+        shades = [ca.vertcat(*(ca.SX(color[k]) * ca.SX.ones(1, nv) for color in colors)) for k in range(3)]
+        points = pipe(nu, nv, self.rOuter, self.length)
+        self.draw_surface(
+            "surface", (*points, shades), self.frame_a, multiColoredSurface=True, transparency=self.transparency
+        )
 
     def color_at(self: Any, position: float) -> Any:
         """Red, green and blue, 0 to 255, at a relative position: colours between those of the map are interpolated."""
@@ -279,6 +349,7 @@ __all__ = [
     "PipeWithScalarField",
     "Rectangle",
     "SignalArrow",
+    "Surface",
     "Torus",
     "VoluminousWheel",
 ]

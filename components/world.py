@@ -8,7 +8,8 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.frames import null_rotation
+from mbfmu.components.surfaces import rectangle
+from mbfmu.frames import from_nxy, null_rotation
 from mbfmu.modeling import Component, Frame_b
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import (
@@ -26,7 +27,7 @@ from mbfmu.modeling.types import (
 )
 
 BLACK = (0, 0, 0)
-ARROW_COLOR = (0, 180, 0)
+GRAVITY_COLOR = (0, 230, 0)
 GROUND_COLOR = (200, 200, 200)
 
 
@@ -76,14 +77,14 @@ class World(Component):
         "Diameter of gravity arrow",
         animation=True,
     )
-    gravityArrowColor = Parameter(Color, ARROW_COLOR, "Color of gravity arrow", shape=3, animation=True)
+    gravityArrowColor = Parameter(Color, GRAVITY_COLOR, "Color of gravity arrow", shape=3, animation=True)
     gravitySphereDiameter = Parameter(
         Diameter,
         12742000.0,
         "Diameter of sphere representing gravity center (default = mean diameter of earth)",
         animation=True,
     )
-    gravitySphereColor = Parameter(Color, ARROW_COLOR, "Color of gravity sphere", shape=3, animation=True)
+    gravitySphereColor = Parameter(Color, GRAVITY_COLOR, "Color of gravity sphere", shape=3, animation=True)
     groundAxis_u = Parameter(
         Axis,
         lambda self: (0, 1, 0) if abs(self.n[0]) >= 0.99 else (1, 0, 0),
@@ -190,7 +191,6 @@ class World(Component):
         return {"potential": m * potential}
 
     def visualize(self: Any) -> None:
-        shine = {"specularCoefficient": self.defaultSpecularCoefficient}
         if self.animateWorld:
             self.draw_axes(
                 self.axisLength,
@@ -217,19 +217,15 @@ class World(Component):
                 length=size,
                 width=size,
                 color=self.gravitySphereColor,
-                **shine,
+                specularCoefficient=0.0,
             )
         if self.animateGround and self.gravityType == "UniformGravity":
-            self.draw_shape(
-                "ground",
-                "rectangle",
-                lengthDirection=self.groundAxis_u,
-                widthDirection=np.cross(self.n, self.groundAxis_u),
-                length=self.groundLength_u,
-                width=self.groundLength_v,
+            self.draw_surface(
+                "surface",
+                rectangle(2, 2, self.groundLength_u, self.groundLength_v),
+                R=from_nxy(self.groundAxis_u, np.cross(self.n, self.groundAxis_u)),
                 color=self.groundColor,
-                extra=(2, 2, 0, 0),
-                **shine,
+                specularCoefficient=0.0,
             )
 
     def equations(self) -> None:

@@ -34,23 +34,12 @@ _OPTIONS = (
     "--hide-scrollbars",
 )
 
-#: The view alone, as large as the window, along the direction of the page, and as near as all of the motion allows.
+#: The view alone, as large as the window, along the direction of the page.
 _PREPARE = """
 for (const panel of document.querySelectorAll(".panel")) panel.style.display = "none";
 viewer.setTheme("light");
 viewer.resize();
 viewer.look(viewer.camera.position.clone().sub(viewer.controls.target));
-const { camera, controls, bounds: { min, max } } = viewer;
-for (let i = 0; i < (viewer.followed ? 0 : 6); i++) { // what is followed turns, out of these bounds
-  camera.updateMatrixWorld(true);
-  let share = 0;
-  for (let k = 0; k < 8; k++) {
-    const corner = min.clone().set(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z);
-    corner.project(camera);
-    share = Math.max(share, Math.abs(corner.x), Math.abs(corner.y));
-  }
-  camera.position.sub(controls.target).multiplyScalar(Math.max(share / 0.92, 0.3)).add(controls.target);
-}
 """
 _PICTURE = """
 viewer.show(viewer.start + arguments[0] * (viewer.end - viewer.start));

@@ -130,7 +130,7 @@ def read_subject(fmu: Foreign) -> Described:
     missing = [name for name in scene.variables if name not in known]
     if missing:
         raise MbfmuError(
-            f"{fmu.path}: has no variable '{missing[0]}', which its scene takes; build it anew, of FMI 2.0"
+            f"{fmu.path}: has no variable '{missing[0]}', which its scene takes; build it anew with this version"
         )
     return Described(fmu.name, fmu.description.description or "", components, fmu.variables, scene)
 
@@ -167,7 +167,7 @@ def _live(
     moved = motion(subject.scene, result.time, result, by_name=True)
     glb = write_glb(moved.start, subject.scene.up, subject.name)
     wasm = ready_library("wasm32").read_bytes()
-    page = write_live_page(subject, fmu.description, fmu.path, wasm, result, glb, largest_turn(moved), tolerance)
+    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, largest_turn(moved), tolerance)
     target.write_text(page, encoding="utf-8")
     return target
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.figures import drawable
@@ -49,7 +50,7 @@ def simulate(
     stop_time, start_time
         s; the assembly's own experiment where None.
     step
-        Distance of recorded points, s; a 500th of the run where None.
+        Distance of recorded points, s; the assembly's own where None, else a 500th of the run.
     tolerance
         Relative and absolute tolerance of the integrator; the assembly's own where None.
     start_values
@@ -89,12 +90,14 @@ def simulate(
             raise ModelError(f'{system.name}: the method "{method}" is unknown; there are {", ".join(SOLVERS)}')
         equations = dataclasses.replace(equations, solver=method)
     drive = None
-    if inputs is not None:
-        from mbfmu.studies.inputs import drive_of
+    if inputs is not None or interpolation != "linear":
+        from mbfmu.studies.inputs import check_interpolation, drive_of
 
+        check_interpolation(system.name, interpolation)
+    if inputs is not None:
         grid = time_grid(equations, start_time, stop_time, step)
         drive = drive_of(system.name, system.variables, inputs, grid, interpolation)
-        twice = set(drive.names) & set(start_values or {})
+        twice = set(drive.names) & set(arguments.mapping(start_values, f"{system.name}: start_values"))
         if twice:
             raise ModelError(f"{system.name}: '{min(twice)}' is among the inputs and the start values; give it once")
     result = run(

@@ -10,9 +10,9 @@ import pathlib
 import re
 import sys
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -23,6 +23,8 @@ from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 from mbfmu.modeling.user_code import described, place
+
+T = TypeVar("T")
 
 FORMS = (
     "a gallery name (`mbfmu list`), file.py, file.py:Class, module:Class, model.toml, or a file of another format "
@@ -40,7 +42,7 @@ def load(source: str | pathlib.Path, settings: Sequence[str] = (), **options: An
     Raises `ModelError` where the source, a setting or an option does not exist or the assembly cannot be made.
     """
     source = str(source)
-    values = dict(parse_setting(setting) for setting in settings)
+    values = parse_settings(settings)
     given = {name: value for name, value in options.items() if value is not None}
     if importers.is_importable(source):
         assembly = importers.load(source, **given)
@@ -77,6 +79,21 @@ def parse_setting(setting: str) -> tuple[str, Any]:
         return name.strip(), float(text)
     except ValueError:
         return name.strip(), text.strip()
+
+
+def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
+    """Values by name of `name=value` texts, each name once."""
+    return each_once(map(parse_setting, settings))
+
+
+def each_once(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:
+    """What `-p` gives by name; a name that stands twice is refused, for one of its values would have no effect."""
+    found: dict[str, T] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ModelError(f"-p {name}: is given twice; leave one of them out")
+        found[name] = value
+    return found
 
 
 def apply_setting(assembly: Assembly, path: str, value: Any) -> None:

@@ -348,7 +348,7 @@ def test_a_bad_setting_ends_in_one_message(
         "missing source": ("build", ["SOURCE"]),
         "unknown target": ("build pendulum.py --target nativ", ["nativ", "native", "python"]),
         "unknown platform": ("build pendulum.py --target native --platform linux65", ["linux65", "linux64"]),
-        "source as output": ("build pendulum.py -o pendulum.py", ["pendulum.py", ".fmu"]),
+        "source as output": ("build pendulum.py -o pendulum.py", ["pendulum.py", "written over"]),
         "package of another name": ("ssp powertrain car -o car.fmu", ["car.fmu", "car.ssp"]),
         "FMU in place of an assembly": ("build broken.fmu", ["is an FMU", "`mbfmu info`"]),
         "run of a broken FMU": ("simulate broken.fmu", ["broken.fmu", "not an FMU"]),

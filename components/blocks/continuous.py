@@ -12,7 +12,7 @@ import numpy as np
 from mbfmu.components.blocks.interfaces import SISO, StateSpaceMatrices, common_shape
 from mbfmu.components.blocks.logical import true
 from mbfmu.components.blocks.math import Add, Add3, Gain
-from mbfmu.components.blocks.nonlinear import HOMOTOPY, LIMITER_HOMOTOPY, Limiter
+from mbfmu.components.blocks.nonlinear import HOMOTOPY, Limiter
 from mbfmu.components.blocks.sources import Constant
 from mbfmu.errors import ModelError
 from mbfmu.modeling import BooleanInput, Component, Parameter, RealInput, RealOutput, State, Variable, required
@@ -423,7 +423,7 @@ class LimPID(Component):
     xi_start = Parameter(t.Real, 0.0, "Initial or guess value for integrator output (= integrator state)")
     xd_start = Parameter(t.Real, 0.0, "Initial or guess value for state of derivative block")
     y_start = Parameter(t.Real, 0.0, "Initial value of output")
-    homotopyType = Parameter(LIMITER_HOMOTOPY, "Linear", HOMOTOPY)
+    homotopyType = Parameter(t.LimiterHomotopy, "Linear", HOMOTOPY)
     strict = Parameter(t.Boolean, False, "= true, if strict limits with noEvent(..)")
 
     u_s = RealInput("Connector of setpoint input signal")

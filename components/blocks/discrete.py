@@ -9,12 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.components.blocks.interfaces import StateSpaceMatrices
 from mbfmu.components.blocks.logical import true
 from mbfmu.errors import ModelError
 from mbfmu.modeling import BooleanInput, Component, DiscreteState, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import checked_start
 
 
 class DiscreteBlock(Component):
@@ -22,6 +24,12 @@ class DiscreteBlock(Component):
 
     samplePeriod = Parameter(t.Time, required, "Sample period of component", min=100 * 2.220446049250313e-16)
     startTime = Parameter(t.Time, 0.0, "First sample time instant")
+
+    def modify(self, **modifiers: Any) -> None:
+        """Take values; that the output is 0 before the first sample may be said, too."""
+        if "y" in modifiers and not np.any(checked_start(modifiers["y"], f"{self.where}.y").value):
+            del modifiers["y"]
+        super().modify(**modifiers)
 
     def sampled(self) -> Any:
         """The event of a sample."""
@@ -117,7 +125,7 @@ class TransferFunction(DiscreteSISO):
         a, b = ca.vec(self.a), ca.vec(self.b)
         self.require(a[0] ** 2 - 1e-300, "a[1] is 0; leave out leading coefficients that are")
         before = self.pre(self.x)
-        new = (self.u - ca.dot(a[1:], before)) / a[0]
+        new = (self.u - (ca.dot(a[1:], before) if before.numel() else 0)) / a[0]
         extended = ca.vertcat(new, before)
         sampled = self.sampled()
         if before.numel():

@@ -13,8 +13,6 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, required
 from mbfmu.modeling import types as t
 
-ANALOG_FILTER = t.Type("AnalogFilter", "String", values=("CriticalDamping", "Bessel", "Butterworth", "ChebyshevI"))
-FILTER_TYPE = t.Type("FilterType", "String", values=("LowPass", "HighPass", "BandPass", "BandStop"))
 #: Amplitude at the cut-off frequency of a normalized filter, -3 dB.
 CUT_OFF = 10 ** (-3 / 20)
 
@@ -23,10 +21,10 @@ Prototype = tuple[list[float], list[tuple[float, float]]]
 
 
 def prototype(kind: str, order: int, ripple: float, normalized: bool) -> Prototype:
-    """Low pass of a kind of ANALOG_FILTER, in the order of factors of the Modelica library.
+    """Low pass of a kind of AnalogFilter, in the order of factors of the Modelica library.
 
     Args:
-        kind: a value of ANALOG_FILTER.
+        kind: a value of AnalogFilter.
         order: number of poles.
         ripple: ripple of ChebyshevI in the pass band [dB].
         normalized: the amplitude at 1 rad/s is -3 dB (Butterworth's always is).
@@ -140,8 +138,8 @@ class Filter(Component):
 
     modelica_name = "Blocks.Continuous.Filter"
 
-    analogFilter = Parameter(ANALOG_FILTER, "CriticalDamping", "Analog filter characteristics")
-    filterType = Parameter(FILTER_TYPE, "LowPass", "Type of filter")
+    analogFilter = Parameter(t.AnalogFilter, "CriticalDamping", "Analog filter characteristics")
+    filterType = Parameter(t.FilterType, "LowPass", "Type of filter")
     order = Parameter(t.Integer, 2, "Order of filter", min=1)
     f_cut = Parameter(t.Frequency, required, "Cut-off frequency", min=1e-60)
     gain = Parameter(t.Real, 1.0, "Gain (= amplitude of frequency response at zero frequency)")
@@ -290,7 +288,7 @@ class PadeDelay(Component):
 
     def _sizes(self, n: int, m: int) -> np.ndarray:
         """What the states of the canonical form are multiples of: powers of two that balance its matrix."""
-        delay = self._component.value("delayTime")
+        delay = self._component.original("delayTime")
         if not self.balance or not isinstance(delay, float):
             return np.ones(n)
         a = [1.0]

@@ -379,7 +379,7 @@ class LogicalDelay(Component):
 
 
 class AssertCondition(Component):
-    """Stop with a message where the condition is not true."""
+    """Stop with a message where the condition is not true; a mere warning is not given."""
 
     modelica_name = "Blocks.Logical.AssertCondition"
 

@@ -154,7 +154,9 @@ class Sum(MISO):
 
     modelica_name = "Blocks.Math.Sum"
 
-    k = Parameter(t.Real, lambda self: np.ones(self.nin), "Optional: sum coefficients", shape=None, tunable=True)
+    k = Parameter(
+        t.Real, lambda self: np.ones(self.nin), "Optional: sum coefficients", shape=None, size="nin", tunable=True
+    )
 
     def equations(self) -> None:
         self.y = ca.sum1(ca.SX(self.k) * self.u)
@@ -172,7 +174,7 @@ class MultiSum(_Multi):
 
     modelica_name = "Blocks.Math.MultiSum"
 
-    k = Parameter(t.Real, lambda self: np.ones(self.nu), "Input gains", shape=None, tunable=True)
+    k = Parameter(t.Real, lambda self: np.ones(self.nu), "Input gains", shape=None, size="nu", tunable=True)
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
 
@@ -442,6 +444,7 @@ class MultiSwitch(Component):
         t.Real, lambda self: np.zeros(self.nu), "y = expr[i] if u[i] is the first that is true", shape=None
     )
     y_default = Parameter(t.Real, 0.0, "Default value of output y if all u[i] = false")
+    precision = Parameter(t.Integer, 3, "Number of significant digits to be shown", min=0, animation=True)
     u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
     firstActiveIndex = Variable(t.Integer, "Index of the first true input, 0 where there is none")

@@ -135,7 +135,9 @@ class MultiSwitch(Component):
 
     modelica_name = "Blocks.MathBoolean.MultiSwitch"
 
-    expr = Parameter(t.Real, lambda self: [0.0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None)
+    expr = Parameter(
+        t.Real, lambda self: [0.0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None, size="nu"
+    )
     use_pre_as_default = Parameter(t.Boolean, True, "Set true to hold last value as default (y_default = pre(y))")
     y_default = Parameter(t.Boolean, False, "Default value of output y if all u[i] = false")
     nu = Parameter(t.Integer, 0, "Number of input connections", min=0)

@@ -35,7 +35,9 @@ class MultiSwitch(Component):
 
     modelica_name = "Blocks.MathInteger.MultiSwitch"
 
-    expr = Parameter(t.Integer, lambda self: [0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None)
+    expr = Parameter(
+        t.Integer, lambda self: [0] * self.nu, "y = expr[i] if u[i] is the first that is true", shape=None, size="nu"
+    )
     y_default = Parameter(t.Integer, 0, "Output where all u[i] = false without use_pre_as_default; pre(y) at the start")
     use_pre_as_default = Parameter(t.Boolean, True, "= true, y holds its last value if all u[i]=false")
     nu = Parameter(t.Integer, 0, "Number of input connections", min=0)

@@ -10,7 +10,6 @@ from mbfmu.components.blocks.interfaces import SISO, Element, common_shape, rows
 from mbfmu.modeling import Component, Parameter, RealInput, RealOutput, State, required
 from mbfmu.modeling import types as t
 
-LIMITER_HOMOTOPY = t.Type("LimiterHomotopy", "String", values=("NoHomotopy", "Linear", "UpperLimit", "LowerLimit"))
 #: Description of a parameter that models take over from Modelica.
 HOMOTOPY = "Simplified model for homotopy-based initialization (no effect: initialisation needs none)"
 
@@ -34,7 +33,7 @@ class Limiter(_Elementwise):
     uMax = Parameter(t.Real, required, "Upper limits of input signals", shape=None)
     uMin = Parameter(t.Real, lambda self: -self.uMax, "Lower limits of input signals", shape=None)
     strict = Parameter(t.Boolean, False, "= true, if strict limits with noEvent(..)")
-    homotopyType = Parameter(LIMITER_HOMOTOPY, "Linear", HOMOTOPY)
+    homotopyType = Parameter(t.LimiterHomotopy, "Linear", HOMOTOPY)
 
     def law(self, p: Any) -> Any:
         self.require(p.uMax - p.uMin, "uMax is smaller than uMin; exchange them")
@@ -49,9 +48,7 @@ class VariableLimiter(Component):
     modelica_name = "Blocks.Nonlinear.VariableLimiter"
 
     strict = Parameter(t.Boolean, False, "= true, if strict limits with noEvent(..)")
-    homotopyType = Parameter(
-        t.Type("VariableLimiterHomotopy", "String", values=("NoHomotopy", "Linear", "Fixed")), "Linear", HOMOTOPY
-    )
+    homotopyType = Parameter(t.VariableLimiterHomotopy, "Linear", HOMOTOPY)
     ySimplified = Parameter(t.Real, 0.0, "Fixed value of output in simplified model (no effect)")
     limit1 = RealInput("Connector of Real input signal used as maximum of input u")
     u = RealInput("Connector of Real input signal")

@@ -32,7 +32,7 @@ def read_table(file: str, name: str, delimiter: str, header_lines: int, where: s
             return np.array([[float(v) for v in row.split(delimiter)] for row in text if row.strip()])
         if path.suffix.lower() == ".mat":
             return _from_matlab(path, name, where)
-        return _from_text(path.read_text("utf-8"), path, name, where)
+        return _from_text(path.read_text("utf-8-sig"), path, name, where)
     except (OSError, ValueError, NotImplementedError) as error:
         raise ModelError(f"{where} = {file!r}: cannot be read: {error}") from error
 

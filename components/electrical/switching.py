@@ -7,7 +7,6 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.components.blocks.logical import TRUE_FROM
-from mbfmu.components.blocks.nonlinear import LIMITER_HOMOTOPY
 from mbfmu.components.electrical.basic import Capacitor, Resistor
 from mbfmu.components.electrical.ideal import HYSTERESIS
 from mbfmu.components.electrical.interfaces import (
@@ -325,7 +324,7 @@ class IdealizedOpAmpLimited(Component):
     Vps = Parameter(t.Voltage, 15.0, "Positive supply voltage")
     Vns = Parameter(t.Voltage, -15.0, "Negative supply voltage")
     strict = Parameter(t.Boolean, True, "= true, if strict limits with noEvent(..)")
-    homotopyType = Parameter(LIMITER_HOMOTOPY, "NoHomotopy", "Simplified model for homotopy-based initialization")
+    homotopyType = Parameter(t.LimiterHomotopy, "NoHomotopy", "Simplified model for homotopy-based initialization")
     in_p = PositivePin("Positive pin of the input port")
     in_n = NegativePin("Negative pin of the input port")
     out = PositivePin("Pin of the output port")

@@ -14,17 +14,35 @@ SPRING_COLOR = (0, 0, 255)
 DAMPER_COLOR = (100, 100, 100)
 
 
-def draw_load(self: Any, name: str, cut: Any, diameter: Any, color: Any, heads: int = 1) -> None:
-    """Draw the arrow of a cut force or torque, scaled to m: it ends at frame_b and shows what acts on the part."""
-    self.draw_arrow(name, -cut, diameter, self.frame_b, r_tail=cut, color=color, heads=heads)
-
-
-class ForceArrow(Animated):
-    """Arrow along a force."""
+class ForceScale(Animated):
+    """How long the arrow of a force is."""
 
     N_to_m = Parameter(
         t.Real, lambda self: self.world.defaultN_to_m, "Force arrow scaling (length = force/N_to_m)", animation=True
     )
+
+    def draw_force(self: Any, name: str, f: Any, diameter: Any, color: Any) -> None:
+        """Draw the arrow of a force f [N], resolved in frame_b, that ends there."""
+        about: Any = {"headAtOrigin": True, "quantity": "Force", "coordinates": f}
+        self.draw_arrow(name, f / self.N_to_m, diameter, self.frame_b, color=color, **about)
+
+
+class TorqueScale(Animated):
+    """How long the double arrow of a torque is."""
+
+    Nm_to_m = Parameter(
+        t.Real, lambda self: self.world.defaultNm_to_m, "Torque arrow scaling (length = torque/Nm_to_m)", animation=True
+    )
+
+    def draw_torque(self: Any, name: str, t: Any, diameter: Any, color: Any) -> None:
+        """Draw the double arrow of a torque t [N.m], resolved in frame_b, that ends there."""
+        about: Any = {"headAtOrigin": True, "quantity": "Torque", "coordinates": t, "heads": 2}
+        self.draw_arrow(name, t / self.Nm_to_m, diameter, self.frame_b, color=color, **about)
+
+
+class ForceArrow(ForceScale):
+    """Arrow along a force: what acts on the part at frame_b."""
+
     forceDiameter = Parameter(
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of force arrow", animation=True
     )
@@ -32,15 +50,12 @@ class ForceArrow(Animated):
 
     def visualize(self: Any) -> None:
         super().visualize()
-        draw_load(self, "forceArrow", self.frame_b.f / self.N_to_m, self.forceDiameter, self.forceColor)
+        self.draw_force("forceArrow", -self.frame_b.f, self.forceDiameter, self.forceColor)
 
 
-class TorqueArrow(Animated):
-    """Double arrow along a torque."""
+class TorqueArrow(TorqueScale):
+    """Double arrow along a torque: what acts on the part at frame_b."""
 
-    Nm_to_m = Parameter(
-        t.Real, lambda self: self.world.defaultNm_to_m, "Torque arrow scaling (length = torque/Nm_to_m)", animation=True
-    )
     torqueDiameter = Parameter(
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of torque arrow", animation=True
     )
@@ -48,30 +63,14 @@ class TorqueArrow(Animated):
 
     def visualize(self: Any) -> None:
         super().visualize()
-        draw_load(self, "torqueArrow", self.frame_b.t / self.Nm_to_m, self.torqueDiameter, self.torqueColor, heads=2)
+        self.draw_torque("torqueArrow", -self.frame_b.t, self.torqueDiameter, self.torqueColor)
 
 
 class SingleArrow(Animated):
-    """One arrow, along a force or a torque."""
+    """The only arrow of a component."""
 
-    N_to_m = Parameter(
-        t.Real, lambda self: self.world.defaultN_to_m, "Force arrow scaling (length = force/N_to_m)", animation=True
-    )
-    Nm_to_m = Parameter(
-        t.Real, lambda self: self.world.defaultNm_to_m, "Torque arrow scaling (length = torque/Nm_to_m)", animation=True
-    )
     diameter = Parameter(t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrow", animation=True)
     color = Parameter(t.Color, FORCE_COLOR, "Color of arrow", shape=3, animation=True)
-
-    #: True where the arrow is that of a torque.
-    turns = False
-
-    def visualize(self: Any) -> None:
-        super().visualize()
-        if self.turns:
-            draw_load(self, "arrow", self.frame_b.t / self.Nm_to_m, self.diameter, self.color, heads=2)
-        else:
-            draw_load(self, "arrow", self.frame_b.f / self.N_to_m, self.diameter, self.color)
 
 
 class ConnectionLine(Animated):

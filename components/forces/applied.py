@@ -6,13 +6,22 @@ ZeroPosition holds it where no vector is resolved in it.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-from mbfmu.components.forces.animation import ConnectionLine, ForceArrow, SingleArrow, TorqueArrow
+from mbfmu.components.forces.animation import (
+    ConnectionLine,
+    ForceArrow,
+    ForceScale,
+    SingleArrow,
+    TorqueArrow,
+    TorqueScale,
+)
 from mbfmu.components.interfaces import (
     PartialForce,
     PartialOneFrame_b,
     PartialTwoFrames,
+    Renamed,
     ResolvesVectors,
     ZeroPosition,
 )
@@ -114,12 +123,13 @@ class _Applied(ResolvesVectors):
             self.connect(self.zeroPosition.frame_resolve, basic.frame_resolve)
 
 
-class Force(SingleArrow, ConnectionLine, _Applied, PartialTwoFrames):
+class Force(ForceArrow, ConnectionLine, _Applied, Renamed, PartialTwoFrames):
     """Force acting between two frames, defined by 3 input signals and resolved in frame world, frame_a, frame_b or
     frame_resolve.
     """
 
     modelica_name = "MultiBody.Forces.Force"
+    other_names: ClassVar[Mapping[str, str]] = {"color": "forceColor", "diameter": "forceDiameter"}
 
     resolveInFrame = Parameter(t.ResolveInFrameAB, "frame_b", "Frame in which input force is resolved")
     force = RealInput(FORCE, type=t.Force, shape=3)
@@ -129,13 +139,13 @@ class Force(SingleArrow, ConnectionLine, _Applied, PartialTwoFrames):
         self.lead_out(self.basicForce, "frame_a", "frame_b", "force")
 
 
-class Torque(SingleArrow, ConnectionLine, _Applied, PartialTwoFrames):
+class Torque(TorqueArrow, ConnectionLine, _Applied, Renamed, PartialTwoFrames):
     """Torque acting between two frames, defined by 3 input signals and resolved in frame world, frame_a, frame_b or
     frame_resolve.
     """
 
     modelica_name = "MultiBody.Forces.Torque"
-    turns = True
+    other_names: ClassVar[Mapping[str, str]] = {"color": "torqueColor", "diameter": "torqueDiameter"}
 
     resolveInFrame = Parameter(t.ResolveInFrameAB, "frame_b", "Frame in which input torque is resolved")
     torque = RealInput(TORQUE, type=t.Torque, shape=3)
@@ -163,7 +173,7 @@ class ForceAndTorque(ForceArrow, TorqueArrow, ConnectionLine, _Applied, PartialT
         self.lead_out(self.basicTorque, "frame_a", "frame_b", "torque")
 
 
-class WorldForce(SingleArrow, _Applied, PartialOneFrame_b):
+class WorldForce(ForceScale, SingleArrow, _Applied, PartialOneFrame_b):
     """External force acting at frame_b, defined by 3 input signals and resolved in frame world, frame_b or
     frame_resolve.
     """
@@ -177,14 +187,16 @@ class WorldForce(SingleArrow, _Applied, PartialOneFrame_b):
         self.basicWorldForce = BasicWorldForce(resolveInFrame=self.resolveInFrame)
         self.lead_out(self.basicWorldForce, "frame_b", "force")
 
+    def visualize(self: Any) -> None:
+        self.draw_force("arrow", -self.frame_b.f, self.diameter, self.color)
 
-class WorldTorque(SingleArrow, _Applied, PartialOneFrame_b):
+
+class WorldTorque(TorqueScale, SingleArrow, _Applied, PartialOneFrame_b):
     """External torque acting at frame_b, defined by 3 input signals and resolved in frame world, frame_b or
     frame_resolve.
     """
 
     modelica_name = "MultiBody.Forces.WorldTorque"
-    turns = True
 
     resolveInFrame = Parameter(t.ResolveInFrameB, "world", "Frame in which input torque is resolved")
     torque = RealInput(TORQUE, type=t.Torque, shape=3)
@@ -192,6 +204,9 @@ class WorldTorque(SingleArrow, _Applied, PartialOneFrame_b):
     def build(self) -> None:
         self.basicWorldTorque = BasicWorldTorque(resolveInFrame=self.resolveInFrame)
         self.lead_out(self.basicWorldTorque, "frame_b", "torque")
+
+    def visualize(self: Any) -> None:
+        self.draw_torque("arrow", -self.frame_b.t, self.diameter, self.color)
 
 
 class WorldForceAndTorque(ForceArrow, TorqueArrow, _Applied, PartialOneFrame_b):

@@ -150,7 +150,7 @@ class Spring(CoilShape, PartialTwoFrames):
     )
     massDiameter = Parameter(
         t.Diameter,
-        lambda self: 0.9 * (self.width - 2 * self.coilWidth),
+        lambda self: ca.fmax(0, 0.9 * (self.width - 2 * self.coilWidth)),
         "Diameter of mass point sphere",
         animation=True,
     )

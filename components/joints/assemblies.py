@@ -131,8 +131,8 @@ class JointUPS(UniversalAnimation, RodFrame, TotalPower, PartialTwoFrames):
     f = Variable(Force, "= axis.f (driving force in the axis; = -bearing.f)")
     axisLength = Variable(Length, "Distance between frame_a and frame_b")
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
+    def check_values(self) -> None:
+        super().check_values()
         check_rod(self, "nAxis_ia")
 
     def equations(self) -> None:
@@ -346,8 +346,8 @@ class StartsWithUniversal(RodsAnimation, CylinderAnimation, PartialTwoFrames):
         "Length of rod 1 (= distance between universal and spherical joint)",
     )
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
+    def check_values(self) -> None:
+        super().check_values()
         check_rod(self, "rRod1_ia")
 
     def add_rod1(self) -> None:
@@ -385,6 +385,8 @@ class JointUSP(DrivenByPrismatic, BoxAnimation, StartsWithUniversal):
     """Universal - spherical - prismatic joint aggregation (no constraints, no potential states)."""
 
     modelica_name = "MultiBody.Joints.Assemblies.JointUSP"
+
+    boxColor = Parameter(Color, lambda self: self.sphereColor, "Color of box", shape=3, animation=True)
 
     def build(self) -> None:
         self.add_rod1()
@@ -439,7 +441,7 @@ class StartsWithSpherical(RodsAnimation, PartialTwoFrames):
         return -self.rod1Mass * ca.dot(acceleration, self.rod1.v_CM_0)
 
 
-class JointSSR(StartsWithSpherical, CylinderAnimation, DrivenByRevolute):
+class JointSSR(StartsWithSpherical, DrivenByRevolute):
     """Spherical - spherical - revolute joint aggregation with mass (no constraints, no potential states)."""
 
     modelica_name = "MultiBody.Joints.Assemblies.JointSSR"
@@ -611,6 +613,8 @@ class JointRRP(BoxAnimation, PlanarAggregation):
     """Planar revolute - revolute - prismatic joint aggregation (no constraints, no potential states)."""
 
     modelica_name = "MultiBody.Joints.Assemblies.JointRRP"
+
+    boxColor = Parameter(Color, lambda self: self.cylinderColor, "Color of box", shape=3, animation=True)
 
     axis = TranslationalFlange_a("1-dim. translational flange that drives the prismatic joint")
     bearing = TranslationalFlange_b("1-dim. translational flange of the drive bearing of the prismatic joint")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from mbfmu.components.animation import BoxAnimation, CylinderAnimation
+from mbfmu.components.animation import AxisAnimation, BoxAnimation, CylinderAnimation
 from mbfmu.components.interfaces import PartialTwoFrames
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.errors import ModelError
@@ -34,7 +34,7 @@ def are_parallel(a: np.ndarray, b: np.ndarray) -> bool:
     return bool(np.linalg.norm(np.cross(a, b)) < 1e-10 * np.linalg.norm(a) * np.linalg.norm(b))
 
 
-class Cylindrical(CylinderAnimation, PartialTwoFrames):
+class Cylindrical(AxisAnimation, PartialTwoFrames):
     """Cylindrical joint (2 degrees-of-freedom, 4 potential states)."""
 
     modelica_name = "MultiBody.Joints.Cylindrical"

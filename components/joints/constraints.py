@@ -121,8 +121,8 @@ class Universal(PartialConstraint):
 
     t_c = Multiplier(Torque, "Constraint torque at frame_b orthogonal to both axes")
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
+    def check_values(self) -> None:
+        super().check_values()
         a, b = (np.asarray(normalize(v)) for v in (self.n_a, self.n_b))
         if abs(a @ b) > 1e-9:
             raise ModelError(

@@ -40,12 +40,14 @@ SINGULAR_DISTANCE = 1e-6
 
 def require_regular(self: Any, middle: Any, sequence: Sequence[int], remedy: str) -> None:
     """Stop where three angles about `sequence` reach their singular middle angle [rad]; `remedy` says what to do."""
+    axes = ", ".join(str(axis) for axis in sequence)
+    pole = "0 or 180" if sequence[0] == sequence[2] else "90 or -90"
     side = ca.sin(middle) if sequence[0] == sequence[2] else ca.cos(middle)
     distance = self.switch(side, side, -side)  # so that a step cannot pass over the singular value unseen
     self.require(
         distance - SINGULAR_DISTANCE,
-        "the middle one of the three rotation angles has reached its singular value, where the other two are not "
-        f"determined; {remedy}, or use another sequence of axes",
+        f"the middle one of the three rotation angles about the axes {axes} is at {pole} degrees, where the other two "
+        f"are not determined; {remedy}, or use another sequence of axes",
     )
 
 
@@ -144,7 +146,8 @@ class RelativeOrientation(Component):
             R = axes_rotations(self.sequence_angleStates, self.phi, self.phi_d)
             self.Q = [0, 0, 0, 0]
             setattr(self, w, R.w)
-            require_regular(self, self.phi[1], self.sequence_angleStates, "use quaternions (useQuaternions=True)")
+            remedy = "use quaternions as states (useQuaternions=True)"
+            require_regular(self, self.phi[1], self.sequence_angleStates, remedy)
         else:
             self.phi, self.phi_d, self.phi_dd = [0, 0, 0], [0, 0, 0], [0, 0, 0]
             R = from_Q(self.Q, getattr(self, w))

@@ -25,7 +25,7 @@ from mbfmu.frames import (
     resolve_relative,
 )
 from mbfmu.modeling import Component, Frame_a, Start, required
-from mbfmu.modeling.declarations import Final, Multiplier, Parameter, Variable
+from mbfmu.modeling.declarations import Final, Multiplier, Parameter, Variable, is_expression
 from mbfmu.modeling.types import (
     Axis,
     Boolean,
@@ -308,8 +308,8 @@ class UniversalSpherical(RodAnimation, UniversalAnimation, RodFrame, TotalPower,
         Position, "Position vector from origin of frame_a to origin of frame_b resolved in frame_a", shape=3
     )
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
+    def check_values(self) -> None:
+        super().check_values()
         check_rod(self, "rRod_ia")
 
     def equations(self) -> None:
@@ -355,7 +355,7 @@ class UniversalSpherical(RodAnimation, UniversalAnimation, RodFrame, TotalPower,
 def check_rod(component: Component, name: str) -> None:
     """Refuse a rod vector that is zero or parallel to n1_a, where the numbers are known."""
     vector = component.value(name)
-    if hasattr(vector, "is_symbolic"):
+    if is_expression(vector):
         return
     if not ca.norm_2(vector) > SHORTEST:
         raise ModelError(f"{component.where}.{name} = {vector}: a rod needs a length; give a vector that is not zero")

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import ClassVar
 
-from mbfmu.components.animation import Animated
 from mbfmu.components.interfaces import Flange_a, Flange_b, Renamed
 from mbfmu.modeling import Frame_a, Frame_b, required
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import Distance, Radius
 
 
-class WheelSetConnectors(Animated, Renamed):
+class WheelSetConnectors(Renamed):
     """Frames, flanges and dimensions of a wheel set."""
 
-    newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius", "track": "wheelDistance"}
+    other_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius", "track": "wheelDistance"}
 
     frameMiddle = Frame_a(
         "Frame fixed in middle of axis connecting both wheels (y-axis: along wheel axis, z-Axis: upwards)"
@@ -26,7 +25,7 @@ class WheelSetConnectors(Animated, Renamed):
     axis2 = Flange_a("1-dim. rotational flange that drives the right wheel")
     support = Flange_b("Support of 1D axes")
 
-    wheelRadius = Parameter(Radius, required, "Radius of one wheel")
+    wheelRadius = Parameter(Radius, required, "Radius of one wheel", nonzero=True)
     wheelDistance = Parameter(Distance, required, "Distance between the two wheels")
 
 

@@ -70,11 +70,11 @@ class RollingWheel(Renamed, PartialOneFrame_a):
     """Joint (no mass, no inertia) that describes an ideal rolling wheel (rolling on the plane z=0)."""
 
     modelica_name = "MultiBody.Joints.RollingWheel"
-    newer_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
+    other_names: ClassVar[Mapping[str, str]] = {"radius": "wheelRadius"}
 
     frame_a = Frame_a("Frame fixed in wheel center point. x-Axis: upwards, y-axis: along wheel axis", needed=True)
 
-    wheelRadius = Parameter(Radius, required, "Wheel radius")
+    wheelRadius = Parameter(Radius, required, "Wheel radius", nonzero=True)
     stateSelect = Parameter(StateSelect, "always", "Priority to use generalized coordinates as states")
 
     x = Variable(Position, "x-coordinate of wheel axis", start=0.0, state_select=_select)
@@ -184,6 +184,7 @@ class RollingWheelSet(WheelSetConnectors):
 
     modelica_name = "MultiBody.Joints.RollingWheelSet"
 
+    animation = Parameter(Boolean, True, "= true, if animation of wheel set shall be enabled", animation=True)
     stateSelect = Parameter(StateSelect, "default", "Priority to use the generalized coordinates as states")
 
     x = Variable(Position, "x coordinate for center between wheels", start=0.0, state_select=_select)

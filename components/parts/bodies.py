@@ -28,7 +28,7 @@ from mbfmu.frames import (
     to_Q,
 )
 from mbfmu.modeling import Component, Frame_a, Frame_b, Start, required
-from mbfmu.modeling.declarations import Final, Parameter, Variable
+from mbfmu.modeling.declarations import Final, Parameter, Variable, is_expression
 from mbfmu.modeling.types import (
     Acceleration,
     Angle,
@@ -205,12 +205,9 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
     phi_d = Variable(AngularVelocity, "= der(phi)", shape=3)
     phi_dd = Variable(AngularAcceleration, "= der(phi_d)", shape=3)
 
-    def __init__(self, **modifiers: Any) -> None:
-        super().__init__(**modifiers)
-        self._check_inertia()
-
-    def _check_inertia(self) -> None:
-        values = [self.value(name) for name in ("I_11", "I_22", "I_33", "I_21", "I_31", "I_32")]
+    def check_connections(self, connected: set[str]) -> None:
+        super().check_connections(connected)
+        values = [self.original(name) for name in ("I_11", "I_22", "I_33", "I_21", "I_31", "I_32")]
         if not all(isinstance(v, float) for v in values):
             return
         xx, yy, zz, xy, xz, yz = values
@@ -354,8 +351,17 @@ class _SolidBody(ShapeAnimation, _BodyWithShape):
     )
     color = Parameter(Color, BODY_COLOR, "Color of shape", shape=3, animation=True)
 
-    def build(self) -> None:
+    def check_values(self) -> None:
+        super().check_values()
         self._check_length()
+        direction = self.value("lengthDirection")
+        if not is_expression(direction) and self.is_given("lengthDirection") and not np.any(direction):
+            raise ModelError(
+                f"{self.where}.lengthDirection = {np.asarray(direction).tolist()}: needs a direction; give a vector "
+                "that is not zero"
+            )
+
+    def build(self) -> None:
         i = self.I
         self.add_body(
             r_CM=self.r_CM, m=self.m, I_11=i[0, 0], I_22=i[1, 1], I_33=i[2, 2], I_21=i[1, 0], I_31=i[2, 0], I_32=i[2, 1]
@@ -365,7 +371,7 @@ class _SolidBody(ShapeAnimation, _BodyWithShape):
         """Refuse a body without length, where the numbers are known: it would have no mass."""
         r, r_shape, given = self.value("r"), self.value("r_shape"), self.is_given("length")
         values = [self.value("length")] if given else [r, r_shape]
-        if any(hasattr(value, "is_symbolic") or isinstance(value, Start) for value in values):
+        if any(is_expression(value) or isinstance(value, Start) for value in values):
             return
         if not (values[0] if given else np.linalg.norm(np.subtract(r, r_shape))) > 0:
             what = (
@@ -501,6 +507,10 @@ class PointMass(SphereAnimation):
 
     frame_a = Frame_a("Coordinate system fixed at center of mass point")
     m = Parameter(Mass, required, "Mass of mass point", min=0)
+    sphereDiameter = Parameter(
+        Diameter, lambda self: self.world.defaultBodyDiameter, "Diameter of sphere", animation=True
+    )
+    sphereColor = Parameter(Color, BODY_COLOR, "Color of sphere", shape=3, animation=True)
     stateSelect = Parameter(StateSelect, "avoid", "Priority to use frame_a.r_0, v_0 (= der(frame_a.r_0)) as states")
 
     r_0 = Variable(

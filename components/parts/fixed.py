@@ -11,7 +11,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations, from_nxy, normalize, null_rotation, planar_rotation
 from mbfmu.modeling import Frame_a, Frame_b, required
 from mbfmu.modeling.declarations import Final, Parameter
-from mbfmu.modeling.types import Angle_deg, Axis, Position, RotationSequence, RotationTypes
+from mbfmu.modeling.types import Angle_deg, Axis, AxisNumbers, Position, RotationTypes
 from mbfmu.modeling.types import Orientation as OrientationType
 
 
@@ -78,7 +78,7 @@ class FixedRotation(_RigidConnection):
     angle = Parameter(Angle_deg, 0.0, "Angle to rotate frame_a around axis n into frame_b")
     n_x = Parameter(Axis, (1, 0, 0), "Vector along x-axis of frame_b resolved in frame_a", shape=3)
     n_y = Parameter(Axis, (0, 1, 0), "Vector along y-axis of frame_b resolved in frame_a", shape=3)
-    sequence = Parameter(RotationSequence, (1, 2, 3), "Sequence of rotations", shape=3)
+    sequence = Parameter(AxisNumbers, (1, 2, 3), "Sequence of rotations", shape=3)
     angles = Parameter(Angle_deg, (0, 0, 0), "Rotation angles around the axes defined in 'sequence'", shape=3)
     R_rel = Final(OrientationType, _relative_orientation, "Fixed rotation object from frame_a to frame_b")
 

@@ -91,11 +91,11 @@ class RollingWheel(WheelBody):
     """Ideal rolling wheel on flat surface z=0 (5 positional, 3 velocity degrees of freedom)."""
 
     modelica_name = "MultiBody.Parts.RollingWheel"
-    newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES
+    other_names: ClassVar[Mapping[str, str]] = NEWER_NAMES
 
     frame_a = Frame_a("Frame fixed in wheel center point. y-axis: along wheel axis, z-Axis: upwards")
 
-    wheelRadius = Parameter(Radius, required, "Radius of wheel")
+    wheelRadius = Parameter(Radius, required, "Radius of wheel", nonzero=True)
     width = Parameter(Distance, 0.035, "Width of wheel", animation=True)
 
     x = Variable(Position, "x-coordinate of wheel axis", start=0.0, fixed=True, state_select=_select)
@@ -128,7 +128,7 @@ class RollingWheelSet(WheelBody, WheelSetConnectors):
     """Ideal rolling wheel set consisting of two ideal rolling wheels connected together by an axis."""
 
     modelica_name = "MultiBody.Parts.RollingWheelSet"
-    newer_names: ClassVar[Mapping[str, str]] = NEWER_NAMES_OF_SET
+    other_names: ClassVar[Mapping[str, str]] = NEWER_NAMES_OF_SET
 
     wheelWidth = Parameter(Distance, 0.01, "Width of one wheel", animation=True)
 

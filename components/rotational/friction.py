@@ -74,11 +74,12 @@ class BearingFriction(Coulomb, _ShaftFriction):
         ((0.0, 1.0),),
         "Positive sliding friction characteristic [N.m] as function of w [rad/s] (w>=0)",
         shape=None,
+        min=0,
     )
 
-    def check_connections(self, connected: set[str]) -> None:
+    def check_values(self) -> None:
+        super().check_values()
         self.check_table("tau_pos")
-        super().check_connections(connected)
 
     def rub(self) -> None:
         self.tau0 = self.tau_pos[0, 1]

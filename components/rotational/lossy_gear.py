@@ -16,14 +16,18 @@ from mbfmu.components.rotational.interfaces import (
     PartialSupport,
     PartialTwoFlanges,
 )
+from mbfmu.errors import ModelError
 from mbfmu.modeling import required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Parameter, Speed, Variable
+from mbfmu.modeling.declarations import Parameter, Speed, Variable, is_expression
 
 #: A gear without losses.
 IDEAL = ((0.0, 1.0, 1.0, 0.0, 0.0),)
 #: Efficiencies that differ less from 1 are 1, so that friction cannot be split between the shafts.
 EPSILON = 2.2e-16
+
+
+_EFFICIENCIES = "efficiencies, the second and third column, are at most 1 and not 0; 1 is a gear without losses"
 
 
 class LossyGear(StickSlip, PartialElementaryTwoFlangesAndSupport2):
@@ -80,11 +84,19 @@ class LossyGear(StickSlip, PartialElementaryTwoFlangesAndSupport2):
     tau_aPos = Variable(t.Boolean, "= tau_etaPos")
     ideal = Variable(t.Boolean, "= true, if losses are neglected (that is lossTable = [0, 1, 1, 0, 0])")
 
-    def check_connections(self, connected: set[str]) -> None:
+    def check_values(self) -> None:
+        super().check_values()
         self.check_table("lossTable", columns=5)
-        super().check_connections(connected)
+        table = self.value("lossTable")
+        if is_expression(table):
+            return
+        if ((table[:, 1:3] > 1) | (table[:, 1:3] == 0)).any():
+            raise ModelError(f"{self.where}.lossTable = {table.tolist()}: {_EFFICIENCIES}")
+        if (table[:, 3:] < 0).any():
+            raise ModelError(f"{self.where}.lossTable = {table.tolist()}: torques of friction are not negative")
 
     def equations(self) -> None:
+        self.require(1 - ca.vec(self.lossTable[:, 1:3]), f"lossTable: {_EFFICIENCIES}")
         self.phi_a = self.flange_a.phi - self.phi_support
         self.phi_b = self.flange_b.phi - self.phi_support
         self.relation(self.phi_a - self.ratio * self.phi_b)

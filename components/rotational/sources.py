@@ -7,7 +7,6 @@ import math
 import casadi as ca
 
 from mbfmu.components import characteristics
-from mbfmu.components.characteristics import REGULARIZATION
 from mbfmu.components.losses import LossPowerWithT
 from mbfmu.components.rotational.interfaces import (
     PartialElementaryOneFlangeAndSupport2,
@@ -106,7 +105,7 @@ class SignTorque(PartialTorqueAtSpeed):
     modelica_name = "Rotational.Sources.SignTorque"
 
     tau_nominal = Parameter(t.Torque, required, "Nominal torque (if negative, torque is acting as load)", tunable=True)
-    reg = Parameter(REGULARIZATION, "Exp", "Type of regularization")
+    reg = Parameter(t.Regularization, "Exp", "Type of regularization")
     w0 = Parameter(t.AngularVelocity, required, "Regularization below w0", min=1e-15)
 
     def torque_at_speed(self) -> ca.SX:

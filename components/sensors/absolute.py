@@ -152,7 +152,9 @@ class AbsoluteSensor(ArrowAnimation, _AbsoluteSensor):
                 setattr(self, name, self.from_world(after if name in "vaz" else self.resolveInFrame, vector))
 
     def visualize(self: Any) -> None:
-        self.draw_arrow("arrow", self.frame_a.r_0, self.arrowDiameter, color=self.arrowColor)
+        self.draw_arrow(
+            "arrow", self.frame_a.r_0, self.arrowDiameter, quantity="RelativePosition", color=self.arrowColor
+        )
 
 
 class TransformAbsoluteVector(ResolvesVectors, PartialOneFrame_a):

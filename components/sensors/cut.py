@@ -7,6 +7,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.components.animation import FORCE_COLOR, Animated
+from mbfmu.components.forces.animation import ForceScale, TorqueScale
 from mbfmu.components.interfaces import PartialTwoFrames, ResolvesVectors
 from mbfmu.frames import angular_velocity2, null_rotation, resolve2
 from mbfmu.modeling import Parameter, RealOutput
@@ -32,10 +33,10 @@ class _CutForceSensor(ResolvesVectors, Animated, PartialTwoFrames):
         """Assign the outputs."""
         raise NotImplementedError(f"{type(self).__name__} must define measure()")
 
-    def draw_cut(self: Any, name: str, vector: Any, diameter: Any, color: Any, heads: int = 1) -> None:
-        """Draw an arrow of a cut force or torque, scaled to m, that ends at frame_b."""
-        r_tail = vector if self.positiveSign else -vector
-        self.draw_arrow(name, -r_tail, diameter, self.frame_b, r_tail=r_tail, color=color, heads=heads)
+    @property
+    def sign(self: Any) -> int:
+        """Of arrows: against the cut force or torque of frame_a."""
+        return -1 if self.positiveSign else 1
 
     def cut(self, vector: Any) -> Any:
         """Cut force or torque of frame_a, with the sign and resolved in the frame that are asked for."""
@@ -45,14 +46,11 @@ class _CutForceSensor(ResolvesVectors, Animated, PartialTwoFrames):
         return self.from_world(self.resolveInFrame, self.to_world("frame_a", signed))
 
 
-class CutForce(_CutForceSensor):
+class CutForce(ForceScale, _CutForceSensor):
     """Measure cut force vector."""
 
     modelica_name = "MultiBody.Sensors.CutForce"
 
-    N_to_m = Parameter(
-        t.Real, lambda self: self.world.defaultN_to_m, "Force arrow scaling (length = force/N_to_m)", animation=True
-    )
     arrowDiameter = Parameter(
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of force arrow", animation=True
     )
@@ -65,17 +63,14 @@ class CutForce(_CutForceSensor):
 
     def visualize(self: Any) -> None:
         super().visualize()
-        self.draw_cut("forceArrow", self.frame_a.f / self.N_to_m, self.forceDiameter, self.forceColor)
+        self.draw_force("forceArrow", self.sign * self.frame_a.f, self.forceDiameter, self.forceColor)
 
 
-class CutTorque(_CutForceSensor):
+class CutTorque(TorqueScale, _CutForceSensor):
     """Measure cut torque vector."""
 
     modelica_name = "MultiBody.Sensors.CutTorque"
 
-    Nm_to_m = Parameter(
-        t.Real, lambda self: self.world.defaultNm_to_m, "Torque arrow scaling (length = torque/Nm_to_m)", animation=True
-    )
     torqueDiameter = Parameter(
         t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of torque arrow", animation=True
     )
@@ -87,7 +82,7 @@ class CutTorque(_CutForceSensor):
 
     def visualize(self: Any) -> None:
         super().visualize()
-        self.draw_cut("torqueArrow", self.frame_a.t / self.Nm_to_m, self.torqueDiameter, self.torqueColor, heads=2)
+        self.draw_torque("torqueArrow", self.sign * self.frame_a.t, self.torqueDiameter, self.torqueColor)
 
 
 class CutForceAndTorque(CutForce, CutTorque):

@@ -21,7 +21,7 @@ class HeatCapacitor(Component):
 
     modelica_name = "Thermal.HeatTransfer.Components.HeatCapacitor"
 
-    C = Parameter(t.HeatCapacity, required, "Heat capacity of element (= cp*m)", nonzero=True)
+    C = Parameter(t.HeatCapacity, required, "Heat capacity of element (= cp*m)", min=0, nonzero=True)
     T = State(t.Temperature, "Temperature of element", start=293.15)
     der_T = Variable(t.TemperatureSlope, "Time derivative of temperature (= der(T))", start=0.0)
     port = HeatPort_a("Port of the element")

@@ -76,11 +76,12 @@ class SupportFriction(Coulomb, _GuideFriction):
         ((0.0, 1.0),),
         "Positive sliding friction characteristic [N] as function of v [m/s] (v>=0)",
         shape=None,
+        min=0,
     )
 
-    def check_connections(self, connected: set[str]) -> None:
+    def check_values(self) -> None:
+        super().check_values()
         self.check_table("f_pos")
-        super().check_connections(connected)
 
     def rub(self) -> None:
         self.f0 = self.f_pos[0, 1]

@@ -7,7 +7,6 @@ import math
 import casadi as ca
 
 from mbfmu.components import characteristics
-from mbfmu.components.characteristics import REGULARIZATION
 from mbfmu.components.losses import LossPowerWithT
 from mbfmu.components.rotational.sources import BESSEL, EXACT, F_CRIT
 from mbfmu.components.translational.interfaces import (
@@ -93,7 +92,7 @@ class SignForce(PartialForceAtSpeed):
     modelica_name = "Translational.Sources.SignForce"
 
     f_nominal = Parameter(t.Force, required, "Nominal force (if negative, force is acting as load)", tunable=True)
-    reg = Parameter(REGULARIZATION, "Exp", "Type of regularization")
+    reg = Parameter(t.Regularization, "Exp", "Type of regularization")
     v0 = Parameter(t.Velocity, required, "Regularization below v0", min=1e-15)
 
     def force_at_speed(self) -> ca.SX:

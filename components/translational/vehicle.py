@@ -5,7 +5,6 @@ from __future__ import annotations
 import casadi as ca
 
 from mbfmu.components import blocks, characteristics
-from mbfmu.components.characteristics import REGULARIZATION
 from mbfmu.components.interfaces import Flange_a, TranslationalFlange_b
 from mbfmu.components.rotational.components import Inertia
 from mbfmu.components.translational.components import Mass
@@ -31,7 +30,7 @@ class RollingResistance(PartialForceAtSpeed):
     CrConstant = Parameter(t.Real, 0.01, "Constant rolling resistance coefficient")
     useInclinationInput = Parameter(t.Boolean, False, "Enable signal input for inclination")
     inclinationConstant = Parameter(t.Real, 0.0, "Constant inclination = tan(angle)")
-    reg = Parameter(REGULARIZATION, "Exp", "Type of regularization")
+    reg = Parameter(t.Regularization, "Exp", "Type of regularization")
     v0 = Parameter(t.Velocity, 0.1, "Regularization below v0", min=1e-15)
     inclination = RealInput("Inclination=tan(angle)", when=lambda self: self.useInclinationInput)
     cr = RealInput("Rolling resistance coefficient", when=lambda self: self.useCrInput)

@@ -2,6 +2,7 @@
 
 Components from their declarations, commands from their parsers, the contract from its table, notebooks with what they
 print and draw, records of decisions, CHANGELOG.md and CONTRIBUTING.md. MBFMU_NOTEBOOKS=source leaves notebooks unrun.
+Live pages are those that `make live` wrote.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
 
 from mbfmu.cli import classes as listed
 from mbfmu.modeling import Component
@@ -28,6 +30,7 @@ from mbfmu.modeling.registry import component_classes
 from mbfmu.runtime import contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+LIVE = ROOT / "build" / "live"
 
 #: Page -> (title, Modelica packages). A class belongs to the longest package that its name begins with.
 COMPONENT_PAGES = {
@@ -57,13 +60,34 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     made |= dict(component_pages()) | notebooks()
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
+    for page in live_pages():
+        files.append(File.generated(config, f"live/{page.name}", abs_src_path=str(page)))
     return files
 
 
-def on_page_markdown(markdown: str, *, config: MkDocsConfig, **_: Any) -> str:
-    """Turn links to files outside docs/ into links to the repository."""
+def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:
+    """Turn links to files outside docs/ into links to the repository, and give the gallery its live pages."""
+    if page.file.src_uri == "gallery.md":
+        markdown = with_live_pages(markdown)
     sources = f"{config.extra['repository']}/blob/main"
     return re.sub(r"\]\((?:\.\./)+((?:fmus|mbfmu|tests)/[^)]*)\)", rf"]({sources}/\1)", markdown)
+
+
+def live_pages() -> list[pathlib.Path]:
+    """Pages that run a model of the gallery, where they were made."""
+    return sorted(LIVE.glob("*.html"))
+
+
+def with_live_pages(markdown: str) -> str:
+    """The gallery with links to its live pages, at the top and with each mechanism."""
+    pages = {page.stem: page for page in live_pages()}
+    for name, page in pages.items():
+        size = f"{page.stat().st_size / 1e6:.1f} MB"
+        link = f"[Drive it in your browser](live/{page.name}){{ .md-button target=_blank }} {size}, nothing to install"
+        markdown = markdown.replace(f"\n## {name}\n", f"\n## {name}\n\n{link}\n")
+    links = ", ".join(f"[{name}](live/{page.name}){{ target=_blank }}" for name, page in pages.items())
+    head = f"Some of them run here, with inputs and parameters to play with: {links}." if pages else ""
+    return markdown.replace("\n## ", f"\n{head}\n\n## ", 1)
 
 
 def at_root(name: str) -> str:

@@ -16,7 +16,7 @@ import typer
 
 import mbfmu
 from mbfmu.cli import facts, report, studies
-from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Stop, Tolerance, example
+from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
@@ -153,7 +153,7 @@ def simulate(
     source: Source,
     stop: Stop = None,
     tolerance: Tolerance = None,
-    step: Annotated[float | None, typer.Option(metavar="S", help="Output interval; default: stop / 500.")] = None,
+    step: Step = None,
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Annotated[
         str | None,
@@ -197,7 +197,7 @@ def simulate(
         )
     report.notes(assembly)
     if drawn and plot:
-        write_picture(result, plot, figures=True)
+        report.picture(result.plot, plot)
         report.built(plot)
         result, plot = result.select(*names), None
     show_result(result, csv, plot, table, as_json)
@@ -214,15 +214,18 @@ def simulate_foreign(
     held: bool,
 ) -> Result:
     """Run an FMU of any tool, by FMPy."""
-    from mbfmu.sources import parse_setting
+    from mbfmu.runtime.run import number_of
+    from mbfmu.sources import parse_settings
     from mbfmu.studies.foreign import Foreign, find, signals_of
 
     with report.working(f"Running {file}"):
         fmu = Foreign(file)
         times = fmu.times(None, stop, step)
-        values = dict(map(parse_setting, settings))
-        for name in values:
-            find(fmu, name)
+        values = parse_settings(settings)
+        for name, value in values.items():
+            variable = find(fmu, name)
+            if variable.type == "Real":
+                number_of(variable, value)
         names = named(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
         signals = signals_of(fmu, inputs, times, "held" if held else "linear")
         return fmu.simulate(times, values, names, signals, tolerance)
@@ -238,7 +241,7 @@ def show_result(
         with replacing(csv) as part:
             result.to_csv(part)
     if plot:
-        write_picture(result, plot)
+        report.picture(lambda: result.plot(list(result)), plot)
     if as_json:
         facts.show(facts.series(result))
         return
@@ -262,7 +265,7 @@ def animate(
     ] = None,
     stop: Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")] = None,
     tolerance: Tolerance = None,
-    step: Annotated[float | None, typer.Option(metavar="S", help="Recorded interval; default: stop / 500.")] = None,
+    step: Step = None,
     parameter: Settings = (),  # type: ignore[assignment]
     live: Annotated[
         bool, typer.Option("--live", help="A page that runs the model itself, with inputs and parameters to play with.")
@@ -300,11 +303,11 @@ def animate_fmu(
 ) -> pathlib.Path:
     """Write the motion of an FMU, as its own scene describes it."""
     from mbfmu.animation import animate as write_animation
-    from mbfmu.sources import parse_setting
+    from mbfmu.sources import parse_settings
 
     with report.working(f"Running {source}"):
         target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
-        values = dict(map(parse_setting, settings))
+        values = parse_settings(settings)
         return write_animation(
             source, target, stop, tolerance=tolerance, step=step, start_values=values or None, live=live
         )
@@ -536,17 +539,6 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
             raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
         names |= dict.fromkeys(found)
     return list(names)
-
-
-def write_picture(result: Result, path: pathlib.Path, figures: bool = False) -> None:
-    """Draw a result, or the figures of its model, in the format of the path's suffix."""
-    from mbfmu.export.archive import replacing
-
-    with report.working(f"Drawing {path}"), replacing(path) as part:
-        try:
-            result.plot(None if figures else list(result)).savefig(part, format=path.suffix[1:] or "none")
-        except ValueError as error:  # a suffix that Matplotlib does not know; it lists those that it does
-            raise MbfmuError(f"--plot {path}: {error}") from None
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

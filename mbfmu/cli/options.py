@@ -22,6 +22,10 @@ Settings = Annotated[
     ),
 ]
 Stop = Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")]
+Step = Annotated[
+    float | None,
+    typer.Option(metavar="S", help="Recorded interval; default: the assembly's, else a 500th of the run."),
+]
 Tolerance = Annotated[float | None, typer.Option(metavar="REL", help="Relative tolerance; default: the assembly's.")]
 Input = Annotated[
     pathlib.Path | None,

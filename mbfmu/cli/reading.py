@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import functools
 import inspect
+import pathlib
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+
+from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly
@@ -59,7 +62,11 @@ def takes_reader_options(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
-        options = {name: arguments.pop(name) or None for name in extra.parameters}
+        options = {name: arguments.pop(name) for name in extra.parameters}
+        options = {name: None if value is False else value for name, value in options.items()}
+        check_files(arguments)
+        if arguments.get("held") and arguments.get("inputs") is None:
+            raise MbfmuError("--held is about inputs over time; add --input FILE, or leave it out")
         command(**arguments, options=options)
 
     parameters = [p for p in own.parameters.values() if p.name != "options"] + [*extra.parameters.values()]
@@ -67,6 +74,34 @@ def takes_reader_options(command: Callable[..., None]) -> Callable[..., None]:
     vars(run)["__signature__"] = own.replace(parameters=parameters)
     run.__annotations__ = {p.name: p.annotation for p in parameters}
     return run
+
+
+#: Arguments of commands that name files which are read, and such that are written.
+_READ, _WRITTEN = ("source", "inputs", "table", "data"), ("output", "csv", "plot", "animation")
+
+
+def check_files(arguments: Mapping[str, Any]) -> None:
+    """Refuse to write onto a file that the command reads, or two results into one file."""
+
+    def files(names: Sequence[str]) -> list[pathlib.Path]:
+        given = [arguments.get(name) for name in names]
+        listed = [one for value in given for one in (value if isinstance(value, list | tuple) else [value])]
+        return [pathlib.Path(one) for one in listed if isinstance(one, str | pathlib.Path)]
+
+    for plot in files(["plot"]):
+        from mbfmu.runtime.plotting import Figure
+
+        known = Figure().canvas.get_supported_filetypes()
+        if plot.suffix[1:] not in known:
+            raise MbfmuError(f"--plot {plot}: a picture is one of {', '.join(known)}; choose {plot.stem}.png")
+    read = {file.resolve() for file in files(_READ) if file.is_file()}
+    written: set[pathlib.Path] = set()
+    for file in files(_WRITTEN):
+        if file.resolve() in read:
+            raise MbfmuError(f"{file}: would be written over, but it is what this command reads; choose another file")
+        if file.resolve() in written:
+            raise MbfmuError(f"{file}: two results would go into this file; choose another one for one of them")
+        written.add(file.resolve())
 
 
 def read_source(source: str, settings: Sequence[str], options: dict[str, Any]) -> Assembly:

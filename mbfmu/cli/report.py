@@ -30,6 +30,8 @@ from rich.table import Table
 from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from mbfmu.dynamics.system import System
     from mbfmu.runtime.result import Result
 
@@ -112,6 +114,14 @@ def number(value: object) -> str:
         return f"{float(str(value)):.6g}"
     except ValueError:
         return str(value)
+
+
+def picture(draw: Callable[[], Figure], path: pathlib.Path) -> None:
+    """Write what `draw` gives in the format of the path's suffix; the file is there as a whole or not at all."""
+    from mbfmu.export.archive import replacing
+
+    with working(f"Drawing {path}"), replacing(path) as part:
+        draw().savefig(part, format=path.suffix[1:])
 
 
 def built(file: pathlib.Path, kind: str = "") -> None:

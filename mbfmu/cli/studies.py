@@ -9,7 +9,7 @@ import typer
 from rich.markup import escape
 
 from mbfmu.cli import facts, report
-from mbfmu.cli.options import Held, Input, Json, Settings, Source, Stop, Tolerance, example
+from mbfmu.cli.options import Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
@@ -64,6 +64,8 @@ def linearize(
     from mbfmu.studies.linearize import linearize as run
     from mbfmu.studies.modes import animate_mode
 
+    if mode != 1 and animation is None:
+        raise MbfmuError("--mode is the mode that --animation shows; add --animation FILE, or leave it out")
     if at not in ("start", "equilibrium"):
         try:
             float(at)
@@ -109,9 +111,10 @@ def equilibrium(
     options: dict[str, Any],
 ) -> None:
     """Find a rest position, or a steady motion, and tell whether it is stable."""
+    from mbfmu.sources import each_once
     from mbfmu.studies.equilibrium import equilibrium as run
 
-    speeds = dict(_pair("--speed", text) for text in speed)
+    speeds = each_once(_pair("--speed", text) for text in speed)
     system = system_from(source, parameter, options)
     with report.working("Looking for a rest"):
         found = run(system, hold=hold, speeds=speeds, stable=stable or None, starts=starts)
@@ -161,7 +164,7 @@ def sweep(
     sampling: Annotated[str, typer.Option(metavar="sobol|latin|random", help="How they are drawn.")] = "sobol",
     seed: Annotated[int, typer.Option(metavar="N", help="Of the samples.")] = 0,
     stop: Stop = None,
-    step: Annotated[float | None, typer.Option(metavar="S", help="Recorded interval; default: stop / 500.")] = None,
+    step: Step = None,
     tolerance: Tolerance = None,
     inputs: Input = None,
     held: Held = False,
@@ -175,11 +178,12 @@ def sweep(
     options: dict[str, Any],
 ) -> None:
     """Run many times with other parameters, start values or inputs; the same command resumes what was interrupted."""
+    from mbfmu.sources import each_once
     from mbfmu.studies.inputs import read_csv
     from mbfmu.studies.sweep import sweep as run
     from mbfmu.studies.variants import Recipe
 
-    values = dict(_setting(text) for text in parameter)
+    values = each_once(_setting(text) for text in parameter)
     if (table is None) == (not values):
         raise MbfmuError("say what varies: -p name=values, or --table FILE with a row per run (one of the two)")
     model: Any = source
@@ -241,27 +245,29 @@ def fit(
     options: dict[str, Any],
 ) -> None:
     """Estimate parameters from measured series: values, intervals, and what the data cannot tell."""
+    from mbfmu.sources import each_once
     from mbfmu.studies.fit import fit as run
 
-    bounds: dict[str, tuple[float, float] | None] = {}
+    pairs: list[tuple[str, tuple[float, float] | None]] = []
     settings = []
     for text in parameter:
         name, equals, value = text.partition("=")
         if not equals:
-            bounds[name] = None
+            pairs.append((name.strip(), None))
         elif ":" in value:
             least, _, most = value.partition(":")
             try:
-                bounds[name] = (float(least), float(most))
+                pairs.append((name.strip(), (float(least), float(most))))
             except ValueError:
                 raise MbfmuError(f"-p {text}: write bounds as {name}=LEAST:MOST, such as {name}=0.5:2") from None
         else:
             settings.append(text)
+    bounds = each_once(pairs)
     system = system_from(source, settings, options)
     with report.working("Fitting"):
         found = run(system, list(data), bounds, inputs=inputs, confidence=confidence, threads=threads)
     if plot:
-        found.plot().savefig(plot)
+        report.picture(found.plot, plot)
     if as_json:
         facts.show(found.to_dict())
         return

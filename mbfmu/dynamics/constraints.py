@@ -227,11 +227,21 @@ def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Mot
     """Where a speed moves no mass, its balance is a condition on positions (or speeds), kept as a constraint.
 
     The multiplier that comes with it stays zero: it only gives the balance, without accelerations, an unknown.
+
+    Raises:
+        ModelError: no force acts along such a speed either, whatever the parameters are.
     """
     v, a = stacked(sweeps.unknowns.v.values()), stacked(sweeps.unknowns.a.values())
     unknown = ca.vertcat(a, *(r.multipliers for r in rows))
     known = set(which_depend(motion.balances, unknown))
     balances, found = ca.SX(motion.balances), []
+    empty = [sweeps.unknowns.speed_names[i] for i in range(v.numel()) if motion.balances[i].is_zero()]
+    if empty:
+        joints = dict.fromkeys(name.rpartition(".")[0] or name for name in empty)
+        raise ModelError(
+            f"{', '.join(joints)}: nothing that has a mass, an inertia or a force moves with this freedom, so that "
+            "nothing says how it accelerates; connect a body behind its joint, or take the joint away"
+        )
     for i in (i for i in range(v.numel()) if i not in known):
         name = f"balance of forces along {sweeps.unknowns.speed_names[i]}"
         balance, multiplier = motion.balances[i], ca.SX.sym(name)

@@ -15,8 +15,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
-from mbfmu.dynamics.scope import Facts, Notes, Scope, column, open_scope
+from mbfmu.dynamics.scope import Facts, Notes, Scope, column, elements, open_scope
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import stacked
 from mbfmu.errors import ModelError
@@ -24,7 +25,7 @@ from mbfmu.frames import Orientation, null_rotation, resolve1
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Shown
-from mbfmu.modeling.types import Dimensionless, Position
+from mbfmu.modeling.types import Dimensionless, Position, VectorQuantity
 from mbfmu.runtime.variables import ScalarVariable
 
 #: Length and width of an arrow's head over the diameter of its line (Types.Defaults of the library).
@@ -36,18 +37,18 @@ SHORT = 1e-10
 
 #: Shapes that Modelica knows by name; any other shapeType is the name of a file.
 SHAPE_TYPES = ("box", "sphere", "cylinder", "pipecylinder", "cone", "pipe", "beam", "gearwheel", "spring", "capsule")
-#: Surfaces of the library. `extra` of these is a vector: that of `SURFACES[name]`.
-SURFACES: Mapping[str, tuple[str, ...]] = {
-    "rectangle": ("nu", "nv", "wireframe", "transparency"),
-    "torus": ("ri", "ro", "opening", "startAngle", "stopAngle"),
-    "tire": ("rTire", "rRim", "width", "rCurvature"),
-    "tube": ("n", "transparency"),
-}
+#: The type of a surface through points. Its `extra` has what SURFACE_FACTS name, then x, y, z [m] of nu * nv points, v
+#: running first, and, where multiColored, red, green and blue of each.
+SURFACE = "surface"
+SURFACE_FACTS = ("nu", "nv", "wireframe", "multiColored", "transparency")
+
+#: Modelica's Types.VectorQuantity, in its order.
+VECTOR_QUANTITIES = VectorQuantity.values
 
 
 def is_file(shape_type: str) -> bool:
     """True where a shape type is neither one of the library nor a surface, but the name of a file."""
-    return shape_type not in SHAPE_TYPES and shape_type not in SURFACES
+    return shape_type not in SHAPE_TYPES and shape_type != SURFACE
 
 
 #: A number, or the name of the variable that has it.
@@ -66,6 +67,8 @@ _ATTRIBUTES = {
     "color": 3,
     "specularCoefficient": 1,
 }
+#: The same of a vector.
+_VECTOR_ATTRIBUTES = {"r": 3, "T": 9, "coordinates": 3, "color": 3, "specularCoefficient": 1}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -110,6 +113,44 @@ class Shape:
 
 
 @dataclasses.dataclass(frozen=True)
+class Vector:
+    """A vector that an arrow shows (Visualizers.Advanced.Vector): tools that scale vectors themselves take it.
+
+    It starts, or with headAtOrigin ends, at r in the world; its coordinates, in the unit of its quantity, are resolved
+    in the frame that T rotates to, as in a Shape.
+    """
+
+    component: str
+    name: str
+    #: Names of the component's shapes that show it, scaled to lengths.
+    shapes: tuple[str, ...]
+    #: One of VECTOR_QUANTITIES.
+    quantity: str
+    headAtOrigin: bool
+    twoHeadedArrow: bool
+    r: tuple[Quantity, ...]
+    T: tuple[Quantity, ...]
+    coordinates: tuple[Quantity, ...]
+    color: tuple[Quantity, ...]
+    specularCoefficient: tuple[Quantity, ...]
+
+    @property
+    def ident(self) -> str:
+        """Its name in the model."""
+        return f"{self.component}.{self.name}" if self.component else self.name
+
+    @property
+    def shown_by(self) -> tuple[str, ...]:
+        """Names in the model of the shapes that show it."""
+        return tuple(f"{self.component}.{name}" if self.component else name for name in self.shapes)
+
+    @property
+    def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
+        """All attributes that are numbers, by name."""
+        return {name: getattr(self, name) for name in _VECTOR_ATTRIBUTES}
+
+
+@dataclasses.dataclass(frozen=True)
 class Scene:
     """All shapes of a system, and the direction that points up: against uniform gravity, else along y."""
 
@@ -117,6 +158,13 @@ class Scene:
     up: tuple[float, float, float] = (0.0, 1.0, 0.0)
     #: Where files of shapes may stand: beside the model, beside its components, and here.
     folders: tuple[str, ...] = ()
+    #: What some of the shapes stand for.
+    vectors: tuple[Vector, ...] = ()
+
+    @property
+    def idents(self) -> set[str]:
+        """Names in the model of shapes and vectors."""
+        return {shape.ident for shape in self.shapes} | {vector.ident for vector in self.vectors}
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -130,12 +178,14 @@ class Scene:
 
 @dataclasses.dataclass(frozen=True)
 class _Sketch:
-    """A shape whose attributes are still expressions."""
+    """A shape, or with `vector` a vector, whose attributes are still expressions."""
 
     component: Component
     name: str
     type: str
     values: Mapping[str, ca.SX]
+    #: What else makes a Vector.
+    vector: Mapping[str, Any] | None = None
 
 
 class _Values(Notes):
@@ -188,7 +238,7 @@ class Drawing(Scope):
 
         Args:
             name: what it is called within the component.
-            shapeType: one of SHAPE_TYPES, the name of a file with a mesh, or one of SURFACES.
+            shapeType: one of SHAPE_TYPES, or the name of a file with a mesh.
             frame: connector in which vectors are resolved, and from whose origin r_shape points; the world where None.
             r, R: position [m] in the world and orientation in place of those of a frame.
             r_shape: vector to the shape's origin [m], (3,).
@@ -200,20 +250,12 @@ class Drawing(Scope):
             color: red, green and blue, 0 to 255, (3,).
             specularCoefficient: reflection, 0 to 1; the component's own or the World's where None.
         """
-        if frame is not None:
-            r, R = frame.r_0 if r is None else r, frame.R if R is None else R
-        if specularCoefficient is None:
-            is_own = "specularCoefficient" in self._component.declarations
-            own: Any = self
-            specularCoefficient = own.specularCoefficient if is_own else self.world.defaultSpecularCoefficient
         if is_file(shapeType):
             scaled = column(extra) > 0
             length, width, height = (
                 ca.if_else(scaled, column(width if size is None else size), 1.0) for size in (length, width, height)
             )
         values = {
-            "r": (0, 0, 0) if r is None else r,
-            "T": (null_rotation() if R is None else R).T,
             "r_shape": r_shape,
             "lengthDirection": lengthDirection,
             "widthDirection": widthDirection,
@@ -221,17 +263,91 @@ class Drawing(Scope):
             "width": width,
             "height": width if height is None else height,
             "color": color,
+        }
+        taken = self._taken(name, values | self._placed(frame, r, R, specularCoefficient), _ATTRIBUTES)
+        taken["extra"] = ca.vec(column(extra))
+        self._notes.shapes.append(_Sketch(self._component, name, shapeType, taken))
+
+    def _placed(self, frame: Any, r: Any, R: Orientation | None, specularCoefficient: Any) -> dict[str, Any]:
+        """Where something is, and how it shines."""
+        if frame is not None:
+            r, R = frame.r_0 if r is None else r, frame.R if R is None else R
+        if specularCoefficient is None:
+            is_own = "specularCoefficient" in self._component.declarations
+            own: Any = self
+            specularCoefficient = own.specularCoefficient if is_own else self.world.defaultSpecularCoefficient
+        return {
+            "r": (0, 0, 0) if r is None else r,
+            "T": (null_rotation() if R is None else R).T,
             "specularCoefficient": specularCoefficient,
         }
-        taken = {key: ca.vec(column(value)) for key, value in values.items()}
-        for key, size in _ATTRIBUTES.items():
+
+    def _taken(self, name: str, values: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, ca.SX]:
+        taken = {key: ca.vec(column(values[key])) for key in sizes}
+        for key, size in sizes.items():
             if taken[key].numel() != size:
                 raise ModelError(
                     f"{self._component.where}: the shape {name} has {taken[key].numel()} elements of {key}, "
                     f"expected {size}"
                 )
-        taken["extra"] = ca.vec(column(extra))
-        self._notes.shapes.append(_Sketch(self._component, name, shapeType, taken))
+        return taken
+
+    def draw_surface(
+        self,
+        name: str,
+        points: Sequence[Any],
+        frame: Any = None,
+        *,
+        wireframe: Any = False,
+        multiColoredSurface: Any = False,
+        color: Any = (255, 0, 0),
+        transparency: Any = 0.0,
+        **attributes: Any,
+    ) -> None:
+        """Draw the surface through a grid of points (Advanced.Surface).
+
+        Args:
+            name: what it is called within the component.
+            points: matrices X, Y, Z of coordinates [m], (nu, nv) each, resolved in the frame; where the surface is
+                coloured point by point, a fourth: an array (nu, nv, 3) of red, green and blue, 0 to 255, or a sequence
+                of these as matrices.
+            frame: connector in which they are resolved, the world where None.
+            wireframe: lines through the points in place of faces.
+            multiColoredSurface: each point has the colour that `points` gives it.
+            color: red, green and blue, 0 to 255, (3,), of the whole surface otherwise.
+            transparency: 0 (opaque) to 1.
+            attributes: r, R and specularCoefficient of draw_shape.
+
+        Raises:
+            ModelError: the matrices differ in size, have fewer than two rows or columns, or colours are missing.
+        """
+        matrices = self._matrices(name, points, bool(multiColoredSurface))
+        nu, nv = matrices[0].shape
+        # x, y, z of each point, one after the other, v running first
+        values = [ca.vec(ca.horzcat(*(ca.vec(m.T) for m in part)).T) for part in (matrices[:3], matrices[3:]) if part]
+        facts = [nu, nv, float(bool(wireframe)), float(bool(multiColoredSurface)), transparency]
+        extra = ca.vertcat(*(column(fact) for fact in facts), *values)
+        self.draw_shape(name, SURFACE, frame, length=1, width=1, extra=extra, color=color, **attributes)
+
+    def _matrices(self, name: str, points: Sequence[Any], coloured: bool) -> list[ca.SX]:
+        given = list(points)
+        if len(given) == 4 and isinstance(given[3], np.ndarray) and given[3].ndim == 3:
+            given[3:] = [given[3][:, :, i] for i in range(given[3].shape[2])]
+        elif len(given) == 4 and given[3] is not None:
+            given[3:] = list(given[3])
+        matrices = [_matrix(m) for m in given[: 6 if coloured else 3]]
+        where = f"{self._component.where}: the surface {name}"
+        if len(matrices) != (6 if coloured else 3):
+            raise ModelError(
+                f"{where} has {len(given)} matrices; it takes X, Y, Z" + (", red, green and blue" if coloured else "")
+            )
+        sizes = sorted({m.shape for m in matrices})
+        if len(sizes) > 1 or min(sizes[0]) < 2:
+            raise ModelError(
+                f"{where} has matrices of {' and '.join(f'{n} x {m}' for n, m in sizes)} numbers; it takes those of "
+                "nu x nv points, with nu and nv at least 2"
+            )
+        return matrices
 
     def draw_arrow(
         self,
@@ -242,13 +358,25 @@ class Drawing(Scope):
         *,
         r_tail: Any = (0, 0, 0),
         heads: int = 1,
+        headAtOrigin: bool = False,
+        quantity: str | None = None,
+        coordinates: Any = None,
         **attributes: Any,
     ) -> None:
         """Draw an arrow from r_tail over the vector r_head [m], (3,) each (Advanced.Arrow, with two heads DoubleArrow).
 
-        `attributes` are those of draw_shape. A head is never longer than the arrow.
+        With `headAtOrigin` it ends at r_tail. A head is never longer than the arrow. An arrow with a `quantity`, one of
+        VECTOR_QUANTITIES, is known as a vector to tools that scale vectors themselves (Advanced.Vector): `coordinates`
+        are those of what it shows, in the quantity's own unit; r_head where None. `attributes` are those of draw_shape.
         """
         r_head, r_tail = column(r_head), column(r_tail)
+        if quantity is not None:
+            shapes = (f"{name}Line", *(f"{name}Head{i + 1 if heads > 1 else ''}" for i in range(heads)))
+            facts = {"quantity": quantity, "headAtOrigin": headAtOrigin, "twoHeadedArrow": heads == 2}
+            shown = r_head if coordinates is None else coordinates
+            self._draw_vector(name, shown, frame, r_tail, facts | {"shapes": shapes}, attributes)
+        if headAtOrigin:
+            r_tail = r_tail - r_head
         size = ca.norm_2(r_head)
         along = ca.if_else(size < SHORT, column((1, 0, 0)), r_head / ca.fmax(size, SHORT))
         in_heads = (1 + heads) / 2  # each head covers half of the one before
@@ -266,6 +394,22 @@ class Drawing(Scope):
                 width=wide,
                 **common,
             )
+
+    def _draw_vector(
+        self,
+        name: str,
+        coordinates: Any,
+        frame: Any,
+        r_tail: ca.SX,
+        facts: Mapping[str, Any],
+        attributes: Mapping[str, Any],
+    ) -> None:
+        place = (attributes.get(key) for key in ("r", "R", "specularCoefficient"))
+        values = self._placed(frame, *place)
+        values["r"] = column(values["r"]) + ca.mtimes(column(values["T"]).T, r_tail)
+        values |= {"coordinates": coordinates, "color": attributes.get("color", (155, 155, 155))}
+        taken = self._taken(name, values, _VECTOR_ATTRIBUTES)
+        self._notes.shapes.append(_Sketch(self._component, name, "vector", taken, facts))
 
     def draw_lines(
         self,
@@ -355,27 +499,26 @@ class Drawn:
 
     @property
     def entries(self) -> dict[str, list[Shown]]:
-        """The attributes of all shapes, as what can be seen of the components: by path."""
+        """The attributes of all shapes that are no constants, as what can be seen of the components: by path."""
         found: dict[str, list[Shown]] = {}
         for path, sketch in self.sketches:
             for key, value in sketch.values.items():
                 kind = Position if key in _LENGTHS else Dimensionless
-                shape = () if value.numel() == 1 else (value.numel(),)
-                entry = (f"{sketch.name}.{key}", kind, f"Shape {sketch.name}: {key}", shape, value)
-                found.setdefault(path, []).append(entry)
+                for name, scalar in _scalars(sketch, key, value):
+                    if not scalar.is_constant():
+                        found.setdefault(path, []).append((name, kind, f"Shape {sketch.name}: {key}", (), scalar))
         return found
 
     def placed(self, variables: Sequence[ScalarVariable]) -> tuple[Scene, tuple[ScalarVariable, ...]]:
         """The scene by names of variables, and the variables without those of shapes that another one already has."""
         by_name = {variable.name: variable for variable in variables}
-        own: set[str] = set()
-        for path, entries in self.entries.items():
-            for name, _, _, shape, _ in entries:
-                own.update(_names(".".join(filter(None, (path, name))), shape))
+        own = {_joined(path, name) for path, entries in self.entries.items() for name, *_ in entries}
         of_place = {(v.store, v.index): v.name for v in reversed(variables) if v.name not in own}
         needed: set[str] = set()
 
-        def quantity(name: str) -> Quantity:
+        def quantity(name: str, scalar: ca.SX) -> Quantity:
+            if scalar.is_constant():
+                return float(scalar)
             variable = by_name[name]
             if variable.store == "constant":
                 return float(variable.start or 0.0)
@@ -383,16 +526,18 @@ class Drawn:
             needed.add(other)
             return other
 
-        shapes = []
+        shapes, vectors = [], []
         for path, sketch in self.sketches:
-            values: dict[str, Any] = {}
-            for key, value in sketch.values.items():
-                full = ".".join(filter(None, (path, sketch.name, key)))
-                names = _names(full, () if value.numel() == 1 else (value.numel(),))
-                values[key] = tuple(quantity(name) for name in names)
-            shapes.append(Shape(path, _kind(sketch.component), sketch.name, sketch.type, **values))
+            values: dict[str, Any] = {
+                key: tuple(quantity(_joined(path, name), scalar) for name, scalar in _scalars(sketch, key, value))
+                for key, value in sketch.values.items()
+            }
+            if sketch.vector is None:
+                shapes.append(Shape(path, _kind(sketch.component), sketch.name, sketch.type, **values))
+            else:
+                vectors.append(Vector(path, sketch.name, **sketch.vector, **values))
         kept = tuple(v for v in variables if v.name not in own or v.name in needed)
-        return Scene(tuple(shapes), self.up, self.folders), kept
+        return Scene(tuple(shapes), self.up, self.folders, tuple(vectors)), kept
 
 
 _LENGTHS = {"r", "r_shape", "length", "width", "height"}
@@ -421,7 +566,7 @@ def drawn(sweeps: Sweeps) -> Drawn:
         (path, dataclasses.replace(sketch, values={key: next(resolved) for key in sketch.values}))
         for path, sketch in sketches
     ]
-    drawing = [sketch.component for _, sketch in sketches if is_file(sketch.type)]
+    drawing = [sketch.component for _, sketch in sketches if sketch.vector is None and is_file(sketch.type)]
     return Drawn(tuple(sketches), _up(flat.components.values()), _folders(flat.root, drawing))
 
 
@@ -493,5 +638,21 @@ def _kind(component: Component) -> str:
     return "Own"
 
 
-def _names(full: str, shape: tuple[int, ...]) -> list[str]:
-    return [f"{full}[{i + 1}]" for i in range(shape[0])] if shape else [full]
+def _scalars(sketch: _Sketch, key: str, value: ca.SX) -> list[tuple[str, ca.SX]]:
+    """The elements of an attribute, by their names within the component."""
+    name, scalars = f"{sketch.name}.{key}", elements(value)
+    return [(f"{name}[{i + 1}]" if len(scalars) > 1 else name, scalar) for i, scalar in enumerate(scalars)]
+
+
+def _joined(path: str, name: str) -> str:
+    return f"{path}.{name}" if path else name
+
+
+def _matrix(value: Any) -> ca.SX:
+    """Rows of numbers or symbols, or an array of either, as a matrix."""
+    if isinstance(value, ca.SX):
+        return value
+    try:
+        return ca.SX(np.atleast_2d(np.asarray(value, dtype=float)))
+    except (TypeError, ValueError, RuntimeError):  # symbols among them
+        return ca.vertcat(*(ca.horzcat(*row) for row in value))

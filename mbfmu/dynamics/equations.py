@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterator
 
 import casadi as ca
 
@@ -53,6 +54,7 @@ class Events:
             ]
         )
         crossings, checks = constraints.without_dropped([crossings, checks])
+        settable = dict(_nonzero(sweeps, parameters))
         of_time: list[bool] = []
         names: list[str] = []
         messages: list[str] = []
@@ -66,6 +68,9 @@ class Events:
                 messages += [f"{path}: {message}"] * expression.numel()
             endings += [False] * sum(expression.numel() for expression, _ in behaviour.checks)
             endings += [True] * len(behaviour.endings)
+        checks = ca.vertcat(checks, *(1 - 2 * (symbol == 0) for symbol in settable.values()))
+        messages += [f"{name} = 0: must not be 0" for name in settable]
+        endings += [False] * len(settable)
         return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages), tuple(endings))
 
     def of_the_clock(self) -> Events:
@@ -77,6 +82,18 @@ class Events:
         return dataclasses.replace(
             self, crossings=crossings, times=nothing, assertions=nothing, messages=(), endings=()
         )
+
+
+def _nonzero(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
+    """Entries of p that must not be 0, with their names: FMI's bounds cannot say so."""
+    for component in sweeps.topology.all_components:
+        for name, declaration in component.parameters().items():
+            if not declaration.nonzero or declaration.structural or declaration.animation:
+                continue
+            for symbol in elements(component.symbol(name)):
+                number = parameters.number_of(symbol)
+                if number is not None:
+                    yield f"{component.path}.{name}", parameters.symbols[number]
 
 
 def _once(values: list[ca.SX]) -> list[ca.SX]:
@@ -175,6 +192,7 @@ def equations(
         start_time=assembly.start_time,
         stop_time=assembly.stop_time,
         tolerance=assembly.tolerance,
+        interval=assembly.interval or 0.0,
         solver=assembly.solver,
         functions=functions,
     )

@@ -168,6 +168,8 @@ def _assign_worlds(component: Component, world: Component | None) -> None:
 def _collect(component: Component, found: dict[str, Component]) -> None:
     if component.path in found:
         raise ModelError(f"component {component.path}: is there twice; give one of them another name")
+    component.check_attributes()
+    component.check_values()
     found[component.path] = component
     for name, part in component.parts.items():
         if component.has_part(name):
@@ -193,12 +195,8 @@ def _refuse_switched_off(scope: Component, connector: Connector, components: dic
         return
     if connector.port.enabled(owner) or connector.port.fades:
         return
-    off = [
-        n for n, p in owner.parameters().items() if p.type.base == "Boolean" and not p.animation and not owner.value(n)
-    ]
-    remedy = (
-        f"set {' or '.join(f'{name}=True' for name in off)}" if off else "change the parameter that switches it off"
-    )
+    switches = owner.switching_on(connector.port)
+    remedy = f"set {' or '.join(switches)}" if switches else "change the parameters that switch it off"
     message = (
         f"{scope.where}: connects {_text(connector)}, which {owner.where} does not have with its present parameters; "
         f"{remedy}, or remove the connection"

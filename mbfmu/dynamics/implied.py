@@ -14,7 +14,6 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.elimination import sampled, solve
-from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import Own, elements, stacked, which_depend
 from mbfmu.errors import ModelError
@@ -22,22 +21,6 @@ from mbfmu.modeling import leaves
 
 #: An effect that is smaller than this, relative to what adds up to it, is none.
 TOLERANCE = 1e-9
-
-
-def check_effects(sweeps: Sweeps, parameters: Parameters) -> None:
-    """Refuse conditions that are solved for signals which have no effect on them.
-
-    Raises:
-        ModelError: with its default parameters, a condition does not know its signal.
-    """
-    for own, slope in sweeps.effects.items():
-        (effect,) = parameters.resolve([slope])
-        values = ca.Function("effect", [parameters.all], [effect], {"allow_free": True})
-        if not values.has_free() and float(values(parameters.default_P)) == 0:
-            raise ModelError(
-                f"{_name(own)}: with these parameters the signal has no effect on it at once; leave out what is 0, "
-                "such as a direct part of a block"
-            )
 
 
 def _name(own: Own) -> str:

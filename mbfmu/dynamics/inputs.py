@@ -11,6 +11,7 @@ import numpy as np
 from mbfmu.dynamics.flatten import ConnectorKey, Flat
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Port, Signal, SignalInput
 from mbfmu.modeling.types import Type
 from mbfmu.runtime.variables import Terminal, wanted_instead
@@ -98,6 +99,12 @@ class Inputs:
         for name, (connector, start) in assembly.inputs.items():
             key, port = (connector.owner.path, connector.port.name), connector.port
             assert isinstance(port, Signal)
+            owner: Component = connector.owner
+            if flat.components.get(key[0]) is not owner:
+                raise ModelError(
+                    f"input {name}: {owner.title} is not part of {assembly.where}; assign it to an attribute "
+                    "of the assembly"
+                )
             places = connector.elements or tuple(range(connector.owner.size_of(connector)))
             feed(name, key, port, places, start)
         for name, own in assembly.ports().items():

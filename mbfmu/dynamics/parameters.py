@@ -36,6 +36,7 @@ class Parameters:
     #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
     open: tuple[int, ...]
     open_weights: tuple[float, ...]
+    open_names: tuple[str, ...]
     #: Indices in P of what may change while the model runs: tunable parameters, and what is derived from them.
     tunable: frozenset[int]
     #: Entries of d and what they are in terms of p.
@@ -68,6 +69,7 @@ class Parameters:
             defaults=tuple(places.defaults),
             open=tuple(places.open),
             open_weights=tuple(places.open_weights),
+            open_names=tuple(places.open_names),
             tunable=frozenset(tunable),
             derived=tuple(places.derived),
             expressions=tuple(solved),
@@ -77,6 +79,17 @@ class Parameters:
     def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with passed-on parameters replaced by what they pass on."""
         return _resolve(self.aliases, expressions)
+
+    def check_regular(self, matrices: Mapping[str, ca.SX]) -> None:
+        """Refuse matrices of equations that are singular with the parameters as they are, wherever these alone decide.
+
+        Raises:
+            ModelError: one is; its key says so.
+        """
+        for message, matrix in matrices.items():
+            values = ca.Function("matrix", [self.all], self.resolve([matrix]), {"allow_free": True})
+            if not values.has_free() and np.linalg.matrix_rank(np.array(values(self.default_P))) < matrix.size1():
+                raise ModelError(message)
 
     def source(self, symbol: ca.SX) -> ca.SX:
         """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
@@ -136,6 +149,7 @@ class _Places:
         self.defaults: list[float] = []
         self.open: list[int] = []
         self.open_weights: list[float] = []
+        self.open_names: list[str] = []
         self.tunable: set[int] = set()
         self.derived: list[ca.SX] = []
         self.expressions: list[ca.SX] = []
@@ -159,13 +173,15 @@ class _Places:
                 f"{component.where}.{name}: its binding gives {len(expressions)} elements, expected {len(scalars)}"
             )
         bound = not isinstance(value, int | float | np.ndarray)
-        for scalar, given in zip(scalars, expressions, strict=True):
+        for number, (scalar, given) in enumerate(zip(scalars, expressions, strict=True), 1):
             self.labels[scalar.element_hash()] = f"{component.where}.{name}"
             if declaration.tunable and given.is_constant() and not bound:
                 self.tunable.add(len(self.symbols))
             self.add(scalar, given, is_open, bound)
             if is_open:
                 self.open_weights.append(1.0 if component.is_given(name) else OPEN)
+                element = f"[{number}]" if len(scalars) > 1 else ""
+                self.open_names.append(".".join(filter(None, (component.path, name))) + element)
 
     def add(self, symbol: ca.SX, given: ca.SX, is_open: bool = False, bound: bool = False) -> None:
         """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""

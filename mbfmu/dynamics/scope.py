@@ -201,7 +201,9 @@ class Notes:
             raise ModelError(f"{where} the value {value!r:.60}, which is no number{place(error)}") from error
         for element in elements(expression):
             if element.is_constant() and not math.isfinite(float(element)):
-                raise ModelError(f"{where} the value {float(element):g}, which is not finite")
+                hint = "; float() and functions of math make that of an expression, take those of casadi"
+                known = hint if math.isnan(float(element)) else ""
+                raise ModelError(f"{where} the value {float(element):g}, which is not finite{known}")
         return expression
 
     def assigned(self, target: Target) -> ca.SX:
@@ -598,7 +600,27 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
         raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
     with told(f"{component.where}: the equations of {type(component).__name__} fail"):
         equations()
-    return scope._notes.behaviour()
+    behaviour: Behaviour = scope._notes.behaviour()
+    if not component.is_composite:
+        _refuse_open(component, behaviour)
+    return behaviour
+
+
+def _refuse_open(component: Component, behaviour: Behaviour) -> None:
+    """Refuse equations that leave an output or the rate of a state open."""
+    missing = [
+        name
+        for name, port in component.ports().items()
+        if isinstance(port, SignalOutput) and Value(name) not in behaviour.targets
+    ]
+    for name, variable in component.variables().items():
+        if isinstance(variable, State) and variable.leaf(component) and StateRate(name) not in behaviour.targets:
+            missing.append(f"der.{name}")
+    if missing:
+        raise ModelError(
+            f"{component.where}: the equations of {type(component).__name__} do not assign {', '.join(missing)}; give "
+            "each a value"
+        )
 
 
 def _set_in_scope(self: Any, name: str, value: Any) -> None:

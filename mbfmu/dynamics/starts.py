@@ -227,7 +227,10 @@ def initial_problem(
     guess = guessed(sweeps, starts, parameters, X)
     owners = [starts.owner_of(symbol) for symbol in elements(X)]
     weights = _costs(owners, parameters, X, _impulses(sweeps), _rates(sweeps, vectors) if with_w else frozenset())
-    labels = tuple(str(s) if o is None else o.label for s, o in zip(elements(X), owners, strict=True))
+    opened = dict(zip((s.element_hash() for s in elements(free)), parameters.open_names, strict=True))
+    labels = tuple(
+        opened.get(s.element_hash(), str(s)) if o is None else o.label for s, o in zip(elements(X), owners, strict=True)
+    )
     fixed, given = (tuple(o is not None and getattr(o, flag) for o in owners) for flag in ("fixed", "given"))
     if free.numel():  # derived parameters follow the free ones while these are being found
         place = ca.SX.sym("free", free.numel())

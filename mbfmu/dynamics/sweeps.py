@@ -84,7 +84,8 @@ class Sweeps:
         self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
         self.flat, self.behaviours = topology.flat, topology.behaviours if behaviours is None else behaviours
         #: Derivatives of conditions with respect to the signals that they are solved for.
-        self.effects: dict[Own, ca.SX] = {}
+        #: What equations were divided by, and what to say where that is singular.
+        self.solved_for: dict[str, ca.SX] = {}
         self._known: dict[Hashable, ca.SX] = {}
         self._pending: dict[Hashable, str] = {}
         self._touching: dict[ScalarNode, list[Relation]] = {}
@@ -138,11 +139,26 @@ class Sweeps:
 
         The loop is torn there: `make` gives the value as a function of itself. What else has been worked out from that
         symbol is forgotten; asked for again, it follows from the solution.
+
+        Raises:
+            AlgebraicLoop: it is not linear.
+            ModelError: it has no solution, or any.
         """
         assert isinstance(key, tuple)
         symbol = ca.SX.sym("torn", self.behaviours[key[0]].targets[key[1]].numel())
         del self._pending[key]
-        return _root(symbol - ca.vec(self._tried(key, symbol, make)), symbol, loop.names)
+        residual = symbol - ca.vec(self._tried(key, symbol, make))
+        slope = ca.sparsify(ca.jacobian(residual, symbol))
+        if ca.depends_on(slope, symbol):
+            raise AlgebraicLoop(loop.names)
+        singular = (
+            f"algebraic loop: {' -> '.join(dict.fromkeys(loop.names))} add up to a condition that no value meets, "
+            "or any; change a gain, or break it with a state, e.g. a FirstOrder block"
+        )
+        if ca.sprank(slope) < slope.size1():
+            raise ModelError(singular)
+        self.solved_for[singular] = slope
+        return solve(slope, -ca.substitute(residual, symbol, ca.SX.zeros(symbol.numel())))
 
     def _tried(self, key: Hashable, symbol: ca.SX, make: Callable[[], ca.SX]) -> ca.SX:
         """What `make` gives where `key` has the value `symbol`; nothing that was worked out with it is kept."""
@@ -165,12 +181,14 @@ class Sweeps:
                 self._pending = pending
             self._known[key] = unknown
             if ca.depends_on(residual, unknown):
-                self.effects[Own(path, leaf)] = effect = ca.jacobian(residual, unknown)
+                effect, name = ca.jacobian(residual, unknown), f"condition {leaf.index + 1} of {path}"
                 if ca.depends_on(effect, unknown):
                     raise ModelError(
-                        f"condition {leaf.index + 1} of {path}: it is not linear in the signal that it is solved for; "
+                        f"{name}: it is not linear in the signal that it is solved for; "
                         "put a state in between, e.g. a FirstOrder block"
                     )
+                singular = "with these parameters the signal has no effect on it at once; leave out what is 0"
+                self.solved_for[f"{name}: {singular}, such as a direct part of a block"] = effect
                 self._known[key] = solve(effect, -ca.substitute(residual, unknown, 0))
         return self._known[key]
 
@@ -730,24 +748,6 @@ class Sweeps:
         for edge in reversed(self.topology.order):
             for name in ("f", "t"):
                 self.wrench(edge, not edge.reversed, name)
-
-
-def _root(residual: ca.SX, symbol: ca.SX, names: Iterable[str]) -> ca.SX:
-    """What a loop is torn at, so that a residual in it is zero.
-
-    Raises:
-        AlgebraicLoop: it is not linear.
-        ModelError: it has no solution, or any.
-    """
-    slope = ca.sparsify(ca.jacobian(residual, symbol))
-    if ca.depends_on(slope, symbol):
-        raise AlgebraicLoop(names)
-    if ca.sprank(slope) < slope.size1():
-        raise ModelError(
-            f"algebraic loop: {' -> '.join(dict.fromkeys(names))} add up to a condition that no value meets, "
-            "or any; change a gain, or break it with a state, e.g. a FirstOrder block"
-        )
-    return solve(slope, -ca.substitute(residual, symbol, ca.SX.zeros(symbol.numel())))
 
 
 def _is_assigned(key: Hashable) -> bool:

@@ -18,7 +18,6 @@ from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.figures import figures_of
 from mbfmu.dynamics.flatten import flatten
-from mbfmu.dynamics.implied import check_effects
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown, state_nominals
 from mbfmu.dynamics.jumps import check_jumps
@@ -106,7 +105,6 @@ class System:
         starts = Starts.of(sweeps)
         parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
-        check_effects(sweeps, assembled.parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
         start = guessed(sweeps, starts, parameters, vectors.x)
@@ -118,6 +116,7 @@ class System:
         delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
         entries = shown(sweeps, energy)
+        parameters.check_regular(sweeps.solved_for)
         drawing = drawn(sweeps) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
@@ -190,12 +189,19 @@ def check_assembly(assembly: Any) -> None:
             f"{where}: stop_time = {assembly.stop_time:g} s is not after start_time = {assembly.start_time:g} s; "
             "choose a later stop time"
         )
-    if not assembly.tolerance > 0:
-        raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not positive; choose one such as 1e-6")
+    if not 0 < assembly.tolerance < 1:
+        what = "positive" if assembly.tolerance <= 0 else "below 1"
+        raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not {what}; choose one such as 1e-6")
+    if assembly.interval is not None:
+        checked_numbers(assembly.interval, f"{where}: interval = {assembly.interval!r}")
+        if not assembly.interval > 0:
+            raise ModelError(f"{where}: interval = {assembly.interval:g} s is not positive; choose one such as 0.01")
     if assembly.solver not in SOLVERS:
         raise ModelError(f"{where}: solver = {assembly.solver!r} is unknown; there are {', '.join(SOLVERS)}")
     checked_name(assembly.name, f"assembly {assembly.name}")
     checked_text(assembly.description, f"{where}: description")
+    if not assembly.parts and not hasattr(assembly, "equations"):
+        raise ModelError(f"{where}: has no components; assign some to its attributes, as self.world = World()")
 
 
 def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:

@@ -21,6 +21,7 @@ from mbfmu.export.model_description import Capabilities, model_description, mode
 from mbfmu.export.model_description_3 import build_description, model_description_3
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.modeling import Assembly
+from mbfmu.runtime import arguments
 from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, require_compiler
 from mbfmu.runtime.component import ready_component
 from mbfmu.runtime.contract import SOLVERS
@@ -151,7 +152,7 @@ def build(
     """
     report = progress or _silent
     if fmi not in VERSIONS:
-        raise BuildError(f"FMI {fmi} is unknown; there are {', '.join(map(str, VERSIONS))}.")
+        raise BuildError(f"FMI {fmi!r} is unknown; there are {', '.join(map(str, VERSIONS))}.")
     if fmi == 3 and target == "python":
         raise BuildError("FMI 3.0: python FMUs are of FMI 2.0; choose the native target.")
     if wasm and fmi != 3:
@@ -166,6 +167,8 @@ def build(
         raise BuildError("energy: the system is made already; make it with System.of(assembly, energy=True).")
     if solver not in (None, *SOLVERS):
         raise BuildError(f'solver "{solver}" is unknown; there are {", ".join(SOLVERS)}.')
+    if fixed_step is not None and not isinstance(fixed_step, float):
+        fixed_step = arguments.real(fixed_step, "fixed step")
     if fixed_step is not None and not 0 < fixed_step < math.inf:
         raise BuildError(f"fixed step {fixed_step:g} s: choose a positive number.")
     if fixed_step is not None and target == "python":
@@ -179,6 +182,11 @@ def build(
         report("Deriving the equations of motion")
         system = System.of(assembly, energy=energy, scene=True)
         record = system.equations
+        if fixed_step is not None and fixed_step > record.stop_time - record.start_time:
+            raise BuildError(
+                f"fixed step {fixed_step:g} s: is longer than the whole experiment, {record.start_time:g} to "
+                f"{record.stop_time:g} s; choose a shorter one."
+            )
         record = dataclasses.replace(record, solver=solver or record.solver, fixed_step=fixed_step or 0.0)
         system = dataclasses.replace(system, equations=record)
         patterns = _split(variables)
@@ -397,7 +405,7 @@ def _equations(target: str, kind: str, platforms: Sequence[str]) -> str:
 
 def _split(names: str | Sequence[str] | None) -> list[str]:
     """Return names that are given as a list or comma-separated as a list."""
-    listed = names.split(",") if isinstance(names, str) else names or ()
+    listed = names.split(",") if isinstance(names, str) else arguments.names(names or (), "variables")
     return [name.strip() for name in listed if name.strip()]
 
 

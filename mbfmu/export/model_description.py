@@ -179,7 +179,7 @@ def add_general(root: Any, equations: Equations, categories: Mapping[str, str]) 
         startTime=equations.start_time,
         stopTime=equations.stop_time,
         tolerance=equations.tolerance,
-        stepSize=step_size(equations.start_time, equations.stop_time),
+        stepSize=equations.interval or step_size(equations.start_time, equations.stop_time),
     )
 
 

@@ -115,7 +115,7 @@ def load(
     into: Assembly | None = None,
     floating: bool = False,
     drive: Drive = "effort",
-    bandwidth: float = 5.0,
+    bandwidth: float | None = None,
     stops: bool = False,
 ) -> Assembly:
     """Read a URDF file, or a xacro file where the package xacro is installed.
@@ -126,7 +126,7 @@ def load(
         floating: the root link moves freely; else it is fixed in the world.
         drive: what moves the joints of one degree of freedom: `effort`, a torque or force input each; `position`, a
             position input each, and a PD controller; `flange`, a flange of the assembly each; `none`.
-        bandwidth: of the PD controllers, Hz.
+        bandwidth: of the PD controllers, Hz; 5 where None.
         stops: limits become elastic stops.
 
     Raises:
@@ -134,8 +134,11 @@ def load(
     """
     if drive not in get_args(Drive):
         raise ModelError(f"{path}: drive = {drive!r}: expected one of {', '.join(get_args(Drive))}")
-    if not (isinstance(bandwidth, int | float) and 0 < bandwidth < math.inf):
+    if bandwidth is not None and not (isinstance(bandwidth, int | float) and 0 < bandwidth < math.inf):
         raise ModelError(f"{path}: bandwidth = {bandwidth!r}: give a positive frequency in Hz")
+    if bandwidth is not None and drive != "position":
+        raise ModelError(f"{path}: bandwidth = {bandwidth!r} is of position drives; add drive=position or leave it out")
+    bandwidth = 5.0 if bandwidth is None else bandwidth
     robot = Robot(path, expanded(path) if path.suffix.lower() == ".xacro" else parse_xml(path))
     try:
         return _Builder(robot, into, floating, drive, float(bandwidth), stops).build()

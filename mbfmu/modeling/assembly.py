@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -16,6 +17,15 @@ from mbfmu.modeling.figures import Drawn
 from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.types import Real, Type
+
+#: Attributes of an assembly that make its experiment, and their names in assembly files.
+EXPERIMENT = {
+    "start_time": "start",
+    "stop_time": "stop",
+    "tolerance": "tolerance",
+    "interval": "interval",
+    "solver": "solver",
+}
 
 
 class Assembly(Component):
@@ -33,16 +43,18 @@ class Assembly(Component):
                 self.output(self.revolute.phi)
 
     An assembly is a component: it can be a part of another one, where an outer World takes the place of its own.
-    `start_time`, `stop_time` and `tolerance` are those of simulate() and of the FMU's DefaultExperiment; `solver` says
-    how both integrate: `explicit`, `implicit` (for stiff models), or `auto`, explicit until the model turns out to be
-    stiff.
+    `start_time`, `stop_time`, `tolerance` and `interval`, the distance of recorded points (None: a 500th of the run),
+    are those of simulate() and of the FMU's DefaultExperiment; `solver` says how both integrate: `explicit`, `implicit`
+    (for stiff models), or `auto`, explicit until the model turns out to be stiff.
     """
 
     #: True where connections to what parameters switch off are left out with a warning, as Modelica does in silence.
     drops_connections: ClassVar[bool] = False
+    takes_attributes = True
     start_time: float = 0.0
     stop_time: float = 1.0
     tolerance: float = 1e-6
+    interval: float | None = None
     solver: str = "auto"
     #: What the reader of a file has to say about what it read: choices made, names changed, elements left out.
     notes: tuple[str, ...] = ()
@@ -144,7 +156,7 @@ class Assembly(Component):
         for legend, curve in named:
             references = curve.references() if isinstance(curve, Connector) else [curve]
             if not all(isinstance(reference, Reference) for reference in references):
-                raise ModelError(f"figure {title}: draws variables such as revolute.phi, got {curve!r}")
+                raise ModelError(f"figure {title}: draws variables such as revolute.phi, got {shown(curve)}")
             found += [(checked_text(legend, f"figure {title}: legend"), one) for one in references]
         if not found:
             raise ModelError(f"figure {title}: has no curves; name variables such as revolute.phi")
@@ -185,13 +197,35 @@ class Assembly(Component):
         )
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name in ("start_time", "stop_time", "tolerance") and not isinstance(value, Component):
-            checked_numbers(value, f"{self.where}: {name} = {value!r}")
-            object.__setattr__(self, name, float(value))
-        elif name == "solver":
+        if name not in EXPERIMENT or isinstance(value, Component):
+            _refuse_misspelt(self.where, name, value)
+            super().__setattr__(name, value)
+        elif name == "solver" or (name == "interval" and value is None):
             object.__setattr__(self, name, value)
         else:
-            super().__setattr__(name, value)
+            checked_numbers(value, f"{self.where}: {name} = {value!r:.60}")
+            if np.ndim(value):
+                raise ModelError(f"{self.where}: {name} = {value!r:.60}: give one number, in SI units")
+            object.__setattr__(self, name, float(value))
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        for name, value in vars(cls).items():
+            _refuse_misspelt(cls.__name__, name, value)
+
+
+def _refuse_misspelt(where: str, name: str, value: Any) -> None:
+    """Refuse a number under a name that is nearly one of the experiment's: it would have no effect."""
+    if name in EXPERIMENT or not isinstance(value, int | float):
+        return
+    near = difflib.get_close_matches(name.lower(), [*EXPERIMENT, *_OTHERS], n=1, cutoff=0.85)
+    if near and name != f"{near[0]}s":  # a plural is meant
+        known = _OTHERS.get(near[0], near[0])
+        raise ModelError(f"{where}: {name} = {value!r} has no effect; did you mean {known}? Else choose another name")
+
+
+#: What other tools call them.
+_OTHERS = {"stoptime": "stop_time", "starttime": "start_time", "end_time": "stop_time", "output_interval": "interval"}
 
 
 def _listed(title: str, curves: Any) -> list[Any]:

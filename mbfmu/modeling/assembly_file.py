@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.assembly import EXPERIMENT, Assembly
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Connector, Reference, Signal
 from mbfmu.modeling.registry import assemblies, component_class
@@ -136,13 +136,14 @@ class _Reader:
                 )
             self.arrays[name] = dim[0]
             for k in range(dim[0]):
-                self._add(f"{name}[{k + 1}]", entry["class"], _element(parameters, k, dim[0]))
+                self._add(f"{name}[{k + 1}]", entry["class"], parameters, (k, dim[0]))
 
-    def _add(self, name: str, class_name: str, parameters: Any) -> None:
+    def _add(self, name: str, class_name: str, parameters: Any, element: tuple[int, int] | None = None) -> None:
         if name in self.assembly.parts or (name in self.arrays and not name.endswith("]")):
             raise ModelError(f"component {name}: is there twice; give one of them another name")
         try:
-            self.assembly.add(name, component_class(class_name)(**parameters))
+            cls = component_class(class_name)
+            self.assembly.add(name, cls(**(_element(cls, parameters, *element) if element else parameters)))
         except ModelError as error:
             raise ModelError(f"component {name}: {error}") from error
 
@@ -239,11 +240,9 @@ class _Reader:
                 self.assembly.figure(entry["title"], found, entry.get("caption", ""))
 
     def _experiment(self, record: dict[str, Any]) -> None:
-        for key, attribute in (("start", "start_time"), ("stop", "stop_time"), ("tolerance", "tolerance")):
+        for attribute, key in EXPERIMENT.items():
             if key in record:
                 setattr(self.assembly, attribute, record[key])
-        if "solver" in record:
-            self.assembly.solver = record["solver"]
 
 
 def identifier(name: str) -> str:
@@ -307,9 +306,22 @@ def _shown(value: Any) -> str:
     return str(value) if isinstance(value, datetime.date | datetime.time) else f"{value!r:.60}"
 
 
-def _element(parameters: Mapping[str, Any], index: int, size: int) -> dict[str, Any]:
-    """Parameters of one element of an array: a vector of the array's size is spread, all else applies to each."""
-    return {
-        key: value[index] if isinstance(value, list) and len(value) == size else value
-        for key, value in parameters.items()
-    }
+def _element(cls: type[Component], parameters: Mapping[str, Any], index: int, size: int) -> dict[str, Any]:
+    """Parameters of one element of an array: a vector of the array's size is spread, all else applies to each.
+
+    A vector that the class itself takes as one applies to each element; start values are spread, too.
+    """
+
+    def taken(value: Any, shape: Any) -> Any:
+        if isinstance(value, Mapping):
+            return {key: taken(part, shape) for key, part in value.items()}
+        if not isinstance(value, list) or len(value) != size:
+            return value
+        is_one = shape == (size,) and not isinstance(value[0], list)
+        return value if is_one else value[index]
+
+    def shape_of(name: str) -> Any:
+        shape = getattr(cls.declarations.get(name), "shape", None)
+        return None if callable(shape) else shape
+
+    return {name: taken(value, shape_of(name)) for name, value in parameters.items()}

@@ -16,7 +16,16 @@ from mbfmu.frames import Orientation
 from mbfmu.modeling import types
 from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
 from mbfmu.modeling.copying import Copier
-from mbfmu.modeling.declarations import Declaration, Parameter, Shape, Start, Variable, checked_start, required
+from mbfmu.modeling.declarations import (
+    Declaration,
+    Parameter,
+    Shape,
+    Start,
+    Variable,
+    checked_start,
+    is_expression,
+    required,
+)
 from mbfmu.modeling.names import checked_name
 from mbfmu.modeling.user_code import described, told
 
@@ -52,6 +61,24 @@ def _is_reserved(cls: type, name: str) -> bool:
             is_ours = base.__module__ in ("mbfmu.modeling.component", "mbfmu.modeling.assembly")
             return is_ours and isinstance(vars(base)[name], property | FunctionType)
     return False
+
+
+def _components_in(value: Any) -> Iterator[Component]:
+    """The components in nested lists, sets and mappings."""
+    if isinstance(value, Component):
+        yield value
+    elif isinstance(value, Mapping):
+        for one in value.values():
+            yield from _components_in(one)
+    elif isinstance(value, list | tuple | set | frozenset):
+        for one in value:
+            yield from _components_in(one)
+    elif isinstance(value, np.ndarray) and value.dtype == object:
+        yield from _components_in(value.ravel().tolist())
+
+
+def _is_ours(cls: type, name: str) -> bool:
+    return isinstance(vars(cls).get(name), property | FunctionType)
 
 
 class _Computed:
@@ -95,11 +122,19 @@ class Component:
     declarations: ClassVar[dict[str, Declaration]] = {}
     #: Why components of this class cannot be copied, and what to do; None where they can.
     copy_obstacle: ClassVar[str | None] = None
+    #: True where anything may be kept in attributes of an instance that is a part already.
+    takes_attributes: ClassVar[bool] = False
 
     __signature__ = _Signature()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
+        for name, value in vars(cls).items():
+            if isinstance(value, Declaration) and _is_ours(Component, name):
+                raise ModelError(
+                    f"{cls.__name__}: {name!r} is part of what every component has, and cannot be declared; choose "
+                    "another name"
+                )
         cls.declarations = {}
         for base in reversed(cls.__mro__):
             cls.declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
@@ -117,6 +152,8 @@ class Component:
             _connections=[],
             _conditions={},
             _outer_world=None,
+            _rebuilding=False,
+            _asked=frozenset(k for k in kwargs if isinstance(cls.declarations.get(k), Parameter)),
         )
         return self
 
@@ -125,6 +162,7 @@ class Component:
         for name, declaration in self.parameters().items():
             if declaration.default is required:
                 self.value(name)
+        self.check_values()
 
     # -- structure
 
@@ -191,11 +229,66 @@ class Component:
         """Declared parameters that are enabled."""
         return {k: d for k, d in self.declarations.items() if isinstance(d, Parameter) and d.enabled(self)}
 
+    def switching_on(self, port: Port) -> list[str]:
+        """Which value of one other Boolean or enumeration would enable a connector, as `name=value`."""
+        found = []
+        for name, declaration in self.parameters().items():
+            choices = {"Boolean": (True, False)}.get(declaration.type.base, declaration.type.values or ())
+            if declaration.final or declaration.animation or not choices:
+                continue
+            for value in choices:
+                before = dict(self._values)
+                self._values[name] = value
+                try:
+                    if port.enabled(self):
+                        found.append(f"{name}={value!r}")
+                finally:
+                    self._values.clear()
+                    self._values.update(before)
+        return found
+
+    def check_attributes(self) -> None:
+        """Raise ModelError where what was given has no effect.
+
+        A component in an attribute that is no part (in a mapping, a nested list, or appended to a list), and a
+        parameter that the constructor did not pass on.
+        """
+        for name, value in vars(self).items():
+            if name.startswith("_") or not isinstance(value, Mapping | list | tuple | set | frozenset | np.ndarray):
+                continue
+            for part in _components_in(value):
+                if not any(part is own for own in self._parts.values()) and part.part_of is None:
+                    raise ModelError(
+                        f"{self.where}.{name}: the {type(part).__name__} in it is no part of {self.where}; assign each "
+                        "component to an attribute, or a complete list of them, or use add(name, component)"
+                    )
+        lost = sorted(self._asked - set(self._values))
+        if lost:
+            raise ModelError(
+                f"{self.title}: its constructor does not pass on {', '.join(lost)}; call "
+                "super().__init__(**modifiers) in it"
+            )
+
     def walk(self) -> Iterator[Component]:
         """This component and all below it, parents first."""
         yield self
         for part in self._parts.values():
             yield from part.walk()
+
+    def check_values(self) -> None:
+        """Raise ModelError where values of parameters contradict each other, as far as they are numbers.
+
+        Called when the constructor has them, and again when a System is made: they may have been modified.
+        """
+        for name, declaration in self.parameters().items():
+            if declaration.size is None:
+                continue
+            found, expected = self.shape_of(name), (int(self.value(declaration.size)),)
+            if found != expected:
+                raise ModelError(
+                    f"{self.where}.{name}: has the shape {found}, but {declaration.size} = {expected[0]}; give as many "
+                    "numbers, or change that"
+                )
 
     def check_connections(self, connected: set[str]) -> None:
         """Raise ModelError where a connector is open that must not be: one declared as `needed`."""
@@ -340,12 +433,28 @@ class Component:
                 raise ModelError(f"{self.where}.{name}: a list of components has {shown(wrong[0])} in it; leave it out")
             for i, part in enumerate(value, start=1):
                 self._own(f"{name}[{i}]", part)
+            for i in range(len(value), len(self.__dict__.get(name, ()))):  # of a longer list before
+                self._parts.pop(f"{name}[{i + 1}]").__dict__["_owner"] = None
             self.__dict__[name] = list(value)
         elif isinstance(value, Port):
             value.name = checked_name(name, f"connector {name}")
             self._ports[name] = value
         else:
+            self._refuse_unknown(name, value)
             super().__setattr__(name, value)
+
+    def _refuse_unknown(self, name: str, value: Any) -> None:
+        """Refuse an attribute that an assembly gives to one of its parts and that means nothing to this: a misspelling.
+
+        A component's own methods may keep what they like under names that begin with an underscore.
+        """
+        if self._owner is None or name.startswith("_") or name in vars(self) or hasattr(type(self), name):
+            return
+        if self._rebuilding or self.takes_attributes:
+            return
+        known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
+        hint = near(name, known, self._help)
+        raise ModelError(f"{self.title} has no {name!r} that can be set to {shown(value)}; {hint}")
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or "_parts" not in self.__dict__:
@@ -396,9 +505,17 @@ class Component:
             elif isinstance(declaration, Variable):
                 new = checked_start(value, f"{self.where}.{name}", declaration.type)
                 old = self._values.get(name, Start())
+                declaration.check_bounds(new.value, f"{self.where}.{name}")
                 self._values[name] = Start(
                     old.value if new.value is None else new.value, old.fixed if new.fixed is None else new.fixed
                 )
+            elif isinstance(declaration, Signal):
+                start = checked_start(value, f"{self.where}.{name}")
+                if np.any(start.fixed):  # a guess of a signal's value changes nothing
+                    raise ModelError(
+                        f"{self.where}.{name}: a signal follows from others and cannot start with a fixed value; fix "
+                        "that of a state"
+                    )
             else:
                 nested[name] = value
         if rebuild:
@@ -420,8 +537,12 @@ class Component:
     def _rebuild(self) -> None:
         self._parts.clear()
         self._connections.clear()
-        with told(f"{self.where}: build() of {type(self).__name__} fails"):
-            self.build()
+        vars(self)["_rebuilding"] = True
+        try:
+            with told(f"{self.where}: build() of {type(self).__name__} fails"):
+                self.build()
+        finally:
+            vars(self)["_rebuilding"] = False
 
     def value(self, name: str) -> Any:
         """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one.
@@ -434,7 +555,7 @@ class Component:
         value = self._values.get(name, declaration.default)
         if value is required:
             raise ModelError(f"{self.title} needs a value for {name} ({declaration.doc})")
-        if callable(value) and not hasattr(value, "is_symbolic"):
+        if callable(value) and not is_expression(value):
             what = f"{self.where}.{name}: its binding fails"
             try:
                 with told(what):
@@ -476,7 +597,7 @@ class Component:
             return declaration.shape
         value = self.value(name)
         value = value.value if isinstance(value, Start) else value
-        if hasattr(value, "is_symbolic"):
+        if is_expression(value):
             return () if value.is_scalar() else tuple(value.shape) if value.size2() > 1 else (int(value.numel()),)
         return np.shape(value)
 
@@ -498,7 +619,7 @@ class Component:
         given: Start = self._values.get(name, Start())
 
         def resolved(value: Any) -> Any:
-            if not callable(value) or hasattr(value, "is_symbolic"):
+            if not callable(value) or is_expression(value):
                 return value
             with told(f"{self.where}.{name}: its start value fails"):
                 return value(self)

@@ -641,6 +641,8 @@ class Connector:
             if not chosen:
                 raise ModelError(f"{self.path}: has {len(whole)} elements, none in this slice")
             return Connector(self.owner, self.port, chosen)
+        if isinstance(index, bool) or not isinstance(index, int | np.integer):
+            raise ModelError(f"{self.path}[{index!r}]: an index is a whole number, counted from 0")
         if not -len(whole) <= index < len(whole):
             raise ModelError(f"{self.path}: has {len(whole)} elements, 0 to {len(whole) - 1}; there is no [{index}]")
         return Connector(self.owner, self.port, (whole[index],))
@@ -689,6 +691,11 @@ class Reference:
     def __getitem__(self, index: int | tuple[int, ...]) -> Reference:
         """One element, counted from 0 as Python does: `body.r_0[0]` is Modelica's `body.r_0[1]`."""
         indices = index if isinstance(index, tuple) else (index,)
+        for one in indices:
+            if isinstance(one, bool) or not isinstance(one, int | np.integer) or one < 0:
+                raise ModelError(
+                    f"{self.path}[{one!r}]: an index is a whole number, counted from 0 at the front; name one element"
+                )
         return Reference(self.owner, f"{self.name}[{','.join(str(i + 1) for i in indices)}]")
 
     def __getattr__(self, name: str) -> Reference:

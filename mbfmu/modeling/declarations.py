@@ -18,6 +18,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import casadi as ca
 import numpy as np
 
 from mbfmu.errors import ModelError
@@ -54,6 +55,11 @@ class Start:
     fixed: bool | Sequence[bool] | None = None
 
 
+def is_expression(value: Any) -> bool:
+    """True for a CasADi expression, such as another parameter's symbol."""
+    return isinstance(value, ca.SX | ca.MX)
+
+
 def checked_start(value: Any, where: str, type: Type | None = None) -> Start:
     """A start value as Python or a file gives it, `Start` or a mapping with `start` and `fixed`, in its one form.
 
@@ -72,7 +78,7 @@ def checked_start(value: Any, where: str, type: Type | None = None) -> Start:
             raise ModelError(f"{where}: fixed = {value.fixed!r}; expected true or false")
     if type is not None and type.base == "Boolean":
         value = dataclasses.replace(value, value=truths_as_numbers(value.value))
-    if value.value is not None and not hasattr(value.value, "is_symbolic"):
+    if value.value is not None and not is_expression(value.value):
         checked_numbers(value.value, f"{where}: its start value {value.value!r}")
     return value
 
@@ -87,7 +93,7 @@ def truths_as_numbers(value: Any) -> Any:
 def checked_numbers(value: Any, what: str) -> None:
     """Refuse what are no finite numbers; CasADi expressions may be among them."""
     for part in _scalars(value):
-        if hasattr(part, "is_symbolic"):
+        if is_expression(part):
             continue
         if isinstance(part, str):
             raise ModelError(f"{what} is text; give a number, in SI units")
@@ -120,13 +126,23 @@ class Declaration:
         return self.when is None or bool(self.when(instance))
 
 
+def check_declared(type: Any, doc: Any) -> None:
+    """Refuse what is no type, and what is no sentence: the two are easily exchanged."""
+    if not isinstance(type, Type):
+        raise ModelError(
+            f"a declaration has {type!r:.60} for its type; give one of mbfmu.modeling.types, such as types.Mass, first"
+        )
+    if not isinstance(doc, str):
+        raise ModelError(f"a declaration has {doc!r:.60} for its sentence; write in quotes what the quantity is")
+
+
 class Parameter(Declaration):
     """A parameter: type, default, one sentence; then shape, bounds and role.
 
     `default` may be `required`, a value, or a function of the instance (a binding to other parameters). `structural`
     parameters are plain Python values that shape the equations; a change needs a rebuild. All others stay symbols:
-    they can be set in the FMU. `shape` None takes the shape of the value given. `nonzero` ones must not be 0.
-    `tunable` ones may change while the FMU runs.
+    they can be set in the FMU. `shape` None takes the shape of the value given; `size` names a parameter that then says
+    how many elements it has. `nonzero` ones must not be 0. `tunable` ones may change while the FMU runs.
     """
 
     def __init__(
@@ -143,9 +159,11 @@ class Parameter(Declaration):
         nonzero: bool = False,
         tunable: bool = False,
         animation: bool = False,
+        size: str | None = None,
         when: Callable[[Any], bool] | None = None,
     ) -> None:
-        self.type, self.default, self.doc = type, default, doc
+        check_declared(type, doc)
+        self.type, self.default, self.doc, self.size = type, default, doc, size
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
         self.structural = structural or type.base != "Real" or type is Axis
         self.final, self.tunable, self.animation, self.when = final, tunable, animation, when
@@ -167,8 +185,15 @@ class Parameter(Declaration):
             return Start(start, bool(value.fixed)) if value.fixed is not None else start
         if self.type.base in ("Boolean", "String"):
             return self._checked_choice(value, where)
-        if hasattr(value, "is_symbolic") or callable(value):  # a CasADi expression or a binding
+        if is_expression(value) or callable(value):  # or a binding
             return value
+        if hasattr(value, "owner"):
+            raise ModelError(
+                f"{where}.{self.name} = {value!r}: a parameter is given by numbers or other "
+                "parameters; what changes with time comes in through a signal"
+            )
+        if np.ma.is_masked(value):
+            raise ModelError(f"{where}.{self.name} = {value!r}: has masked elements; give all of them")
         try:
             if not isinstance(value, np.ndarray) and any(
                 part is None or isinstance(part, bool | str) for part in _scalars(value)
@@ -199,6 +224,10 @@ class Parameter(Declaration):
         if self.type is Axis and not np.linalg.norm(array) > 0:
             raise ModelError(
                 f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
+            )
+        if self.type.distinct and array.ndim == 1 and np.any(array[1:] == array[:-1]):
+            raise ModelError(
+                f"{where}.{self.name} = {_short(value)}: neighbours must differ, as in (1, 2, 3) or (3, 1, 3)"
             )
         if self.type.base == "Integer":
             if not np.all(array == np.round(array)):
@@ -290,6 +319,7 @@ class Variable(Declaration):
         dummy: Callable[[Any], bool] | None = None,
         when: Callable[[Any], bool] | None = None,
     ) -> None:
+        check_declared(type, doc)
         self.type, self.doc, self.when, self.dummy = type, doc, when, dummy
         self._nominal = nominal
         self._shape = (shape,) if isinstance(shape, int) else shape
@@ -307,6 +337,15 @@ class Variable(Declaration):
         """Nominal value for this instance, None where nobody gives one."""
         value = self._nominal(instance) if callable(self._nominal) else self._nominal
         return self.type.nominal if value is None else float(value)
+
+    def check_bounds(self, value: Any, where: str) -> None:
+        """Refuse a start value outside the bounds of the type; expressions are looked at when a run starts."""
+        for part in _scalars(value):
+            for bound, sign in ((self.type.min, ">="), (self.type.max, "<=")):
+                if part is None or is_expression(part) or bound is None:
+                    continue
+                if (part < bound) if sign == ">=" else (part > bound):
+                    raise ModelError(f"{where}: its start value {value!r} must be {sign} {bound:g} {self.type.unit}")
 
     def leaf(self, instance: Any) -> leaves.Leaf | None:
         """The leaf that it is in equations of this instance, None where they assign it."""

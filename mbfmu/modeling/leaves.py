@@ -293,12 +293,15 @@ class Flow(_WithOrder):
 
 @dataclasses.dataclass(frozen=True)
 class Input(_WithOrder):
-    """An input signal."""
+    """An input signal; how often it can be differentiated, its source decides."""
 
     name: str
 
     def __str__(self) -> str:
         return self.name + "'" * self.order
+
+    def following(self) -> Leaf:
+        return dataclasses.replace(self, order=self.order + 1)
 
     def value(self, system: Quantities, path: str) -> ca.SX:
         return ca.vertcat(*(system.signal(path, self.name, i, self.order) for i in range(self.size)))

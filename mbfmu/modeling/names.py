@@ -36,6 +36,8 @@ def checked_text(text: str, what: str) -> str:
     Raises:
         ModelError: it has a control character.
     """
+    if not isinstance(text, str):
+        raise ModelError(f"{what} = {text!r}: is no text; write it in quotes")
     found = _UNWRITABLE.search(text)
     if found:
         raise ModelError(f"{what} = {text!r}: has the character {found[0]!r}, which an FMU cannot carry; leave it out")

@@ -26,6 +26,8 @@ class Type:
     max: float | None = None
     nominal: float | None = None
     values: tuple[str, ...] = ()
+    #: True where neighbours in a vector must differ.
+    distinct: bool = False
 
 
 def _si(
@@ -110,12 +112,28 @@ ElectricalForceConstant = _si("ElectricalForceConstant", "N/A")
 GravitationalParameter = Type("GravitationalParameter", unit="m3/s2", quantity="GravitationalParameter", min=0.0)
 
 Axis = Type("Axis", unit="1")
-RotationSequence = Type("RotationSequence", "Integer", min=1, max=3)
+#: Numbers of axes to turn about, one after the other; of a RotationSequence neighbours differ, so that there are angles
+#: for every orientation.
+AxisNumbers = Type("RotationSequence", "Integer", min=1, max=3)
+RotationSequence = Type("RotationSequence", "Integer", min=1, max=3, distinct=True)
 Color = Type("Color", "Integer", min=0, max=255)
 SpecularCoefficient = Type("SpecularCoefficient", min=0.0)
 ShapeType = Type("ShapeType", "String")
 #: Functions of Visualizers.Colors.ColorMaps, by name.
 ColorMap = Type("ColorMap", "String", values=("jet", "hot", "gray", "spring", "summer", "autumn", "winter"))
+VectorQuantity = Type(
+    "VectorQuantity",
+    "String",
+    values=(
+        "Force",
+        "Torque",
+        "Velocity",
+        "Acceleration",
+        "AngularVelocity",
+        "AngularAcceleration",
+        "RelativePosition",
+    ),
+)
 ShapeExtra = Type("ShapeExtra")
 #: An orientation object (frames.Orientation); its scalars are `R.T[i,j]` and `R.w[i]`.
 Orientation = Type("Orientation")
@@ -146,5 +164,10 @@ Extrapolation = Type(
 )
 AssertionLevel = Type("AssertionLevel", "String", values=("warning", "error"))
 TimeEvents = Type("TimeEvents", "String", values=("Always", "AtDiscontinuities", "NoTimeEvents"))
+AnalogFilter = Type("AnalogFilter", "String", values=("CriticalDamping", "Bessel", "Butterworth", "ChebyshevI"))
+FilterType = Type("FilterType", "String", values=("LowPass", "HighPass", "BandPass", "BandStop"))
+Regularization = Type("Regularization", "String", values=("Exp", "Sine", "Linear", "Cosine"))
+LimiterHomotopy = Type("LimiterHomotopy", "String", values=("NoHomotopy", "Linear", "UpperLimit", "LowerLimit"))
+VariableLimiterHomotopy = Type("VariableLimiterHomotopy", "String", values=("NoHomotopy", "Linear", "Fixed"))
 
 INFINITY = math.inf

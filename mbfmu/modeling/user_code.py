@@ -40,6 +40,11 @@ def described(error: BaseException) -> str:
         return f"it ends the program, sys.exit({error.code!r}); leave that out of a model"
     if isinstance(error, RecursionError):
         return "RecursionError: it calls itself without end"
+    if "truth value of a CasADi" in str(error):
+        return (
+            "it asks whether an expression is true, as Python's if, min and max do, before there are numbers; write "
+            "self.switch(expression, then, otherwise), or casadi's if_else, fmin and fmax"
+        )
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[0]}" if lines else type(error).__name__
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.assembly import EXPERIMENT, Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Flange, Port, Reference, Signal
 from mbfmu.modeling.declarations import Parameter, Start, Variable
@@ -24,8 +24,6 @@ from mbfmu.modeling.figures import Drawn
 
 #: Longest line that is written.
 WIDTH = 120
-#: Attributes of an experiment, and their names in assembly files.
-EXPERIMENT = {"start_time": "start", "stop_time": "stop", "tolerance": "tolerance", "solver": "solver"}
 _ELEMENT = re.compile(r"(?P<base>\w+)\[(?P<index>\d+)\]$")
 _INDEX = re.compile(r"\[([\d, ]+)\]$")
 

@@ -61,6 +61,8 @@ class Equations:
     explicit: bool = False
     #: How runtimes integrate: one of `contract.SOLVERS`.
     solver: str = "auto"
+    #: Distance of recorded points, s; 0: a 500th of the run.
+    interval: float = 0.0
     #: Length of the steps of a runtime without error control, s; 0 where the tolerance decides.
     fixed_step: float = 0.0
     #: Per switch: a name for messages; without them they are numbered.

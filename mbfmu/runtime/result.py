@@ -30,7 +30,10 @@ FEW = 12
 
 def unknown(name: str, names: Iterable[str]) -> str:
     """Message about a name that does not exist, with the nearest ones that do."""
-    known = list(names)
+    known, name = list(names), str(name)
+    element = next((other for other in known if other.startswith(f"{name}[")), None)
+    if element is not None:
+        return f"'{name}' is a vector or an array; name its elements, such as '{element}'"
     near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
     near = near or [other for other in known if name.lower() in other.lower()][:4]
     hint = f"; did you mean {', '.join(repr(other) for other in near)}?" if near else ""

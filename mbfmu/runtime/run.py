@@ -7,10 +7,12 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.drive import Drive, DriveRecord
@@ -106,6 +108,9 @@ class Run:
         if variable.causality == "input":
             self.instance.set_input(variable.index, number)
             return
+        own = next((v.name for v in self.variables if v.start_index is not None and place(v) == place(variable)), None)
+        if variable.start_index is None and own is not None and variable.causality != "parameter":
+            raise ModelError(f"'{name}' cannot be set: it is calculated by the model, as '{own}'; set that")
         index = index_in_p(variable)
         if not initialising and variable.variability != "tunable":
             what = "parameter" if variable.causality == "parameter" else "start value"
@@ -265,7 +270,7 @@ def run(
     start_time, stop_time
         s; the model's own where None.
     interval
-        Distance of recorded points, s; a 500th of the run where None.
+        Distance of recorded points, s; the model's own where None, else a 500th of the run.
     tolerance
         Relative and absolute tolerance of the integrator; the model's own where None.
     start_values
@@ -292,6 +297,8 @@ def run(
         Initialisation has chosen start values that nobody gave.
     """
     start, stop, interval = _span(equations, start_time, stop_time, interval)
+    if tolerance is not None:
+        tolerance = checked_tolerance(tolerance, equations.name)
     by_name = {variable.name: variable for variable in variables}
 
     def find(name: str) -> ScalarVariable:
@@ -299,8 +306,10 @@ def run(
             raise ModelError(f"{equations.name}: {unknown(name, by_name)}")
         return by_name[name]
 
+    settings = arguments.mapping(start_values, f"{equations.name}: start_values")
     numeric = [variable for variable in variables if variable.type != "String"]
-    recorded = numeric if outputs is None else [find(name) for name in outputs]
+    chosen = None if outputs is None else arguments.names(outputs, f"{equations.name}: outputs")
+    recorded = numeric if chosen is None else [find(name) for name in chosen]
     count = (stop - start) / interval + 1
     if count * (len(recorded) + 1) > _MOST_VALUES:
         raise SimulationError(
@@ -309,7 +318,7 @@ def run(
         )
     grid = _grid(start, stop, interval)
     one = Run(equations, variables, tolerance=tolerance, start_time=start, stop_time=stop)
-    for name, value in (start_values or {}).items():
+    for name, value in settings.items():
         one.set(find(name), value)
     driven = None if drive is None else drive.snapped(grid).record()
     if driven is not None:
@@ -365,24 +374,49 @@ def _span(
     equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
 ) -> tuple[float, float, float]:
     """Start, stop and interval of a run, s: what is given, else the model's own."""
-    start = equations.start_time if start_time is None else start_time
-    stop = equations.stop_time if stop_time is None else stop_time
+    start, stop, step = (
+        None if value is None else _time(value, f"{equations.name}: {what}")
+        for value, what in ((start_time, "start_time"), (stop_time, "stop_time"), (interval, "interval"))
+    )
+    start = equations.start_time if start is None else start
+    stop = equations.stop_time if stop is None else stop
     if not (math.isfinite(start) and math.isfinite(stop) and stop > start):
         raise SimulationError(
             f"{equations.name}: the run from {start:g} s to {stop:g} s has no length: choose a later stop time"
         )
-    if interval is not None and not interval > 0.0:
-        raise SimulationError(f"{equations.name}: the interval {interval:g} s must be positive")
-    interval = (stop - start) / INTERVALS if interval is None else interval
-    if not interval < math.inf:
-        raise SimulationError(f"{equations.name}: the interval {interval:g} s must be finite")
-    return start, stop, interval
+    if step is not None and not step > 0.0:
+        raise SimulationError(f"{equations.name}: the interval {step:g} s must be positive")
+    if step is None:
+        step = equations.interval or (stop - start) / INTERVALS
+    if not step < math.inf:
+        raise SimulationError(f"{equations.name}: the interval {step:g} s must be finite")
+    return start, stop, step
+
+
+def checked_tolerance(tolerance: Any, model: str = "") -> float:
+    """A tolerance that a caller gives.
+
+    Raises
+    ------
+    ModelError, SimulationError
+        It is no number, or not between 0 and 1.
+    """
+    where = f"{model}: tolerance" if model else "tolerance"
+    number = tolerance if isinstance(tolerance, float) else arguments.real(tolerance, where)
+    if not 0.0 < number < 1.0:
+        raise SimulationError(f"{where} {number:g} is not between 0 and 1")
+    return number
+
+
+def _time(value: Any, what: str) -> float:
+    """A number that a caller gives, which may still be infinite or no number at all."""
+    return value if isinstance(value, float) else arguments.real(value, what)
 
 
 def time_grid(
     equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
 ) -> np.ndarray:
-    """Recorded instants of a run, s; the model's own times, and a 500th of the run, where None.
+    """Recorded instants of a run, s; the model's own times, and its own interval or a 500th of the run, where None.
 
     Raises
     ------
@@ -430,9 +464,11 @@ def number_of(variable: ScalarVariable, value: Value) -> float:
         It is no finite number, no value of the variable's type, or out of bounds.
     """
     try:
+        if isinstance(value, str | bytes) or (isinstance(value, bool | np.bool_) and variable.type != "Boolean"):
+            raise TypeError
         number = float(value)
-    except (TypeError, ValueError):
-        raise ModelError(f"'{variable.name}' cannot be set to {value!r}: a number is expected") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"'{variable.name}' cannot be set to {value!r:.60}: a number is expected") from None
     if not math.isfinite(number):
         raise ModelError(f"'{variable.name}' cannot be set to {value!r}: a finite number is expected")
     wanted = wanted_instead(variable.type, number)

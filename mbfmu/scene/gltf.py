@@ -7,14 +7,16 @@ from typing import Any
 import numpy as np
 
 import mbfmu
-from mbfmu.dynamics.drawing import SURFACES
+from mbfmu.dynamics.drawing import SURFACE, SURFACE_FACTS
 from mbfmu.errors import MbfmuError
 from mbfmu.scene.mesh_files import read_mesh
-from mbfmu.scene.meshes import Mesh, mesh_of
-from mbfmu.scene.motion import Keyframes, Motion, Part, Track, keyframes
+from mbfmu.scene.meshes import Mesh, mesh_of, surface_arrays
+from mbfmu.scene.motion import FORM_TOLERANCE, Keyframes, Motion, Part, Track, forms, keyframes
 
 _FLOAT, _SHORT, _INT = 5126, 5123, 5125
 _VERTICES, _TRIANGLES = 34962, 34963
+#: Modes of primitives.
+_LINES, _FACES = 1, 4
 
 
 def write_glb(motion: Motion, up: tuple[float, float, float], name: str) -> bytes:
@@ -48,6 +50,7 @@ class _Writer:
         self.channels: list[Any] = []
         self.nodes: list[Any] = [pygltflib.Node(name=name, rotation=_to_y(up), children=[])]
         self._known: dict[Any, Any] = {}
+        self._forms: list[Mesh] = []  # they live as long as this: their ids are keys
         self._times: dict[bytes, int] = {}
 
     def file(self) -> bytes:
@@ -59,7 +62,7 @@ class _Writer:
             numbers.append(0 if still and not frame.kept else self._node(f"frame {i}", frame.tracks, 0))
         for part in motion.parts:
             node = self._node(part.shape.ident, part.place.tracks, numbers[part.frame])
-            self.nodes[node].mesh = self._mesh(part)
+            self.nodes[node].mesh = self._mesh(part) if part.forms is None else self._changing(part, part.forms, node)
             shape = part.shape
             self.nodes[node].extras = {
                 "component": shape.component,
@@ -100,11 +103,14 @@ class _Writer:
 
     def _channel(self, node: int, path: str, found: Keyframes) -> None:
         g = self.gltf
-        time = (found.time - self.motion.time[0]).astype(np.float32)
+        exact = found.time - self.motion.time[0]
+        time = exact.astype(np.float32)
+        # glTF's instants are coarse: what moves fast stands where it is at these
+        values = found.values + found.rates * (time - exact)[:, None]
         if time.tobytes() not in self._times:
             accessor = self._array(time[:, None], bounds=True)
             self._times[time.tobytes()] = accessor
-        rows = np.stack([found.rates, found.values, found.rates], axis=1).reshape(-1, found.values.shape[1])
+        rows = np.stack([found.rates, values, found.rates], axis=1).reshape(-1, found.values.shape[1])
         output = self._array(rows.astype(np.float32))
         self.samplers.append(
             g.AnimationSampler(input=self._times[time.tobytes()], output=output, interpolation="CUBICSPLINE")
@@ -113,48 +119,85 @@ class _Writer:
         self.channels.append(g.AnimationChannel(sampler=len(self.samplers) - 1, target=target))
 
     def _mesh(self, part: Part) -> int:
-        g = self.gltf
-        shape = part.shape
-        form = read_mesh(part.file, shape.ident) if part.file else mesh_of(shape.type, part.extra, part.size)
-        names = SURFACES.get(shape.type, ())
-        transparency = part.extra[names.index("transparency")] if "transparency" in names else 0.0
-        key = (id(form), self._material(part.color, part.specular, transparency))
+        form = read_mesh(part.file, part.shape.ident) if part.file else mesh_of(part.shape.type, part.extra, part.size)
+        key = (id(form), self._material(part, form))
         if key not in self._known:
-            positions, normals, triangles = self._geometry(form)
-            primitive = g.Primitive(
-                attributes=g.Attributes(POSITION=positions, NORMAL=normals), indices=triangles, material=key[1]
-            )
             self._known[key] = len(self.meshes)
-            self.meshes.append(g.Mesh(name=part.file.name if part.file else shape.type, primitives=[primitive]))
+            self.meshes.append(self._made(part, self._primitive(form, key[1])))
         return int(self._known[key])
 
-    def _geometry(self, form: Mesh) -> tuple[int, int, int]:
+    def _made(self, part: Part, primitive: Any, **others: Any) -> Any:
+        return self.gltf.Mesh(name=part.file.name if part.file else part.shape.type, primitives=[primitive], **others)
+
+    def _changing(self, part: Part, track: Track, node: int) -> int:
+        """The mesh of a surface that changes: morph targets, one after the other by the node's weights."""
+        g, time, first = self.gltf, self.motion.time, len(SURFACE_FACTS)
+        form = mesh_of(SURFACE, part.extra, part.size)
+        points, colors = np.split(track.values[:, first:], [form.positions.size], axis=1)
+        size = max(float(np.ptp(points)), 1e-9)
+        chosen = forms(time, np.hstack([points / size, _linear(colors)]) / FORM_TOLERANCE)
+        moves = bool(np.any(points != points[0]))
+        primitive = self._primitive(form, self._material(part, form))
+        primitive.targets = [self._target(form, track.values[i], moves) for i in chosen[1:]]
+        weights = np.eye(len(chosen), dtype=np.float32)[:, 1:]
+        times = self._array((time[chosen] - time[0]).astype(np.float32)[:, None], bounds=True)
+        output = self._array(np.ascontiguousarray(weights).reshape(-1, 1))
+        self.samplers.append(g.AnimationSampler(input=times, output=output, interpolation="LINEAR"))
+        target = g.AnimationChannelTarget(node=node, path="weights")
+        self.channels.append(g.AnimationChannel(sampler=len(self.samplers) - 1, target=target))
+        self.meshes.append(self._made(part, primitive, weights=[0.0] * (len(chosen) - 1)))
+        return len(self.meshes) - 1
+
+    def _target(self, form: Mesh, extra: np.ndarray, moves: bool) -> Any:
+        """What a form of a surface differs in from its first."""
+        points, normals, colors = surface_arrays(extra)
+        attributes = self.gltf.Attributes()
+        # points that stay, too: viewers, three.js among them, take no targets without
+        step = (points.reshape(-1, 3) - form.positions).astype(np.float32)
+        attributes.POSITION = self._array(step, _VERTICES, bounds=True)
+        if moves and not form.is_lines:
+            attributes.NORMAL = self._array((normals.reshape(-1, 3) - form.normals).astype(np.float32), _VERTICES)
+        if colors is not None and form.colors is not None:
+            step = _linear(colors.reshape(-1, 3)) - _linear(form.colors)
+            attributes.COLOR_0 = self._array(step.astype(np.float32), _VERTICES)
+        return attributes
+
+    def _primitive(self, form: Mesh, material: int) -> Any:
         key = ("geometry", id(form))
         if key not in self._known:
+            self._forms.append(form)
             kind = np.uint16 if len(form.positions) < 65535 else np.uint32
-            self._known[key] = (
-                self._array(form.positions.astype(np.float32), _VERTICES, bounds=True),
-                self._array(form.normals.astype(np.float32), _VERTICES),
-                self._array(form.triangles.astype(kind).reshape(-1, 1), _TRIANGLES),
+            attributes = self.gltf.Attributes(
+                POSITION=self._array(form.positions.astype(np.float32), _VERTICES, bounds=True)
             )
-        found: tuple[int, int, int] = self._known[key]
-        return found
+            if not form.is_lines:
+                attributes.NORMAL = self._array(form.normals.astype(np.float32), _VERTICES)
+            if form.colors is not None:
+                attributes.COLOR_0 = self._array(_linear(form.colors).astype(np.float32), _VERTICES)
+            self._known[key] = attributes, self._array(form.triangles.astype(kind).reshape(-1, 1), _TRIANGLES)
+        attributes, indices = self._known[key]
+        mode = _LINES if form.is_lines else _FACES
+        return self.gltf.Primitive(attributes=attributes, indices=indices, material=material, mode=mode)
 
-    def _material(self, color: tuple[float, ...], specular: float, transparency: float) -> int:
+    def _material(self, part: Part, form: Mesh) -> int:
         g = self.gltf
-        key = ("material", color, specular, transparency)
+        is_surface = part.shape.type == SURFACE
+        transparency = part.extra[SURFACE_FACTS.index("transparency")] if is_surface else 0.0
+        color = (255.0, 255.0, 255.0) if form.colors is not None else part.color
+        key = ("material", color, part.specular, transparency, form.both)
         if key not in self._known:
             self._known[key] = len(self.materials)
-            linear = [_linear(min(max(c, 0.0), 255.0) / 255) for c in color]
+            linear = [float(c) for c in _linear(np.array(color))]
             self.materials.append(
                 g.Material(
                     pbrMetallicRoughness=g.PbrMetallicRoughness(
                         baseColorFactor=[*linear, 1.0 - min(max(transparency, 0.0), 1.0)],
                         metallicFactor=0.0,
-                        roughnessFactor=1.0 - 0.7 * min(max(specular, 0.0), 1.0),
+                        roughnessFactor=1.0 - 0.7 * min(max(part.specular, 0.0), 1.0),
                     ),
                     alphaMode="BLEND" if transparency else "OPAQUE",
                     alphaCutoff=None,
+                    doubleSided=form.both or None,
                 )
             )
         return int(self._known[key])
@@ -187,9 +230,10 @@ _NEUTRAL: dict[str, Any] = {
 }
 
 
-def _linear(value: float) -> float:
-    """A colour of sRGB, 0 to 1, as glTF wants it."""
-    return value / 12.92 if value <= 0.04045 else float(((value + 0.055) / 1.055) ** 2.4)
+def _linear(color: np.ndarray) -> np.ndarray:
+    """Colours of sRGB, 0 to 255, as glTF wants them."""
+    value = np.clip(color, 0.0, 255.0) / 255
+    return np.where(value <= 0.04045, value / 12.92, ((value + 0.055) / 1.055) ** 2.4)
 
 
 def _to_y(up: tuple[float, float, float]) -> list[float] | None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
 
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
+from mbfmu.runtime.elements import Element
 from mbfmu.runtime.result import Result
 from mbfmu.scene.page import Packed, page, page_model
 from mbfmu.scene.scene_file import shape_entry
@@ -23,7 +24,7 @@ _POSES = 21
 
 def write_live_page(
     subject: Subject,
-    description: Any,
+    elements: Mapping[str, Element],
     fmu: pathlib.Path,
     wasm: bytes,
     result: Result,
@@ -35,7 +36,7 @@ def write_live_page(
 
     Args:
         subject: what is seen of the model.
-        description: FMPy's ModelDescription of the FMU.
+        elements: scalars of the FMU, by name.
         fmu: the file, with interpreted equations.
         wasm: the runtime as a WebAssembly module.
         result: a run with the variables of the scene, by which the view is fitted.
@@ -47,21 +48,20 @@ def write_live_page(
         MbfmuError: the page's program is missing, or the FMU has other variables than its scene.
     """
     assert subject.scene is not None
-    by_name = {v.name: v for v in description.modelVariables}
     names = subject.scene.variables
-    missing = [name for name in names if name not in by_name]
+    missing = [name for name in names if name not in elements]
     if missing:
         raise MbfmuError(f"{fmu}: has no variable '{missing[0]}', which its scene takes; build it anew")
-    listed, model = page_model(subject, result, turn, known=by_name)
+    listed, model = page_model(subject, result, turn, known=elements)
     for entry in listed:
-        entry["reference"] = int(by_name[entry["name"]].valueReference)
+        entry["reference"] = elements[entry["name"]].reference
     model |= {
         "file": fmu.name,
         "descriptor": DESCRIPTOR,
         "tolerance": tolerance or 0.0,
         "shapes": [shape_entry(shape) for shape in subject.scene.shapes],
-        "quantities": {name: int(by_name[name].valueReference) for name in names},
-        "settables": _settables(description, subject),
+        "quantities": {name: elements[name].reference for name in names},
+        "settables": _settables(elements.values(), subject),
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
     poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), -1).T
@@ -69,39 +69,36 @@ def write_live_page(
     return page(subject, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
 
 
-def _settables(description: Any, subject: Subject) -> list[dict[str, Any]]:
+def _settables(elements: Iterable[Element], subject: Subject) -> list[dict[str, Any]]:
     """What can be set: inputs, parameters, start values; `kind` says when a value acts."""
     structural = {v.name for v in subject.variables if v.structural}
     paths = {path for path, *_ in subject.components}
     references: set[tuple[str, int]] = set()
     found = []
-    for v in sorted(description.modelVariables, key=lambda v: v.causality != "input"):
-        kind = _kind(v)
-        key = (v.type, int(v.valueReference))
-        if kind is None or v.name in structural or v.start is None or key in references:
+    for element in sorted(elements, key=lambda element: element.variable.causality != "input"):
+        kind = _kind(element.variable)
+        key = (element.type, element.reference)
+        if kind is None or element.name in structural or element.start is None or key in references:
             continue
         references.add(key)  # of aliases, one is enough
-        declared = v.declaredType
-        component = v.name.rpartition(".")[0]
+        component = element.name.rpartition(".")[0]
         while component and component not in paths:
             component = component.rpartition(".")[0]
         entry: dict[str, Any] = {
-            "name": v.name,
+            "name": element.name,
             "component": component,
-            "reference": int(v.valueReference),
-            "type": v.type,
+            "reference": element.reference,
+            "type": element.type,
             "kind": kind,
-            "isParameter": v.causality == "parameter",
-            "start": _value(v.type, v.start),
-            "unit": v.unit or (declared.unit if declared else None) or "",
-            "description": v.description or "",
+            "isParameter": element.variable.causality == "parameter",
+            "start": _value(element.type, element.start),
+            "unit": element.attribute("unit") or "",
+            "description": element.variable.description or "",
         }
         entry["unit"] = "" if entry["unit"] == "1" else entry["unit"]
         for bound in ("min", "max", "nominal"):
-            value = getattr(v, bound, None)
-            if value in (None, "") and declared:
-                value = getattr(declared, bound, None)
-            if value not in (None, ""):
+            value = element.attribute(bound)
+            if value is not None:
                 entry[bound] = float(value)
         found.append(entry)
     return found

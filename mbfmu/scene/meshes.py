@@ -10,26 +10,36 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from mbfmu.dynamics.drawing import SURFACE, SURFACE_FACTS
+
 #: Facets of a full turn: of round bodies, of a coil's wire, and of a coil per winding.
 AROUND, WIRE, PER_WINDING = 36, 8, 20
-#: A wheel or torus has so many rings over its profile.
-PROFILE = 18
 
 
 @dataclasses.dataclass(frozen=True)
 class Mesh:
-    """Triangles with a normal at each corner."""
+    """Triangles with a normal at each corner, or lines."""
 
     positions: np.ndarray
     normals: np.ndarray
+    #: Indices of corners, [n, 3]; of ends of lines, [n, 2].
     triangles: np.ndarray
+    #: Red, green and blue, 0 to 255, of each corner.
+    colors: np.ndarray | None = None
+    #: It is seen from both sides.
+    both: bool = False
+
+    @property
+    def is_lines(self) -> bool:
+        """True where there are lines in place of triangles."""
+        return self.triangles.shape[1] == 2
 
 
 def mesh_of(type: str, extra: Sequence[float], size: Sequence[float]) -> Mesh:
     """The mesh of a shape type.
 
     Args:
-        type: one of Modelica's shape types or surfaces.
+        type: one of Modelica's shape types, or a surface.
         extra: its further parameters.
         size: length, width and height [m] for which proportions are right that do not scale: a wire's, a round end's.
     """
@@ -87,8 +97,8 @@ def _turned(profile: np.ndarray, normals: np.ndarray, around: int = AROUND) -> M
     return _grid(spin(profile), spin(normals))
 
 
-def _grid(positions: np.ndarray, normals: np.ndarray, both: bool = False) -> Mesh:
-    """A surface over a grid of points with normals, [n, m, 3] each; `both`: it is seen from both sides."""
+def _grid(positions: np.ndarray, normals: np.ndarray) -> Mesh:
+    """A surface over a grid of points with normals, [n, m, 3] each, seen from where normals point to."""
     n, m = positions.shape[:2]
     i, j = np.meshgrid(np.arange(n - 1), np.arange(m - 1), indexing="ij")
     a = (i * m + j).ravel()
@@ -102,8 +112,7 @@ def _grid(positions: np.ndarray, normals: np.ndarray, both: bool = False) -> Mes
     turned = np.einsum("ij,ij->i", faces, sides[triangles].sum(axis=1)) < 0
     triangles[turned] = triangles[turned][:, ::-1]
     triangles = triangles[areas > 1e-14]
-    front = Mesh(flat, sides, triangles)
-    return _joined(front, Mesh(flat, -sides, triangles[:, ::-1])) if both else front
+    return Mesh(flat, sides, triangles)
 
 
 def _straight(*points: tuple[float, float], around: int = AROUND) -> Mesh:
@@ -251,55 +260,50 @@ def _ring(n: int, backwards: bool) -> list[tuple[int, int]]:
     return [(b, a) for a, b in pairs] if backwards else pairs
 
 
-def _rectangle(extra: Sequence[float], size: Sequence[float]) -> Mesh:
-    """A plane about its middle; as a wire frame the lines through nu x nv points of it, as narrow strips."""
-    nu, nv, wireframe = (int(e) for e in extra[:3])
-    if not wireframe:
-        return _plane((-0.5, 0.5), (-0.5, 0.5))
-    long, wide = abs(size[0]) or 1.0, abs(size[1]) or 1.0
-    half = _STRIP * max(long, wide) / 2
-    lines = [_plane((u - half / long, u + half / long), (-0.5, 0.5)) for u in np.linspace(-0.5, 0.5, max(nu, 2))]
-    lines += [_plane((-0.5, 0.5), (v - half / wide, v + half / wide)) for v in np.linspace(-0.5, 0.5, max(nv, 2))]
-    return _joined(*lines)
+def surface_arrays(extra: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Points [m] and normals of a surface by its `extra`, with colours, 0 to 255, if it has them: [nu, nv, 3] each."""
+    nu, nv = (round(float(e)) for e in extra[:2])
+    numbers = np.asarray(extra[len(SURFACE_FACTS) :], dtype=float).reshape(-1, nu, nv, 3)
+    return numbers[0], _normals(numbers[0]), numbers[1] if len(numbers) > 1 else None
 
 
-def _plane(along: tuple[float, float], across: tuple[float, float]) -> Mesh:
-    """A rectangle with z = 0, seen from both sides."""
-    u, v = np.meshgrid(along, across, indexing="ij")
-    up = np.zeros((*u.shape, 3))
-    up[..., 2] = 1
-    return _grid(np.stack([u, v, np.zeros_like(u)], axis=-1), up, both=True)
+def _normals(points: np.ndarray) -> np.ndarray:
+    """Normals of a grid of points, [nu, nv, 3] each; where it closes in itself, they do."""
+
+    def slope(axis: int) -> np.ndarray:
+        along = np.moveaxis(points, axis, 0)
+        rates: np.ndarray = np.gradient(along, axis=0)
+        if len(along) > 2 and np.allclose(along[0], along[-1], atol=1e-9 * (1 + np.abs(points).max())):
+            rates[0] = rates[-1] = (along[1] - along[-2]) / 2
+        return np.moveaxis(rates, 0, axis)
+
+    normals = np.cross(slope(0), slope(1))
+    sizes = np.linalg.norm(normals, axis=2, keepdims=True)
+    flat = sizes[..., 0] <= 1e-9 * max(float(sizes.max()), 1e-300)
+    normals = normals / np.maximum(sizes, 1e-300)
+    if flat.any():  # poles, at which many points are one: as beside them
+        sums = normals * ~flat[..., None]
+        for axis in (0, 1):
+            sums = sums + np.roll(normals * ~flat[..., None], 1, axis) + np.roll(normals * ~flat[..., None], -1, axis)
+        lengths = np.linalg.norm(sums, axis=2, keepdims=True)
+        filled = np.where(lengths > 1e-9, sums / np.maximum(lengths, 1e-300), [0.0, 0.0, 1.0])
+        normals = np.where(flat[..., None], filled, normals)
+    return normals
 
 
-def _tube(extra: Sequence[float], size: Sequence[float]) -> Mesh:
-    """The side of a cylinder of n points around, seen from both sides."""
-    side = _turned(np.array([(0.0, 0.5), (1.0, 0.5)]), np.array([(0.0, 1.0), (0.0, 1.0)]), max(3, round(extra[0]) - 1))
-    return _joined(side, Mesh(side.positions, -side.normals, side.triangles[:, ::-1]))
-
-
-def _torus(extra: Sequence[float], size: Sequence[float]) -> Mesh:
-    """About the y-axis of its frame."""
-    ri, ro, opening, start, stop = extra
-    phi = np.linspace(start, stop, AROUND + 1)
-    alpha = np.linspace(opening - math.pi, math.pi - opening, PROFILE * 2 + 1)
-    p, a = np.meshgrid(phi, alpha, indexing="ij")
-    outwards = np.stack([np.cos(a) * np.sin(p), np.sin(a), np.cos(a) * np.cos(p)], axis=-1)
-    middle = np.stack([np.sin(p), np.zeros_like(p), np.cos(p)], axis=-1) * ri
-    return _grid(middle + outwards * ro, outwards, both=opening > 0 or stop - start < 2 * math.pi - 1e-9)
-
-
-def _tire(extra: Sequence[float], size: Sequence[float]) -> Mesh:
-    """A tire about the y-axis of its frame: a tread that is an arc, and side walls down to the rim."""
-    radius, rim, width, curvature = extra
-    half = min(width / 2, curvature)
-    last = math.asin(half / curvature)
-    t = np.linspace(-last, last, PROFILE + 1)
-    tread = np.column_stack([np.sin(t) * curvature, radius - curvature + np.cos(t) * curvature])
-    edge = float(tread[0, 1])
-    walls = _straight((-half, rim), (-half, edge)), _straight((half, edge), (half, rim), (-half, rim))
-    turned = _joined(_turned(tread, np.column_stack([np.sin(t), np.cos(t)])), *walls)
-    to_y = np.array([[0, 1, 0], [1, 0, 0], [0, 0, -1]], dtype=float)
-    return Mesh(turned.positions @ to_y, turned.normals @ to_y, turned.triangles)
+def _surface(extra: Sequence[float], size: Sequence[float]) -> Mesh:
+    """A surface through points, in metres; its corners are the points, in their order, so that they can move."""
+    points, normals, colors = surface_arrays(np.array(extra))
+    nu, nv = points.shape[:2]
+    at = np.arange(nu * nv).reshape(nu, nv)
+    if extra[SURFACE_FACTS.index("wireframe")]:
+        pairs = [(at[:-1], at[1:]), (at[:, :-1], at[:, 1:])]
+        corners = np.vstack([np.column_stack([a.ravel(), b.ravel()]) for a, b in pairs])
+    else:
+        a, b, c, d = (part.ravel() for part in (at[:-1, :-1], at[1:, :-1], at[1:, 1:], at[:-1, 1:]))
+        corners = np.vstack([np.column_stack([a, b, c]), np.column_stack([a, c, d])])
+    colors = None if colors is None else colors.reshape(-1, 3)
+    return Mesh(points.reshape(-1, 3), normals.reshape(-1, 3), corners, colors, both=True)
 
 
 _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
@@ -313,12 +317,7 @@ _MAKERS: dict[str, Callable[[Sequence[float], Sequence[float]], Mesh]] = {
     "capsule": _capsule,
     "gearwheel": _gearwheel,
     "spring": _spring,
-    "rectangle": _rectangle,
-    "torus": _torus,
-    "tire": _tire,
-    "tube": _tube,
+    SURFACE: _surface,
 }
 #: Shapes whose proportions do not just scale.
-_SIZED = ("beam", "capsule", "rectangle", "spring")
-#: Width of a wire frame's lines over the longer side.
-_STRIP = 0.006
+_SIZED = ("beam", "capsule", "spring")

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from mbfmu.dynamics.drawing import Quantity, Scene, Shape
+from mbfmu.dynamics.drawing import SURFACE, Quantity, Scene, Shape
 from mbfmu.scene.mesh_files import find_file
 
-#: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what they cover.
+#: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what there is.
 TOLERANCE = 3e-7
 
 
@@ -60,6 +60,8 @@ class Part:
     specular: float
     #: The mesh, where it is in a file.
     file: pathlib.Path | None = None
+    #: Of a surface that changes its form or its colours: `extra` over time.
+    forms: Track | None = None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +80,7 @@ class Motion:
             scale = None if placed.scale is None else Track(placed.scale.values[:1])
             return Placed(Track(placed.translation.values[:1]), Track(placed.rotation.values[:1]), scale, placed.kept)
 
-        parts = (dataclasses.replace(part, place=still(part.place)) for part in self.parts)
+        parts = (dataclasses.replace(part, place=still(part.place), forms=None) for part in self.parts)
         return Motion(self.time[:1], tuple(map(still, self.frames)), tuple(parts))
 
 
@@ -116,16 +118,18 @@ def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray], by_
             # T column by column is its transpose row by row: the rotation from the frame to the world
             placed.append(Placed(_track(r), _rotation(T.reshape(-1, 3, 3)), kept=by_name))
         place, size = _place(*(read(getattr(shape, name)) for name in _LOCAL))
+        extra = _track(read(shape.extra))
         parts.append(
             Part(
                 shape=shape,
                 frame=frames[key],
                 place=place,
                 size=size,
-                extra=tuple(read(shape.extra)[0]),
+                extra=tuple(extra.values[0]),
                 color=tuple(read(shape.color)[0]),
                 specular=float(read(shape.specularCoefficient)[0, 0]),
                 file=file,
+                forms=extra if shape.type == SURFACE and extra.moves else None,
             )
         )
     return Motion(np.asarray(time, dtype=float), tuple(placed), tuple(parts))
@@ -212,7 +216,7 @@ def keyframes(time: np.ndarray, values: np.ndarray) -> Keyframes:
     keep = np.concatenate([[True], np.diff(time) > 0])
     time, values = time[keep], values[keep]
     rates = CubicSpline(time, values)(time, 1) if len(time) > 3 else np.gradient(values, time, axis=0)
-    allowed = TOLERANCE * np.maximum(1.0, np.abs(values).max())
+    allowed = TOLERANCE * np.maximum(1.0, np.abs(values).max(axis=1))
     chosen, last = [0], len(time) - 1
     reach = 1
     while chosen[-1] < last:
@@ -234,7 +238,39 @@ def keyframes(time: np.ndarray, values: np.ndarray) -> Keyframes:
     return Keyframes(time[chosen], values[chosen], rates[chosen])
 
 
-def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: int, allowed: float) -> bool:
+#: A surface that changes has so many forms at most, between which its points go straight and its colours fade.
+MOST_FORMS = 100
+#: What that may miss at the instants of the run, relative to how far its points go, or to full light.
+FORM_TOLERANCE = 2e-3
+
+
+def forms(time: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Indices of as few instants as give the values at all instants by straight lines, first and last among them.
+
+    Args:
+        time: instants [s], [n], n > 1, ascending.
+        values: [n, k], scaled such that what may be missed is 1.
+    """
+    chosen = {0, len(time) - 1}
+    open_spans = [(0, len(time) - 1)]
+    while open_spans:
+        i, j = open_spans.pop()
+        if j - i < 2:
+            continue
+        share = ((time[i + 1 : j] - time[i]) / max(time[j] - time[i], 1e-300))[:, None]
+        missed = np.abs(values[i] + share * (values[j] - values[i]) - values[i + 1 : j]).max(axis=1)
+        worst = int(np.argmax(missed))
+        if missed[worst] > 1:
+            middle = i + 1 + worst
+            chosen.add(middle)
+            open_spans += [(i, middle), (middle, j)]
+    found = np.array(sorted(chosen))
+    if len(found) > MOST_FORMS:
+        found = np.unique(np.linspace(0, len(time) - 1, MOST_FORMS).round().astype(int))
+    return found
+
+
+def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: int, allowed: np.ndarray) -> bool:
     if j - i < 2:
         return True
     h = time[j] - time[i]
@@ -245,4 +281,4 @@ def _fits(time: np.ndarray, values: np.ndarray, rates: np.ndarray, i: int, j: in
         + s**2 * (3 - 2 * s) * values[j]
         + s**2 * (s - 1) * h * rates[j]
     )
-    return bool(np.abs(found - values[i + 1 : j]).max() <= allowed)
+    return bool(np.all(np.abs(found - values[i + 1 : j]).max(axis=1) <= allowed[i + 1 : j]))

@@ -10,17 +10,19 @@ import dataclasses
 import json
 import pathlib
 from collections.abc import Collection, Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from mbfmu.dynamics.drawing import Scene, Shape
+from mbfmu.dynamics.drawing import Scene, Shape, Vector
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene.mesh_files import find_file
 
 #: Where it stands in an FMU, and the version of its form.
-SCENE_FILE, VERSION = "resources/scene.json", 1
+SCENE_FILE, VERSION = "resources/scene.json", 2
 #: Files of meshes that go into an FMU have so many bytes at most.
 _MOST = 30_000_000
+
+Drawn = TypeVar("Drawn", Shape, Vector)
 
 _FIELDS = tuple(field.name for field in dataclasses.fields(Shape))
 
@@ -69,16 +71,18 @@ def by_known_names(scene: Scene, variables: Iterable[ScalarVariable], known: Col
     variables = list(variables)
     place = {v.name: (v.store, v.index) for v in variables if v.store != "constant"}
     alias = {place[v.name]: v.name for v in reversed(variables) if v.name in known and v.name in place}
-    other = {name: alias.get(place[name], name) for name in scene.variables if name not in known and name in place}
+    taken = [*scene.variables, *(name for vector in scene.vectors for name in names_of(vector))]
+    other = {name: alias.get(place[name], name) for name in taken if name not in known and name in place}
 
-    def renamed(shape: Shape) -> Shape:
-        quantities = {
+    def renamed(drawn: Drawn) -> Drawn:
+        quantities: Any = {
             key: tuple(other.get(q, q) if isinstance(q, str) else q for q in values)
-            for key, values in shape.quantities.items()
+            for key, values in drawn.quantities.items()
         }
-        return dataclasses.replace(shape, **quantities)  # type: ignore[arg-type]
+        return dataclasses.replace(drawn, **quantities)
 
-    return dataclasses.replace(scene, shapes=tuple(map(renamed, scene.shapes))) if other else scene
+    shapes, vectors = tuple(map(renamed, scene.shapes)), tuple(map(renamed, scene.vectors))
+    return dataclasses.replace(scene, shapes=shapes, vectors=vectors) if other else scene
 
 
 def shape_entry(shape: Shape) -> dict[str, Any]:
@@ -86,9 +90,9 @@ def shape_entry(shape: Shape) -> dict[str, Any]:
     return {name: getattr(shape, name) for name in _FIELDS}
 
 
-def names_of(shape: Shape) -> set[str]:
-    """Names of the variables that a shape follows."""
-    return {q for values in shape.quantities.values() for q in values if isinstance(q, str)}
+def names_of(drawn: Shape | Vector, but: str = "") -> set[str]:
+    """Names of the variables that a shape or vector follows, with all attributes but one."""
+    return {q for key, values in drawn.quantities.items() if key != but for q in values if isinstance(q, str)}
 
 
 def read_scene(
@@ -122,9 +126,7 @@ def read_scene(
 def _shape(entry: dict[str, Any]) -> Shape:
     texts = ("component", "kind", "name", "type")
     values = {
-        name: str(entry[name])
-        if name in texts
-        else tuple(q if isinstance(q, str) else float(q) for q in entry[name])
+        name: str(entry[name]) if name in texts else tuple(q if isinstance(q, str) else float(q) for q in entry[name])
         for name in _FIELDS
     }
     return Shape(**values)  # type: ignore[arg-type]

@@ -46,7 +46,7 @@ class Described:
 
 def result_variables(subject: Subject) -> list[ScalarVariable]:
     """The variables of a run that can be plotted: what changes, without connectors; outputs and states first."""
-    scene = {shape.ident for shape in subject.scene.shapes} if subject.scene else set()
+    scene = subject.scene.idents if subject.scene else set()
     paths = {path for path, *_ in subject.components} | {""}
     found = [
         v

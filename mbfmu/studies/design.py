@@ -7,15 +7,17 @@ import hashlib
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import scipy.stats
 from scipy.stats import qmc
 
 from mbfmu.errors import ModelError
+from mbfmu.runtime import arguments
 
 Sampling = Literal["sobol", "latin", "random"]
+SAMPLINGS: tuple[str, ...] = get_args(Sampling)
 
 #: Ranges: name -> function of its arguments that gives the values.
 _RANGES: Mapping[str, Any] = {"linspace": np.linspace, "logspace": np.geomspace}
@@ -27,6 +29,9 @@ _DISTRIBUTIONS: Mapping[str, Any] = {
     "normal": lambda mean, deviation: scipy.stats.norm(mean, deviation),
     "triangular": lambda least, mode, most: scipy.stats.triang((mode - least) / (most - least), least, most - least),
 }
+
+#: A list of values has at most so many; a grid of several has more.
+MOST = 10**8
 
 FORMS = (
     "0.1,0.2,0.5, linspace:FIRST:LAST:COUNT, logspace:FIRST:LAST:COUNT, uniform:LEAST:MOST, loguniform:LEAST:MOST, "
@@ -88,9 +93,14 @@ def design(
     Raises
     ------
     ModelError
-        A text is in no form, a list is empty, distributions lack `samples`.
+        A text is in no form, a list is empty or has something in it that is no finite number, a distribution is none,
+        or distributions lack `samples`.
     """
-    read = {name: parse(name, value) for name, value in parameters.items()}
+    if sampling not in SAMPLINGS:
+        raise ModelError(f'the sampling "{sampling}" is unknown; there are {", ".join(SAMPLINGS)}')
+    seed = arguments.whole(seed, "seed", 0)
+    samples = None if samples is None else arguments.whole(samples, "samples", 1)
+    read = {name: parse(name, value) for name, value in arguments.mapping(parameters, "parameters").items()}
     names = tuple(read)
     sampled = tuple(i for i, value in enumerate(read.values()) if hasattr(value, "ppf"))
     axes = tuple((i, value) for i, value in enumerate(read.values()) if not hasattr(value, "ppf"))
@@ -102,8 +112,15 @@ def design(
     if sampled:
         assert samples is not None
         unit = _unit(sampling, len(sampled), samples, seed)
-        rows = np.column_stack([read[names[i]].ppf(unit[:, k]) for k, i in enumerate(sampled)])
+        rows = np.column_stack([_finite(names[i], read[names[i]].ppf(unit[:, k])) for k, i in enumerate(sampled)])
     return Design(names, axes, sampled, rows)
+
+
+def _finite(name: str, values: np.ndarray) -> np.ndarray:
+    if not np.isfinite(values).all():
+        first = values[~np.isfinite(values)][0]
+        raise ModelError(f"'{name}' has the value {first:g}; give finite numbers")
+    return values
 
 
 def table(columns: Mapping[str, Any]) -> Design:
@@ -112,9 +129,12 @@ def table(columns: Mapping[str, Any]) -> Design:
     Raises
     ------
     ModelError
-        Lengths differ.
+        Lengths differ, there is nothing in it, or there are gaps.
     """
-    arrays = [np.asarray(column, dtype=float).ravel() for column in columns.values()]
+    columns = arguments.mapping(columns, "parameters")
+    arrays = [_finite(name, arguments.numbers(column, f"'{name}'").ravel()) for name, column in columns.items()]
+    if not any(array.size for array in arrays):
+        raise ModelError("the table of runs is empty; give a column per parameter and a row per run")
     if len({array.size for array in arrays}) > 1:
         raise ModelError("the columns of the table of runs differ in length")
     return Design(tuple(columns), (), tuple(range(len(arrays))), np.column_stack(arrays))
@@ -136,16 +156,35 @@ def parse(name: str, value: Any) -> Any:
             if texts and kind in {**_RANGES, **_DISTRIBUTIONS}:
                 numbers = [float(text) for text in texts]
                 if kind in _RANGES:
-                    first, last, count = numbers
-                    return _RANGES[kind](first, last, int(count))
-                return _DISTRIBUTIONS[kind](*numbers)
+                    return _range(kind, *numbers)
+                return _distribution(kind, *numbers)
             value = [float(text) for text in value.split(",")]
         except (TypeError, ValueError):
             raise ModelError(f"-p {name}={value}: write values as {FORMS}") from None
-    array = np.atleast_1d(np.asarray(value, dtype=float)).ravel()
+    array = np.atleast_1d(arguments.numbers(value, f"'{name}'"))
     if not array.size:
         raise ModelError(f"'{name}' has no values")
-    return array
+    if array.ndim > 1:
+        raise ModelError(f"'{name}' has values of the shape {array.shape}; give one number for each run")
+    return _finite(name, array)
+
+
+def _range(kind: str, first: float, last: float, count: float) -> np.ndarray:
+    """Values from first to last; ValueError where there are none."""
+    if not count >= 1 or count != int(count) or (kind == "logspace" and not first * last > 0):
+        raise ValueError
+    if count > MOST:
+        raise ModelError(f"{kind}:{first:g}:{last:g}:{count:g} has more values than memory holds; choose fewer")
+    found: np.ndarray = _RANGES[kind](first, last, int(count))
+    return found
+
+
+def _distribution(kind: str, *numbers: float) -> Any:
+    """A frozen distribution; ValueError where the numbers make none."""
+    found = _DISTRIBUTIONS[kind](*numbers)
+    if not np.isfinite(numbers).all() or not found.support()[0] < found.support()[1] or not found.std() > 0:
+        raise ValueError
+    return found
 
 
 def _unit(sampling: Sampling, dimensions: int, count: int, seed: int) -> np.ndarray:
@@ -155,10 +194,8 @@ def _unit(sampling: Sampling, dimensions: int, count: int, seed: int) -> np.ndar
         rows = engine.random_base2(max(0, int(count - 1).bit_length()))[:count]
     elif sampling == "latin":
         rows = qmc.LatinHypercube(dimensions, rng=seed).random(count)
-    elif sampling == "random":
-        rows = np.random.default_rng(seed).random((count, dimensions))
     else:
-        raise ModelError(f'the sampling "{sampling}" is unknown; there are sobol, latin, random')
+        rows = np.random.default_rng(seed).random((count, dimensions))
     tiny = np.finfo(float).tiny
     return np.clip(rows, tiny, 1 - np.finfo(float).eps)
 

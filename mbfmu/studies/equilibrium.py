@@ -13,6 +13,7 @@ import scipy.linalg
 from scipy.stats import qmc
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
@@ -259,8 +260,12 @@ def equilibrium(
     _t, x0, u, P, m0 = point_of_run(system, e.start_time, start_values)
     mechanics = Mechanics(e, P)
     positions, names, _ = operating.coordinate_names(e, system.variables)
-    held = [_coordinate(system, name, positions, 0) for name in hold]
-    given = {_coordinate(system, name, names, e.nq): float(value) for name, value in (speeds or {}).items()}
+    held = [_coordinate(system, name, positions, 0) for name in arguments.names(hold, f"{system.name}: hold")]
+    given = {
+        _coordinate(system, name, names, e.nq): arguments.real(value, f"{system.name}: speed '{name}'")
+        for name, value in arguments.mapping(speeds, f"{system.name}: speeds").items()
+    }
+    starts = arguments.whole(starts, f"{system.name}: starts", 1)
     problem = _Problem(system, mechanics, u, held, list(given))
     best: tuple[Array, Array, float] | None = None
     tried, last = 0, None

@@ -15,8 +15,9 @@ import scipy.optimize
 import scipy.stats
 
 from mbfmu.errors import ModelError, SimulationError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import Batch, in_order
-from mbfmu.runtime.run import Value, model_of, number_of, place
+from mbfmu.runtime.run import Value, checked_tolerance, model_of, number_of, place
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
 from mbfmu.studies.inputs import drive_of, read_csv, series_of
@@ -173,7 +174,7 @@ def fit(
         What `Experiment` takes as data, an Experiment, or a list of them.
     parameters
         Names of parameters and start values, or a mapping from names to bounds (least, most); None for the bounds
-        that are declared. The search begins at the model's values.
+        that are declared. The search begins at the model's values, or at the bound next to them.
     start_values
         Other parameters and start values by variable name, and where the search begins.
     inputs
@@ -188,25 +189,34 @@ def fit(
     Raises
     ------
     ModelError
-        A name is unknown, nothing is compared, there are fewer values than parameters, or the start is out of bounds.
+        A name is unknown, nothing is compared, there are fewer values than parameters, or bounds leave no room.
     SimulationError
         The model does not run with the values at which the search begins.
     """
     system = system_of(assembly)
     given = data if isinstance(data, list | tuple) else [data]
     experiments = [one if isinstance(one, Experiment) else Experiment(one, inputs) for one in given]
-    bounds = dict(parameters) if isinstance(parameters, Mapping) else dict.fromkeys(parameters)
+    if isinstance(parameters, Mapping):
+        bounds = dict(arguments.mapping(parameters, f"{system.name}: parameters"))
+    else:
+        bounds = dict.fromkeys(arguments.names(parameters, f"{system.name}: parameters"))
     if not bounds:
         raise ModelError(f"{system.name}: name at least one parameter to fit")
+    if not experiments:
+        raise ModelError(f"{system.name}: there are no data; give measured series, or a list of them")
+    if not 0.0 < arguments.real(confidence, f"{system.name}: confidence") < 1.0:
+        raise ModelError(f"{system.name}: confidence = {confidence!r}: give a probability between 0 and 1, as 0.95")
+    threads = None if threads is None else arguments.whole(threads, f"{system.name}: threads", 1)
+    tolerance = TOLERANCE if tolerance is None else checked_tolerance(tolerance, system.name)
     unknowns = [_settable(system, name) for name in bounds]
-    for unknown in unknowns:
-        if unknown.type != "Real":
-            raise ModelError(f"{system.name}: '{unknown.name}' is {unknown.type}; only Reals can be fitted")
-    fixed = dict(start_values or {})
+    for variable in unknowns:
+        if variable.type != "Real":
+            raise ModelError(f"{system.name}: '{variable.name}' is {variable.type}; only Reals can be fitted")
+    fixed = dict(arguments.mapping(start_values, f"{system.name}: start_values"))
     begin = np.array([number_of(v, fixed.pop(v.name, v.start or 0.0)) for v in unknowns])
     low, high = _limits(system, unknowns, list(bounds.values()))
     begin = np.clip(begin, low, high)
-    measured = [_Measured(system, one, unknowns, fixed, tolerance or TOLERANCE) for one in experiments]
+    measured = [_Measured(system, one, unknowns, fixed, tolerance) for one in experiments]
     signals = sorted({name for one in measured for name in one.names})
     total = sum(array.size for one in measured for array in one.values.values())
     if total <= len(unknowns):
@@ -249,7 +259,11 @@ def _limits(system: System, unknowns: Sequence[ScalarVariable], bounds: Sequence
         least = -np.inf if variable.min is None else variable.min
         most = np.inf if variable.max is None else variable.max
         if given is not None:
-            least, most = max(least, float(given[0])), min(most, float(given[1]))
+            what = f"{system.name}: the bounds of '{variable.name}'"
+            limits = arguments.numbers(given, what)
+            if limits.shape != (2,) or np.isnan(limits).any():
+                raise ModelError(f"{what} = {given!r:.60}: give the least and the most value, as (0.5, 2.0)")
+            least, most = max(least, float(limits[0])), min(most, float(limits[1]))
         if not least < most:
             raise ModelError(f"{system.name}: the bounds of '{variable.name}' leave no room: {least:g} .. {most:g}")
         low.append(least)
@@ -303,6 +317,12 @@ class _Measured:
         others = [_settable(system, name) for name in settings]
         self.fixed = np.array([number_of(v, value) for v, value in zip(others, settings.values(), strict=True)])
         compared = find_variables(system.name, system.variables, self.names)
+        still = next((v.name for v in compared if v.store in ("P", "constant", "time")), None)
+        if still is not None:
+            raise ModelError(
+                f"{system.name}: '{still}' among the data does not follow from the motion; leave this column out, or "
+                "give it as a parameter"
+            )
         places = np.array([place(v) for v in compared], dtype=np.int32)
         model = model_of(system.equations, system.variables)
         self.batch = Batch(model, [*unknowns, *others], self.times, places, drive, tolerance)

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.runtime.batch import Runs
+from mbfmu.runtime.elements import Element, elements_of
 from mbfmu.runtime.result import Result, unknown
 from mbfmu.runtime.run import INTERVALS, Value
 from mbfmu.runtime.variables import ScalarVariable
@@ -43,7 +44,9 @@ class Foreign:
         self.folder = tempfile.mkdtemp(prefix="mbfmu-fmu-")
         self._clean = weakref.finalize(self, shutil.rmtree, self.folder, True)
         extract(str(path), unzipdir=self.folder)
-        self.variables = tuple(_scalar(v) for v in self.description.modelVariables)
+        #: Of FMI 3.0 those of arrays, too; `variables` are the same as ours.
+        self.elements = {element.name: element for element in elements_of(self.description)}
+        self.variables = tuple(map(_scalar, self.elements.values()))
         experiment = self.description.defaultExperiment
         self.start_time = float(getattr(experiment, "startTime", None) or 0.0)
         self.stop_time = float(getattr(experiment, "stopTime", None) or self.start_time + 1.0)
@@ -89,11 +92,11 @@ class Foreign:
                     start_time=float(times[0]),
                     stop_time=float(times[-1]),
                     output_interval=float(times[1] - times[0]),
-                    start_values=dict(start_values),
-                    output=list(outputs),
+                    start_values=self._whole(start_values),
+                    output=list(dict.fromkeys(self._holder(name) for name in outputs)),
                     input=signals,
                     relative_tolerance=tolerance,
-                    logger=lambda *arguments: lines.append(str(arguments[-1])),
+                    logger=lambda *arguments: lines.append(_text(arguments[-1])),
                 )
         except Exception as error:
             cause = next((line for line in reversed(lines) if line.strip()), "")
@@ -102,7 +105,37 @@ class Foreign:
         if at.size < times.size:
             raise SimulationError(f"{self.name}: the run ends at {at[-1] if at.size else times[0]:g} s")
         units = {v.name: v.unit for v in self.variables if v.unit}
-        return Result(self.name, at, {name: np.asarray(rows[name], dtype=float) for name in outputs}, units)
+        return Result(self.name, at, {name: self._column(rows, name) for name in outputs}, units)
+
+    def _holder(self, name: str) -> str:
+        """Name of the FMU's variable in which a scalar is."""
+        return str(self.elements[name].variable.name) if name in self.elements else name
+
+    def _column(self, rows: np.ndarray, name: str) -> np.ndarray:
+        values = np.asarray(rows[self._holder(name)], dtype=float)
+        place = self.elements[name].place if name in self.elements else None
+        return values if place is None else values.reshape(len(values), -1)[:, place]
+
+    def _whole(self, values: Mapping[str, Value]) -> dict[str, Any]:
+        """Start values by the FMU's own variables: an array has its own where nothing else is given."""
+        found: dict[str, Any] = {}
+        for name, value in values.items():
+            element = self.elements.get(name)
+            if element is None or element.place is None:
+                found[name] = value
+                continue
+            array = element.variable
+            if array.name not in found:
+                starts = [other.start for other in self.elements.values() if other.variable is array]
+                if None in starts:
+                    raise SimulationError(f"{self.name}: {array.name} has no start value; set none of its elements")
+                found[array.name] = [float(start) for start in starts if start is not None]
+            found[array.name][element.place] = value
+        return {name: np.reshape(v, self._shape(name)) if isinstance(v, list) else v for name, v in found.items()}
+
+    def _shape(self, array: str) -> tuple[int, ...]:
+        (variable,) = (v for v in self.description.modelVariables if v.name == array)
+        return tuple(variable.shape)
 
 
 class ForeignBatch:
@@ -178,25 +211,26 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
     raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
 
 
+def _text(message: Any) -> str:
+    """A line of an FMU's log."""
+    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+
+
 #: Types of FMI 3.0 as those of 2.0.
 _TYPES: dict[str, Any] = dict.fromkeys(("Float32", "Float64"), "Real")
 _TYPES |= dict.fromkeys(("Int8", "UInt8", "Int16", "UInt16", "Int32"), "Integer")
 
 
-def _scalar(v: Any) -> ScalarVariable:
-    """FMPy's variable as ours; it lives in the FMU, so that store and index mean nothing."""
-    declared = v.declaredType
-
-    def attribute(name: str) -> Any:
-        """The variable's own, else that of its type."""
-        own = getattr(v, name, None)
-        return getattr(declared, name, None) if own in (None, "") else own
+def _scalar(element: Element) -> ScalarVariable:
+    """A scalar of FMPy's as ours; it lives in the FMU, so that store and index mean nothing."""
+    v = element.variable
 
     def bound(name: str) -> float | None:
-        value = attribute(name)
-        return None if value in (None, "") else float(value)
+        value = element.attribute(name)
+        return None if value is None else float(value)
 
     return ScalarVariable(
-        v.name, v.description or "", _TYPES.get(v.type, v.type), v.causality or "local", v.variability or "continuous",
-        v.initial, v.start, "y", 0, unit=attribute("unit") or None, min=bound("min"), max=bound("max"),
+        element.name, v.description or "", _TYPES.get(element.type, element.type), v.causality or "local",
+        v.variability or "continuous", v.initial, element.start, "y", 0,
+        unit=element.attribute("unit"), min=bound("min"), max=bound("max"),
     )  # fmt: skip

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from mbfmu.errors import BuildError, ModelError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.result import unknown
 from mbfmu.runtime.variables import ScalarVariable, wanted_instead
@@ -56,8 +57,7 @@ def drive_of(
         A name is no input, a unit does not fit, instants do not ascend or begin after the start, values are missing
         (NaN), out of bounds, or none of the input's type: 2 of a Boolean, 0.5 of an Integer.
     """
-    if interpolation not in ("linear", "held"):
-        raise ModelError(f'{model}: the interpolation "{interpolation}" is unknown; there are linear, held')
+    check_interpolation(model, interpolation)
     known = {v.name: v for v in variables if v.causality == "input"}
     series: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for header, at, values in _read(model, inputs, times):
@@ -68,10 +68,16 @@ def drive_of(
             if name in series:
                 raise ModelError(f"{model}: the input '{name}' is given twice")
             converted = _converted(model, known[name], unit, np.array(column, dtype=float))
-            series[name] = _checked(model, known[name], np.array(at, dtype=float), converted, times[0])
+            series[name] = _checked(model, known[name], np.atleast_1d(at), converted, times[0])
     if not series:
         raise ModelError(f"{model}: no input is given; there are {', '.join(known) or 'none'}")
     return _merged(known, series, interpolation)
+
+
+def check_interpolation(model: str, interpolation: Any) -> None:
+    """Refuse what is no way to go from one instant to the next."""
+    if interpolation not in ("linear", "held"):
+        raise ModelError(f'{model}: the interpolation "{interpolation}" is unknown; there are linear, held')
 
 
 def _read(model: str, inputs: InputsLike, times: np.ndarray) -> Iterator[tuple[str, Any, Any]]:
@@ -82,13 +88,13 @@ def _read(model: str, inputs: InputsLike, times: np.ndarray) -> Iterator[tuple[s
     if isinstance(inputs, np.ndarray) and inputs.dtype.names:
         inputs = {name: inputs[name] for name in inputs.dtype.names}
     elif hasattr(inputs, "data_vars"):  # an xarray.Dataset
-        at = np.asarray(inputs.coords["time"]) if "time" in inputs.coords else None
+        at = arguments.numbers(inputs.coords["time"], f"{model}: time") if "time" in inputs.coords else None
         units = {name: inputs[name].attrs.get("units") for name in inputs.data_vars}
         inputs = {f"{n} [{units[n]}]" if units[n] else n: np.asarray(inputs[n]) for n in inputs.data_vars}
     elif hasattr(inputs, "columns") and hasattr(inputs, "index"):  # a pandas.DataFrame
         if not any(_split(str(column))[0] == "time" for column in inputs.columns):
-            at = np.asarray(inputs.index, dtype=float)
-        inputs = {str(column): np.asarray(inputs[column], dtype=float) for column in inputs.columns}
+            at = arguments.numbers(inputs.index, f"{model}: the index of the table, its time")
+        inputs = {str(column): np.asarray(inputs[column]) for column in inputs.columns}
     if not isinstance(inputs, Mapping):
         raise ModelError(
             f"{model}: inputs cannot be read from a {type(inputs).__name__}; give a CSV file, a mapping from names to "
@@ -98,21 +104,26 @@ def _read(model: str, inputs: InputsLike, times: np.ndarray) -> Iterator[tuple[s
     for header, values in inputs.items():
         name, unit = _split(str(header))
         if name == "time":
+            if at is not None:
+                raise ModelError(f"{model}: the time of the series is given twice, again as '{header}'; give it once")
             factor, offset = _factors(model, "time", unit, "s") if unit else (1.0, 0.0)
-            at = factor * np.asarray(values, dtype=float) + offset
+            at = factor * arguments.numbers(values, f"{model}: the series '{header}'") + offset
+            if at.ndim != 1:
+                raise ModelError(f"{model}: the series '{header}' has the shape {at.shape}; give a list of instants")
         else:
             rest[str(header)] = values
     for header, values in rest.items():
+        what = f"{model}: the series '{header}'"
         if callable(values):
             yield header, times, _sampled(model, header, values, times)
         elif isinstance(values, tuple) and len(values) == 2 and np.ndim(values[0]) == 1:
-            yield header, values[0], np.asarray(values[1], dtype=float)
+            yield header, arguments.numbers(values[0], f"{what}: its instants"), arguments.numbers(values[1], what)
         elif np.ndim(values) == 0:
-            yield header, times[:1], np.asarray([values], dtype=float)
+            yield header, times[:1], arguments.numbers([values], what)
         elif at is None:
             raise ModelError(f"{model}: the input '{header}' is an array, but there is no series 'time' beside it")
         else:
-            yield header, at, np.asarray(values, dtype=float)
+            yield header, at, arguments.numbers(values, what)
 
 
 def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
@@ -123,8 +134,19 @@ def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
     Raises
     ------
     ModelError
-        A line has too few or too many cells, or a text that is no number; the message has its line.
+        The file cannot be read or is no text, a line has too few or too many cells, or a text that is no number; the
+        message has its line.
     """
+    try:
+        return _read_csv(path)
+    except (UnicodeDecodeError, csv.Error) as error:
+        what = str(error).partition(":")[0]
+        raise ModelError(f"{path}: is no CSV file in UTF-8 ({what}); save it as one") from error
+    except OSError as error:
+        raise ModelError(f"{path}: {error.strerror}; check the path and its permissions") from error
+
+
+def _read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         delimiter = max(",;\t", key=first.count)
@@ -149,6 +171,8 @@ def _number(cell: str) -> float:
     """Number in a cell: NaN where it is empty, 1 and 0 of `true` and `false`."""
     text = cell.strip().lower()
     words = {"": np.nan, "true": 1.0, "false": 0.0}
+    if "_" in text:  # Python alone takes 1_000 for a number
+        raise ValueError
     return words[text] if text in words else float(text)
 
 
@@ -199,9 +223,12 @@ def _elements(
 
 def _sampled(model: str, name: str, function: Callable[[float], Any], times: np.ndarray) -> np.ndarray:
     try:
-        return np.array([function(float(t)) for t in times], dtype=float)
+        values = [function(float(t)) for t in times]
     except Exception as error:
-        raise ModelError(f"{model}: the function for the input '{name}' fails: {error}") from error
+        raise ModelError(
+            f"{model}: the function for the input '{name}' fails: {type(error).__name__}: {error}"
+        ) from error
+    return arguments.numbers(values, f"{model}: the function for the input '{name}'")
 
 
 def _factors(model: str, name: str, given: str, wanted: str) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
 from mbfmu.simulation import system_of
 from mbfmu.studies import operating
@@ -190,12 +191,20 @@ def point_of(
     tolerance: float | None = None,
 ) -> tuple[float, Array, Array, Array, Array]:
     """Time, states, inputs, parameters and modes of the point that `linearize` is given."""
+    if drive is not None and (isinstance(at, Equilibrium) or at == "equilibrium"):
+        raise ModelError(
+            f"{system.name}: inputs over time (drive, --input) have no place at a rest; give constant ones as "
+            "start_values, or the start or a time of a run"
+        )
+    if isinstance(at, str) and at not in ("start", "equilibrium"):
+        raise ModelError(f"{system.name}: at = {at!r}: give 'start', 'equilibrium', a time in s, or an Equilibrium")
     if at == "equilibrium":
         at = equilibrium(system, start_values=start_values)
     start = system.equations.start_time
     if isinstance(at, Equilibrium):
         return start, at.x, at.u, at.P, at.m
-    return point_of_run(system, start if at == "start" else float(at), start_values, drive, tolerance)
+    time = start if at == "start" else arguments.real(at, f"{system.name}: at")
+    return point_of_run(system, time, start_values, drive, tolerance)
 
 
 def linearize(

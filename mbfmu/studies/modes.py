@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
@@ -71,7 +72,7 @@ def animate_mode(
     mechanics = Mechanics(system.equations, P)
     reduced = operating.reduce(mechanics, t, x, u, m)
     eigenvalues, shapes = modes_of(operating.derivatives(mechanics, reduced, t, x, u, m).A)
-    if not 1 <= mode <= eigenvalues.size:
+    if not 1 <= arguments.whole(mode, f"{system.name}: mode", 1) <= eigenvalues.size:
         raise ModelError(f"{system.name}: there is no mode {mode}; there are 1 .. {eigenvalues.size}")
     count = len(reduced.positions)
     shape = shapes[:count, mode - 1]

@@ -15,17 +15,19 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError, SimulationError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import cores, in_order, part_of
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.lanes import most
 from mbfmu.runtime.result import Result
-from mbfmu.runtime.run import Value, index_in_p, number_of, time_grid
+from mbfmu.runtime.run import Value, checked_tolerance, index_in_p, number_of, time_grid
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
 from mbfmu.studies import cluster, reductions, store
 from mbfmu.studies import design as designs
 from mbfmu.studies.foreign import Foreign, find, signals_of
+from mbfmu.studies.inputs import check_interpolation
 from mbfmu.studies.job import BYTES, Columns, Job, failed, run_rows
 from mbfmu.studies.operating import find_variables
 from mbfmu.studies.variants import Recipe, combinations, numbered, recipe_of
@@ -41,6 +43,9 @@ RUNS, SECONDS = 100_000, 20.0
 
 #: Parts that one asks a scheduler to hand out a second: more threads get longer parts.
 TASKS = 100
+
+#: Runs of a sweep.
+MOST = 10**10
 
 #: So many runs that a thread makes at a time where single results are given.
 MANY = 1000
@@ -153,9 +158,10 @@ class _Plan:
         progress: Callable[[int, int], None] | None = None,
     ) -> None:
         self.varied, self.kept, self.span = tuple(names), tuple(kept), span
-        self.fixed, self.inputs, self.interpolation = dict(start_values or {}), inputs, interpolation
+        self.fixed = dict(arguments.mapping(start_values, "start_values"))
+        self.inputs, self.interpolation = inputs, interpolation
         self.recorded = tuple(dict.fromkeys(reductions.parse(text).name for text in kept))
-        self.tolerance = tolerance
+        self.tolerance = None if tolerance is None else checked_tolerance(tolerance)
         self.columns: tuple[int, ...] = ()
         self.known: list[tuple[float, ...]] = [()]
         twice = set(self.fixed) & set(names)
@@ -345,9 +351,16 @@ def sweep(
         The scheduler does not answer, has no worker, or was lost.
     """
     design = designs.table(parameters) if each else designs.design(parameters, samples, sampling, seed)
-    kept = [reductions.parse(text) for text in outputs]
+    kept = [reductions.parse(text) for text in arguments.names(outputs, "outputs")]
     if not kept:
         raise ModelError("a sweep needs outputs, such as revolute1.phi:final")
+    if len(design) > MOST:
+        raise ModelError(f"the grid has {len(design):.3g} runs, more than {MOST:.0e}; choose fewer values, or samples")
+    twice = [one.label for k, one in enumerate(kept) if one.label in {other.label for other in kept[:k]}]
+    if twice:
+        raise ModelError(f"the output '{twice[0]}' is kept twice; name it once")
+    check_interpolation("sweep", interpolation)
+    threads = None if threads is None else arguments.whole(threads, "threads", 1)
     for one in kept:
         if one.label in design.names:
             raise ModelError(f"'{one.label}' varies and is kept: write {one.label}:trajectory for what is kept of it")
@@ -445,16 +458,31 @@ def simulate_many(
         A name is unknown, or runs set different variables.
     """
     system = system_of(assembly)
-    given = list(runs)
+    check_interpolation(system.name, interpolation)
+    threads = None if threads is None else arguments.whole(threads, f"{system.name}: threads", 1)
+    if isinstance(runs, Mapping | str) or not isinstance(runs, Iterable):
+        raise ModelError(
+            f"{system.name}: runs = {runs!r:.60}: a list of mappings is expected, as [{{'body.m': 1.0}}, "
+            "{'body.m': 2.0}]; mbfmu.sweep makes grids"
+        )
+    given = [arguments.mapping(one, f"{system.name}: a run") for one in runs]
     names = list(given[0]) if given else []
     if any(set(one) != set(names) for one in given):
         raise ModelError(f"{system.name}: all runs must set the same variables; the first sets {', '.join(names)}")
-    recorded = [v.name for v in system.variables if v.causality == "output"] if outputs is None else list(outputs)
+    recorded = (
+        [v.name for v in system.variables if v.causality == "output"] if outputs is None
+        else arguments.names(outputs, f"{system.name}: outputs")
+    )  # fmt: skip
     kept = [f"{name}:trajectory" for name in recorded]
     plan = _Plan(system, None, names, kept, None, inputs, interpolation, (start_time, stop_time, step), tolerance)
     (job,) = plan.jobs
     assert isinstance(job, Job)
-    values = np.array([[float(one[name]) for name in names] for one in given]).reshape(len(given), len(names))
+    values = np.array(
+        [[arguments.numbers(one[name], f"{system.name}: '{name}'") for name in names] for one in given]
+    )
+    if values.size != len(given) * len(names):
+        raise ModelError(f"{system.name}: runs set numbers; name elements of a vector one by one, such as body.r_CM[1]")
+    values = values.reshape(len(given), len(names))
     length = part_of(len(given), 16, threads or cores(), most())
     length = max(1, min(MANY, BYTES // max(1, job.batch.bytes_per_run), length))
     for found in in_order(lambda part: job.run(values[part[0] : part[1]]),

@@ -198,7 +198,7 @@ static Model *load_model(const Host *host, const void *data, size_t size, const 
     }
     if (header.units != (size - sizeof header) / 8 || size % 8
         || header.checksum != checksum((const char *)data + sizeof header, size - sizeof header)) {
-        *wrong = "it is damaged";
+        *wrong = "the description of the model is damaged: build it anew";
         return NULL;
     }
     model = host_allocate(host, sizeof *model);
@@ -209,7 +209,7 @@ static Model *load_model(const Host *host, const void *data, size_t size, const 
     s->at = (const char *)data + sizeof header;
     s->end = (const char *)data + size;
     if (read_sizes(s) && read_tables(s) && check_tables(s) && read_tapes(s)) return model;
-    *wrong = s->wrong ? s->wrong : "it is damaged";
+    *wrong = s->wrong ? s->wrong : "the description of the model is damaged: build it anew";
     free_model(model);
     return NULL;
 }

@@ -132,6 +132,19 @@ static int next_greatest(const double *values, int n, double least, int *marks)
     return best;
 }
 
+static void take_start(Instance *s);
+
+/* What the first assertion says that the start in the latch violates, whatever the accelerations are. */
+static const char *violated_assertion(Instance *s)
+{
+    double t = s->now->latch_t;
+    for (int i = 0; i < NW; ++i) s->stage_w[i] = NAN;
+    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
+    if (!NH || eval_assertions(s, t, s->latch_x, u, s->latch_m, s->stage_w, s->h)) return NULL;
+    for (int i = 0; i < NH; ++i) if (s->h[i] < 0) return s->tables->assertion_messages[i];
+    return NULL;
+}
+
 /* Say which equations cannot be met from the guess, by how much, and which start values are in their way. At the best
    point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
 static void blame_equations(Instance *s)
@@ -139,7 +152,8 @@ static void blame_equations(Instance *s)
     enum { SHOWN = 6 };
     const double met = 1e-9;
     double norm, influence = 0;
-    int unmet = 0, held = 0, shown = 0, which;
+    static const char of_start[] = "start value of ";
+    int unmet = 0, held = 0, shown = 0, starts = 0, which;
     if (eval_guess(s, s->X) || !start_residual(s, s->X, s->r, s->J, &norm)) {
         for (int i = 0; i < NX; ++i)
             if (!(fabs(s->X[i]) <= 1e300)) {
@@ -161,6 +175,7 @@ static void blame_equations(Instance *s)
     for (int i = 0; i < NEQUATIONS; ++i) {
         s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
         unmet += !(s->r_trial[i] <= met);
+        starts += !(s->r_trial[i] <= met) && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
         s->JJ_pivots[i] = 0;
     }
     because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
@@ -177,7 +192,12 @@ static void blame_equations(Instance *s)
     }
     for (int j = 0; j < NUNKNOWNS; ++j) held += s->dX[j] > 1e-6 * (1 + influence);
     if (!held) {
-        append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
+        take_start(s);
+        const char *violated = violated_assertion(s);
+        if (violated) append(s, "; %s", violated);
+        else if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
+                                starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
+        else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
         return;
     }
     append(s, "; these fixed start values over-determine it, let one of them be a guess, or change it");

@@ -497,7 +497,8 @@ static Outcome judge(Instance *s, Outcome outcome)
     if (regular < (trial->branchings ? 1e-5 : 1e-6) * head->regularity) {
         outcome = BRANCHING;
         because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
-                "depends on the other constraints there): try a greater tolerance or other start values",
+                "depends on the other constraints there): let the step, or the run, end elsewhere, start with other "
+                "values, or choose a greater tolerance",
                 s->tables->velocity_names[weakest]);
         if (++trial->branchings > BRANCHINGS) return outcome;
     }

@@ -153,16 +153,9 @@ static void leave_singular_position(Instance *s)
 /* Is an assertion violated whatever the accelerations are? Then it is the cause: it says what to change. */
 static int blame_assertion(Instance *s)
 {
-    double t = s->now->latch_t;
-    for (int i = 0; i < NW; ++i) s->stage_w[i] = NAN;
-    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
-    if (!NH || eval_assertions(s, t, s->latch_x, u, s->latch_m, s->stage_w, s->h)) return 0;
-    for (int i = 0; i < NH; ++i)
-        if (s->h[i] < 0) {
-            because(s, "assertion violated: %s", s->tables->assertion_messages[i]);
-            return 1;
-        }
-    return 0;
+    const char *violated = violated_assertion(s);
+    if (violated) because(s, "assertion violated: %s", violated);
+    return violated != NULL;
 }
 
 /* Keep the cause of accelerations that an initialised start does not have. */

@@ -1,6 +1,8 @@
 // Where shapes are, from the quantities that describe them (Modelica's Visualizers.Advanced.Shape): as
 // mbfmu/scene/motion.py does it for recorded runs.
 
+import { Form } from "./form.js";
+
 const LOCAL = ["r_shape", "lengthDirection", "widthDirection", "length", "width", "height"];
 
 const cross = ([a, b, c], [x, y, z]) => [b * z - c * y, c * x - a * z, a * y - b * x];
@@ -29,17 +31,20 @@ export class Poses {
     const byIdent = new Map(meshes.map((mesh) => [`${mesh.userData.component}.${mesh.userData.shape}`, mesh]));
     const frames = new Map();
     this.shapes = [];
+    this.forms = [];
     for (const shape of shapes) {
       const mesh = byIdent.get(`${shape.component}.${shape.name}`);
       if (!mesh) continue;
       if (moves(shape.r) || moves(shape.T)) frames.set(mesh.parent, shape);
       if (LOCAL.some((key) => moves(shape[key]))) this.shapes.push([mesh, shape]);
+      if (shape.type === "surface" && moves(shape.extra)) this.forms.push(new Form(mesh, shape.extra));
     }
     this.frames = [...frames];
     for (const [node] of [...this.frames, ...this.shapes]) node.matrixAutoUpdate = false;
   }
 
   apply(value) {
+    for (const form of this.forms) form.apply(value);
     for (const [node, { r, T }] of this.frames) {
       const [x, y, z] = r.map(value), t = T.map(value); // T by columns: its transpose by rows, to the world
       node.matrix.set(t[0], t[1], t[2], x, t[3], t[4], t[5], y, t[6], t[7], t[8], z, 0, 0, 0, 1);

@@ -16,6 +16,7 @@ import { Simulation } from "./simulation.js";
 const byId = (id) => document.getElementById(id);
 let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
+const FILL = 0.92; // of the free view that bounds take
 const COLORS = ["#0a6ed1", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#b08900", "#5c636a"];
 
 // Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
@@ -83,9 +84,9 @@ class Viewer {
     }
     this.root.updateMatrixWorld(true);
     if (this.followed) {
-      const shift = this.placeOf(this.followed).sub(this.controls.target);
-      this.controls.target.add(shift);
-      this.camera.position.add(shift);
+      const place = this.middleOf(this.followed);
+      this.shift(place.clone().sub(this.followedAt ?? place));
+      this.followedAt = place;
     }
     if (!this.isLive) byId("scrub").value = String(this.end > this.start ? (this.now - this.start) / (this.end - this.start) : 0);
     byId("clock").textContent = `${this.now.toFixed(model.stop - model.start < 0.5 ? 4 : 2)} s`;
@@ -193,8 +194,7 @@ class Viewer {
 
   // What travels far, over a grid, is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
-    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = new Box3();
-    for (const mesh of moving) now.expandByObject(mesh);
+    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = this.boxOf(moving);
     const size = now.getSize(new Vector3()).length(), way = this.bounds.getSize(new Vector3()).length();
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
@@ -204,22 +204,35 @@ class Viewer {
     const middle = this.bounds.getCenter(new Vector3());
     grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
     this.scene.add(grid);
-    this.bounds = now;
-    this.controls.target.copy(now.getCenter(new Vector3()));
+    this.goesAlong = moving; // bounds are where these are
     this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
+    this.followedAt = this.middleOf(this.followed);
+  }
+
+  boxOf(meshes) {
+    const box = new Box3();
+    for (const mesh of meshes) box.expandByObject(mesh);
+    return box;
   }
 
   look(direction) {
-    const center = this.bounds.getCenter(new Vector3());
-    const radius = Math.max(this.bounds.getSize(new Vector3()).length() / 2, 1e-6);
-    const half = (this.camera.fov * Math.PI) / 360;
-    const free = Math.tan(half) * Math.min(this.freeHeight() / window.innerHeight, this.camera.aspect);
-    const distance = radius / Math.sin(Math.atan(free));
+    const bounds = this.goesAlong ? this.boxOf(this.goesAlong) : this.bounds;
+    const { min, max } = bounds, center = bounds.getCenter(new Vector3());
+    const out = direction.clone().normalize(), right = new Vector3().crossVectors(this.camera.up, out).normalize();
+    const up = new Vector3().crossVectors(out, right), slope = Math.tan((this.camera.fov * Math.PI) / 360) * FILL;
+    const high = (slope * this.freeHeight()) / window.innerHeight, wide = slope * this.camera.aspect;
+    // as near as lets all corners be seen, each as far out as it is
+    let distance = Math.max(max.distanceTo(min), 1e-6) / 2;
+    for (let k = 0; k < 8; k++) {
+      const corner = new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).sub(center);
+      const needed = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high);
+      distance = Math.max(distance, needed + corner.dot(out));
+    }
     this.camera.near = distance / 1000;
     this.camera.far = distance * 1000;
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(direction.clone().normalize(), distance * 1.05);
+    this.camera.position.copy(center).addScaledVector(out, distance);
     this.controls.update();
     this.refresh();
   }
@@ -276,10 +289,23 @@ class Viewer {
     return mesh ? mesh.parent.getWorldPosition(new Vector3()) : new Vector3();
   }
 
+  // The middle of what is drawn of it, which stays the same point of it.
+  middleOf(path) {
+    const middle = new Vector3(), meshes = this.meshesOf(path);
+    for (const { geometry, matrixWorld } of meshes) {
+      if (!geometry.boundingBox) geometry.computeBoundingBox();
+      middle.add(geometry.boundingBox.getCenter(new Vector3()).applyMatrix4(matrixWorld));
+    }
+    return middle.divideScalar(meshes.length || 1);
+  }
+
   select(path) {
     this.selected = path;
     const lit = new Set(path === null ? [] : this.meshesOf(path));
-    for (const mesh of this.meshes) mesh.material.emissive.set(lit.has(mesh) ? 0x2a6fb0 : 0x000000);
+    for (const mesh of this.meshes) {
+      if (mesh.isMesh) mesh.material.emissive.set(lit.has(mesh) ? 0x2a6fb0 : 0x000000);
+      else mesh.material.opacity = path !== null && !lit.has(mesh) ? 0.4 : 1; // lines do not shine
+    }
     for (const button of document.querySelectorAll("#tree .name")) {
       button.classList.toggle("selected", button.dataset.path === path);
     }
@@ -324,8 +350,16 @@ class Viewer {
     }
   }
 
+  // Move the view as a whole.
+  shift(by) {
+    this.controls.target.add(by);
+    this.camera.position.add(by);
+  }
+
   follow(path) {
     this.followed = this.followed === path ? null : path;
+    this.followedAt = null;
+    if (this.followed) this.shift(this.middleOf(path).sub(this.controls.target));
     this.show(this.now);
     this.writeDetails();
   }
@@ -340,6 +374,7 @@ class Viewer {
         points.push(this.placeOf(path));
       }
       this.followed = followed;
+      this.followedAt = null;
       const line = new Line(new BufferGeometry().setFromPoints(points), new LineBasicMaterial({ color: 0xd9480f }));
       line.userData.points = [];
       line.frustumCulled = false;
@@ -450,7 +485,8 @@ class Viewer {
       pen.fillStyle = style.getPropertyValue("--quiet");
       pen.strokeStyle = style.getPropertyValue("--line");
       for (const value of [low, (low + high) / 2, high]) {
-        pen.fillText(String(Number(value.toPrecision(3))), left - 6, y(value) + 4);
+        const isNone = Math.abs(value) < 1e-4 * (high - low); // rounding, beside what is shown
+        pen.fillText(isNone ? "0" : String(Number(value.toPrecision(3))), left - 6, y(value) + 4);
         pen.beginPath();
         pen.moveTo(left, y(value));
         pen.lineTo(width - 8, y(value));
@@ -478,6 +514,7 @@ class Viewer {
     const box = this.renderer.domElement.getBoundingClientRect(), ray = new Raycaster();
     const at = new Vector2(((clientX - box.left) / box.width) * 2 - 1, 1 - ((clientY - box.top) / box.height) * 2);
     ray.setFromCamera(at, this.camera);
+    ray.params.Line.threshold = this.camera.position.distanceTo(this.controls.target) / 100;
     const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => mesh.visible), false);
     return hit ? hit.object.userData.component : null;
   }
@@ -553,8 +590,9 @@ async function start() {
   const glb = await unpacked("glb"), gltf = await new GLTFLoader().parseAsync(glb.buffer, "");
   const meshes = [];
   gltf.scene.traverse((object) => {
-    if (!object.isMesh) return;
+    if (!object.isMesh && !object.isLineSegments) return;
     object.material = object.material.clone(); // each can be lit up by itself
+    if (!object.isMesh) object.material.transparent = true;
     object.frustumCulled = false;
     meshes.push(object);
   });

@@ -13,6 +13,7 @@ from wiring import run, wired
 from mbfmu.components import blocks
 from mbfmu.components.blocks import discrete, math_boolean, math_integer
 from mbfmu.errors import ModelError
+from mbfmu.modeling import Start
 from mbfmu.simulation import simulate
 
 PERIOD = 0.1
@@ -101,6 +102,15 @@ def test_transfer_function_is_scipys():
 def test_transfer_function_with_a_numerator_of_lower_order_is_late():
     times, y = sampled(discrete.TransferFunction(samplePeriod=PERIOD, b=[1.0], a=[1.0, 0.0]))
     np.testing.assert_allclose(y, np.where(times < PERIOD - 1e-9, 0, wave(ticks(times) - PERIOD)), atol=1e-12)
+
+
+def test_only_what_holds_anyway_may_be_said_of_the_start_of_an_output():
+    block = discrete.TransferFunction(samplePeriod=PERIOD, y=Start(0.0, fixed=True))
+    times, y = sampled(block)
+    np.testing.assert_allclose(y, wave(ticks(times)), atol=1e-12)
+    block.modify(y=Start(2.0, fixed=False))
+    with pytest.raises(ModelError, match=r"y: a signal follows from others and cannot start with a fixed value"):
+        block.modify(y=Start(2.0, fixed=True))
 
 
 def test_transfer_function_refuses_to_look_ahead():

@@ -10,6 +10,8 @@ from wiring import run
 from mbfmu.components import blocks
 from mbfmu.components.blocks.filters import CUT_OFF, prototype
 from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Parameter, types
+from mbfmu.simulation import simulate
 
 
 def amplitude(kind: str, order: int, normalized: bool, w: float) -> float:
@@ -17,6 +19,16 @@ def amplitude(kind: str, order: int, normalized: bool, w: float) -> float:
     s = 1j * w
     factors = [cr / (s + cr) for cr in real] + [c0 / (s**2 + c1 * s + c0) for c1, c0 in pairs]
     return float(abs(np.prod(factors)))
+
+
+def test_what_comes_out_of_a_filter_is_differentiated_as_often_as_its_order():
+    parts = {"u": blocks.Constant(k=1.0), "f": blocks.CriticalDamping(n=4, f=1.0, normalized=False)}
+    parts |= {f"d{i}": blocks.Der() for i in (1, 2, 3, 4)}
+    result = run("u.y - f.u", "f.y - d1.u", *(f"d{i}.y - d{i + 1}.u" for i in (1, 2, 3)), stop=0.5, **parts)
+    w = 2 * np.pi
+    x = w * result.time
+    np.testing.assert_allclose(result["d3.y"], w**3 * np.exp(-x) * (x - x**2 + x**3 / 6), atol=1e-4)
+    np.testing.assert_allclose(result["d4.y"], w**4 * np.exp(-x) * (1 - 3 * x + 1.5 * x**2 - x**3 / 6), atol=1e-3)
 
 
 @pytest.mark.parametrize("order", [1, 2, 3, 6])
@@ -105,6 +117,19 @@ def test_pade_delays_a_smooth_signal(balance, n, m):
     late = result.time > 1.0
     expected = np.cos(2 * np.pi * (result.time - 0.1))
     np.testing.assert_allclose(result["f.y"][late], expected[late], atol=min(error, 0.02) + 1e-6)
+
+
+def test_a_balanced_delay_whose_time_its_owner_passes_on_starts_in_steady_state():
+    class Delayed(Assembly):
+        late = Parameter(types.Time, 1e-3, "Delay time")
+
+        def build(self) -> None:
+            self.source = blocks.Constant(k=0.1)
+            self.delay = blocks.PadeDelay(delayTime=self.late, n=4, balance=True)
+            self.connect(self.source.y, self.delay.u)
+
+    result = simulate(Delayed(), 0.01)
+    np.testing.assert_allclose(result["delay.y"], 0.1, rtol=1e-6)
 
 
 def test_a_delay_of_improper_order_is_named():

@@ -287,7 +287,10 @@ def test_a_characteristic_is_interpolated_as_it_is_told(smoothness, law):
 
 @pytest.mark.parametrize("table", [((0.0, 1.0, 2.0),), ((0.5, 1.0),), ((0.0, 1.0), (0.0, 2.0)), (0.0, 1.0)])
 def test_a_table_that_is_no_characteristic_is_named(table):
-    friction = rotational.BearingFriction(tau_pos=table)
+    with pytest.raises(ModelError, match=r"BearingFriction\.tau_pos.*speeds rise"):
+        rotational.BearingFriction(tau_pos=table)
+    friction = rotational.BearingFriction()
+    friction.tau_pos = table
     with pytest.raises(ModelError, match=r"brakes\[1\]\.tau_pos.*speeds rise"):
         System.of(Shaft(friction, signal=Wave(omega=1.0)))
 

@@ -115,6 +115,8 @@ def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
     text.write_text("#1\n# a comment\ndouble other(1,2)\n0 0\ndouble wanted(3,2) # rows\n0 0\n1, 2 # peak\n3 0\n")
     csv = tmp_path / "table.csv"
     csv.write_text("time;value\n0;0\n1;2\n3;0\n")
+    wide = tmp_path / "wide.csv"
+    wide.write_text("0;0;5\n1;2;5\n3;0;5\n")
     matlab = tmp_path / "table.mat"
     scipy.io.savemat(matlab, {"wanted": np.array([[0.0, 0], [1, 2], [3, 0]])})
     on_file = {"tableOnFile": True, "tableName": "wanted"}
@@ -123,8 +125,10 @@ def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
         text=blocks.CombiTimeTable(fileName=str(text), **on_file),
         csv=blocks.CombiTimeTable(fileName=str(csv), delimiter=";", nHeaderLines=1, **on_file),
         matlab=blocks.CombiTimeTable(fileName=f"file://{matlab}", **on_file),
+        wide=blocks.CombiTimeTable(fileName=str(wide), delimiter=";", **on_file),
     )
-    for name in ("text", "csv", "matlab"):
+    assert "wide.y[2]" not in result.names
+    for name in ("text", "csv", "matlab", "wide"):
         np.testing.assert_allclose(result[f"{name}.y[1]"], np.interp(result.time, [0, 1, 3], [0, 2, 0]), atol=1e-12)
     for file, message in (
         (text, "no table 'missing'; it has other, wanted"),

@@ -169,7 +169,7 @@ def test_the_housing_takes_the_difference_of_the_torques():
 
 @pytest.mark.parametrize("table", [((0.0, 1.0, 1.0),), ((1.0, 1, 1, 0, 0),), ((0.0, 1, 1, 0, 0), (0.0, 1, 1, 0, 0))])
 def test_a_table_of_losses_that_is_none_is_named(table):
-    with pytest.raises(ModelError, match=r"gear\.lossTable.*4 numbers"):
+    with pytest.raises(ModelError, match=r"LossyGear\.lossTable.*4 numbers"):
         System.of(Geared(1.0, 1.0, table=table))
 
 

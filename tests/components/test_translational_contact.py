@@ -162,7 +162,7 @@ def test_a_pressed_brake_stops_a_mass():
 # -- loads that depend on speed ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("reg", ["Exp", "Sine", "Linear", "CoSine"])
+@pytest.mark.parametrize("reg", ["Exp", "Sine", "Linear", "Cosine"])
 def test_signs_made_smooth(reg):
     """Above the regularization a mass slows down evenly; below it the law is the library's."""
     result = run(
@@ -179,7 +179,7 @@ def test_signs_made_smooth(reg):
         "Exp": 2 / (1 + np.exp(-v / 0.002)) - 1,
         "Sine": np.sin(np.pi / 2 * part),
         "Linear": part,
-        "CoSine": np.sign(v) * (1 - np.cos(np.pi / 2 * part)),
+        "Cosine": np.sign(v) * (1 - np.cos(np.pi / 2 * part)),
     }[reg]
     np.testing.assert_allclose(result["brake.f"][~fast], 1.5 * law[~fast], atol=1e-8)
 

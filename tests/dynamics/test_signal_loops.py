@@ -94,5 +94,21 @@ def test_a_loop_that_is_not_linear_is_refused_by_name():
 
 
 def test_a_loop_without_solution_is_refused():
+    with pytest.raises(ModelError, match="add up to a condition that no value meets, or any"):
+        System.of(Feedback(blocks.Gain(k=-1.0)))
     with pytest.raises(SimulationError, match="no finite number"):
-        simulate(Feedback(blocks.Gain(k=-1.0)), 1.0)
+        simulate(Feedback(blocks.Gain(k=1.0)), 1.0, start_values={"block.k": -1.0})
+
+
+def test_a_loop_that_any_value_meets_is_refused():
+    """Without a source its value would be 0, which nothing says."""
+
+    class Ring(Assembly):
+        def __init__(self):
+            self.a, self.b = blocks.Gain(k=2.0), blocks.Gain(k=0.5)
+            self.connect(self.a.y, self.b.u)
+            self.connect(self.b.y, self.a.u)
+            self.output(self.a.y, "y")
+
+    with pytest.raises(ModelError, match="or any"):
+        System.of(Ring())

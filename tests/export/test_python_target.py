@@ -280,7 +280,7 @@ def test_resources_that_cannot_be_used_are_refused(system: Any, tmp_path: pathli
         data = bytearray(descriptor.read_bytes())
         data[len(data) // 2] ^= 1
         descriptor.write_bytes(data)
-        words = "it is damaged"
+        words = "is damaged"
     else:
         module = (resources / "slavemodule.txt").read_text()
         (resources / f"{module}.py").write_text("raise OSError('no slave today')\n")

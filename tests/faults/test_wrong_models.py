@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Callable
 
 import pytest
 from refusals import Refused
 
-from mbfmu import Assembly, System, load, simulate
-from mbfmu.components import blocks, rotational
-from mbfmu.errors import SimulationError
+from mbfmu import Assembly, Component, System, load, simulate
+from mbfmu.components import Body, BodyShape, World, blocks, rotational, thermal, translational
+from mbfmu.errors import InitializationError, MbfmuError, SimulationError
 
 HEAD = """
 import math, sys
 from mbfmu import Assembly, Component, Start
 from mbfmu.components import *
-from mbfmu.components import blocks, forces, rotational, sensors
+from mbfmu.components import blocks, forces, rotational, sensors, thermal
 from mbfmu.modeling import Parameter, RealInput, RealOutput, Variable, required
 from mbfmu.modeling import types as t
 """
@@ -161,7 +162,7 @@ LINES: dict[str, list[str]] = {
     "self.b.r_CM = (1, 2)": ["b.r_CM", "expected 3 numbers in m", "[1, 0, 0]"],
     "self.b.r_CM = (1, 2, True)": ["b.r_CM", "expected 3 numbers"],
     "self.b.r_CM = ((1, 2, 3),)": ["b.r_CM", "expected 3 numbers"],
-    "self.b.mass = 1; self.b.modify(mass=1)": ["no parameter 'mass'"],
+    "self.b.modify(mass=1)": ["no parameter 'mass'"],
     "self.j.n = (0, 0, 0)": ["j.n", "not zero"],
     "self.j.n = 1": ["j.n", "expected 3 numbers", "[1, 0, 0]"],
     "self.j.e = (1, 0, 0)": ["j.e", "computed"],
@@ -225,6 +226,46 @@ LINES: dict[str, list[str]] = {
     "self.l = forces.BasicTorque(); self.connect(self.l.frame_a, self.world.frame_b); "
     "self.connect(self.l.frame_b, self.world.frame_b); self.input(self.l.torque)": ["l.frame_resolve", "not connected"],
     "self.l = blocks.TransferFunction(b=[1, 1, 1], a=[1, 1])": ["b = [1.0, 1.0, 1.0]", "longer than a"],
+    "self.output(self.b.r_0[1.5])": ["b.r_0[1.5]", "whole number"],
+    "self.output(self.b.r_0['x'])": ["b.r_0['x']", "whole number"],
+    "self.output(self.b.r_0[-1])": ["b.r_0[-1]", "counted from 0"],
+    "k = rotational.Torque(); self.input(k.tau)": ["input tau", "not part of M", "assign it"],
+    "self.c = [Fixed()]; self.c.append(Fixed())": ["M.c", "Fixed in it is no part", "add(name, component)"],
+    "self.c = {'a': Fixed()}": ["M.c", "no part"],
+    "self.c = [[Fixed()], [Fixed()]]": ["M.c", "no part"],
+    "self.figure(3, [self.j.phi])": ["title of a figure = 3", "no text"],
+    "self.figure('A', {3: self.j.phi})": ["figure A", "legend = 3", "no text"],
+    "self.figure('A', [self.b.m])": ["figure A", "got a parameter"],
+    # attributes that mean nothing
+    "self.b.mm = 3": ["b (Body)", "no 'mm'", "did you mean m"],
+    "self.j.useAxisflange = True": ["j (Revolute)", "useAxisFlange"],
+    "self.stoptime = 3": ["stoptime = 3", "no effect", "did you mean stop_time"],
+    "self.stop_tine = 3": ["stop_tine", "did you mean stop_time"],
+    "self.interval = -1": ["interval = -1", "positive"],
+    "self.interval = 'x'": ["interval = 'x'", "text"],
+    "self.tolerance = 5": ["tolerance = 5", "below 1"],
+    # values that contradict each other, given later too
+    "self.b.m = self.j.phi": ["b.m = <variable j.phi>", "by numbers or other parameters"],
+    "self.x = Universal(); self.x.n_b = (1, 0, 0)": ["x: n_a", "parallel"],
+    "self.x = BodyBox(r=(1, 0, 0)); self.x.r = (0, 0, 0)": ["x: r has length zero", "no mass"],
+    "self.x = BodyBox(r=(1, 0, 0), lengthDirection=(0, 0, 0))": ["lengthDirection", "needs a direction"],
+    "self.x = UniversalSpherical(rRod_ia=(1, 0, 0)); self.x.n1_a = (1, 0, 0)": ["x: rRod_ia", "parallel to n1_a"],
+    "self.x = Body(m=1, r_CM=(0, 0, 0), sequence_angleStates=(1, 1, 2))": ["sequence_angleStates", "differ"],
+    "self.x = sensors.AbsoluteAngles(sequence=(1, 1, 2))": ["sequence = (1, 1, 2)", "differ"],
+    "self.x = RollingWheel(radius=0, m=1, I_axis=1, I_long=1)": ["wheelRadius = 0", "must not be 0"],
+    "self.x = rotational.BearingFriction(tau_pos=[[0, -1]])": ["tau_pos", ">= 0"],
+    "self.x = rotational.BearingFriction(tau_pos=1.0)": ["tau_pos = 1.0", "rows of a speed"],
+    "self.x = rotational.LossyGear(ratio=1, lossTable=[[0, 2, 1, 0, 0]])": ["lossTable", "at most 1"],
+    "self.x = rotational.LossyGear(ratio=1, lossTable=[[0, 1, 1, -5, 0]])": ["lossTable", "not negative"],
+    "self.x = thermal.HeatCapacitor(C=-1)": ["C = -1", ">= 0 J/K"],
+    "self.x = thermal.HeatCapacitor(C=1, T=Start(-5.0, fixed=True))": ["T: its start value -5.0", ">= 0 K"],
+    # freedoms without mass
+    "self.x = Revolute(); self.y = FixedTranslation(r=(1, 0, 0)); self.connect(self.b.frame_a, self.x.frame_a); "
+    "self.connect(self.x.frame_b, self.y.frame_a)": ["x: nothing that has a mass", "connect a body"],
+    "self.x = Spherical(); self.y = PointMass(m=1); self.connect(self.b.frame_a, self.x.frame_a); "
+    "self.connect(self.x.frame_b, self.y.frame_a)": ["x: nothing that has a mass", "connect a body"],
+    "self.x = sensors.AbsoluteSensor(get_v=True); self.connect(self.x.frame_a, self.b.frame_a); "
+    "self.connect(self.x.frame_resolve, self.world.frame_b)": ["x.frame_resolve", "set resolveInFrame='frame_resolve'"],
 }
 
 OWN = '''
@@ -272,7 +313,24 @@ EQUATIONS: dict[str, list[str]] = {
     "self.time_event(float('nan'))": ["own", "an instant", "not finite"],
     "self.y = self.switch(None, 1, 0)": ["own", "switch", "None"],
     "self.y = self.world.g": ["own", "needs a World"],
-    "pass": ["own"],
+    "pass": ["own", "do not assign y"],
+    "print(self.u)": ["own", "do not assign y"],
+    "self.y = max(self.u, 0)": ["own", "line 17", "self.switch", "fmax"],
+    "self.y = float(self.u)": ["own", "nan", "functions of math"],
+    "self.y = self.u if self.u > 0 else 0": ["own", "line 17", "self.switch"],
+}
+
+#: A wrong declaration in a component of the user's -> words of the message.
+DECLARATIONS: dict[str, list[str]] = {
+    "parts = Parameter(t.Real, 1.0, 'x')": ["'parts' is part of what every component has"],
+    "q = Parameter(1.0, 1.0, 'x')": ["1.0 for its type", "types.Mass"],
+    "q = Parameter(t.Real, 1.0, 5)": ["5 for its sentence"],
+    "q = Variable('x', t.Real)": ["'x' for its type"],
+    "q = Parameter(t.Real, -1.0, 'x', min=0)": ["own.q = -1.0", ">= 0"],
+    "q = Parameter(t.Real, required, 'x')": ["Own needs a value for q"],
+    "q = Parameter(t.Real, lambda self: self.zz, 'x')": ["own.q: its binding fails", "zz"],
+    "q = Variable(t.Real, 'x')": ["own", "do not assign q"],
+    "x = State(t.Real, 'x')": ["own", "do not assign der.x"],
 }
 
 #: Whole files -> words of the message.
@@ -346,6 +404,13 @@ def test_wrong_equations(line: str, folder: pathlib.Path, refused: Refused) -> N
     refused(["info", "model.py"], EQUATIONS[line])
 
 
+@pytest.mark.parametrize("line", DECLARATIONS, ids=range(len(DECLARATIONS)))
+def test_a_wrong_declaration(line: str, folder: pathlib.Path, refused: Refused) -> None:
+    own = OWN.replace("    def equations", f"    {line}\n\n    def equations").replace("{line}", "self.y = self.u")
+    write(folder, HEAD.replace("RealOutput,", "RealOutput, State,") + own)
+    refused(["info", "model.py"], DECLARATIONS[line])
+
+
 @pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
 def test_a_wrong_file(text: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, text)
@@ -385,6 +450,85 @@ def test_a_quotient_of_one_signal_is_no_number_at_zero(tmp_path: pathlib.Path) -
     with pytest.raises(SimulationError, match=r"'d.y' is nan at 0 s"):
         simulate(M())
     assert simulate(M(), start_values={"s.k": 2.0})["d.y"][-1] == 1.0
+
+
+def test_a_constructor_that_drops_parameters_is_named(folder: pathlib.Path, refused: Refused) -> None:
+    dropping = OWN.replace("def equations", "def __init__(self, **modifiers):\n        pass\n\n    def equations")
+    write(folder, HEAD + dropping.replace("{line}", "self.y = self.k * self.u").replace("Own()", "Own(k=3.0)"))
+    refused(["info", "model.py"], ["own (Own)", "does not pass on k", "super().__init__"])
+
+
+@pytest.mark.parametrize(
+    ("values", "words"),
+    [({"I_33": 5.0}, "0.001, 0.001, 5"), ({"I_11": 0.1, "I_22": 0.1, "I_33": 0.1, "I_21": 0.5}, "-0.4, 0.1, 0.6")],
+)
+@pytest.mark.parametrize("part", [Body, BodyShape])
+def test_impossible_inertias_are_warned_of(part: type, values: dict[str, float], words: str) -> None:
+    """However they were given: by the constructor, later, or through a composite."""
+
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.b = part(m=1.0, r_CM=(0, 0, 0), **({"r": (1, 0, 0)} if part is BodyShape else {}))
+            self.b.modify(**values)
+
+    with pytest.warns(UserWarning, match=f"b.*no distribution of mass.*{words}"):
+        System.of(M())
+
+
+def test_a_pole_at_the_start_is_named() -> None:
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.b = Body(
+                m=1.0, r_CM=(0, 0, 0), useQuaternions=False, angles_start=(0, 1.5707963267948966, 0),
+                angles_fixed=True, w_0_start=(0, 0, 1), w_0_fixed=True,
+            )  # fmt: skip
+
+    with pytest.raises(InitializationError, match=r"axes 1, 2, 3 is at 90 or -90 degrees.*useQuaternions=True"):
+        simulate(M())
+
+
+#: A component, what a run sets of it, which its constructor would refuse, and words of the message.
+SET_LATER: list[tuple[Callable[[], Component], dict[str, float], str]] = [
+    (lambda: rotational.IdealGear(ratio=2.0), {"x.ratio": 0.0}, "x.ratio = 0: must not be 0"),
+    (lambda: rotational.IdealRollingWheel(radius=2.0), {"x.radius": 0.0}, "x.radius = 0: must not be 0"),
+    (
+        lambda: rotational.LossyGear(ratio=2.0, lossTable=[[0, 0.9, 0.9, 0, 0]]),
+        {"x.lossTable[1,2]": 5.0},
+        "at most 1",
+    ),
+    (lambda: rotational.BearingFriction(tau_pos=[[0, 1]]), {"x.tau_pos[1,2]": -1.0}, "smallest value is 0"),
+    (lambda: thermal.HeatCapacitor(C=1.0), {"x.C": 0.0}, "x.C = 0: must not be 0"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(SET_LATER)))
+def test_bounds_hold_in_a_run(number: int) -> None:
+    make, values, words = SET_LATER[number]
+
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.x = make()
+            names = [name for name in self.x.ports() if name in ("flange_a", "flange_b", "flangeR", "flangeT")]
+            for k, name in enumerate(names):
+                load = translational.Mass(m=1.0) if name == "flangeT" else rotational.Inertia(J=1.0)
+                self.add(f"load{k}", load)
+                self.connect(getattr(self.x, name), load.flange_a)
+
+    with pytest.raises(MbfmuError, match=words):
+        simulate(M(), start_values=values)
+
+
+def test_the_interval_of_an_assembly_is_that_of_its_runs() -> None:
+    class M(Assembly):
+        interval = 0.25
+
+        def __init__(self) -> None:
+            self.g = blocks.Constant(k=1.0)
+
+    assert simulate(M()).time.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
+    assert simulate(M(), step=0.5).time.size == 3
 
 
 def test_masses_of_zero_are_named() -> None:

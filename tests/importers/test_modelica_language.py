@@ -478,3 +478,81 @@ def test_signals_and_variables_have_their_types(read):
     result = mbfmu.simulate(system, 1.0, inputs={"on": True, "direct": ([0.0, 0.25], [True, False])})
     assert [result[name][-1] for name in ("late.y", "both", "k", "count")] == [1, 0, 3, 5]
     assert [result[name][50] for name in ("late.y", "both", "k", "count")] == [0, 1, 3, 2]
+
+
+def test_state_selection_a_part_that_modifies_itself_and_guesses_of_signals(read: Read) -> None:
+    assembly = read("""
+        model M
+          Modelica.Mechanics.Rotational.Components.Inertia inertia(
+            J=2, stateSelect=StateSelect.always, phi(start=0.5*inertia.J, fixed=true), w(fixed=true));
+          Modelica.Mechanics.Rotational.Components.SpringDamper spring(c=8*inertia.J, d=spring.c/100);
+          Modelica.Mechanics.Rotational.Components.Fixed fixed;
+          Modelica.Blocks.Continuous.LimPID control(k=1, Ti=1, Td=0.1, yMax=5, limiter(u(start=0)));
+          Modelica.Blocks.Continuous.Integrator integrator(
+            initType=Modelica.Blocks.Types.Init.NoInit, y(start=3, fixed=true));
+          Modelica.Blocks.Sources.Constant none(k=0);
+        equation
+          connect(inertia.flange_b, spring.flange_a);
+          connect(spring.flange_b, fixed.flange);
+          connect(none.y, integrator.u);
+          connect(none.y, control.u_s);
+          connect(none.y, control.u_m);
+        end M;""")
+    assert final(assembly, "integrator.y", "spring.d", stop=0.1) == [3.0, 0.16]
+    assert mbfmu.simulate(assembly, 0.1)["inertia.phi"][0] == 1.0
+
+
+def test_inputs_with_values_of_their_own_outputs_read_beside_connections_and_ordered_algorithms(read: Read) -> None:
+    assembly = read("""
+        model M
+          block Show
+            parameter Boolean usePort=true;
+            input Real number=7;
+            Modelica.Blocks.Interfaces.RealInput u if usePort;
+            Modelica.Blocks.Interfaces.RealOutput y;
+          equation
+            if usePort then
+              connect(u, y);
+            else
+              y = number;
+            end if;
+          end Show;
+          Show connected, open(usePort=false), given(usePort=false, number=2*time);
+          Modelica.Blocks.Sources.Ramp ramp(height=4, duration=1);
+          Modelica.Blocks.Interfaces.RealOutput out[2];
+          Real twice, sum;
+        equation
+          connect(ramp.y, connected.u);
+          connect(connected.y, out[1]);
+          connect(given.y, out[2]);
+        algorithm
+          twice := 2*out[1];
+          sum := twice + out[2];
+          assert(sum < 11, "too much");
+        end M;""")
+    names = "connected.y", "open.y", "given.y", "out[1]", "twice", "sum"
+    assert final(assembly, *names, stop=1.0) == pytest.approx([4, 7, 2, 4, 8, 10])
+
+
+def test_files_of_packages_and_the_library_s_own_text_beside_the_model(tmp_path: pathlib.Path) -> None:
+    texts = {
+        "Modelica/Mechanics/Rotational/Interfaces/Flange.mo": "connector Flange Real phi; end Flange;",
+        "Modelica/Mechanics/Rotational/Interfaces/Flange_a.mo": "connector Flange_a extends Flange; end Flange_a;",
+        "Modelica/Mechanics/Rotational/Examples/M.mo": """
+            model M
+              Components.Fixed fixed;
+              Interfaces.Flange_a flange;
+              Modelica.Blocks.Sources.CombiTimeTable table(tableOnFile=true, tableName="t",
+                fileName=Modelica.Utilities.Files.loadResource("modelica://Modelica/Resources/t.txt"));
+            equation
+              connect(fixed.flange, flange);
+            end M;""",
+        "Modelica/Resources/t.txt": "\ufeff#1\ndouble t(2,2)\n0 1\n1 3\n",
+    }
+    for name, text in texts.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        within = f"within {'.'.join(path.relative_to(tmp_path).parts[:-1])};\n" if path.suffix == ".mo" else ""
+        path.write_text(within + text, encoding="utf-8")
+    assembly = load(tmp_path / "Modelica/Mechanics/Rotational/Examples/M.mo")
+    assert final(assembly, "table.y[1]", stop=0.5) == pytest.approx([2.0])

@@ -240,6 +240,48 @@ def test_arrays_of_blocks_elements_and_slices(read: Read) -> None:
     np.testing.assert_allclose(result["sum.y"], (20 * 2 + 30 * 3) * result.time)
 
 
+def test_start_values_spread_over_an_array_and_vectors_of_a_class_do_not(read: Read) -> None:
+    assembly = read(
+        """
+        [world]
+        gravityType = "NoGravity"
+        [[component]]
+        name = "mass"
+        class = "Rotational.Components.Inertia"
+        dim = [3]
+        [component.parameters]
+        J = 1.0
+        phi = {start = [1.0, 2.0, 3.0], fixed = true}
+        w = {start = 0.0, fixed = [true, true, true]}
+        [[component]]
+        name = "rod"
+        class = "MultiBody.Parts.FixedTranslation"
+        dim = [3]
+        [component.parameters]
+        r = [0.0, 0.5, 0.0]
+        [[component]]
+        name = "end"
+        class = "MultiBody.Parts.PointMass"
+        parameters = {m = 1.0}
+        [[connect]]
+        a = "world.frame_b"
+        b = "rod[1].frame_a"
+        [[connect]]
+        a = "rod[1].frame_b"
+        b = "rod[2].frame_a"
+        [[connect]]
+        a = "rod[2].frame_b"
+        b = "rod[3].frame_a"
+        [[connect]]
+        a = "rod[3].frame_b"
+        b = "end.frame_a"
+        """
+    )
+    result = mbfmu.simulate(assembly, 0.1)
+    assert [result[f"mass[{k}].phi"][0] for k in (1, 2, 3)] == [1.0, 2.0, 3.0]
+    assert result["end.r_0[2]"][-1] == pytest.approx(1.5)
+
+
 def test_inputs_of_the_fmu(read: Read) -> None:
     assembly = read(
         BLOCKS

@@ -279,13 +279,36 @@ def test_a_live_glb_is_refused(tmp_path: pathlib.Path) -> None:
         mbfmu.animate(mbfmu.load("pendulum"), tmp_path / "motion.glb", live=True)
 
 
-def test_an_fmu_is_animated_as_its_source(tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_an_fmu_is_animated_as_its_source(fmi: int, tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load("double_pendulum")
-    file = mbfmu.build(assembly, tmp_path / "pendulum.fmu", equations="interpreted")
+    file = mbfmu.build(assembly, tmp_path / "pendulum.fmu", equations="interpreted", fmi=fmi)
     of_fmu = mbfmu.animate(file, tmp_path / "a.glb", 0.5)
     of_source = mbfmu.animate(assembly, tmp_path / "b.glb", 0.5)
     assert nodes(of_fmu) == nodes(of_source)
     assert len(nodes(of_fmu)) > 20
+
+
+def test_an_fmu_of_fmi_3_runs_live(page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path):
+    assembly = mbfmu.load("double_pendulum")
+    file = mbfmu.build(assembly, tmp_path / "pendulum.fmu", equations="interpreted", fmi=3)
+    live = opened(mbfmu.animate(file, tmp_path / "live.html", live=True))
+    found = live.execute_script(
+        RUN.replace("return values();", "")
+        + """
+        viewer.restart();
+        const set = named("boxBody1.r[1]"); // an element of an array, with the next start
+        viewer.motion.set(set, 0.7);
+        viewer.restart();
+        run(1.0);
+        const { variables } = viewer.motion.model;
+        return Object.fromEntries(variables.map(({ name }, i) => [name, viewer.motion.valueAt(i)]));
+        """
+    )
+    result = mbfmu.simulate(mbfmu.load("double_pendulum", ["boxBody1.r=[0.7, 0, 0]"]), 1.0, tolerance=1e-8)
+    for name in ("revolute1.phi", "revolute2.w"):
+        assert found[name] == pytest.approx(result[name][-1], abs=2e-5)
+    assert live.get_log("browser") == []
 
 
 def nodes(file: pathlib.Path) -> list[str]:

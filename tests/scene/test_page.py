@@ -114,12 +114,21 @@ def test_kinds_can_be_hidden_and_time_plays(browser: Any) -> None:
     assert browser.execute_script("viewer.play(false); return viewer.now") > 0
 
 
-class HotPipe(Assembly):
-    """A pipe whose first end warms while a pendulum swings."""
+class HotRod(BodyBox):
+    """A rod that glows with time."""
+
+    modelica_name = None
+
+    def visualize(self: Any) -> None:
+        self.draw_shape("glow", "box", self.frame_a, length=0.4, width=0.1, color=(127.5 * self.time, 0, 0))
+
+
+class Glowing(Assembly):
+    """A pendulum that glows, and a pipe whose first end warms."""
 
     def __init__(self) -> None:
         self.world = World()
-        self.hinge, self.rod = Revolute(phi=Start(0.5, fixed=True)), BodyBox(r=(0.4, 0, 0))
+        self.hinge, self.rod = Revolute(phi=Start(0.5, fixed=True)), HotRod(r=(0.4, 0, 0))
         self.connect(self.world.frame_b, self.hinge.frame_a)
         self.connect(self.hinge.frame_b, self.rod.frame_a)
         self.warm, self.cold = blocks.Ramp(duration=1.0), blocks.Constant(k=0.0)
@@ -132,15 +141,35 @@ class HotPipe(Assembly):
 
 
 def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
-    opened(mbfmu.animate(HotPipe(), tmp_path / "pipe.html"))
-    found = browser.execute_script(
+    opened(mbfmu.animate(Glowing(), tmp_path / "glowing.html"))
+    rod, pipe = browser.execute_script(
         """
-        const [mesh] = viewer.meshesOf("pipe");
-        return [0, 0.5, 1].map((time) => (viewer.show(time), mesh.material.color.clone().convertLinearToSRGB().r));
+        const [mesh] = viewer.meshesOf("rod"), [pipe] = viewer.meshesOf("pipe"), times = [0, 0.5, 1];
+        const { color } = pipe.geometry.attributes, targets = pipe.geometry.morphAttributes.color;
+        const parts = () => targets.map((target, k) => pipe.morphTargetInfluences[k] * target.getX(0));
+        const first = () => parts().reduce((sum, part) => sum + part, color.getX(0));
+        return [times.map((time) => (viewer.show(time), mesh.material.color.clone().convertLinearToSRGB().r)),
+                times.map((time) => (viewer.show(time), first()))];
         """
     )
-    np.testing.assert_allclose(found, [0, 0.25, 0.5], atol=2e-3)
+    np.testing.assert_allclose(rod, [0, 0.25, 0.5], atol=2e-3)
+    np.testing.assert_allclose(pipe, [0, ((0.5 + 0.055) / 1.055) ** 2.4, 1], atol=5e-3)
     assert browser.get_log("browser") == []
+
+
+def test_what_travels_far_stays_in_view(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    browser = opened(mbfmu.animate(mbfmu.load("vehicle"), tmp_path / "vehicle.html"))
+    seen = browser.execute_script(
+        """
+        const center = () => {
+          const { target } = viewer.controls, at = viewer.boxOf(viewer.meshesOf("chassis")).getCenter(target.clone());
+          viewer.camera.updateMatrixWorld(true);
+          return at.project(viewer.camera).toArray().slice(0, 2);
+        };
+        return [0, 5, 10].map((time) => (viewer.show(time), center()));
+        """
+    )
+    assert np.abs(seen).max() < 0.6, "it leaves the view"
 
 
 def test_without_its_program_a_page_is_refused_in_one_line(

@@ -16,8 +16,9 @@ from mbfmu.components import (
     Revolute,
     World,
     blocks,
+    visualizers,
 )
-from mbfmu.dynamics.drawing import Scene
+from mbfmu.dynamics.drawing import SURFACE_FACTS, Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
@@ -72,6 +73,26 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
         {},
         "shape_rev1:cylinder shape_rod1:cylinder shape_rev2:cylinder shape_rod2:cylinder shape_prism:box",
     ),
+    "Joints.Assemblies.JointUSR": (
+        {},
+        "rod1.rodShape:cylinder rod1.sphericalShape_b:sphere rod1.universalShape1:cylinder "
+        "rod1.universalShape2:cylinder revolute.cylinder:cylinder rod2.shape:cylinder",
+    ),
+    "Joints.Assemblies.JointUSP": (
+        {},
+        "rod1.rodShape:cylinder rod1.sphericalShape_b:sphere rod1.universalShape1:cylinder "
+        "rod1.universalShape2:cylinder prismatic.box:box rod2.shape:cylinder",
+    ),
+    "Joints.Assemblies.JointSSR": (
+        {"rod1Length": 0.5, "rod1Mass": 0.1},
+        "rod1.shape_rod:cylinder rod1.shape_a:sphere rod1.shape_b:sphere rod1.shape_mass:sphere "
+        "revolute.cylinder:cylinder rod2.shape:cylinder",
+    ),
+    "Joints.Assemblies.JointSSP": (
+        {"rod1Length": 0.5, "rod1Mass": 0.1},
+        "rod1.shape_rod:cylinder rod1.shape_a:sphere rod1.shape_b:sphere rod1.shape_mass:sphere "
+        "prismatic.box:box rod2.shape:cylinder",
+    ),
     "Joints.SphericalSpherical": (
         {"rodLength": 0.5, "m": 0.2},
         "shape_rod:cylinder shape_a:sphere shape_b:sphere shape_mass:sphere",
@@ -87,8 +108,11 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
         "torqueArrowLine:cylinder torqueArrowHead1:cone torqueArrowHead2:cone forceArrowLine:cylinder "
         "forceArrowHead:cone",
     ),
-    "Forces.Force": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead:cone"),
-    "Forces.Torque": ({}, "connectionLine:cylinder arrowLine:cylinder arrowHead1:cone arrowHead2:cone"),
+    "Forces.Force": ({}, "connectionLine:cylinder forceArrowLine:cylinder forceArrowHead:cone"),
+    "Forces.Torque": (
+        {},
+        "connectionLine:cylinder torqueArrowLine:cylinder torqueArrowHead1:cone torqueArrowHead2:cone",
+    ),
     "Forces.ForceAndTorque": (
         {},
         "connectionLine:cylinder forceArrowLine:cylinder forceArrowHead:cone torqueArrowLine:cylinder "
@@ -131,11 +155,15 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
     "Visualizers.SignalArrow": ({}, "arrowLine:cylinder arrowHead:cone"),
     "Visualizers.PipeWithScalarField": (
         {"rOuter": 0.1, "length": 1.0, "T_min": 0.0, "T_max": 1.0, "xsi": (0.0, 0.4, 1.0), "n_length": 5},
-        "ring1:tube ring2:tube ring3:tube ring4:tube",
+        "surface:surface",
     ),
-    "Visualizers.Rectangle": ({}, "surface:rectangle"),
-    "Visualizers.Torus": ({}, "surface:torus"),
-    "Visualizers.VoluminousWheel": ({}, "tire:tire rim:pipe"),
+    "Visualizers.Advanced.Surface": (
+        {"surfaceCharacteristic": lambda nu, nv: (*visualizers.rectangle(nu, nv), np.full((nu, nv, 3), 7.0))},
+        "surface:surface",
+    ),
+    "Visualizers.Rectangle": ({}, "surface:surface"),
+    "Visualizers.Torus": ({}, "surface:surface"),
+    "Visualizers.VoluminousWheel": ({}, "pipe:pipe torus:surface"),
     "Parts.Rotor1D": ({"J": 0.1}, "cylinder:cylinder"),
     "Parts.RollingWheelSet": (
         {"wheelRadius": 0.3, "wheelMass": 2.0, "wheel_I_axis": 0.06, "wheel_I_long": 0.12, "wheelDistance": 0.5},
@@ -149,11 +177,6 @@ TABLE: dict[str, tuple[dict[str, Any], str]] = {
 
 #: Parameters that show nothing where the library shows nothing either, or only in other cases.
 UNSEEN = {
-    ("Joints.Cylindrical", "cylinderLength"),  # it is as long as the joint is drawn out
-    ("Forces.WorldForce", "Nm_to_m"),
-    ("Forces.WorldTorque", "N_to_m"),
-    ("Forces.Force", "Nm_to_m"),
-    ("Forces.Torque", "N_to_m"),
     ("Sensors.CutForce", "arrowDiameter"),  # where forceDiameter is given, as it is here
     ("Sensors.CutForceAndTorque", "arrowDiameter"),
 }
@@ -218,14 +241,18 @@ def test_every_class_draws_what_the_library_draws(name: str) -> None:
 def test_no_animation_parameter_is_ignored(name: str) -> None:
     before = scene_of(name)
     seen = _numbers(before)
-    for parameter, changed in _changes(before, component_classes()[f"MultiBody.{name}"], name):
+    for parameter, changed in _changes(name):
         assert _numbers(scene_of(name, **{parameter: changed})) != seen, f"{parameter} = {changed!r} changes nothing"
 
 
-def _changes(system: System, cls: type[Component], name: str) -> list[tuple[str, Any]]:
+def _changes(name: str) -> list[tuple[str, Any]]:
     shown = Shown(name).shown
     shown.see(World())
-    found = []
+    return _other_values(shown, name)
+
+
+def _other_values(shown: Any, name: str) -> list[tuple[str, Any]]:
+    found: list[tuple[str, Any]] = []
     for parameter, declaration in shown.parameters().items():
         if not declaration.animation or (name, parameter) in UNSEEN:
             continue
@@ -233,7 +260,8 @@ def _changes(system: System, cls: type[Component], name: str) -> list[tuple[str,
         if base == "Boolean":
             found.append((parameter, not shown.value(parameter)))
         elif base == "String":
-            found.append((parameter, declaration.type.values[-1] if declaration.type.values else "cone"))
+            others = [value for value in declaration.type.values or ("cone",) if value != shown.value(parameter)]
+            found.append((parameter, others[0]))
         elif shape is None:
             found.append((parameter, (0.0, 0.3, 1.0)))
         elif declaration.type.max == 255:
@@ -254,6 +282,63 @@ def _numbers(system: System) -> Any:
         ident: {key: tuple(np.round(v, 12)) for key, v in values.items()} for ident, values in values_of(system).items()
     }
     return kinds, numbers
+
+
+def test_the_table_is_whole() -> None:
+    """Those that need more than two frames have tests of their own below."""
+    animated = {
+        name.removeprefix("MultiBody.")
+        for name, cls in component_classes().items()
+        if name.startswith("MultiBody.") and any(getattr(d, "animation", False) for d in cls.declarations.values())
+    }
+    others = {"World", "Joints.RollingWheelSet", "Joints.RevolutePlanarLoopConstraint"}
+    assert animated - set(TABLE) == others
+
+
+class PlanarLoop(Assembly):
+    """Four bars, closed by the planar constraint."""
+
+    def __init__(self, **modifiers: Any) -> None:
+        self.world = World(animateWorld=False, animateGravity=False)
+        self.bars = [BodyBox(r=(1, 0, 0), width=0.05, animation=False) for _ in range(3)]
+        self.joints = [Revolute(phi=Start(phi), animation=False) for phi in (1.2, -1.1, -1.2)]
+        self.shown = component_classes()["MultiBody.Joints.RevolutePlanarLoopConstraint"](**modifiers)
+        self.base = Fixed(r=(1, 0.1, 0), animation=False)
+        last = self.world.frame_b
+        for joint, bar in zip(self.joints, self.bars, strict=True):
+            self.connect(last, joint.frame_a)
+            self.connect(joint.frame_b, bar.frame_a)
+            last = bar.frame_b
+        self.connect(last, self.shown.frame_a)
+        self.connect(self.shown.frame_b, self.base.frame_b)
+
+
+class WheelSet(Assembly):
+    """The joint of a wheel set, with a body."""
+
+    def __init__(self, **modifiers: Any) -> None:
+        self.world = World(n=(0, 0, -1), animateWorld=False, animateGravity=False)
+        cls = component_classes()["MultiBody.Joints.RollingWheelSet"]
+        self.shown = cls(wheelRadius=0.3, wheelDistance=0.5, **modifiers)
+        self.load = BodyBox(r=(0.1, 0.05, 0), width=0.02, animation=False)
+        self.connect(self.shown.frameMiddle, self.load.frame_a)
+
+
+@pytest.mark.parametrize(
+    ("assembly", "count"), [(PlanarLoop, 1), (WheelSet, 8)]
+)
+def test_what_needs_more_frames_draws_and_ignores_nothing(assembly: type[Assembly], count: int) -> None:
+    def shapes(**modifiers: Any) -> Any:
+        scene = System.of(assembly(**modifiers), scene=True).scene
+        assert isinstance(scene, Scene)
+        return scene.shapes
+
+    seen = shapes()
+    assert len(seen) == count
+    made: Any = assembly()
+    made.shown.see(World())
+    for parameter, changed in _other_values(made.shown, ""):
+        assert shapes(**{parameter: changed}) != seen, f"{parameter} = {changed!r} changes nothing"
 
 
 def test_every_class_with_animation_parameters_draws() -> None:
@@ -309,7 +394,7 @@ def test_the_world_draws_axes_labels_gravity_and_ground() -> None:
     gravity = {"gravityArrowLine", "gravityArrowHead"}
     assert names() == axes | gravity
     assert names(axisShowLabels=False) == {name for name in axes if "label" not in name} | gravity
-    assert names(animateGravity=False, animateWorld=False, animateGround=True) == {"ground"}
+    assert names(animateGravity=False, animateWorld=False, animateGround=True) == {"surface"}
     assert names(gravityType="PointGravity", animateWorld=False) == {"gravitySphere"}
     off = System.of(Bare(enableAnimation=False), scene=True).scene
     assert isinstance(off, Scene)
@@ -363,13 +448,14 @@ def test_a_shape_of_the_wrong_size_is_refused() -> None:
 
 
 def test_a_pipe_shows_values_by_colours() -> None:
-    middles = np.array([0.125, 0.375, 0.625, 0.875])
     for name, n_colors, expected in (
         ("gray", 64, lambda x: [255 * x] * 3),
         ("jet", 9, lambda x: [255 * np.clip(1.5 - abs(4 * x - k), 0, 1) for k in (3, 2, 1)]),
     ):
         found = values_of(scene_of("Visualizers.PipeWithScalarField", colorMap=name, n_colors=n_colors))
-        for i, at in enumerate(middles):
+        points, colors = found["shown.surface"]["extra"][len(SURFACE_FACTS) :].reshape(2, 5, 30, 3)
+        np.testing.assert_allclose(np.hypot(points[..., 1], points[..., 2]), 0.1, rtol=1e-12)
+        for i, at in enumerate((0.0, 0.25, 0.5, 0.75, 1.0)):
             value = np.interp(at, (0.0, 0.4, 1.0), (0.1, 0.2, 0.3))  # nodes of jet lie among 9 colours
-            np.testing.assert_allclose(found[f"shown.ring{i + 1}"]["color"], expected(value), atol=1e-9)
-            assert found[f"shown.ring{i + 1}"]["r_shape"][0] == pytest.approx(i * 0.25)
+            np.testing.assert_allclose(colors[i], np.broadcast_to(expected(value), (30, 3)), atol=1e-9)
+            np.testing.assert_allclose(points[i, :, 0], at, atol=1e-12)

@@ -136,13 +136,22 @@ def _listed(missing: list[tuple[Place, str]]) -> str:
     )
 
 
+#: Entries of the annotation `experiment`, and the attributes of an assembly.
+_EXPERIMENT = {
+    "StartTime": "start_time",
+    "StopTime": "stop_time",
+    "Tolerance": "tolerance",
+    "Interval": "interval",
+}
+
+
 def _finish(assembly: Assembly, model: Model) -> None:
     """Experiment, outputs and a World where parts need one."""
     for annotation in reversed(model.content.annotations):
         experiment = _experiment(annotation)
         if experiment is not None:
             env = Environment(model.session, model.node)
-            for name, attribute in (("StartTime", "start_time"), ("StopTime", "stop_time"), ("Tolerance", "tolerance")):
+            for name, attribute in _EXPERIMENT.items():
                 value = experiment.get(name)
                 if value is not None:
                     number = evaluate(value, env)

@@ -9,7 +9,7 @@ from mbfmu.importers.modelica import library
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.packages import Name, Node
 from mbfmu.importers.modelica.parser import parse, read_text
-from mbfmu.importers.modelica.syntax import Place
+from mbfmu.importers.modelica.syntax import Place, fault
 
 
 @dataclasses.dataclass(frozen=True)
@@ -82,6 +82,27 @@ class Classes:
             collect(top)
         return found
 
+    # -- files of packages
+
+    def resource(self, uri: str, at: Place) -> str:
+        """Path of a file that a package brings along, `modelica://Package/file`; what is no such name stays as it is.
+
+        Raises:
+            ModelError: the package, or the file, is not there.
+        """
+        if not uri.startswith("modelica://"):
+            return uri
+        package, _, file = uri.removeprefix("modelica://").partition("/")
+        node: Node | None = self.root
+        for name in package.split("."):
+            node = node.child(name) if node is not None else None
+        if node is None or node.folder is None:
+            raise fault(at, f"{uri}: the package {package} has no folder here; put it beside the file's own packages")
+        path = node.folder / file
+        if not path.is_file():
+            raise fault(at, f"{uri}: there is no file {path}; put it there")
+        return str(path)
+
     # -- names
 
     def find(self, names: Name, scope: Node, absolute: bool = False) -> Found | None:
@@ -114,7 +135,9 @@ class Classes:
         if name == "Modelica":
             return Found((name,), self.root.child(name))
         node = self.root.child(name)
-        return Found((name,), node) if node is not None else None
+        if node is None and name not in library.PREDEFINED:
+            return None
+        return Found((name,), node)
 
     def _imported(self, level: Node, name: str) -> Found | None:
         for clause in level.imports:
@@ -153,6 +176,8 @@ class Classes:
                 return inherited
             if definition is not None and definition.literals is not None and name in definition.literals:
                 return Found(full, Member(name, outer.node, None))
+        if full[0] in library.PREDEFINED and outer.node is None:
+            return Found(full, None) if library.constant(full) is not None else None
         if full[0] == "Modelica" and (guess or library.has(full)):
             if outer.node is not None and outer.node.definition is not None and not library.has(full):
                 return None

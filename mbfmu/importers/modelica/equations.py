@@ -172,8 +172,23 @@ class Equations:
                 if any(e is None for e in elements):
                     raise Wrong(f"{name} is not known yet")
                 return _shaped(elements, self.shapes[key])
-            raise fault(node.at, f"{name}: this output is fed by a connection; read the output that it is connected to")
+            return self._fed(port, node)
         return _shaped(values.flat(array(self._port_view(name))), tuple(port.shape(self.model.component)))
+
+    def _fed(self, port: SignalOutput, node: s.Node) -> Any:
+        """Value of an output of the model's own that connections feed: that of their sources."""
+        own = self.model.component
+        elements: dict[int, Any] = {}
+        for source, sink in own.connections:
+            if sink.owner is own and sink.port.name == port.name:
+                found = values.flat(array(self.outside(source.owner, source.port.name, None, node)))
+                found = [found[k] for k in source.elements] if source.elements is not None else found
+                places = sink.elements if sink.elements is not None else range(len(found))
+                elements |= dict(zip(places, found, strict=True))
+        shape = tuple(port.shape(own))
+        if set(elements) != set(range(_size(shape))):
+            raise fault(node.at, f"{port.name}: no connection feeds this output, or only part of it")
+        return _shaped([elements[k] for k in range(_size(shape))], shape)
 
     def _port_view(self, name: str) -> Any:
         return self.model.component.ports()[name].view(self.scope._notes)
@@ -265,6 +280,11 @@ class Equations:
             return self._merged(equation, env)
         if isinstance(equation, s.CallEquation):
             self.assertions.append((equation.call, env))
+        elif isinstance(equation, s.Connect) and not self.model.is_composite:
+            ports = self.model.component.ports()
+            gives_a = isinstance(ports.get(equation.a.names[0]), SignalOutput)
+            left, right = (equation.a, equation.b) if gives_a else (equation.b, equation.a)
+            return [Statement(left, right, env)]
         elif isinstance(equation, s.When):
             raise fault(
                 equation.at,
@@ -457,6 +477,8 @@ class Equations:
         )
         if not unknowns:
             if len(statements) == 1:
+                for side in (statements[0].left, statements[0].right):
+                    self._value(statements[0], side)  # a name that nothing has is told as such
                 raise fault(
                     statements[0].left.at,
                     f"`{statements[0].text}` determines nothing: all in it is known already. A relation "

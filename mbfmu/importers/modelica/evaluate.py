@@ -448,9 +448,11 @@ def _call(node: s.Call, env: Environment) -> Any:
         raise Wrong(f"no function {node.function} is known; {near(name, {*values.BUILTIN, *_SPECIAL}, 'the docs')}")
     if isinstance(found, Closure):
         return found(node, env)
-    known = values.LIBRARY.get(".".join(found.full[1:])) if found.full[0] == "Modelica" and found.node is None else None
+    known = values.LIBRARY.get(".".join(found.full[1:])) if found.full[0] == "Modelica" else None
     if known is not None:
         return _apply(known, name, node, env)
+    if found.full == ("Modelica", "Utilities", "Files", "loadResource") and len(node.arguments) == 1:
+        return env.session.classes.resource(evaluate(node.arguments[0], env), node.at)
     literals = enumeration(found, env)
     if literals is not None:
         index = whole(node.arguments[0], env)

@@ -42,6 +42,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "NonSI": ("Modelica", "Units", "NonSI"),
 }
 
+#: Enumerations of the language itself, known in every place.
+PREDEFINED = ("StateSelect", "AssertionLevel")
+
 #: Older names of packages, longest first.
 _RENAMED = (
     (("Modelica", "SIunits", "Conversions", "NonSIunits"), ("Modelica", "Units", "NonSI")),
@@ -137,16 +140,18 @@ def _is_constant(full: Name) -> bool:
 
 
 def normalised(found: Found) -> Found:
-    """Newer names for older ones, our component classes for the library's own text, and our partial models."""
+    """Newer names for older ones; what mbfmu has itself for the library's own text; our partial models."""
     full = found.full
     for old, new in _RENAMED:
         if full[: len(old)] == old:
             full = (*new, *full[len(old) :])
     if full[0] != "Modelica":
         return dataclasses.replace(found, node=None) if component(full) is not None else found
-    if component(full) is not None:
+    if component(full) is not None or connector(full) is not None or scalar_type(full) is not None:
         return dataclasses.replace(found, full=full, node=None)
-    return dataclasses.replace(found, full=full, node=found.node or prelude(full))
+    if full[:2] == ("Modelica", "Constants") and constant(full) is not None:
+        return dataclasses.replace(found, full=full, node=None)
+    return dataclasses.replace(found, full=full, node=prelude(full) or found.node)
 
 
 @functools.cache
@@ -276,6 +281,11 @@ _ENUMERATIONS: dict[str, tuple[str, ...]] = {
     "Blocks.Types.Smoothness": t.Smoothness.values,
     "Blocks.Types.Extrapolation": t.Extrapolation.values,
     "Blocks.Types.TimeEvents": t.TimeEvents.values,
+    "Blocks.Types.AnalogFilter": t.AnalogFilter.values,
+    "Blocks.Types.FilterType": t.FilterType.values,
+    "Blocks.Types.Regularization": t.Regularization.values,
+    "Blocks.Types.LimiterHomotopy": t.LimiterHomotopy.values,
+    "Blocks.Types.VariableLimiterHomotopy": t.VariableLimiterHomotopy.values,
     "AssertionLevel": t.AssertionLevel.values,
 }
 

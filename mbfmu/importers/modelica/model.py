@@ -45,7 +45,7 @@ from mbfmu.importers.modelica.modifiers import (
     value_in,
 )
 from mbfmu.importers.modelica.packages import Node
-from mbfmu.importers.modelica.parts import make_component, world_class
+from mbfmu.importers.modelica.parts import is_parameter, make_component, modify, world_class
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
@@ -103,9 +103,10 @@ class Model(Instance):
                 definition.base, node.parent or node, (*layers, Layer(definition.base.modification, scope)), depth
             )
         content.doc = definition.doc or content.doc
-        if definition.statements or definition.initial_statements:
-            at = (definition.statements or definition.initial_statements)[0].at
-            raise fault(at, f"{node.name}: an algorithm of a model is not translated; write equations")
+        if definition.initial_statements:
+            at = definition.initial_statements[0].at
+            raise fault(at, f"{node.name}: an initial algorithm is not translated; write initial equations")
+        _check_algorithm(definition)
         for element in definition.elements:
             if isinstance(element, s.Class):
                 redeclared = redeclaration(layers, element.name)
@@ -123,7 +124,7 @@ class Model(Instance):
                 self._extend(element, node, (*layers, Layer(element.modification, env)), depth)
             elif isinstance(element, s.Component):
                 self._declare(element, node, layers)
-        content.equations += [(e, node) for e in definition.equations]
+        content.equations += [(e, node) for e in (*definition.equations, *definition.statements)]
         content.initial += [(e, node) for e in definition.initial_equations]
         if definition.annotation is not None:
             content.annotations.append(definition.annotation)
@@ -239,7 +240,9 @@ class Model(Instance):
                     )
                 kind = dataclasses.replace(kind, kind=role)
                 causality = component.prefixes & {"input", "output"}
-                if role == "variable" and "input" in causality:
+                found = bound(declared.layers)
+                is_given = found is not None and found[1].env.model is self  # by its own declaration
+                if role == "variable" and "input" in causality and not is_given:
                     base = kind.scalar.type.base if kind.scalar is not None else "Real"
                     kind = dataclasses.replace(kind, kind="connector", port=INPUTS.get(base, RealInput))
             elif kind.kind == "icon":
@@ -787,10 +790,18 @@ class Model(Instance):
         if kind.kind == "library":
             assert kind.cls is not None
             part = self._expression(full, kind.cls, layers)
+            own: set[str] = set()
             if part is None:
-                part = make_component(self.session, kind.cls, layers, full, self, at=component.at)
+                own = _reads_itself(layers, self, name)
+                if own:  # its parameters are found when they are asked for, starts and parts' modifiers in the end
+                    part = self.members[name] = kind.cls.__new__(kind.cls)
+                    own = {given for given in own if not is_parameter(part, given)}
+                early = _only(layers, lambda given: given not in own)
+                part = make_component(self.session, kind.cls, early, full, self, part, at=component.at)
             with located(component.at):
                 self.component.add(full, part)
+            if own:
+                modify(self.session, part, _only(layers, lambda given: given in own), component.at)
             return part
         binding = bound(layers)
         if binding is not None and kind.kind == "record":
@@ -1024,6 +1035,55 @@ _EXPRESSIONS: dict[str | None, type[Component]] = {
 
 
 # -- helpers
+
+
+def _reads_itself(layers: Layers, model: Model, name: str) -> set[str]:
+    """Names of a component whose modifiers read the component itself: `body(d_i=body.d/2)`."""
+    return {
+        argument.names[0]
+        for layer in layers
+        for argument in layer.modification.arguments
+        if layer.env.model is model
+        and any(isinstance(n, s.Reference) and n.names[0] == name for n in argument.modification.walk())
+    }
+
+
+def _only(layers: Layers, wanted: Callable[[str], bool]) -> Layers:
+    """What layers say of the names that are wanted."""
+    kept = []
+    for layer in layers:
+        arguments = tuple(a for a in layer.modification.arguments if wanted(a.names[0]))
+        if arguments or layer.modification.value is not None:
+            kept.append(
+                dataclasses.replace(layer, modification=dataclasses.replace(layer.modification, arguments=arguments))
+            )
+    return tuple(kept)
+
+
+def _check_algorithm(definition: s.Class) -> None:
+    """Refuse an algorithm in which order matters; others are equations.
+
+    Raises:
+        ModelError: a statement other than an assertion or the one assignment of a variable that none before it reads.
+    """
+    read: set[str] = set()
+    for statement in definition.statements:
+        target = statement.left if isinstance(statement, s.Equality) else None
+        is_variable = isinstance(target, s.Reference) and len(target.parts) == 1 and not target.parts[0][1]
+        if not isinstance(statement, s.CallEquation) and not is_variable:
+            raise fault(
+                statement.at, f"{definition.name}: this statement of an algorithm is not translated; write equations"
+            )
+        values_ = statement.right if isinstance(statement, s.Equality) else statement
+        read |= {n.names[0] for n in values_.walk() if isinstance(n, s.Reference)}
+        if isinstance(target, s.Reference):
+            if target.names[0] in read:
+                raise fault(
+                    statement.at,
+                    f"{definition.name}: the order of this algorithm matters at {target}; write an equation for each "
+                    "variable",
+                )
+            read.add(target.names[0])
 
 
 def _width(end: Any) -> int:

@@ -64,7 +64,7 @@ class Node:
         if file.is_file():
             return self._from_file(file, name, None)
         for folder in _folders(self.folder, name):
-            if any(folder.glob("*.mo")) or any(folder.glob("*/package.mo")):
+            if any(folder.rglob("*.mo")):
                 return Node(name, self, None, folder)
         return None
 

@@ -7,6 +7,7 @@ import functools
 import importlib.resources
 import pathlib
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import lark
@@ -95,6 +96,15 @@ def _remedy(text: str, error: lark.UnexpectedInput) -> str:
 
 def _unquoted(token: str) -> str:
     return re.sub(r"\\(.)", lambda m: _ESCAPES.get(m[1], m[1]), token[1:-1], flags=re.DOTALL)
+
+
+def _bound(arguments: Iterable[s.Argument]) -> Iterator[tuple[tuple[str, ...], Place]]:
+    """Paths that a modification gives a value, and where."""
+    for argument in arguments:
+        if argument.modification.value is not None:
+            yield argument.names, argument.at
+        for path, at in _bound(argument.modification.arguments):
+            yield (*argument.names, *path), at
 
 
 def _present(items: Any) -> tuple[Any, ...]:
@@ -311,7 +321,13 @@ class _Reader(lark.Transformer[Any, Any]):
         return s.Modification(self._at(meta), (), c[0])
 
     def class_modification(self, meta: Any, c: list[Any]) -> tuple[s.Argument, ...]:
-        return _present(c)
+        found = _present(c)
+        known: set[tuple[str, ...]] = set()
+        for path, at in _bound(found):
+            if path in known:
+                raise fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
+            known.add(path)
+        return found
 
     def element_modification(self, meta: Any, c: list[Any]) -> s.Argument:
         *prefixes, name, modification, _ = c

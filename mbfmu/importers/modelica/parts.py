@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.evaluate import call_function
@@ -37,7 +38,7 @@ def make_component(
     Raises:
         ModelError: an unknown name or a value that the class refuses; with file and line of the modifier.
     """
-    newer = getattr(cls, "newer_names", {})
+    newer = getattr(cls, "other_names", {})
     modifiers: dict[str, Any] = {}
     nested: list[str] = []
     place = at or Place(session.classes.path, 1)
@@ -50,8 +51,7 @@ def make_component(
             continue
         declaration = cls.declarations.get(newer.get(given, given))
         if isinstance(declaration, Parameter):
-            late = instance is not None
-            value = _parameter_modifier(session, declaration, own, where, late)
+            value = _parameter_modifier(session, declaration, own, where, instance is not None)
             if value is not None:
                 modifiers[given] = value
         elif isinstance(declaration, Variable):
@@ -59,7 +59,9 @@ def make_component(
             if start is not None:
                 modifiers[given] = start
         elif isinstance(declaration, Signal):
-            pass  # an equation gives it, below
+            start = _start_modifier(own, where, given) if bound(own) is None else None  # else an equation gives it
+            if start is not None:
+                modifiers[given] = start
         elif declaration is not None:
             raise fault(where, f"{name}.{given}: is a connector; connect it")
         else:
@@ -92,7 +94,7 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
     """Modify a part of a library's composite."""
     for given in names_in(layers):
         own = inner(layers, given)
-        declaration = part.declarations.get(getattr(part, "newer_names", {}).get(given, given))
+        declaration = part.declarations.get(getattr(part, "other_names", {}).get(given, given))
         where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), at)
         value: Any = None
         if isinstance(declaration, Parameter):
@@ -101,12 +103,19 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
             value = _start_modifier(own, where, given)
         elif given in part.parts:
             modify(session, part.parts[given], own, where)
+        elif isinstance(declaration, Signal) and bound(own) is None:
+            value = _start_modifier(own, where, given)
         else:
             known = [k for k, d in part.declarations.items() if isinstance(d, Parameter | Variable)]
             raise fault(where, f"{part.title} has no {given!r}; {near(given, [*known, *part.parts], 'mbfmu list')}")
         if value is not None:
             with located(where):
                 part.modify(**{given: value})
+
+
+def is_parameter(part: Component, name: str) -> bool:
+    """True where a component has a parameter of this name, or of this newer one."""
+    return isinstance(part.declarations.get(getattr(part, "other_names", {}).get(name, name)), Parameter)
 
 
 def _places(layers: Layers) -> list[tuple[str, Place]]:
@@ -127,7 +136,13 @@ def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, a
     def value_of_modifier(component: Any = None) -> Any:
         value = value_in(layer, node)
         if declaration.structural or declaration.animation:
-            value = session.numbers(value, node.at, mark=not declaration.animation)
+            try:
+                value = session.numbers(value, node.at, mark=not declaration.animation)
+            except ModelError as error:
+                if not declaration.animation or declaration.default is required:
+                    raise
+                warnings.warn(f"{error}; {declaration.name} is only shown, and left at its default", stacklevel=2)
+                return None
             if declaration.type.base == "Boolean" and isinstance(value, float):
                 value = value > 0.5
             return str(value) if isinstance(value, str) else value
@@ -140,7 +155,8 @@ def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, a
             )
         return casadi(value)
 
-    return value_of_modifier if late else value_of_modifier()
+    reads = any(isinstance(n, s.Reference) for n in node.walk())  # perhaps what is being made
+    return value_of_modifier if late and reads and declaration.type.base == "Real" else value_of_modifier()
 
 
 def _start_modifier(own: Layers, at: Place, name: str) -> Start | None:

@@ -211,7 +211,8 @@ class Session:
             if model is not None:
                 self.structural.add((model.path, name))
         value = component.value(name)
-        self.register(component)
+        for part in component.walk():  # a composite's parameter may follow from one of its parts'
+            self.register(part)
         if isinstance(value, Start):
             raise fault(
                 at, f"{component.where}.{name} is found at the start of a run, but needed when the model is made"
@@ -429,7 +430,7 @@ class Session:
         raise fault(node.at, f"{node}: {values.describe(value)} has no {name!r}")
 
     def _of_component(self, component: Component, name: str, node: s.Node, env: Environment) -> Any:
-        name = getattr(component, "newer_names", {}).get(name, name)
+        name = getattr(component, "other_names", {}).get(name, name)
         if name in component.parts:
             return component.parts[name]
         listed = [p for n, p in component.parts.items() if n.startswith(f"{name}[")]

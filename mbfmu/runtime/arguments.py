@@ -1,0 +1,104 @@
+"""What callers hand over beside a model: numbers, counts, names, mappings and series, each checked in one way."""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from mbfmu.errors import ModelError
+
+
+def real(value: Any, what: str) -> float:
+    """`value` as a finite number; NumPy's scalars are numbers, texts and truth values are none.
+
+    Raises
+    ------
+    ModelError
+        It is no finite number; the message begins with `what`.
+    """
+    number = math.nan
+    if not isinstance(value, str | bytes | bool | np.bool_) and np.ndim(value) == 0:
+        try:
+            number = float(value)
+        except (TypeError, ValueError, OverflowError):
+            number = math.nan
+    if not math.isfinite(number):
+        raise ModelError(f"{what} = {value!r:.60}: a finite number is expected")
+    return number
+
+
+def whole(value: Any, what: str, least: int) -> int:
+    """`value` as a whole number that is not less than `least`.
+
+    Raises
+    ------
+    ModelError
+        It is none; the message begins with `what`.
+    """
+    try:
+        number = least - 1 if isinstance(value, bool | np.bool_) else operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least:
+        raise ModelError(f"{what} = {value!r:.60}: a whole number of at least {least} is expected")
+    return number
+
+
+def mapping(value: Any, what: str) -> Mapping[str, Any]:
+    """`value` as a mapping from names; an empty one for None.
+
+    Raises
+    ------
+    ModelError
+        It is no mapping, or a key is no text; the message begins with `what`.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise ModelError(f"{what} = {value!r:.60}: a mapping from names to values is expected, as {{'body.m': 2.0}}")
+    wrong = next((key for key in value if not isinstance(key, str)), None)
+    if wrong is not None:
+        raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as 'body.m'")
+    return value
+
+
+def names(value: Any, what: str) -> list[str]:
+    """`value` as a list of names.
+
+    Raises
+    ------
+    ModelError
+        It is a single text, no list, or has something in it that is no text; the message begins with `what`.
+    """
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
+        example = [value] if isinstance(value, str) else ["revolute1.phi"]
+        raise ModelError(f"{what} = {value!r:.60}: a list of names is expected, as {example}")
+    listed = list(value)
+    wrong = next((name for name in listed if not isinstance(name, str)), None)
+    if wrong is not None:
+        raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as 'revolute1.phi'")
+    return listed
+
+
+def numbers(values: Any, what: str) -> np.ndarray:
+    """`values` as an array of numbers; None is a gap, NaN.
+
+    Raises
+    ------
+    ModelError
+        There is something in it that is no number; the message begins with `what`.
+    """
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiub":
+            flat = [np.nan if one is None else one for one in array.ravel().tolist()]
+            if any(isinstance(one, str | bytes | complex) for one in flat):
+                raise TypeError
+            array = np.array(flat, dtype=float).reshape(array.shape)
+        return array.astype(float)
+    except (TypeError, ValueError, OverflowError):
+        raise ModelError(f"{what}: {values!r:.60} are no numbers") from None

@@ -1,0 +1,234 @@
+"""Wrong arguments of runs and studies, wrong tables of inputs and data: each is refused with name and remedy."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+from refusals import Refused
+
+import mbfmu
+from mbfmu import Assembly, Start, System
+from mbfmu.components import Body, Revolute, World, rotational
+from mbfmu.errors import MbfmuError
+
+MODEL = """
+from mbfmu import Assembly, Start
+from mbfmu.components import Body, Revolute, World, rotational
+
+class P(Assembly):
+    def __init__(self):
+        self.world = World()
+        self.j = Revolute(useAxisFlange=True, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
+        self.b = Body(m=1.0, r_CM=(0.5, 0, 0))
+        self.drive = rotational.Torque(useSupport=True)
+        self.connect(self.world.frame_b, self.j.frame_a)
+        self.connect(self.j.frame_b, self.b.frame_a)
+        self.connect(self.drive.flange, self.j.axis)
+        self.connect(self.drive.support, self.j.support)
+        self.input(self.drive.tau, "u")
+        self.output(self.j.phi)
+"""
+
+
+class P(Assembly):
+    """The same."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.j = Revolute(useAxisFlange=True, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
+        self.b = Body(m=1.0, r_CM=(0.5, 0, 0))
+        self.drive = rotational.Torque(useSupport=True)
+        self.connect(self.world.frame_b, self.j.frame_a)
+        self.connect(self.j.frame_b, self.b.frame_a)
+        self.connect(self.drive.flange, self.j.axis)
+        self.connect(self.drive.support, self.j.support)
+        self.input(self.drive.tau, "u")
+        self.output(self.j.phi)
+
+
+@pytest.fixture(scope="module")
+def system() -> System:
+    return System.of(P())
+
+
+DATA = {"time": [0.0, 0.1, 0.2, 0.3], "j.phi": [0.1, 0.05, -0.1, -0.4]}
+
+#: A study and its arguments behind the assembly -> words of the message.
+CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
+    # times, steps, tolerances
+    ("simulate", ("3",), {}, ["stop_time = '3'", "a finite number"]),
+    ("simulate", (np.array([1.0]),), {}, ["stop_time = array", "a finite number"]),
+    ("simulate", (True,), {}, ["stop_time = True"]),
+    ("simulate", (), {"start_time": [0]}, ["start_time = [0]"]),
+    ("simulate", (), {"step": "a"}, ["interval = 'a'"]),
+    ("simulate", (), {"tolerance": "x"}, ["tolerance = 'x'"]),
+    ("simulate", (), {"tolerance": [1e-6]}, ["tolerance = [1e-06]"]),
+    ("simulate", (), {"tolerance": 2.0}, ["tolerance 2", "between 0 and 1"]),
+    ("simulate", (), {"interpolation": "cubic"}, ["cubic", "linear, held"]),
+    # start values
+    ("simulate", (), {"start_values": "b.m=1"}, ["start_values = 'b.m=1'", "a mapping"]),
+    ("simulate", (), {"start_values": [("b.m", 1)]}, ["start_values", "a mapping"]),
+    ("simulate", (), {"start_values": {3: 1.0}}, ["3 is no name"]),
+    ("simulate", (), {"start_values": {"b.m": "2"}}, ["'b.m' cannot be set to '2'", "a number"]),
+    ("simulate", (), {"start_values": {"b.m": True}}, ["'b.m' cannot be set to True"]),
+    ("simulate", (), {"start_values": {"b.m": 10**400}}, ["'b.m' cannot be set", "a number"]),
+    ("simulate", (), {"start_values": {"b.r_CM": [1, 0, 0]}}, ["'b.r_CM' is a vector", "'b.r_CM[1]'"]),
+    ("simulate", (), {"start_values": {"drive.phi": 1.0}}, ["'drive.phi' cannot be set", "calculated"]),
+    # outputs
+    ("simulate", (), {"outputs": "j.phi"}, ["outputs = 'j.phi'", "as ['j.phi']"]),
+    ("simulate", (), {"outputs": 5}, ["outputs = 5", "a list of names"]),
+    ("simulate", (), {"outputs": [3]}, ["3 is no name"]),
+    # inputs
+    ("simulate", (), {"inputs": {"u": "x"}}, ["'u'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": 1j}}, ["'u'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": Start(1.0)}}, ["'u'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": ["a", "b"], "time": [0, 1]}}, ["'u'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": [1, 2], "time": ["a", "b"]}}, ["'time'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": [1, 2], "time": [[0, 1]]}}, ["'time'", "list of instants"]),
+    ("simulate", (), {"inputs": {"u": [1], "time": 0.0}}, ["'time'", "list of instants"]),
+    ("simulate", (), {"inputs": {"u": ([0, 1], ["a", 2])}}, ["'u'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": (["a", 1], [1, 2])}}, ["'u'", "instants", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": lambda t: "a"}}, ["'u'", "no numbers"]),
+    ("simulate", (), {"inputs": {"u": lambda t: 1 / t}}, ["'u' fails", "ZeroDivisionError"]),
+    ("simulate", (), {"inputs": {"u": [1, 2], "time": [0, 1], "time [ms]": [0, 9]}}, ["given twice", "time [ms]"]),
+    ("simulate", (), {"inputs": "none.csv"}, ["none.csv", "No such file"]),
+    # many runs
+    ("simulate_many", ({"b.m": [1, 2]},), {}, ["runs", "a list of mappings"]),
+    ("simulate_many", (5,), {}, ["runs = 5"]),
+    ("simulate_many", ([5],), {}, ["a run = 5", "a mapping"]),
+    ("simulate_many", ([{"b.m": "x"}],), {}, ["'b.m'", "no numbers"]),
+    ("simulate_many", ([{"b.m": [1, 2]}],), {}, ["elements of a vector"]),
+    ("simulate_many", ([{"b.m": 1.0}],), {"threads": 0}, ["threads = 0", "at least 1"]),
+    ("simulate_many", ([{"b.m": 1.0}],), {"threads": -1}, ["threads = -1"]),
+    ("simulate_many", ([{"b.m": 1.0}],), {"tolerance": 0}, ["tolerance 0"]),
+    ("simulate_many", ([{"b.m": 1.0}],), {"outputs": "j.phi"}, ["outputs = 'j.phi'"]),
+    # sweeps
+    ("sweep", ([1], ["j.phi:max"]), {}, ["parameters = [1]", "a mapping"]),
+    ("sweep", ({"b.m": ["x"]}, ["j.phi:max"]), {}, ["'b.m'", "no numbers"]),
+    ("sweep", ({"b.m": [1, math.nan]}, ["j.phi:max"]), {}, ["'b.m' has the value nan"]),
+    ("sweep", ({"b.m": np.ones((2, 2))}, ["j.phi:max"]), {}, ["'b.m'", "shape (2, 2)"]),
+    ("sweep", ({"b.m": [1, 2]}, "j.phi:max"), {}, ["outputs = 'j.phi:max'"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max", "j.phi:max"]), {}, ["'j.phi:max' is kept twice"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"sampling": "dice"}, ["dice", "sobol"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"seed": "x"}, ["seed = 'x'"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"threads": 0}, ["threads = 0"]),
+    ("sweep", ({"b.m": "uniform:2:1"}, ["j.phi:max"]), {"samples": 4}, ["uniform:2:1", "LEAST:MOST"]),
+    ("sweep", ({"b.m": "normal:1:-2"}, ["j.phi:max"]), {"samples": 4}, ["normal:1:-2"]),
+    ("sweep", ({"b.m": "triangular:1:5:2"}, ["j.phi:max"]), {"samples": 4}, ["triangular:1:5:2"]),
+    ("sweep", ({"b.m": "linspace:1:2:0"}, ["j.phi:max"]), {}, ["linspace:1:2:0"]),
+    ("sweep", ({"b.m": "linspace:1:2:2.5"}, ["j.phi:max"]), {}, ["linspace:1:2:2.5"]),
+    ("sweep", ({"b.m": "linspace:1:2:1e12"}, ["j.phi:max"]), {}, ["more values than memory"]),
+    ("sweep", ({"b.m": "logspace:-1:2:3"}, ["j.phi:max"]), {}, ["logspace:-1:2:3"]),
+    # fits
+    ("fit", (DATA, {"b.m": 3}), {}, ["bounds of 'b.m' = 3", "least and the most"]),
+    ("fit", (DATA, {"b.m": ("a", "b")}), {}, ["bounds of 'b.m'", "no numbers"]),
+    ("fit", (DATA, {"b.m": (math.nan, 1)}), {}, ["bounds of 'b.m'"]),
+    ("fit", (DATA, "b.m"), {}, ["parameters = 'b.m'", "as ['b.m']"]),
+    ("fit", (DATA, ["b.m"]), {"confidence": 2}, ["confidence = 2", "between 0 and 1"]),
+    ("fit", ([], ["b.m"]), {}, ["there are no data"]),
+    ("fit", ({"time": [0, 1], "j.phi": ["a", "b"]}, ["b.m"]), {}, ["'j.phi'", "no numbers"]),
+    ("fit", ({**DATA, "b.I_33": [1, 1, 1, 1]}, ["b.m"]), {}, ["'b.I_33'", "does not follow from the motion"]),
+    # linear models and rests
+    ("linearize", ("x",), {}, ["at = 'x'", "'start', 'equilibrium'"]),
+    ("linearize", ([1],), {}, ["at = [1]"]),
+    ("linearize", ("equilibrium",), {"drive": {"u": 1.0}}, ["no place at a rest", "start_values"]),
+    ("equilibrium", (), {"hold": "j.phi"}, ["hold = 'j.phi'", "as ['j.phi']"]),
+    ("equilibrium", (), {"speeds": ["j.w"]}, ["speeds = ['j.w']", "a mapping"]),
+    ("equilibrium", (), {"speeds": {"j.w": "x"}}, ["speed 'j.w' = 'x'"]),
+    ("equilibrium", (), {"starts": 0}, ["starts = 0"]),
+    # FMUs
+    ("build", (), {"fixed_step": 5.0}, ["fixed step 5 s", "longer than the whole experiment"]),
+    ("build", (), {"fixed_step": "1e-3"}, ["fixed step = '1e-3'"]),
+    ("build", (), {"variables": [3]}, ["variables: 3 is no name"]),
+    ("build", (), {"fmi": "3"}, ["FMI '3'", "2, 3"]),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CALLS)))
+def test_a_wrong_argument(number: int, system: System, folder: pathlib.Path) -> None:
+    study, arguments, options, words = CALLS[number]
+    call = getattr(mbfmu, study)
+    with pytest.raises(MbfmuError) as caught:
+        list(call(system, *arguments, **options))
+    for word in words:
+        assert word in str(caught.value)
+    assert not list(folder.iterdir())
+
+
+#: A table of inputs -> words of the message.
+TABLES: dict[bytes, list[str]] = {
+    b"": ["no input is given"],
+    b"time,u\n": ["'u' has no values"],
+    b"t,u\n0,1\n": ["no series 'time'"],
+    b"time,u\n0,1\n0.5,\n1,2\n": ["1 gap", "time 0.5 s"],
+    b"time,u\n0,1\n1,2\n0.5,1\n": ["goes back in time"],
+    b"time,u,u\n0,1,2\n": ["two columns have one name"],
+    b"time,time [ms],u\n0,0,2\n1,1000,2\n": ["given twice, again as 'time [ms]'"],
+    b"time,uu\n0,1\n": ["no input 'uu'", "'u'"],
+    b"time,u\n0,a\n": ["line 2", "'a' under 'u'"],
+    b"time,u\n0,1_000\n": ["line 2", "'1_000'"],
+    b"time;u\n0,0;1,5\n": ["line 2", "'0,0' under 'time'"],
+    b"time,u [rad]\n0,1\n": ["unit N.m", "rad"],
+    b"time,u\n0\n": ["line 2", "1 cells, but 2 headers"],
+    b"time,u\n0.5,1\n1,2\n": ["begins at 0.5 s"],
+    b"time,\xfc\n0,1\n": ["no CSV file in UTF-8"],
+    b"time,u\n0,1\0\n": ["line 2"],
+    bytes(range(256)): ["no CSV file in UTF-8"],
+    b"time,u\n0," + b"1" * 200_000: ["no CSV file"],
+}
+
+
+@pytest.mark.parametrize("content", TABLES, ids=range(len(TABLES)))
+def test_a_wrong_table_of_inputs(content: bytes, folder: pathlib.Path, refused: Refused) -> None:
+    (folder / "p.py").write_text(MODEL)
+    (folder / "i.csv").write_bytes(content)
+    refused(["simulate", "p.py", "--input", "i.csv"], TABLES[content])
+
+
+#: Arguments behind `mbfmu` -> words of the message.
+COMMANDS: dict[str, list[str]] = {
+    "simulate p.py --held": ["--held", "add --input"],
+    "simulate p.py -p b.m=1 -p b.m=2": ["-p b.m", "twice"],
+    "simulate p.py --csv p.py": ["p.py", "written over"],
+    "simulate p.py --csv x.csv --plot x.csv": ["x.csv"],
+    "simulate p.py --input d.csv --csv d.csv": ["d.csv", "written over"],
+    "convert p.py -o p.py": ["p.py", "written over"],
+    "build p.py -p b.m=1 -p b.m=1": ["-p b.m", "twice"],
+    "build p.py --fixed-step 5": ["fixed step 5 s", "experiment"],
+    "sweep p.py -p b.m=1,2 -p b.m=3 -y j.phi:max": ["-p b.m", "twice"],
+    "sweep p.py -p b.m=1,2 -y j.phi:max -y j.phi:max": ["'j.phi:max'", "twice"],
+    "sweep p.py -p b.m=linspace:1:2:0 -y j.phi:max -o o.csv": ["linspace:1:2:0"],
+    "sweep p.py -p b.m=linspace:1:2:1e7 -p b.I_33=linspace:1:2:1e7 -y j.phi:max": ["1e+14 runs", "fewer values"],
+    "sweep p.py --table d.csv -y j.phi:max -o d.csv": ["d.csv", "written over"],
+    "sweep p.py --table empty.csv -y j.phi:max": ["table of runs is empty"],
+    "sweep p.py --table gaps.csv -y j.phi:max": ["'b.m' has the value nan"],
+    "fit p.py d.csv -p b.m -p b.m=1:2": ["-p b.m", "twice"],
+    "fit p.py d.csv -p b.m --plot x.abc": ["--plot x.abc", "x.png"],
+    "fit p.py d.csv -p b.m=nan:1": ["bounds of 'b.m'"],
+    "linearize p.py --mode 2": ["--mode", "--animation"],
+    "linearize p.py --at equilibrium --input d.csv": ["no place at a rest"],
+    "info r.urdf --bandwidth 0": ["bandwidth = 0.0", "positive"],
+    "info r.urdf --bandwidth 3": ["bandwidth = 3.0", "drive=position"],
+    "info Twice.mo": ["line 2", "c.k is modified twice"],
+    "info Unknown.mo": ["line 4", "q: nothing of this name"],
+}
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=range(len(COMMANDS)))
+def test_a_wrong_command(command: str, folder: pathlib.Path, refused: Refused) -> None:
+    constant = "Modelica.Blocks.Sources.Constant c"
+    for name, content in {
+        "p.py": MODEL,
+        "d.csv": "time,u,j.phi\n0,0,0.1\n0.1,0,0.05\n0.2,0,-0.1\n",
+        "empty.csv": "",
+        "gaps.csv": "b.m,b.I_33\n,1\n2,3\n",
+        "r.urdf": '<robot name="r"><link name="a"/></robot>',
+        "Twice.mo": f"model Twice\n  M c(c(k=1), c.k=2);\n  model M\n    {constant}(k=3);\n  end M;\nend Twice;\n",
+        "Unknown.mo": f"model Unknown\n  {constant}(k=1);\nequation\n  c.y = q;\nend Unknown;\n",
+    }.items():
+        (folder / name).write_text(content)
+    refused(command.split(), COMMANDS[command])
