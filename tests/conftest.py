@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+from collections.abc import Iterator
+from typing import Any
 
 import hypothesis
 import pytest
@@ -47,6 +49,22 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         path = item.path.relative_to(ROOT).as_posix()
         if any(path == slow or path.startswith(f"{slow}/") for slow in SLOW):
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _loggers_live_on() -> Iterator[None]:
+    """Keep the loggers that runs of FMPy are given: its proxy in C goes on to call the last one, in later runs, too."""
+    import fmpy.logging
+
+    add, kept = fmpy.logging.addLoggerProxy, []
+
+    def add_and_keep(callbacks: Any) -> None:
+        kept.append(callbacks._obj)
+        add(callbacks)
+
+    fmpy.logging.addLoggerProxy = add_and_keep
+    yield
+    fmpy.logging.addLoggerProxy = add
 
 
 @pytest.fixture(scope="session")

@@ -444,7 +444,7 @@ class MultiSwitch(Component):
         t.Real, lambda self: np.zeros(self.nu), "y = expr[i] if u[i] is the first that is true", shape=None
     )
     y_default = Parameter(t.Real, 0.0, "Default value of output y if all u[i] = false")
-    precision = Parameter(t.Integer, 3, "Number of significant digits to be shown", min=0, animation=True)
+    precision = Parameter(t.Integer, 3, "Number of digits shown in a diagram (no effect)", min=0)
     u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
     y = RealOutput("Connector of Real output signal")
     firstActiveIndex = Variable(t.Integer, "Index of the first true input, 0 where there is none")

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mbfmu.cli import classes, report
+from mbfmu.cli import report
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
@@ -97,6 +97,8 @@ def description(shown: Any, platforms: Sequence[str]) -> dict[str, Any]:
 
 def component(name: str, shown: type[Component]) -> dict[str, Any]:
     """Return what an assembly of the gallery, or a class of components, says of itself and declares."""
+    from mbfmu.cli import classes
+
     entries = []
     for declaration in classes.declared(shown):
         entry = {

@@ -403,7 +403,7 @@ def checked_tolerance(tolerance: Any, model: str = "") -> float:
     """
     where = f"{model}: tolerance" if model else "tolerance"
     number = tolerance if isinstance(tolerance, float) else arguments.real(tolerance, where)
-    if not 0.0 < number < 1.0:
+    if not 0.0 < number <= 1.0:
         raise SimulationError(f"{where} {number:g} is not between 0 and 1")
     return number
 

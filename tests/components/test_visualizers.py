@@ -29,9 +29,9 @@ def test_a_visualizer_leaves_the_motion_alone(name):
     np.testing.assert_array_equal(seen["shape.frame_a.f[1]"], 0.0)
 
 
-def test_a_torus_may_be_given_by_the_names_of_newer_libraries():
-    torus = visualizers.Torus(R=0.4, r=0.05, n_R=30)
-    assert (torus.value("ri"), torus.value("ro"), torus.value("n_R")) == (0.4, 0.05, 30)
+def test_a_torus_may_be_given_by_the_names_of_older_libraries():
+    torus = visualizers.Torus(ri=0.4, ro=0.05, n_R=30)
+    assert (torus.value("R"), torus.value("r"), torus.value("n_R")) == (0.4, 0.05, 30)
 
 
 def test_signal_arrow_takes_a_signal():
