@@ -537,7 +537,7 @@ class RealOutput(Signal):
     """Real output signal."""
 
     def view(self, scope: leaves.LocalSymbols) -> Any:
-        """What the equations have assigned to it."""
+        """What the equations have assigned to it; a ModelError where they have not yet."""
         try:
             return scope.assigned(leaves.Value(self.name))
         except KeyError:
