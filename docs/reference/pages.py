@@ -395,7 +395,10 @@ def executed(path: pathlib.Path) -> Mapping[str, Any]:
     notebook = nbformat.read(path, as_version=4)
     with tempfile.TemporaryDirectory() as folder:
         resources = {"metadata": {"path": folder}}
-        nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3", resources=resources).execute()
+        quiet = ["--log-level=ERROR"]  # ipykernel warns that it talks to us over TCP
+        nbclient.NotebookClient(
+            notebook, timeout=300, kernel_name="python3", resources=resources, extra_arguments=quiet
+        ).execute()
     return notebook
 
 

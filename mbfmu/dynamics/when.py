@@ -240,7 +240,11 @@ class Events:
             self._clauses.give(leaf, active, given)
 
     def reinit(self, *events: Any, **values: Any) -> None:
-        """Set continuous states anew at any of some events, by the names of their variables."""
+        """Set continuous states anew at any of some events, by the names of their variables.
+
+        Raises:
+            ModelError: a name is that of no declared variable, or a value is no number or expression.
+        """
         active = self._any(events)
         for name, value in values.items():
             if not isinstance(self._component.declarations.get(name), Variable):
@@ -248,7 +252,7 @@ class Events:
             self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
 
     def terminate(self, *events: Any, message: str) -> None:
-        """End the run, as it should, at any of some events."""
+        """End the run, as it should, at any of some events; `message` stands in the log."""
         self._notes.endings.append((0.5 - self.hold(*events, value=1.0), message))
 
     def hold(self, *events: Any, value: Any, start: Any = 0.0) -> ca.SX:

@@ -113,7 +113,7 @@ def build_ssp(
 def write_ssp(
     structure: SystemStructure, path: str | pathlib.Path, stop_time: float | None = None, *, connectors: bool = False
 ) -> pathlib.Path:
-    """Pack FMUs that are built already; arguments and errors as those of `build_ssp`."""
+    """Pack FMUs that are built already; arguments (stop_time in s) and errors as those of `build_ssp`."""
     file = pathlib.Path(path)
     with replacing(file) as part:
         _pack(structure, part, stop_time, connectors)

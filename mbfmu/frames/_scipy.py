@@ -34,6 +34,6 @@ def to_scipy(R: Orientation) -> Rotation:
 def from_scipy(rotation: Rotation, w: Sequence[float] | np.ndarray = (0.0, 0.0, 0.0)) -> Orientation:
     """The Orientation whose `resolve1` is `rotation.apply`; w [rad/s] is resolved in frame 2, as in `from_T`.
 
-    A Rotation that holds several gives an Orientation with leading axes.
+    w has three elements; a Rotation that holds several gives an Orientation with leading axes, T of (..., 3, 3).
     """
     return Orientation(np.swapaxes(rotation.as_matrix(), -1, -2), w)

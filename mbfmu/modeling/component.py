@@ -338,7 +338,11 @@ class Component:
         self._connections.append((a, b))
 
     def add(self, name: str, part: Component, when: Any = None) -> Component:
-        """Own `part` under `name`. `when`: a function of this component; the part exists where it gives true."""
+        """Own `part` under `name`. `when`: a function of this component; the part exists where it gives true.
+
+        Raises:
+            ModelError: the name is none that an FMU can have; `part` is no component, or has an owner already.
+        """
         self._own(name, part)
         if when is not None:
             self._conditions[name] = when

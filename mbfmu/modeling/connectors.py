@@ -553,7 +553,7 @@ class SignalOutput(Signal):
     """Base of output signals."""
 
     def view(self, scope: leaves.LocalSymbols) -> Any:
-        """What the equations have assigned to it."""
+        """What the equations have assigned to it; a ModelError where they have not yet."""
         try:
             return scope.assigned(leaves.Value(self.name))
         except KeyError:

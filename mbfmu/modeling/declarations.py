@@ -294,7 +294,11 @@ def Final(
     shape: int | Shape = (),
     structural: bool = False,
 ) -> Any:
-    """A parameter that its class computes (Modelica's `final parameter`): shown, never set."""
+    """A parameter that its class computes (Modelica's `final parameter`): shown, never set.
+
+    `binding` is a function of the instance that gives the value, in the unit of `type` and of `shape`; an error in it
+    is told as a ModelError when the value is asked for.
+    """
     return Parameter(type, binding, doc, shape=shape, structural=structural, final=True)
 
 
@@ -339,7 +343,11 @@ class Variable(Declaration):
         return self.type.nominal if value is None else float(value)
 
     def check_bounds(self, value: Any, where: str) -> None:
-        """Refuse a start value outside the bounds of the type; expressions are looked at when a run starts."""
+        """Refuse a start value outside the bounds of the type; expressions are looked at when a run starts.
+
+        Raises:
+            ModelError: it is outside; the message begins with `where` and the variable's name.
+        """
         for part in _scalars(value):
             for bound, sign in ((self.type.min, ">="), (self.type.max, "<=")):
                 if part is None or is_expression(part) or bound is None:

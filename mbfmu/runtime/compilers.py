@@ -111,7 +111,7 @@ class Compiler:
         if run.returncode != 0:
             lines = (run.stderr + run.stdout).splitlines()
             first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
-            raise BuildError(f"the C compiler failed: {first.strip()}\n  command: {shlex.join(command)}")
+            raise BuildError(f"the C compiler failed: {first.strip()}; {_REMEDY}\n  command: {shlex.join(command)}")
 
 
 def _run_group(command: Sequence[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:

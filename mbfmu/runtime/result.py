@@ -165,13 +165,18 @@ class Result(Mapping[str, np.ndarray]):
         return list(self.outputs or self._series)[:FEW]
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """Return time and all series by name, ready for `pandas.DataFrame`."""
+        """Return time [s] and all series by name, arrays [n] each, ready for `pandas.DataFrame`."""
         return {"time": self.time, **self._series}
 
     def to_csv(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> pathlib.Path:
         """Write `time` and the series (all, or those named) as CSV with one header line; returns the path.
 
         Numbers are written so that reading them gives the same double.
+
+        Raises
+        ------
+        KeyError
+            A name is that of no variable of the result.
         """
         target = pathlib.Path(path)
         chosen = [n for n in self._series if n != "time"] if names is None else list(names)
@@ -183,7 +188,13 @@ class Result(Mapping[str, np.ndarray]):
         return target
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame` with the index `time`; units are in its `attrs["units"]`."""
+        """Return a `pandas.DataFrame` with the index `time` [s]; units are in its `attrs["units"]`.
+
+        Raises
+        ------
+        MissingExtra
+            pandas (extra `tables`) is not installed.
+        """
         pandas = extra("pandas", "a DataFrame")
         series = {name: values for name, values in self._series.items() if name != "time"}
         frame = pandas.DataFrame(series, index=pandas.Index(self.time, name="time"))
@@ -191,7 +202,13 @@ class Result(Mapping[str, np.ndarray]):
         return frame
 
     def to_xarray(self) -> Any:
-        """Return an `xarray.Dataset` along `time`, with units as attributes."""
+        """Return an `xarray.Dataset` along `time` [s], with units as attributes.
+
+        Raises
+        ------
+        MissingExtra
+            xarray (extra `arrays`) is not installed.
+        """
         xarray = extra("xarray", "a Dataset")
         variables = {
             name: ("time", series, {"units": self.units[name]} if name in self.units else {})
@@ -208,6 +225,8 @@ class Result(Mapping[str, np.ndarray]):
         ------
         ModelError
             The suffix is another one.
+        MissingExtra
+            What the format takes is not installed.
         """
         target = pathlib.Path(path)
         if target.suffix == ".csv":
@@ -237,6 +256,11 @@ class Result(Mapping[str, np.ndarray]):
 
         Names may be patterns (`revolute1.*`) and vectors; without any the figures of the model are drawn where it has
         some, else the outputs, else the first variables.
+
+        Raises
+        ------
+        KeyError
+            A name or pattern matches nothing.
         """
         from mbfmu.runtime.plotting import Figure
 

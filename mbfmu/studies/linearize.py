@@ -122,7 +122,13 @@ class LinearModel:
         return target
 
     def to_control(self) -> Any:
-        """Return a `control.StateSpace` (extra `control`); names have `_` for `.`, which that refuses."""
+        """Return a `control.StateSpace`; names have `_` for `.`, which that refuses.
+
+        Raises
+        ------
+        MissingExtra
+            python-control (extra `control`) is not installed.
+        """
         from mbfmu.runtime.extras import extra
 
         control = extra("control", "a control.StateSpace")
@@ -155,7 +161,7 @@ class LinearModel:
         return f"<div><b>{html.escape(self.model)}</b> at {self.time:g} s</div>{lists}<table>{head}{rows}</table>"
 
     def plot(self) -> Any:
-        """Draw the eigenvalues in the complex plane."""
+        """Draw the eigenvalues [1/s] in the complex plane."""
         from mbfmu.runtime.plotting import Figure
 
         figure = Figure(figsize=(5.0, 4.0), layout="constrained")

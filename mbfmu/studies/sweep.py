@@ -89,12 +89,24 @@ class Sweep:
         return cls(facts["model"], tuple(facts["parameters"]), stored, times, facts["units"])
 
     def to_pandas(self) -> Any:
-        """Return a `pandas.DataFrame`, a row for each run; trajectories are arrays in their cells."""
+        """Return a `pandas.DataFrame`, a row for each run; trajectories are arrays in their cells.
+
+        Raises
+        ------
+        MissingExtra
+            pandas (extra `tables`) is not installed.
+        """
         pandas = extra("pandas", "a DataFrame")
         return pandas.DataFrame({n: list(c) if c.ndim > 1 else c for n, c in self.columns.items()})
 
     def to_xarray(self) -> Any:
-        """Return an `xarray.Dataset` along `run` (and `time`), with units as attributes."""
+        """Return an `xarray.Dataset` along `run` (and `time` [s]), with units as attributes.
+
+        Raises
+        ------
+        MissingExtra
+            xarray (extra `arrays`) is not installed.
+        """
         xarray = extra("xarray", "a Dataset")
         variables = {
             name: (("run", "time")[: column.ndim], column, {"units": self.units[name]} if name in self.units else {})

@@ -269,7 +269,8 @@ def test_experiment_documentation_and_interface(read: Read) -> None:
         equation
           connect(u, gain.u);
           connect(gain.y, y);
-          annotation(experiment(StartTime=1, StopTime=5/2, Tolerance=1e-5, Interval=0.1), Documentation(info="<html>"));
+          annotation(experiment(StartTime=1, StopTime=5/2, Tolerance=1e-5, Interval=0.1), Documentation(info="<html>"),
+            __Dymola_Commands(file="a.mos" "Simulate", file="b.mos" "Plot"));
         end M;"""
     )
     assert (assembly.start_time, assembly.stop_time, assembly.tolerance) == (1.0, 2.5, 1e-5)

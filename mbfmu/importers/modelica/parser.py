@@ -99,8 +99,10 @@ def _unquoted(token: str) -> str:
 
 
 def _bound(arguments: Iterable[s.Argument]) -> Iterator[tuple[tuple[str, ...], Place]]:
-    """Paths that a modification gives a value, and where."""
+    """Paths that a modification gives a value, and where; what belongs to a vendor (`__Dymola_Commands`) left out."""
     for argument in arguments:
+        if argument.names[0].startswith("__"):
+            continue
         if argument.modification.value is not None:
             yield argument.names, argument.at
         for path, at in _bound(argument.modification.arguments):
@@ -118,12 +120,16 @@ class _Reader(lark.Transformer[Any, Any]):
     def __init__(self, path: pathlib.Path) -> None:
         super().__init__(visit_tokens=False)
         self.path = path
+        self._repeated: list[tuple[int, Exception]] = []  # where in the text a modification says something twice
 
     def transform(self, tree: lark.Tree[Any]) -> Any:
         try:
-            return super().transform(tree)
+            result = super().transform(tree)
         except lark.exceptions.VisitError as error:
             raise error.orig_exc from None
+        if self._repeated:
+            raise self._repeated[0][1]
+        return result
 
     def _at(self, meta: Any) -> Place:
         return Place(self.path, getattr(meta, "line", 1))
@@ -325,13 +331,16 @@ class _Reader(lark.Transformer[Any, Any]):
         known: set[tuple[str, ...]] = set()
         for path, at in _bound(found):
             if path in known:
-                raise fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
+                error = fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
+                self._repeated.append((meta.start_pos, error))
             known.add(path)
         return found
 
     def element_modification(self, meta: Any, c: list[Any]) -> s.Argument:
         *prefixes, name, modification, _ = c
         at = self._at(meta)
+        if name.names[0].startswith("__"):  # vendors write what they like: Dymola repeats `file`
+            self._repeated = [(start, error) for start, error in self._repeated if start < meta.start_pos]
         return s.Argument(at, name.names, modification or s.Modification(at), frozenset(prefixes))
 
     def class_redeclaration(self, meta: Any, c: list[Any]) -> s.Argument:
