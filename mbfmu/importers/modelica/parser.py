@@ -107,6 +107,16 @@ def _bound(arguments: Iterable[s.Argument]) -> Iterator[tuple[tuple[str, ...], P
             yield (*argument.names, *path), at
 
 
+def _given_once(arguments: tuple[s.Argument, ...] | None) -> tuple[s.Argument, ...]:
+    """Arguments that modify an element, each value at most once; annotations may repeat names, as choices do."""
+    known: set[tuple[str, ...]] = set()
+    for path, at in _bound(arguments or ()):
+        if path in known:
+            raise fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
+        known.add(path)
+    return arguments or ()
+
+
 def _present(items: Any) -> tuple[Any, ...]:
     return tuple(item for item in items if item is not None)
 
@@ -162,7 +172,7 @@ class _Reader(lark.Transformer[Any, Any]):
     def class_extends(self, meta: Any, c: list[Any]) -> dict[str, Any]:
         name, modification, doc, composition, end = c
         own = s.Reference(self._at(meta), ((str(name), ()),))
-        base = s.Extends(self._at(meta), own, s.Modification(self._at(meta), modification or ()))
+        base = s.Extends(self._at(meta), own, s.Modification(self._at(meta), _given_once(modification)))
         result = self.long_class(meta, [name, doc, composition, end])
         return result | {"elements": (base, *result["elements"]), "is_extension": True}
 
@@ -172,7 +182,7 @@ class _Reader(lark.Transformer[Any, Any]):
     def short_class(self, meta: Any, c: list[Any]) -> dict[str, Any]:
         *prefixes, name, dimensions, arguments, comment = c
         at = self._at(meta)
-        base = s.Extends(at, name, s.Modification(at, arguments or ()))
+        base = s.Extends(at, name, s.Modification(at, _given_once(arguments)))
         return {
             "prefixes": frozenset(prefixes),
             "base": base,
@@ -273,7 +283,7 @@ class _Reader(lark.Transformer[Any, Any]):
 
     def extends_clause(self, meta: Any, c: list[Any]) -> s.Extends:
         at = self._at(meta)
-        return s.Extends(at, c[0], s.Modification(at, c[1] or ()))
+        return s.Extends(at, c[0], s.Modification(at, _given_once(c[1])))
 
     def class_element(self, meta: Any, c: list[Any]) -> s.Class:
         *prefixes, definition, _, _ = c
@@ -287,7 +297,7 @@ class _Reader(lark.Transformer[Any, Any]):
         ]
 
     def constraining(self, meta: Any, c: list[Any]) -> s.Extends:
-        return s.Extends(self._at(meta), c[0], s.Modification(self._at(meta), c[1] or ()))
+        return s.Extends(self._at(meta), c[0], s.Modification(self._at(meta), _given_once(c[1])))
 
     def component_clause(self, meta: Any, c: list[Any]) -> list[s.Component]:
         name, dimensions, *declarations = c
@@ -298,12 +308,13 @@ class _Reader(lark.Transformer[Any, Any]):
     def component_declaration(self, meta: Any, c: list[Any]) -> s.Component:
         name, dimensions, modification, condition, comment = c
         at = self._at(meta)
+        given = modification or s.Modification(at)
         return s.Component(
             at,
             name=str(name),
             type=s.Reference(at, ()),
             dimensions=dimensions or (),
-            modification=modification or s.Modification(at),
+            modification=dataclasses.replace(given, arguments=_given_once(given.arguments)),
             prefixes=frozenset(),
             condition=condition,
             doc=comment[0],
@@ -321,13 +332,7 @@ class _Reader(lark.Transformer[Any, Any]):
         return s.Modification(self._at(meta), (), c[0])
 
     def class_modification(self, meta: Any, c: list[Any]) -> tuple[s.Argument, ...]:
-        found = _present(c)
-        known: set[tuple[str, ...]] = set()
-        for path, at in _bound(found):
-            if path in known:
-                raise fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
-            known.add(path)
-        return found
+        return _present(c)
 
     def element_modification(self, meta: Any, c: list[Any]) -> s.Argument:
         *prefixes, name, modification, _ = c
