@@ -268,14 +268,14 @@ def test_a_gear_and_a_bearing_that_stick_on_one_shaft():
 
     def surplus(t, w, way, efficiency):
         """Torque at inertia 1 beyond what the bearing and the load, through the gear, take."""
-        return 10 * np.sin(2 * np.pi * t) - way * (0.5 + 0.5 * abs(w)) + (2.5 * t - 10) / (2 * efficiency)
+        return 10 * np.sin(2 * np.pi * t) - 0.5 * (way + w) + (2.5 * t - 10) / (2 * efficiency)
 
     def turn(start, way, efficiency):
         """Speed of inertia 1 while it turns this way; flange_a drives: 0.5, flange_b drives: 2."""
         stops = lambda t, w: w[0] if t > start + 1e-3 else way  # noqa: E731
         stops.terminal = True
         rate = lambda t, w: [surplus(t, w[0], way, efficiency) / (1 + 0.75 / (2 * efficiency))]  # noqa: E731
-        return solve_ivp(rate, (start, 0.5), [0.0], events=stops, rtol=1e-11, atol=1e-13, dense_output=True)
+        return solve_ivp(rate, (start, 0.5), [0.0], events=stops, rtol=1e-11, max_step=1e-3, dense_output=True)
 
     begins = [0.0, brentq(surplus, 0.2, 0.25, args=(0, 1, 0.5)), brentq(surplus, 0.3, 0.5, args=(0, -1, 2))]
     turns = [turn(*case) for case in zip(begins, (-1, 1, -1), (2, 0.5, 2), strict=True)]
@@ -285,4 +285,4 @@ def test_a_gear_and_a_bearing_that_stick_on_one_shaft():
         for part in turns:
             moves = (result.time >= part.t[0]) & (result.time <= part.t[-1])
             expected[moves] = part.sol(result.time[moves])[0]
-        np.testing.assert_allclose(result["inertia1.w"], expected, atol=1e-8 + 5 * tolerance)
+        np.testing.assert_allclose(result["inertia1.w"], expected, atol=5e-7 + 2 * tolerance)
