@@ -11,11 +11,13 @@ import numpy as np
 from mbfmu.components.blocks.sources import period_count, periodic_event
 from mbfmu.components.blocks.table_files import read_table
 from mbfmu.components.interpolation import (
+    SURFACES,
     Law,
     constant,
     end_slopes,
     line,
     look_up,
+    look_up_surface,
     segments,
 )
 from mbfmu.errors import ModelError
@@ -287,17 +289,16 @@ class _CombiTable2D(_CombiTable):
     """Table look-up in two signals: the first column has the abscissae of u1, the first row those of u2."""
 
     def read(self, u1: Any, u2: Any) -> Any:
-        """Value at (u1, u2): interpolated along u2 in every row, and then along u1."""
+        """Value at (u1, u2)."""
         numbers, where = self._component.numbers, self._component.where
         if numbers.ndim != 2 or min(numbers.shape) < 2:
             raise ModelError(f"{where}.table: expected at least 2 rows and 2 columns; got shape {numbers.shape}")
-        if self.smoothness not in ("LinearSegments", "ConstantSegments"):
+        if self.smoothness not in SURFACES:
             raise ModelError(
-                f"{where}.smoothness = {self.smoothness!r}: a surface has LinearSegments or ConstantSegments here"
+                f"{where}.smoothness = {self.smoothness!r}: a table in two dimensions has {', '.join(SURFACES)}"
             )
         rows, columns = self.axis(numbers[1:, 0], "the first column"), self.axis(numbers[0, 1:], "the first row")
-        along = look_up(self, u2, columns, list(numbers[1:, 1:].T), self.smoothness, self.extrapolation)
-        return look_up(self, u1, rows, ca.vertsplit(along), self.smoothness, self.extrapolation)
+        return look_up_surface(self, (u1, u2), rows, columns, numbers[1:, 1:], self.smoothness, self.extrapolation)
 
 
 class CombiTable2Ds(_CombiTable2D):

@@ -110,6 +110,107 @@ def test_a_surface_is_interpolated_in_both_directions():
     np.testing.assert_allclose(result["surface.y"], grid(points), atol=1e-9)
 
 
+def _akima_points(x, z):
+    """Points along the first axis with two more at either end: distances and rises go on as they are there."""
+    x = np.r_[2 * x[0] - x[2], x[0] + x[1] - x[2], x, x[-1] + x[-2] - x[-3], 2 * x[-1] - x[-3]]
+    z = np.vstack([z[:2], z, z[:2]])
+    for at, step in ((1, 1), (0, 1), (-2, -1), (-1, -1)):
+        near, next_, far = at + step, at + 2 * step, at + 3 * step
+        rises = (z[next_] - z[near]) / (x[next_] - x[near]), (z[far] - z[next_]) / (x[far] - x[next_])
+        z[at] = z[near] + (2 * rises[0] - rises[1]) * (x[at] - x[near])
+    return x, z
+
+
+def _akima_weights(rises):
+    weights = np.abs([rises[3] - rises[2], rises[1] - rises[0]])
+    return weights / weights.sum() if weights.sum() > 1e-12 else np.array([0.5, 0.5])
+
+
+def _akima_surface(x, y, z, u, v):
+    """Akima's surface (Communications of the ACM 17, 1974) at (u, v), straight from the paper; linear beyond."""
+    wide, grown = _akima_points(x, z)
+    tall, grown = _akima_points(y, grown.T)
+    grown = grown.T
+
+    def point(i, j):
+        rows, columns = slice(i, i + 5), slice(j, j + 5)
+        c = np.diff(grown[rows, j + 2]) / np.diff(wide[rows])
+        d = np.diff(grown[i + 2, columns]) / np.diff(tall[columns])
+        w, s = _akima_weights(c), _akima_weights(d)
+        patches = np.outer(np.diff(wide[i + 1 : i + 4]), np.diff(tall[j + 1 : j + 4]))
+        twist = np.diff(np.diff(grown[i + 1 : i + 4, j + 1 : j + 4], axis=0), axis=1) / patches
+        return np.array([[z[i, j], s @ d[1:3]], [w @ c[1:3], w @ twist @ s]])
+
+    def hermite(at, value):
+        if not at[0] <= value <= at[-1]:
+            end = 0 if value < at[0] else len(at) - 1
+            return {end: np.array([1, value - at[end]])}
+        k = min(int(np.searchsorted(at, value, "right")) - 1, len(at) - 2)
+        h = at[k + 1] - at[k]
+        s = (value - at[k]) / h
+        left = np.array([(1 + 2 * s) * (1 - s) ** 2, h * s * (1 - s) ** 2])
+        return {k: left, k + 1: np.array([s * s * (3 - 2 * s), h * s * s * (s - 1)])}
+
+    return sum(a @ point(i, j) @ b for i, a in hermite(x, u).items() for j, b in hermite(y, v).items())
+
+
+@pytest.mark.parametrize("extrapolation", ["LastTwoPoints", "HoldLastPoint", "Periodic"])
+def test_a_smooth_surface_is_akimas(extrapolation):
+    x, y = np.array([0, 1, 2.5, 3, 5]), np.array([0, 0.7, 1, 3, 4, 4.5])
+    z = np.random.default_rng(1).normal(size=(5, 6))
+    z[2:, 3:] = 0  # flat, where all weights vanish
+    table = np.block([[np.zeros((1, 1)), y[None]], [x[:, None], z]])
+    result = run(
+        "a.y - surface.u1",
+        "b.y - surface.u2",
+        stop=3.0,
+        a=Wave(amplitude=3.5, omega=2.0, offset=2.5),
+        b=Wave(amplitude=3.0, omega=3.1, offset=2.2),
+        surface=blocks.CombiTable2Ds(table=table, smoothness="ContinuousDerivative", extrapolation=extrapolation),
+    )
+    u, v = result["a.y"], result["b.y"]
+    if extrapolation == "HoldLastPoint":
+        u, v = np.clip(u, 0, 5), np.clip(v, 0, 4.5)
+    elif extrapolation == "Periodic":
+        u, v = np.mod(u, 5), np.mod(v, 4.5)
+    expected = [_akima_surface(x, y, z, *at) for at in zip(u, v, strict=True)]
+    np.testing.assert_allclose(result["surface.y"], expected, atol=1e-12)
+
+
+def test_surfaces_of_few_points_and_of_polynomials_are_exact():
+    """Akima's slopes of parabolas with points at equal distances are exact, and two points give a straight line."""
+    u, v = np.arange(5.0), np.arange(6.0) / 2
+    rule = lambda p, q: (p**2 - 3 * p + 1) * (2 * q**2 - q)  # noqa: E731
+    numbers = np.block([[np.zeros((1, 1)), v[None]], [u[:, None], rule(u[:, None], v)]])
+    tables = {
+        "parabolas": numbers,
+        "bilinear": ((0, 0, 3), (0, 1, 2), (4, 3, -1)),
+        "row": ((0, 0, 1, 2, 3), (5, 1, 3, 2, 2)),
+    }
+    surfaces = {
+        name: blocks.CombiTable2Ds(table=table, smoothness="ContinuousDerivative") for name, table in tables.items()
+    }
+    wires = (f"{source}.y - {name}.{end}" for name in tables for source, end in (("a", "u1"), ("b", "u2")))
+    waves = {"a": Wave(amplitude=2.0, omega=2.0, offset=2.0), "b": Wave(amplitude=1.25, omega=3.1, offset=1.25)}
+    result = run(*wires, stop=3.0, **waves, **surfaces)
+    p, q = result["a.y"], result["b.y"]
+    np.testing.assert_allclose(result["parabolas.y"], rule(p, q), atol=1e-12)
+    np.testing.assert_allclose(result["bilinear.y"], 1 + p / 2 + q / 3 - 5 * p * q / 12, atol=1e-12)
+    np.testing.assert_allclose(result["row.y"], Akima1DInterpolator([0, 1, 2, 3], [1, 3, 2, 2])(q), atol=1e-12)
+
+
+def test_a_surface_of_steps_goes_on_linearly():
+    table = ((0, 0, 1, 2), (0, 1, 3, 2), (1, 5, 0, 1))
+    places = {"inside": (0.5, 1.5, 3.0), "border": (1.0, 2.0, 1.0), "beside": (2.0, 0.5, 2 * 2.5 - 2.0)}
+    inputs = {f"a_{name}": blocks.Constant(k=u) for name, (u, _, _) in places.items()}
+    inputs |= {f"b_{name}": blocks.Constant(k=v) for name, (_, v, _) in places.items()}
+    surfaces = {name: blocks.CombiTable2Ds(table=table, smoothness="ConstantSegments") for name in places}
+    wires = (f"{source}_{name}.y - {name}.{end}" for name in places for source, end in (("a", "u1"), ("b", "u2")))
+    result = run(*wires, stop=0.1, **inputs, **surfaces)
+    for name, (*_, value) in places.items():
+        np.testing.assert_allclose(result[f"{name}.y"], value, atol=1e-12)
+
+
 def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
     text = tmp_path / "tables.txt"
     text.write_text("#1\n# a comment\ndouble other(1,2)\n0 0\ndouble wanted(3,2) # rows\n0 0\n1, 2 # peak\n3 0\n")
@@ -141,6 +242,9 @@ def test_tables_are_read_from_text_csv_and_matlab_files(tmp_path):
 def test_mistakes_in_tables_of_signals_are_named():
     with pytest.raises(ModelError, match="the first column must rise, and goes from 1 to 1"):
         System.of(wired("a.y - t.u", a=blocks.Constant(k=0.0), t=blocks.CombiTable1Ds(table=((0, 1), (1, 2), (1, 3)))))
+    steffen = blocks.CombiTable2Ds(table=((0, 1, 2), (1, 2, 3)), smoothness="MonotoneContinuousDerivative2")
+    with pytest.raises(ModelError, match=r"t\.smoothness = 'MonotoneContinuousDerivative2': .* ContinuousDerivative$"):
+        System.of(wired("a.y - t.u1", "a.y - t.u2", a=blocks.Constant(k=0.0), t=steffen))
     with pytest.raises(SimulationError, match="has left its range"):
         simulate(
             wired(

@@ -6,9 +6,11 @@ import fmpy
 import numpy as np
 import pytest
 from drive_blocks import Wave
+from scipy.integrate import solve_ivp
+from scipy.optimize import brentq
 from wiring import run, wired
 
-from mbfmu.components import rotational, translational
+from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
@@ -242,3 +244,45 @@ def test_a_freewheel_cannot_start_backward():
     parts.engine.modify(w=Start(1.0, fixed=True))
     with pytest.raises(Exception, match="turns slower than flange_a"):
         simulate(parts, 0.1)
+
+
+def test_a_gear_and_a_bearing_that_stick_on_one_shaft():
+    """Which of them holds how much is open; when the shaft rests and how it turns is not (library: LossyGearDemo2)."""
+    model = wired(
+        "sine.y - drive.tau",
+        "ramp.y - load.tau",
+        "drive.flange - bearing.flange_a",
+        "bearing.flange_b - inertia1.flange_a",
+        "inertia1.flange_b - gear.flange_a",
+        "gear.flange_b - inertia2.flange_a",
+        "inertia2.flange_b - load.flange",
+        sine=Wave(amplitude=10.0, omega=2 * np.pi),
+        ramp=blocks.Ramp(height=5.0, duration=2.0, offset=-10.0),
+        drive=rotational.Torque(),
+        load=rotational.Torque(),
+        bearing=rotational.BearingFriction(tau_pos=((0, 0.5), (1, 1))),
+        gear=rotational.LossyGear(ratio=2.0, lossTable=((0, 0.5, 0.5, 0, 0),)),
+        inertia1=rotational.Inertia(J=1.0),
+        inertia2=rotational.Inertia(J=1.5, **at()),
+    )
+
+    def surplus(t, w, way, efficiency):
+        """Torque at inertia 1 beyond what the bearing and the load, through the gear, take."""
+        return 10 * np.sin(2 * np.pi * t) - 0.5 * (way + w) + (2.5 * t - 10) / (2 * efficiency)
+
+    def turn(start, way, efficiency):
+        """Speed of inertia 1 while it turns this way; flange_a drives: 0.5, flange_b drives: 2."""
+        stops = lambda t, w: w[0] if t > start + 1e-3 else way  # noqa: E731
+        stops.terminal = True
+        rate = lambda t, w: [surplus(t, w[0], way, efficiency) / (1 + 0.75 / (2 * efficiency))]  # noqa: E731
+        return solve_ivp(rate, (start, 0.5), [0.0], events=stops, rtol=1e-11, max_step=1e-3, dense_output=True)
+
+    begins = [0.0, brentq(surplus, 0.2, 0.25, args=(0, 1, 0.5)), brentq(surplus, 0.3, 0.5, args=(0, -1, 2))]
+    turns = [turn(*case) for case in zip(begins, (-1, 1, -1), (2, 0.5, 2), strict=True)]
+    for tolerance in (1e-6, 1e-9):
+        result = simulate(model, 0.5, tolerance=tolerance, step=0.005)
+        expected = np.zeros_like(result.time)
+        for part in turns:
+            moves = (result.time >= part.t[0]) & (result.time <= part.t[-1])
+            expected[moves] = part.sol(result.time[moves])[0]
+        np.testing.assert_allclose(result["inertia1.w"], expected, atol=5e-7 + 2 * tolerance)

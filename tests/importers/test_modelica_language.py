@@ -261,7 +261,8 @@ def test_experiment_documentation_and_interface(read: Read) -> None:
     assembly = read(
         """
         model M "Says what it is"
-          parameter Modelica.Units.SI.Mass m(displayUnit="g") = 2 "Mass of it";
+          parameter Modelica.Units.SI.Mass m(displayUnit="g") = 2 "Mass of it"
+            annotation(choices(choice=1 "One", choice=2 "Two"));
           Modelica.Blocks.Interfaces.RealInput u;
           Modelica.Blocks.Interfaces.RealOutput y;
           output Real twice(unit="kg") = 2*m;

@@ -99,14 +99,22 @@ def _unquoted(token: str) -> str:
 
 
 def _bound(arguments: Iterable[s.Argument]) -> Iterator[tuple[tuple[str, ...], Place]]:
-    """Paths that a modification gives a value, and where; what belongs to a vendor (`__Dymola_Commands`) left out."""
+    """Paths that a modification gives a value, and where."""
     for argument in arguments:
-        if argument.names[0].startswith("__"):
-            continue
         if argument.modification.value is not None:
             yield argument.names, argument.at
         for path, at in _bound(argument.modification.arguments):
             yield (*argument.names, *path), at
+
+
+def _given_once(arguments: tuple[s.Argument, ...] | None) -> tuple[s.Argument, ...]:
+    """Arguments that modify an element, each value at most once; annotations may repeat names, as choices do."""
+    known: set[tuple[str, ...]] = set()
+    for path, at in _bound(arguments or ()):
+        if path in known:
+            raise fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
+        known.add(path)
+    return arguments or ()
 
 
 def _present(items: Any) -> tuple[Any, ...]:
@@ -120,16 +128,12 @@ class _Reader(lark.Transformer[Any, Any]):
     def __init__(self, path: pathlib.Path) -> None:
         super().__init__(visit_tokens=False)
         self.path = path
-        self._repeated: list[tuple[int, Exception]] = []  # where in the text a modification says something twice
 
     def transform(self, tree: lark.Tree[Any]) -> Any:
         try:
-            result = super().transform(tree)
+            return super().transform(tree)
         except lark.exceptions.VisitError as error:
             raise error.orig_exc from None
-        if self._repeated:
-            raise self._repeated[0][1]
-        return result
 
     def _at(self, meta: Any) -> Place:
         return Place(self.path, getattr(meta, "line", 1))
@@ -168,7 +172,7 @@ class _Reader(lark.Transformer[Any, Any]):
     def class_extends(self, meta: Any, c: list[Any]) -> dict[str, Any]:
         name, modification, doc, composition, end = c
         own = s.Reference(self._at(meta), ((str(name), ()),))
-        base = s.Extends(self._at(meta), own, s.Modification(self._at(meta), modification or ()))
+        base = s.Extends(self._at(meta), own, s.Modification(self._at(meta), _given_once(modification)))
         result = self.long_class(meta, [name, doc, composition, end])
         return result | {"elements": (base, *result["elements"]), "is_extension": True}
 
@@ -178,7 +182,7 @@ class _Reader(lark.Transformer[Any, Any]):
     def short_class(self, meta: Any, c: list[Any]) -> dict[str, Any]:
         *prefixes, name, dimensions, arguments, comment = c
         at = self._at(meta)
-        base = s.Extends(at, name, s.Modification(at, arguments or ()))
+        base = s.Extends(at, name, s.Modification(at, _given_once(arguments)))
         return {
             "prefixes": frozenset(prefixes),
             "base": base,
@@ -279,7 +283,7 @@ class _Reader(lark.Transformer[Any, Any]):
 
     def extends_clause(self, meta: Any, c: list[Any]) -> s.Extends:
         at = self._at(meta)
-        return s.Extends(at, c[0], s.Modification(at, c[1] or ()))
+        return s.Extends(at, c[0], s.Modification(at, _given_once(c[1])))
 
     def class_element(self, meta: Any, c: list[Any]) -> s.Class:
         *prefixes, definition, _, _ = c
@@ -293,7 +297,7 @@ class _Reader(lark.Transformer[Any, Any]):
         ]
 
     def constraining(self, meta: Any, c: list[Any]) -> s.Extends:
-        return s.Extends(self._at(meta), c[0], s.Modification(self._at(meta), c[1] or ()))
+        return s.Extends(self._at(meta), c[0], s.Modification(self._at(meta), _given_once(c[1])))
 
     def component_clause(self, meta: Any, c: list[Any]) -> list[s.Component]:
         name, dimensions, *declarations = c
@@ -304,12 +308,13 @@ class _Reader(lark.Transformer[Any, Any]):
     def component_declaration(self, meta: Any, c: list[Any]) -> s.Component:
         name, dimensions, modification, condition, comment = c
         at = self._at(meta)
+        given = modification or s.Modification(at)
         return s.Component(
             at,
             name=str(name),
             type=s.Reference(at, ()),
             dimensions=dimensions or (),
-            modification=modification or s.Modification(at),
+            modification=dataclasses.replace(given, arguments=_given_once(given.arguments)),
             prefixes=frozenset(),
             condition=condition,
             doc=comment[0],
@@ -327,20 +332,11 @@ class _Reader(lark.Transformer[Any, Any]):
         return s.Modification(self._at(meta), (), c[0])
 
     def class_modification(self, meta: Any, c: list[Any]) -> tuple[s.Argument, ...]:
-        found = _present(c)
-        known: set[tuple[str, ...]] = set()
-        for path, at in _bound(found):
-            if path in known:
-                error = fault(at, f"{'.'.join(path)} is modified twice; keep one of the values")
-                self._repeated.append((meta.start_pos, error))
-            known.add(path)
-        return found
+        return _present(c)
 
     def element_modification(self, meta: Any, c: list[Any]) -> s.Argument:
         *prefixes, name, modification, _ = c
         at = self._at(meta)
-        if name.names[0].startswith("__"):  # vendors write what they like: Dymola repeats `file`
-            self._repeated = [(start, error) for start, error in self._repeated if start < meta.start_pos]
         return s.Argument(at, name.names, modification or s.Modification(at), frozenset(prefixes))
 
     def class_redeclaration(self, meta: Any, c: list[Any]) -> s.Argument:
