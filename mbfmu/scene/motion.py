@@ -187,14 +187,21 @@ def _rotation(matrices: np.ndarray) -> Track:
 
 
 def largest_turn(motion: Motion) -> float:
-    """The largest angle [rad] by which a frame or shape turns between neighbouring instants."""
-    turn = 0.0
-    for place in (*motion.frames, *(part.place for part in motion.parts)):
-        Q = place.rotation.values
-        if len(Q) > 1:
-            same = np.abs(np.einsum("ij,ij->i", Q[1:], Q[:-1])).min()
-            turn = max(turn, 2 * float(np.arccos(min(same, 1.0))))
-    return turn
+    """The largest angle [rad] by which a frame or shape turns between neighbouring instants.
+
+    An arrow whose vector passes through zero turns by half a turn at once: that is none of a shape within its frame.
+    """
+    frames = [_turn(frame.rotation.values) for frame in motion.frames]
+    shapes = [_turn(part.place.rotation.values) for part in motion.parts]
+    return max((*(t.max(initial=0.0) for t in frames), *(np.minimum(t, np.pi - t).max(initial=0.0) for t in shapes)),
+               default=0.0)  # fmt: skip
+
+
+def _turn(Q: np.ndarray) -> np.ndarray:
+    """Angles [rad], 0 to pi, between neighbouring quaternions [n, 4]."""
+    same = np.abs(np.einsum("ij,ij->i", Q[1:], Q[:-1]))
+    angles: np.ndarray = 2 * np.arccos(np.minimum(same, 1.0))
+    return angles
 
 
 @dataclasses.dataclass(frozen=True)
