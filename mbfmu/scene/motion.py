@@ -187,21 +187,23 @@ def _rotation(matrices: np.ndarray) -> Track:
 
 
 def largest_turn(motion: Motion) -> float:
-    """The largest angle [rad] by which a frame or shape turns between neighbouring instants.
+    """The largest angle [rad] by which a frame, or the long axis of a shape in it, turns between neighbouring instants.
 
-    An arrow whose vector passes through zero turns by half a turn at once: that is none of a shape within its frame.
+    An arrow whose vector passes through zero reverses at once: that is no turn.
     """
-    frames = [_turn(frame.rotation.values) for frame in motion.frames]
-    shapes = [_turn(part.place.rotation.values) for part in motion.parts]
-    return max((*(t.max(initial=0.0) for t in frames), *(np.minimum(t, np.pi - t).max(initial=0.0) for t in shapes)),
-               default=0.0)  # fmt: skip
+    turns = [0.0]
+    for frame in motion.frames:
+        Q = frame.rotation.values
+        turns.append(2 * _angle(np.einsum("ij,ij->i", Q[1:], Q[:-1])))
+    for part in motion.parts:
+        axes = Rotation.from_quat(part.place.rotation.values).apply([1.0, 0.0, 0.0])
+        turns.append(_angle(np.einsum("ij,ij->i", axes[1:], axes[:-1])))
+    return max(turns)
 
 
-def _turn(Q: np.ndarray) -> np.ndarray:
-    """Angles [rad], 0 to pi, between neighbouring quaternions [n, 4]."""
-    same = np.abs(np.einsum("ij,ij->i", Q[1:], Q[:-1]))
-    angles: np.ndarray = 2 * np.arccos(np.minimum(same, 1.0))
-    return angles
+def _angle(cosines: np.ndarray) -> float:
+    """The largest angle between lines [rad], from cosines of either sign."""
+    return float(np.arccos(min(np.abs(cosines).min(initial=1.0), 1.0)))
 
 
 @dataclasses.dataclass(frozen=True)
