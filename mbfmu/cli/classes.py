@@ -19,8 +19,8 @@ from mbfmu.modeling.declarations import Declaration, Parameter, Variable
 
 
 def has(name: str, classes: Mapping[str, type[Component]]) -> bool:
-    """True where `show` finds a class of this name."""
-    return any(f".{full}".endswith("." + name.removeprefix("Modelica.")) for full in classes)
+    """True where `of_name` finds a class."""
+    return bool(_ending_in(name, classes))
 
 
 def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
@@ -31,12 +31,17 @@ def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type
     ModelError
         There is none.
     """
-    found = {full: cls for full, cls in classes.items() if f".{full}".endswith("." + name.removeprefix("Modelica."))}
+    found = _ending_in(name, classes)
     if not found:
         raise ModelError(
             f"{name}: no component class has this name; {near(name, {*classes, *map(last, classes)}, 'mbfmu list')}"
         )
     return found
+
+
+def _ending_in(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
+    end = "." + name.removeprefix("Modelica.")
+    return {full: cls for full, cls in classes.items() if f".{full}".endswith(end)}
 
 
 def show(found: Sequence[tuple[str, type[Component]]]) -> None:

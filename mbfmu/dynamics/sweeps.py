@@ -83,7 +83,6 @@ class Sweeps:
     ) -> None:
         self.topology, self.unknowns, self.inputs, self.placeholders = topology, unknowns, inputs, placeholders
         self.flat, self.behaviours = topology.flat, topology.behaviours if behaviours is None else behaviours
-        #: Derivatives of conditions with respect to the signals that they are solved for.
         #: What equations were divided by, and what to say where that is singular.
         self.solved_for: dict[str, ca.SX] = {}
         self._known: dict[Hashable, ca.SX] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import pathlib
 from typing import Any
@@ -15,27 +16,9 @@ from mbfmu import Assembly, Start, System
 from mbfmu.components import Body, Revolute, World, rotational
 from mbfmu.errors import MbfmuError
 
-MODEL = """
-from mbfmu import Assembly, Start
-from mbfmu.components import Body, Revolute, World, rotational
 
 class P(Assembly):
-    def __init__(self):
-        self.world = World()
-        self.j = Revolute(useAxisFlange=True, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
-        self.b = Body(m=1.0, r_CM=(0.5, 0, 0))
-        self.drive = rotational.Torque(useSupport=True)
-        self.connect(self.world.frame_b, self.j.frame_a)
-        self.connect(self.j.frame_b, self.b.frame_a)
-        self.connect(self.drive.flange, self.j.axis)
-        self.connect(self.drive.support, self.j.support)
-        self.input(self.drive.tau, "u")
-        self.output(self.j.phi)
-"""
-
-
-class P(Assembly):
-    """The same."""
+    """A driven pendulum."""
 
     def __init__(self) -> None:
         self.world = World()
@@ -48,6 +31,14 @@ class P(Assembly):
         self.connect(self.drive.support, self.j.support)
         self.input(self.drive.tau, "u")
         self.output(self.j.phi)
+
+
+MODEL = f"""
+from mbfmu import Assembly, Start
+from mbfmu.components import Body, Revolute, World, rotational
+
+
+{inspect.getsource(P)}"""
 
 
 @pytest.fixture(scope="module")
