@@ -1,4 +1,4 @@
-"""Many runs in one process: batches of mbfmu, one by one and in lanes, and MuJoCo's rollout."""
+"""Many runs in one process: batches of mbfmu, one by one and in lanes, MuJoCo's rollout, Diffrax."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import mbfmu
 from benchmarks import mechanisms
 from benchmarks.building import without_cache
 from benchmarks.mechanisms import Mechanism
-from benchmarks.peers import mujoco
+from benchmarks.peers import diffrax, mujoco
 from benchmarks.timing import run_time
 from mbfmu.runtime.batch import Batch
 from mbfmu.runtime.compiled import compile_functions
@@ -89,7 +89,23 @@ def measure() -> Iterator[dict[str, Any]]:
                 if np.abs(final - ends[-1, :count]).max() <= row["error"]:
                     row |= {"mujoco": taken / runs, "step": step}
                     break
+            if mechanism is mechanisms.DOUBLE_PENDULUM:
+                row["diffrax"] = _by_diffrax(mechanism, ends, gravity[:, 0], row["error"])
         yield row
+
+
+def _by_diffrax(mechanism: Mechanism, ends: np.ndarray, gravity: np.ndarray, error: float) -> float | None:
+    """CPU time of a run, s: of its quickest method at the largest tolerance with which it errs no more than we do."""
+    count = len(mechanism.joints)
+    times = []
+    for method in diffrax.METHODS:
+        for tolerance in diffrax.SETTINGS:
+            call = diffrax.rollouts(mechanism, ends[0, :count], ends[0, count:], gravity, method, tolerance)
+            taken, final = run_time(lambda: call, _REPEATS)  # noqa: B023
+            if np.abs(final[0] - ends[-1, :count]).max() <= error:
+                times.append(taken / len(gravity))
+                break
+    return min(times, default=None)
 
 
 def _in_turn(batches: Mapping[str, Batch], values: np.ndarray) -> dict[str, tuple[float, np.ndarray]]:

@@ -13,6 +13,7 @@ from benchmarks.report import NAMES
 
 STYLES: dict[str, dict[str, Any]] = {
     "mbfmu": {"color": "#0b62a4", "marker": "o", "linewidth": 2.5, "zorder": 3},
+    "mbfmu_in_steps": {"color": "#0b62a4", "marker": "o", "linewidth": 1, "linestyle": "--", "fillstyle": "none"},
     "pinocchio": {"color": "#d1495b", "marker": "s"},
     "mujoco": {"color": "#edae49", "marker": "^"},
     "exudyn": {"color": "#5f7f5f", "marker": "D"},

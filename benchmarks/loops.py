@@ -1,4 +1,4 @@
-"""The right-hand side of mechanisms with many loops: mbfmu's compiled C, MuJoCo's mj_forward."""
+"""The right-hand side of mechanisms with many loops: mbfmu's compiled C, MuJoCo's mj_forward, Pinocchio in C++."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ import scipy.linalg
 
 from benchmarks import mechanisms
 from benchmarks.linkage import Linkage
-from benchmarks.mechanisms import Mechanism
+from benchmarks.mechanisms import Mechanism, State
 from benchmarks.peers import mujoco as peer
+from benchmarks.peers import pinocchio
 from benchmarks.timing import call_time
 from mbfmu.dynamics import System
 from mbfmu.export import native
@@ -37,9 +38,13 @@ SOLVERS = [(solver, tolerance) for solver in ("Newton", "CG") for tolerance in (
 
 
 def measure(
-    folder: pathlib.Path, families: dict[str, tuple[Callable[[int], Mechanism], Sequence[int]]] | None = None
+    folder: pathlib.Path,
+    families: dict[str, tuple[Callable[[int], Mechanism], Sequence[int]]] | None = None,
+    program: pathlib.Path | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield one row per mechanism: times of one evaluation, s, at its start, at rest.
+
+    Pinocchio is measured where its program is given.
 
     Raises
     ------
@@ -53,7 +58,10 @@ def measure(
             theirs, expected = _theirs(mechanism)
             difference = np.abs(found - expected).max() / np.abs(expected).max()
             assert difference < AGREEMENT, f"{mechanism.title}: MuJoCo differs by {difference:.1e}"
-            yield {"n": size, "family": family, "unknowns": unknowns, "mbfmu": ours, "mujoco": theirs}
+            row = {"n": size, "family": family, "unknowns": unknowns, "mbfmu": ours, "mujoco": theirs}
+            if program is not None:
+                row |= _pinocchio(program, mechanism, found)
+            yield row
 
 
 def _ours(mechanism: Mechanism, folder: pathlib.Path) -> tuple[int, float, np.ndarray]:
@@ -100,3 +108,15 @@ def _theirs(mechanism: Mechanism) -> tuple[float, np.ndarray]:
     free = scipy.linalg.null_space(jacobian, rcond=1e-9)
     stiff = free @ np.linalg.solve(free.T @ mass @ free, free.T @ -data.qfrc_bias)
     return min(times), stiff[peer.addresses(compiled, mechanism)]
+
+
+def _pinocchio(program: pathlib.Path, mechanism: Mechanism, expected: np.ndarray) -> dict[str, Any]:
+    """Time of its quickest way that gives these accelerations, and which that is; None where none does."""
+    at_rest = State(*np.zeros((2, len(mechanism.links))), *(np.zeros(0) for _ in range(4)))
+    times: dict[str, float] = {}
+    for way in pinocchio.ways(mechanism):
+        spent, found = pinocchio.from_cpp(program, mechanism, at_rest, way)
+        if np.abs(found - expected).max() < AGREEMENT * np.abs(expected).max():
+            times[f"{way[0]}, mu = {way[1]:g}"] = spent
+    best = min(times, key=lambda way: times[way], default=None)
+    return {"pinocchio": best and times[best], "way": best}

@@ -195,7 +195,7 @@ def four_bar_chain(k: int) -> Mechanism:
 
 
 def scissor_lift(k: int) -> Mechanism:
-    """k pairs of crossed bars on top of each other, the lowest on a hinge and on a slide, falling."""
+    """k pairs of crossed bars in a pile, the lowest on a hinge and on a slide, falling; they lie flat before 0.8 s."""
     up, down, half = (0.8, 0.3, 0.0), (-0.8, 0.3, 0.0), (0.4, 0.15, 0.0)
     slider = Link("slider", -1, AXES[0], (0.8, 0.0, 0.0), 2.0, inertia=0.01 * np.eye(3), prismatic=True)
     mass, _, inertia = solid(down, 0.04)  # hinged in its middle
@@ -209,7 +209,7 @@ def scissor_lift(k: int) -> Mechanism:
         ]
         end = (below, up) if i else (0, (0.0, 0.0, 0.0))
         closures.append(Closure((bar + 1, end[0]), ((0.4, -0.15, 0.0), end[1]), (True, True, False)))
-    return Mechanism("", f"scissor lift of {k} stages", tuple(links), tuple(closures), stop_time=1.0)
+    return Mechanism("", f"scissor lift of {k} stages", tuple(links), tuple(closures), stop_time=0.5)
 
 
 def truss(n: int) -> Mechanism:

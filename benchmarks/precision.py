@@ -40,5 +40,5 @@ def growth(rows: Sequence[Mapping[str, Any]], key: str = "mbfmu") -> float:
 
 def best_ratio(times: Mapping[str, float | None]) -> float | None:
     """Return the time of the best peer over that of mbfmu, None where one of the two is missing."""
-    ours, peers = times["mbfmu"], [time for name, time in times.items() if name != "mbfmu" and time]
+    ours, peers = times["mbfmu"], [time for name, time in times.items() if not name.startswith("mbfmu") and time]
     return min(peers) / ours if ours and peers else None

@@ -10,7 +10,13 @@ from rich.table import Table
 
 from benchmarks.precision import TARGET, best_ratio, growth
 
-NAMES = {"mbfmu": "mbfmu", "pinocchio": "Pinocchio", "mujoco": "MuJoCo", "exudyn": "Exudyn"}
+NAMES = {
+    "mbfmu": "mbfmu",
+    "mbfmu_in_steps": "mbfmu, steps of 10 ms",
+    "pinocchio": "Pinocchio",
+    "mujoco": "MuJoCo",
+    "exudyn": "Exudyn",
+}
 
 
 def show(results: Mapping[str, Any], console: Console) -> None:
@@ -60,15 +66,25 @@ def _forward_dynamics(results: Mapping[str, Any]) -> Table:
 
 def _loops(results: Sequence[Mapping[str, Any]]) -> Table:
     table = _table(
-        "Right-hand side of mechanisms with many loops, µs", "", "unknowns", "mbfmu", "MuJoCo", "mbfmu : MuJoCo"
+        "Right-hand side of mechanisms with many loops, µs",
+        "",
+        "unknowns",
+        "mbfmu",
+        "MuJoCo",
+        "Pinocchio, C++",
+        "its way",
+        "mbfmu : MuJoCo",
+        "mbfmu : best peer",
     )
     powers = []
     for family in dict.fromkeys(row["family"] for row in results):
         rows = [row for row in results if row["family"] == family]
         for row in rows:
-            times = [f"{1e6 * row[key]:.1f}" for key in ("mbfmu", "mujoco")]
-            ratio = f"{row['mbfmu'] / row['mujoco']:.2f}"
-            table.add_row(f"{family} {row['n']}", str(row["unknowns"]), *times, ratio)
+            peer = row.get("pinocchio")
+            times = [f"{1e6 * time:.1f}" if time else "not measured" for time in (row["mbfmu"], row["mujoco"], peer)]
+            best = min(row["mujoco"], peer or row["mujoco"])
+            ratios = [f"{row['mbfmu'] / time:.2f}" for time in (row["mujoco"], best)]
+            table.add_row(f"{family} {row['n']}", str(row["unknowns"]), *times, row.get("way") or "", *ratios)
         if len(rows) > 1:
             powers.append(f"{family} {growth(rows):.2f} (MuJoCo {growth(rows, 'mujoco'):.2f})")
     if powers:
@@ -83,12 +99,16 @@ def _growth(rows: Sequence[Mapping[str, Any]], small: int, large: int) -> float 
 
 def _work_precision(results: Sequence[Mapping[str, Any]]) -> Table:
     table = _table(f"CPU time to an error of {TARGET:g} rad at the end, ms", "", *NAMES.values(), "best peer : mbfmu")
+    chosen = []
     for result in results:
         times = result["time_at_target"]
         cells = [f"{1e3 * times[key]:.2f}" if times[key] else "not reached" for key in NAMES]
         ratio = best_ratio(times)
         table.add_row(result["title"], *cells, f"{ratio:.1f}" if ratio else "")
-    table.caption = "mbfmu: native FMU through FMPy in steps of 10 ms; the others: one run by their own integrator."
+        ways = ", ".join(f"{NAMES[key]} {way}" for key, way in result.get("chosen", {}).items() if way)
+        chosen += [f"{result['title']}: {ways}."] if ways else []
+    table.caption = "mbfmu: native FMU through FMPy. All make one call to the end, but for the steps of 10 ms. "
+    table.caption += " ".join(chosen)
     return table
 
 
@@ -111,14 +131,23 @@ def _do_step(results: Mapping[str, float]) -> Table:
 def _batches(rows: Sequence[Mapping[str, Any]]) -> Table:
     kinds = ("interpreted", "interpreted, in lanes", "compiled", "compiled, in lanes")
     table = _table(
-        "Many runs in one thread, µs a run", "", *kinds, "compiling, s", "MuJoCo's rollout", "error of mbfmu, rad"
+        "Many runs in one thread, µs a run",
+        "",
+        *kinds,
+        "compiling, s",
+        "MuJoCo's rollout",
+        "Diffrax",
+        "error of mbfmu, rad",
     )
     for row in rows:
         times = [f"{1e6 * row[key]:.0f}" if key in row else "" for key in kinds]
         peer = f"{1e6 * row['mujoco']:.0f}" if row["mujoco"] else "not reached" if "error" in row else ""
+        other = f"{1e6 * row['diffrax']:.0f}" if row.get("diffrax") else ""
         error = f"{row['error']:.1e}" if "error" in row else ""
-        table.add_row(f"{row['n']}, {row['stop_time']:g} s", *times, f"{row['compiling']:.2f}", peer, error)
-    table.caption = f"{rows[0]['lanes']} lanes. MuJoCo: the longest step with which its error is not larger."
+        table.add_row(f"{row['n']}, {row['stop_time']:g} s", *times, f"{row['compiling']:.2f}", peer, other, error)
+    table.caption = (
+        f"{rows[0]['lanes']} lanes. MuJoCo, Diffrax: the longest step, the largest tolerance whose error is not larger."
+    )
     return table
 
 

@@ -21,7 +21,7 @@ from benchmarks.peers import pinocchio
 
 SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "batches", "building")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "scipy", "numpy")
+PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "diffrax", "jax", "scipy", "numpy")
 
 
 def main() -> int:
@@ -56,14 +56,18 @@ def measured(section: str, console: Console) -> Any:
         folder = pathlib.Path(name)
         if section == "do_step":
             return do_step.measure(folder)
-        if section == "work_precision":
-            return [work_precision.measure(mechanism, folder) for mechanism in work_precision.MECHANISMS]
         if section == "batches":
             return _shown(section, batches.measure(), status)
-        if section in ("building", "loops"):
-            return _shown(section, {"building": building, "loops": loops}[section].measure(folder), status)
-        status.update("compiling Pinocchio's aba: a minute, once")
+        if section == "building":
+            return _shown(section, building.measure(folder), status)
+        status.update("compiling Pinocchio's algorithms: some minutes, once")
         program = pinocchio.program(folder)
+        status.update(section)
+        if section == "loops":
+            return _shown(section, loops.measure(folder, program=program), status)
+        if section == "work_precision":
+            runs = (work_precision.measure(m, folder, program=program) for m in work_precision.MECHANISMS)
+            return _shown(section, runs, status)
         return {
             "sizes": _shown(section, forward_dynamics.measure(folder, program=program), status),
             "trees": _shown(section, forward_dynamics.measure_trees(folder, program), status),

@@ -21,9 +21,7 @@ def _importable(root: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def module(name: str) -> Any:
     """Return a module of the benchmarks; skip where it needs what is not installed."""
-    if name == "loops":
-        pytest.importorskip("mujoco", reason="no mujoco: the extra mbfmu[bench] has it")
-    if name in ("forward_dynamics", "work_precision"):
+    if name in ("forward_dynamics", "work_precision", "loops"):
         for peer in ("pinocchio", "mujoco", "exudyn"):
             pytest.importorskip(peer, reason=f"no {peer}: the extra mbfmu[bench] has it")
     if name in ("forward_dynamics", "work_precision", "do_step", "loops", "building") and find_compiler() is None:
@@ -68,12 +66,39 @@ def test_large_loops_accelerate_as_those_of_mujoco(tmp_path: pathlib.Path) -> No
     assert all(row[key] > 0 for row in rows for key in ("mbfmu", "mujoco"))
 
 
+def test_loops_on_branches_accelerate_in_pinocchio_as_in_mbfmu(tmp_path: pathlib.Path) -> None:
+    """Each link of a chain of four-bars follows one that is not the last before it, which Pinocchio would get wrong."""
+    loops, mechanisms = module("loops"), module("mechanisms")
+    mechanism = mechanisms.four_bar_chain(4)
+    ordered, places = loops.pinocchio.depth_first(mechanism)
+    assert [link.name for link in ordered.links] == [mechanism.links[place].name for place in places]
+    assert sorted(places) == list(range(12)) != places
+    found = loops.pinocchio.accelerations(ordered)(np.zeros(12), np.zeros(12))
+    _, _, ours = loops._ours(mechanism, tmp_path)
+    assert found == pytest.approx(ours[places], rel=1e-8, abs=1e-8)
+
+
+def test_diffrax_ends_where_a_batch_does(tmp_path: pathlib.Path) -> None:
+    """Its equations are of the benchmark's own: two independent derivations of the double pendulum."""
+    pytest.importorskip("diffrax", reason="no diffrax: the extra mbfmu[bench] has it")
+    import mbfmu
+
+    mechanisms = module("mechanisms")
+    joints, gravity = [link.position for link in mechanisms.DOUBLE_PENDULUM.links], np.array([9.0, 9.80665])
+    run = mbfmu.simulate(mbfmu.load("double_pendulum"), outputs=joints, tolerance=1e-10, step=3.0, stop_time=3.0)
+    start = np.array([run[name][0] for name in joints])
+    rollouts = module("peers.diffrax").rollouts
+    found = rollouts(mechanisms.DOUBLE_PENDULUM, start, np.zeros(2), gravity, "Dopri8", 1e-9)()
+    assert found[1] == pytest.approx([run[name][-1] for name in joints], abs=1e-7)
+    assert np.abs(found[0] - found[1]).max() > 1e-3
+
+
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "four_bar"])
 def test_all_tools_converge_to_the_same_end(name: str, tmp_path: pathlib.Path) -> None:
     work_precision = module("work_precision")
     mechanism = next(m for m in work_precision.MECHANISMS if m.gallery == name)
     result = work_precision.measure(mechanism, tmp_path, slice(0, 3, 2))
-    assert set(result["points"]) == {"mbfmu", "pinocchio", "mujoco", "exudyn"}
+    assert set(result["points"]) == {"mbfmu", "mbfmu_in_steps", "pinocchio", "mujoco", "exudyn"}
     for tool, (coarse, fine) in result["points"].items():
         assert fine.error < 0.01, tool
         assert fine.error < 0.3 * coarse.error, tool
@@ -130,8 +155,8 @@ def test_results_are_shown_and_drawn(tmp_path: pathlib.Path) -> None:
     from rich.console import Console
 
     points = [(1e-4, 1e-3, 1e-4), (1e-8, 4e-3, 1e-8)]
-    tools = ("mbfmu", "pinocchio", "mujoco", "exudyn")
-    times = {"mbfmu": 2e-3, "pinocchio": 9e-3, "mujoco": 8e-3, "exudyn": None}
+    tools = ("mbfmu", "mbfmu_in_steps", "pinocchio", "mujoco", "exudyn")
+    times = {"mbfmu": 2e-3, "mbfmu_in_steps": 3e-3, "pinocchio": 9e-3, "mujoco": 8e-3, "exudyn": None}
     row = {"c": 1e-6, "python": 1.2e-6, "pinocchio_cpp": 4e-6, "pinocchio": 5e-6, "mujoco": 3e-6}
     results = {
         "forward_dynamics": {

@@ -13,7 +13,10 @@ from benchmarks.mechanisms import GRAVITY, Mechanism
 
 #: Tolerances of the explicit method for trees, step sizes of the implicit one for loops, s.
 TOLERANCES = (1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
-STEPS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4)
+STEPS = (1e-2, 5e-3, 2e-3, 1e-3, 5e-4, 2e-4, 1e-4, 5e-5)
+
+#: Newton's method of the implicit one: tolerance, and whether its Jacobian is kept from step to step.
+NEWTON = {"full Newton, 1e-10": (1e-10, False), "modified Newton, 1e-8": (1e-8, True)}
 
 _REVOLUTE = (exu.JointType.RevoluteX, exu.JointType.RevoluteY, exu.JointType.RevoluteZ)
 _PRISMATIC = (exu.JointType.PrismaticX, exu.JointType.PrismaticY, exu.JointType.PrismaticZ)
@@ -22,6 +25,11 @@ _PRISMATIC = (exu.JointType.PrismaticX, exu.JointType.PrismaticY, exu.JointType.
 def settings(mechanism: Mechanism) -> tuple[float, ...]:
     """Return what to vary: tolerances of trees, step sizes of loops."""
     return STEPS if mechanism.closures else TOLERANCES
+
+
+def variants(mechanism: Mechanism) -> tuple[str, ...]:
+    """Return the names of what is tried: of loops the ways of `NEWTON`."""
+    return tuple(NEWTON) if mechanism.closures else ("",)
 
 
 def assemble(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[Any, int]:
@@ -68,7 +76,9 @@ def assemble(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> tuple[Any, i
     return system, node
 
 
-def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float], Callable[[], np.ndarray]]:
+def runs(
+    mechanism: Mechanism, q: np.ndarray, v: np.ndarray, variant: str
+) -> Callable[[float], Callable[[], np.ndarray]]:
     """Return, for a tolerance or a step size, a run that ends with the coordinates at the stop time."""
 
     def run(setting: float) -> Callable[[], np.ndarray]:
@@ -82,7 +92,9 @@ def runs(mechanism: Mechanism, q: np.ndarray, v: np.ndarray) -> Callable[[float]
             method = exu.DynamicSolverType.GeneralizedAlpha
             time.numberOfSteps = round(mechanism.stop_time / setting)
             time.generalizedAlpha.spectralRadius = 0.9
-            time.newton.relativeTolerance = time.newton.absoluteTolerance = 1e-10
+            tolerance, modified = NEWTON[variant]
+            time.newton.relativeTolerance = time.newton.absoluteTolerance = tolerance
+            time.newton.useModifiedNewton = modified
         else:
             method = exu.DynamicSolverType.DOPRI5
             time.numberOfSteps = 1  # the longest step is the whole run
