@@ -179,7 +179,9 @@ def flipped_bits(importer: Importer) -> dict[str, int]:
     assert unit is not None, importer.lines
     unit.start()
     unit.step(0.0, 0.3)
-    data = bytearray(unit.serialize(unit.save()))
+    saved = unit.save()
+    data = bytearray(unit.serialize(saved))
+    unit.call("FreeFMUstate", ctypes.byref(saved))
     unit.step(0.3, 0.2)
     end = unit.get("flange.s")
     refused = 0

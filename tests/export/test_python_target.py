@@ -31,6 +31,7 @@ from mbfmu.fmus.planar_loop_release import PlanarLoopRelease
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
 from mbfmu.runtime.references import value_references
+from mbfmu.validation import validate
 
 pytestmark = pytest.mark.skipif(
     sys.platform not in ("linux", "win32"), reason="pythonfmu has no library for this system"
@@ -38,12 +39,11 @@ pytestmark = pytest.mark.skipif(
 
 HERE = pathlib.Path(__file__).resolve().parent
 IDENTIFIER = "Examples_Oscillator"
+REAL, SIZE = ctypes.c_double, ctypes.c_size_t
 GUID = "{the same for both targets}"
 
 
-def write_fmu(
-    folder: pathlib.Path, system: Any, target: str, guid: str, platforms: Sequence[str] = ()
-) -> pathlib.Path:
+def write_fmu(folder: pathlib.Path, system: Any, target: str, guid: str, platforms: Sequence[str] = ()) -> pathlib.Path:
     """Write an FMU of the oscillator as a folder."""
     references = value_references(system.variables)
     folder.mkdir(parents=True)
@@ -126,7 +126,7 @@ def test_it_is_for_co_simulation_only(importer: Importer) -> None:
     importer.lines.clear()
     assert importer.instantiate(kind=MODEL_EXCHANGE) is None
     assert [status for _, status, _, _ in importer.lines] == [ERROR]
-    assert "no interface of the type 0" in importer.lines[0][3]
+    assert "FMUs that Python hosts are for co-simulation only" in importer.lines[0][3]
 
 
 @pytest.mark.parametrize(
@@ -218,21 +218,33 @@ def test_errors_leave_the_importers_values_alone(unit: Unit) -> None:
         assert values == [UNTOUCHED[kind]] * 2
 
 
-@pytest.mark.parametrize(
-    ("function", "count"),
-    [("GetDirectionalDerivative", 6), ("SetRealInputDerivatives", 4), ("GetRealOutputDerivatives", 4)],
-)
-def test_what_pythonfmu_does_not_know_is_an_error(unit: Unit, function: str, count: int) -> None:
-    unit.start()
-    assert unit.call(function, *([None] * count)) == ERROR
-    assert unit.importer.lines[-1][1] == ERROR
-    assert "FMUs that Python hosts do not offer it" in unit.importer.lines[-1][3]
+def test_what_pythonfmu_does_not_know_is_that_of_the_native_target(importer: Importer, reference: Importer) -> None:
+    """Directional derivatives, and those of inputs and outputs: with F = 4 t, m = 2 and c = 8."""
+    found = []
+    for fmu in (importer, reference):
+        unit = fmu.instantiate()
+        assert unit is not None
+        unit.start()
+        one, order, value = (REAL * 1)(1.0), (ctypes.c_int * 1)(1), (REAL * 1)(4.0)
+        force, speed, change = ((ctypes.c_uint * 1)(fmu.variables[n][1]) for n in ("flange.f", "mass.v", "mass.a"))
+        assert unit.call("SetRealInputDerivatives", force, SIZE(1), order, value) == OK
+        assert unit.step(0.0, 0.5) == OK
+        slope, partial = (REAL * 1)(), (REAL * 1)()
+        assert unit.call("GetRealOutputDerivatives", speed, SIZE(1), order, slope) == OK
+        assert unit.call("GetDirectionalDerivative", change, SIZE(1), force, SIZE(1), one, partial) == OK
+        assert unit.call("GetDirectionalDerivative", change, SIZE(1), force, SIZE(1), None, partial) == ERROR
+        found.append((unit.get("mass.v"), unit.get("mass.a"), slope[0], partial[0]))
+        unit.free()
+    assert found[0] == found[1]
+    assert found[0][1:] == pytest.approx((1.0 - 4.0 * 0.1 * np.cos(1.0) - 4.0 * (0.25 - np.sin(1.0) / 4),) * 2 + (0.5,))
 
 
 def test_every_bit_of_a_serialized_state_counts(unit: Unit) -> None:
     unit.start()
     unit.step(0.0, 0.3)
-    data = bytearray(unit.serialize(unit.save()))
+    saved = unit.save()
+    data = bytearray(unit.serialize(saved))
+    assert unit.call("FreeFMUstate", ctypes.byref(saved)) == OK
     for i in range(8 * len(data)):
         data[i // 8] ^= 1 << i % 8
         status, state = unit.deserialize(bytes(data))
@@ -252,7 +264,8 @@ def test_states_are_kept_set_and_serialized(unit: Unit, importer: Importer) -> N
     unit.step(0.5, 0.5)
     end = unit.get("flange.s")
     assert end == pytest.approx(0.1 * np.cos(2.0), abs=1e-8)
-    for kept in (state, unit.deserialize(data)[1]):
+    copy = unit.deserialize(data)[1]
+    for kept in (state, copy):
         assert unit.call("SetFMUstate", kept) == OK
         assert unit.get("flange.s") == pytest.approx(0.1 * np.cos(1.0), abs=1e-8)
         assert unit.step(0.5, 0.5) == OK
@@ -260,7 +273,7 @@ def test_states_are_kept_set_and_serialized(unit: Unit, importer: Importer) -> N
     assert unit.call("GetFMUstate", ctypes.byref(state)) == OK  # in place of the old one
     other = importer.instantiate(b"other")
     assert other is not None
-    assert other.call("SetFMUstate", other.deserialize(data)[1]) == OK
+    assert other.call("SetFMUstate", copy) == OK
     assert other.step(0.5, 0.5) == OK
     assert other.get("flange.s") == end
     other.free()
@@ -269,6 +282,8 @@ def test_states_are_kept_set_and_serialized(unit: Unit, importer: Importer) -> N
     long = ctypes.create_string_buffer(b"x" * (len(data) + 9), len(data) + 9)
     assert unit.call("SerializeFMUstate", state, long, ctypes.c_size_t(len(data) + 9)) == OK
     assert long.raw[len(data) :] == b"x" * 9
+    for kept in (state, copy):
+        assert unit.call("FreeFMUstate", ctypes.byref(kept)) == OK
 
 
 def test_instances_are_independent(importer: Importer) -> None:
@@ -318,7 +333,7 @@ def test_fmus_of_one_process_have_slaves_and_runtimes_of_their_own(
 def test_a_defect_of_the_slave_is_an_error_and_no_end(system: Any, tmp_path: pathlib.Path) -> None:
     folder = write_fmu(tmp_path / "fmu", system, "python", "{defect}")
     hook = next((folder / "resources").glob("mbfmu_runtime_*")) / "slave.py"
-    hook.write_text(hook.read_text().replace('b"fmi2DoStep"', "1 / 0"))
+    hook.write_text(hook.read_text().replace("do_step(current_time, step_size)", "do_step(1 / 0)"))
     package = hook.parent.rename(hook.parent.with_name("mbfmu_runtime_defect"))
     module = (folder / "resources" / "slavemodule.txt").read_text()
     slave = folder / "resources" / f"{module}.py"
@@ -370,17 +385,21 @@ def test_a_run_in_fmpy_follows_the_closed_form(folder: pathlib.Path) -> None:
     np.testing.assert_allclose(result["flange.s"], 0.5 * (1 - np.cos(4 * t)) + 0.25 * np.sin(4 * t), atol=1e-7)
 
 
+@pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("assembly", [DoublePendulum, PlanarLoopRelease])
 def test_a_run_of_the_gallery_is_that_of_the_native_target(
-    assembly: type[mbfmu.Assembly], tmp_path: pathlib.Path
+    assembly: type[mbfmu.Assembly], fmi: int, tmp_path: pathlib.Path
 ) -> None:
     """To the last bit, all variables, events included; once more from another folder, when the first is gone."""
     runs = []
     for target in ("python", "native", "python"):
         kind = {"equations": "interpreted"} if target == "native" else {}
-        file = mbfmu.build(assembly(), tmp_path / f"{target}.fmu", target=target, **kind)
-        reals = [v.name for v in fmpy.read_model_description(str(file)).modelVariables if v.type == "Real"]
+        file = mbfmu.build(assembly(), tmp_path / f"{target}.fmu", fmi=fmi, target=target, **kind)
+        assert validate(file) == []
+        described = fmpy.read_model_description(str(file))
+        reals = [v.name for v in described.modelVariables if v.type in ("Real", "Float64")]
         assert len(reals) > 20
+        assert described.coSimulation.needsExecutionTool == (target == "python")
         runs.append(fmpy.simulate_fmu(str(file), output=reals))
     assert len(runs[0]) > 100
     assert runs[0].tobytes() == runs[1].tobytes() == runs[2].tobytes()
