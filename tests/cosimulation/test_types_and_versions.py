@@ -6,6 +6,7 @@ import dataclasses
 import itertools
 import pathlib
 import zipfile
+from types import SimpleNamespace
 
 import fmpy
 import numpy as np
@@ -17,6 +18,7 @@ import mbfmu
 from mbfmu import Assembly, Start
 from mbfmu.components import Body, World, blocks, forces
 from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.cosimulation.variables import Interface, shape_of
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.export.ssp import write_ssp
@@ -239,6 +241,18 @@ def test_results_have_the_elements_of_matrices_in_their_places(fmus: dict[str, p
     assert matrices[0].shape == (11, 3, 3)
     assert np.abs(matrices[0][-1] - matrices[0][-1].T).max() > 0.1
     assert np.array_equal(*matrices)
+
+
+def test_elements_of_derivatives_have_the_names_of_fmi_2() -> None:
+    """`der(r[2])` and `der(r[2],2)`, of arrays and of their scalars."""
+    names = ["r", "der(r)", "der(r,2)"]
+    arrays = [SimpleNamespace(name=name, aliases=[], shape=(3,)) for name in names]
+    interface = Interface(SimpleNamespace(modelVariables=arrays))
+    for name, element in zip(names, ("r[2]", "der(r[2])", "der(r[2],2)"), strict=True):
+        (scalar,) = interface[element]
+        assert (scalar.variable.name, scalar.element) == (name, 1)
+        assert shape_of(name, interface[name]) == (3,)
+        assert shape_of(element, interface[element]) == ()
 
 
 def test_single_elements_are_set_without_touching_others(fmus: dict[str, pathlib.Path]) -> None:
