@@ -63,8 +63,8 @@ def cosimulate(
     scheme
         One of `SCHEMES`. `gauss-seidel` steps the elements in the order of the structure.
     inputs
-        One of `INPUTS`, for continuous inputs; others are held. All but `hold` need FMUs that take input derivatives,
-        which FMI 2.0 knows; `tangent` those that give output derivatives, too.
+        One of `INPUTS`, for continuous inputs; others are held. All but `hold` need FMUs that take input derivatives
+        (FMI 2.0) or inputs in intermediate updates (FMI 3.0); `tangent` those that give output derivatives, too.
     tolerance
         Relative tolerance of the FMUs' own integrators; theirs where None.
     start_values
@@ -88,7 +88,9 @@ def cosimulate(
     times = _communication_points(start_time, stop, step)
     with contextlib.ExitStack() as stack:
         slaves = {
-            name: stack.enter_context(open_slave(name, path, structure.descriptions[name], structure.interfaces[name]))
+            name: stack.enter_context(
+                open_slave(name, path, structure.descriptions[name], structure.interfaces[name], inputs != "hold")
+            )
             for name, path in structure.files.items()
         }
         master = _Master(structure, slaves, scheme, inputs)
@@ -166,13 +168,13 @@ class _Master:
         able = slave.description.coSimulation
         if self.inputs != "hold" and takes and not slave.takes_slopes:
             raise SimulationError(
-                f"{slave.name}: takes no input derivatives (canInterpolateInputs of FMI 2.0), which "
-                f"inputs={self.inputs!r} needs; build it for the native target and FMI 2.0 or choose inputs='hold'"
+                f"{slave.name}: takes no input derivatives (canInterpolateInputs of FMI 2.0, "
+                f"providesIntermediateUpdate of FMI 3.0), which inputs={self.inputs!r} needs; choose inputs='hold'"
             )
         if self.inputs == "tangent" and gives and not able.maxOutputDerivativeOrder:
             raise SimulationError(
                 f"{slave.name}: gives no output derivatives (maxOutputDerivativeOrder), which inputs='tangent' needs; "
-                "build it for the native target or choose inputs='secant'"
+                "choose inputs='secant'"
             )
 
     # -- start

@@ -239,10 +239,33 @@ class Slave2(Slave):
 class Slave3(Slave):
     """An instance of an FMU of FMI 3.0, without event mode and early return."""
 
+    #: The lines that inputs follow: which, their values and slopes, and the time [s] at which they begin.
+    _lines: tuple[Values, np.ndarray, np.ndarray, float] | None = None
+    #: Whether inputs were asked for in a step, and what went wrong then.
+    _asked = False
+    _failure: Exception | None = None
+
     @property
     def takes_slopes(self) -> bool:
-        """FMI 3.0 has no input derivatives."""
-        return False
+        """Has it intermediate updates, which came in place of input derivatives? It may still ask for no inputs."""
+        return bool(self.description.coSimulation.providesIntermediateUpdate)
+
+    def set_slopes(self, values: Values, slopes: np.ndarray) -> None:
+        """Let Real inputs go on from their values along lines, of an FMU that asks for them."""
+        if len(values):
+            self._lines = (values, np.array(self.get(values)), slopes, self.time)
+
+    def update(self, _environment: Any, time: float, requested: bool, *arguments: Any) -> None:
+        """The FMU's call within a step: it takes inputs at a time [s], where it asks for them."""
+        ends = arguments[-2]
+        ends[0] = False
+        if requested and self._lines is not None:
+            values, begin, slopes, start = self._lines
+            self._asked = True
+            try:
+                self.set(values, begin + slopes * (time - start))
+            except Exception as error:  # raised where the step ends: there is C in between
+                self._failure = error
 
     def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
         """Set start values, and enter initialisation mode, which takes the experiment."""
@@ -270,8 +293,22 @@ class Slave3(Slave):
 
     def _do_step(self, size: float) -> None:
         _, terminate, _, reached = self._fmu.doStep(self.time, size)
+        failure, self._failure = self._failure, None
+        if failure is not None:
+            raise failure
+        if self._lines is not None and not self._asked:
+            raise SimulationError("it asks for no inputs in intermediate updates; choose inputs='hold'")
         if terminate:
             raise SimulationError(f"it ends the simulation at {reached:.9g} s")
+
+
+def _continuous_inputs(description: Any) -> list[Any]:
+    """FMPy's variables that are inputs and change between events."""
+    return [
+        variable
+        for variable in description.modelVariables
+        if variable.causality == "input" and Scalar(variable.name, variable).continuous
+    ]
 
 
 def _number(text: Any) -> Any:
@@ -289,8 +326,10 @@ def _native(type_: str, value: Any) -> Any:
 
 
 @contextlib.contextmanager
-def open_slave(name: str, path: pathlib.Path, description: Any, interface: Interface) -> Iterator[Slave]:
-    """Yield an instance of an FMU, and free it afterwards.
+def open_slave(
+    name: str, path: pathlib.Path, description: Any, interface: Interface, lines: bool = False
+) -> Iterator[Slave]:
+    """Yield an instance of an FMU, and free it afterwards. With `lines`, its inputs shall go on within steps.
 
     Raises
     ------
@@ -317,16 +356,30 @@ def open_slave(name: str, path: pathlib.Path, description: Any, interface: Inter
     def log_3(_environment: Any, status: int, _category: bytes, message: bytes) -> None:
         note(status, message)
 
+    slave: Slave | None = None
+
+    def update(*arguments: Any) -> None:
+        if isinstance(slave, Slave3):
+            slave.update(*arguments)
+
+    options: dict[str, Any] = {}
+    inputs = _continuous_inputs(description)
+    if lines and of_fmi_3 and inputs and description.coSimulation.providesIntermediateUpdate:
+        required = [int(variable.valueReference) for variable in inputs]
+        options = {"intermediate_update": update, "required_intermediate_variables": required}
+
     with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
         fmpy.extract(str(path), folder)
         try:
             # FMPy enters the folder of the binary, and stays there where it cannot be loaded.
             with contextlib.chdir(pathlib.Path.cwd()):
-                fmu = instantiate_fmu(folder, description, "CoSimulation", logger=log_3 if of_fmi_3 else log_2)
+                log = log_3 if of_fmi_3 else log_2
+                fmu = instantiate_fmu(folder, description, "CoSimulation", logger=log, **options)
         except Exception as error:
             reason = messages[-1] if messages else error
             raise SimulationError(f"{name} ({path}): cannot be instantiated: {reason}") from error
         try:
-            yield (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, messages)
+            slave = (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, messages)
+            yield slave
         finally:
             fmu.freeInstance()

@@ -20,6 +20,9 @@ KINDS = {
 
 _ELEMENT = re.compile(r"(.+)\[(\d+(?:,\d+)*)\]")
 
+#: A derivative, `der(r)` or `der(r,2)`: its elements are `der(r[1])` and `der(r[1],2)`.
+_DERIVATIVE = re.compile(r"(der\(.+?)((?:,\d+)?\))")
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Scalar:
@@ -75,7 +78,8 @@ class Interface(Mapping[str, tuple[Scalar, ...]]):
                 self._scalars[name] = tuple(found[indices] for indices in sorted(found))
 
     def _add_array(self, name: str, variable: Any) -> None:
-        before, after = (name[:-1], ")") if name.startswith("der(") and name.endswith(")") else (name, "")
+        match = _DERIVATIVE.fullmatch(name)
+        before, after = match.groups() if match else (name, "")
         scalars = tuple(
             Scalar(f"{before}[{','.join(map(str, indices))}]{after}", variable, indices)
             for indices in itertools.product(*(range(1, size + 1) for size in variable.shape))
@@ -102,7 +106,8 @@ def shape_of(name: str, scalars: Sequence[Scalar]) -> tuple[int, ...]:
     """Shape of the array that a name stands for; empty where it stands for a scalar."""
     if scalars[0].name == name:
         return ()
-    match = _ELEMENT.fullmatch(scalars[-1].name.removesuffix(")"))
+    derivative = _DERIVATIVE.fullmatch(scalars[-1].name)
+    match = _ELEMENT.fullmatch(derivative[1] if derivative else scalars[-1].name)
     return _indices(match[2]) if match else ()
 
 

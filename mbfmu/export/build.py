@@ -47,7 +47,10 @@ VERSIONS = (2, 3)
 _INTERPRETED = "runs 1.2 to 3 times slower than compiled"
 
 #: What each target offers.
-CAPABILITIES = {"native": native.CAPABILITIES, "python": Capabilities(needsExecutionTool=True)}
+CAPABILITIES: dict[str, Capabilities] = {
+    "native": native.CAPABILITIES,
+    "python": dataclasses.replace(native.CAPABILITIES, needsExecutionTool=True),
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -108,7 +111,7 @@ def build(
         File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
         it is complete, and not before.
     fmi
-        Version of FMI: 2 (2.0), or 3 (3.0; of the native target).
+        Version of FMI: 2 (2.0), or 3 (3.0).
     target
         `native` (a C library, nothing needed where it runs), `python` (hosted by Python, which it needs where it runs),
         or `auto`: native.
@@ -153,8 +156,6 @@ def build(
     report = progress or _silent
     if fmi not in VERSIONS:
         raise BuildError(f"FMI {fmi!r} is unknown; there are {', '.join(map(str, VERSIONS))}.")
-    if fmi == 3 and target == "python":
-        raise BuildError("FMI 3.0: python FMUs are of FMI 2.0; choose the native target.")
     if wasm and fmi != 3:
         raise BuildError("wasm: WebAssembly components are of FMI 3.0; choose fmi=3 (--fmi 3).")
     if not isinstance(assembly, System):
@@ -163,6 +164,8 @@ def build(
     target = made.target
     if target == "python" and sources:
         raise BuildError("sources: a python FMU has no C sources; choose the native target.")
+    if target == "python" and wasm:
+        raise BuildError("wasm: a python FMU has no WebAssembly component; choose the native target.")
     if energy and isinstance(assembly, System):
         raise BuildError("energy: the system is made already; make it with System.of(assembly, energy=True).")
     if solver not in (None, *SOLVERS):
@@ -233,7 +236,8 @@ def fill(
         "scene": f"{identifier}_visual.xml" if system.scene is not None and system.scene.shapes else None,
     }
     if arrangement is not None:
-        description = model_description_3(equations, arrangement, token=guid, **common)
+        hosted = target == "python"
+        description = model_description_3(equations, arrangement, token=guid, execution_tool=hosted, **common)
     else:
         named = native.SOURCE_FILES if sources else ()
         offered = CAPABILITIES[target]
@@ -268,7 +272,7 @@ def fill(
             report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
     if target == "python":
         report("Writing the Python target")
-        python.write_python_target(folder, equations, variables, identifier, guid, platforms)
+        python.write_python_target(folder, equations, scalars, identifier, guid, platforms, lengths)
     if target == "python":
         return
     if wasm and lengths is not None:

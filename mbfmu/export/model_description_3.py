@@ -45,6 +45,7 @@ def model_description_3(
     token: str,
     date: datetime.datetime,
     model_exchange: bool = False,
+    execution_tool: bool = False,
     description: str = "",
     figures: Sequence[Figure] = (),
     scene: str | None = None,
@@ -81,7 +82,8 @@ def model_description_3(
     if model_exchange:
         needs = needs_completed_steps(equations)
         add(root, "ModelExchange", modelIdentifier=identifier, **COMMON, needsCompletedIntegratorStep=needs or None)
-    add(root, "CoSimulation", modelIdentifier=identifier, **COMMON, **CO_SIMULATION)
+    tool = execution_tool or None
+    add(root, "CoSimulation", modelIdentifier=identifier, needsExecutionTool=tool, **COMMON, **CO_SIMULATION)
     shown = _with_aliases(arrangement.variables)
     unit_definitions(root, shown)
     names = {alias.name for variable in arrangement.variables for alias in (variable, *variable.aliases)}
@@ -146,6 +148,7 @@ def _model_variables(
             start=None if kind == "String" else _start(variable),
             derivative=derivative if kind == "Float64" else None,
             reinit=True if variable.name in changing else None,
+            intermediateUpdate=_is_exchanged(first) or None,
         )
         for size in variable.shape:
             add(element, "Dimension", start=size)
@@ -156,6 +159,15 @@ def _model_variables(
             unit = alias.first.display_unit if alias.first.unit is not None else None
             shown = {"displayUnit": unit if unit != first.display_unit else None}
             add(element, "Alias", name=alias.name, description=alias.description or None, **shown)
+
+
+def _is_exchanged(variable: ScalarVariable) -> bool:
+    """Is it a variable that masters exchange, and that changes between events?"""
+    return (
+        variable.type == "Real"
+        and variable.causality in ("input", "output")
+        and variable.variability in (None, "continuous")
+    )
 
 
 def _start(variable: Variable) -> str | None:

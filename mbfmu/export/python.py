@@ -22,7 +22,7 @@ from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
 #: Modules of `mbfmu.runtime` that a slave needs where it runs; they import the standard library only.
-MODULES = ("__init__.py", "library.py", "slave.py")
+MODULES = ("__init__.py", "slave.py")
 
 #: pythonfmu's host library by platform.
 HOST_LIBRARIES = {"linux64": "libpythonfmu-export.so", "win64": "pythonfmu-export.dll"}
@@ -60,6 +60,7 @@ def write_python_target(
     model_identifier: str,
     guid: str,
     platforms: Sequence[str],
+    lengths: Sequence[int] | None = None,
 ) -> None:
     """Write all of a Python-hosted FMU but its modelDescription.xml into `folder`.
 
@@ -75,6 +76,8 @@ def write_python_target(
         The FMU's guid: it makes module and class unique, because all FMUs of a process share one interpreter.
     platforms
         Some of those that the function `platforms` gives.
+    lengths
+        For FMI 3.0: lengths of arrays, as `descriptor` takes them; None: FMI 2.0.
 
     Raises
     ------
@@ -83,14 +86,16 @@ def write_python_target(
     """
     resources = folder / "resources"
     resources.mkdir(parents=True, exist_ok=True)
-    native.write_descriptor(equations, variables, guid, resources)
+    native.write_descriptor(equations, variables, guid, resources, lengths)
     package = _write_runtime(resources)
-    name = f"{model_identifier}_{re.sub('[^0-9A-Za-z]', '', guid)}"
-    source = _render("slave.py.jinja", model=_docstring(equations.name), runtime=package, name=name)
-    (resources / f"{name}.py").write_text(source, encoding="utf-8")
-    (resources / "slavemodule.txt").write_text(name, encoding="utf-8")
+    module = f"{model_identifier}_{re.sub('[^0-9A-Za-z]', '', guid)}"
+    source = _render("slave.py.jinja", model=_docstring(equations.name), runtime=package, name=module)
+    (resources / f"{module}.py").write_text(source, encoding="utf-8")
+    (resources / "slavemodule.txt").write_text(module, encoding="utf-8")
     for platform_name in platforms:
-        _write_libraries(folder / "binaries" / platform_name, model_identifier, platform_name)
+        names = (platform_name,) if lengths is None else native.PLATFORMS_3[platform_name]
+        for name in names:
+            _write_libraries(folder / "binaries" / name, model_identifier, platform_name)
     _write_pythonfmu(resources / "pythonfmu")
     documentation = folder / "documentation"
     documentation.mkdir(exist_ok=True)

@@ -79,7 +79,7 @@ static Status set_reals(Instance *s, const char *function, const unsigned *vr, s
 {
     if (!s) return STATUS_ERROR;
     Settables table = real_settables(s);
-    Status status = check_references(s, function, MAY_SET, vr, nvr, value, NREALS);
+    Status status = check_references(s, function, MAY_SET | ASKED, vr, nvr, value, NREALS);
     for (size_t i = 0; !status && i < nvr; ++i) status = check_value(s, function, &table, vr[i], value[i]);
     for (size_t i = 0; !status && i < nvr; ++i) set_value(s, &table, vr[i], value[i]);
     return status;

@@ -1,6 +1,6 @@
 /* Co-simulation (FMI 2.0.4, section 4.2): steps, input and output derivatives. */
 
-enum { MAY_ASK = STEP_COMPLETE | STEP_FAILED | TERMINATED };
+enum { MAY_ASK = STEP_COMPLETE | STEP_FAILED | TERMINATED | INTERMEDIATE };
 
 static Status set_input_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
                                     const double *value)
@@ -78,6 +78,27 @@ static Status get_output_derivatives(Instance *s, const char *name, const unsign
     return STATUS_OK;
 }
 
+/* Let inputs follow lines to the values that the master gives for the end of the step to come. */
+static void ask_inputs(Instance *s, double target)
+{
+    State *now = s->now;
+    double length = target - now->latch_t;
+    int touched = now->touched;
+    COPY(s->u_kept, s->u, NINPUTS);
+    now->phase = ASKED;
+    s->master.ask(s->master.environment, target);
+    now->phase = STEP_COMPLETE;
+    for (int i = 0; i < NINPUTS; ++i) {
+        double slope = (s->u[i] - s->u_kept[i]) / length;
+        if (!(fabs(slope) <= 1e300)) slope = 0;
+        touched |= s->du[i] != slope;
+        s->du[i] = slope;
+        s->u[i] = s->u_kept[i];
+    }
+    now->touched = touched;
+    now->ramps = largest(s->du, NU) > 0;
+}
+
 /* Begin a step from `point` of length `h`: trials of the integrator follow (`next_trial`), then its end. */
 static Status begin_do_step(Instance *s, const char *name, double point, double h)
 {
@@ -99,6 +120,7 @@ static Status begin_do_step(Instance *s, const char *name, double point, double 
         s->now->phase = STEP_FAILED;
         return say(s, STATUS_DISCARD, "%s from %.9g to %.9g: the model has ended the simulation", name, t, target);
     }
+    if (s->master.ask) ask_inputs(s, target);
     s->origin = t;
     s->goal = target;
     begin_advance(s, target);

@@ -40,6 +40,15 @@ static double fmi3_between(void *environment, double t, int may_return)
     return ends ? end : INFINITY;
 }
 
+/* The same before a step, as a tentative update at its end: inputs may be set, for the runtime draws lines to them. */
+static void fmi3_ask(void *environment, double t)
+{
+    const Instance3 *c = environment;
+    fmi3Boolean ends = fmi3False;
+    fmi3Float64 end = t;
+    c->update(c->environment, t, fmi3True, fmi3False, fmi3False, fmi3False, &ends, &end);
+}
+
 /* Scratch for n items of a call, at least one. */
 static void *room(Instance3 *c, int which, size_t n, size_t size)
 {
@@ -176,7 +185,18 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String instanceName, fmi3String in
                          instanceEnvironment, logMessage, MODEL_EXCHANGE);
 }
 
-/* Any variable may be read in an intermediate update, so that those required need not be known before. */
+/* Is one of these variables an input that changes between events? */
+static int has_input(const Instance *s, const fmi3ValueReference *references, size_t n)
+{
+    Settables table = real_settables(s);
+    for (size_t i = 0; references && i < n; ++i) {
+        int which = find_settable(&table, references[i]);
+        if (which >= 0 && table.settings[which] == SET_INPUT) return 1;
+    }
+    return 0;
+}
+
+/* Any variable may be read in an intermediate update; of those required only inputs need be known before. */
 fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
                                          fmi3Boolean visible, fmi3Boolean loggingOn, fmi3Boolean eventModeUsed,
                                          fmi3Boolean earlyReturnAllowed,
@@ -187,10 +207,12 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
 {
     Instance3 *c = instantiate_3("fmi3InstantiateCoSimulation", instanceName, instantiationToken, resourcePath, loggingOn,
                                  instanceEnvironment, logMessage, CO_SIMULATION);
-    (void)visible, (void)requiredIntermediateVariables, (void)nRequiredIntermediateVariables;
+    (void)visible;
     if (!c) return NULL;
     c->update = intermediateUpdate;
-    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, intermediateUpdate ? fmi3_between : NULL, c};
+    int asks = intermediateUpdate && has_input(c->instance, requiredIntermediateVariables, nRequiredIntermediateVariables);
+    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, intermediateUpdate ? fmi3_between : NULL,
+                                   asks ? fmi3_ask : NULL, c};
     return c;
 }
 

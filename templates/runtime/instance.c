@@ -11,6 +11,7 @@ static const char *phase_name(Phase phase)
     case EVENT_MODE: return "in event mode";
     case CONTINUOUS_TIME: return "in continuous-time mode";
     case INTERMEDIATE: return "within a step";
+    case ASKED: return "while inputs are asked for";
     default: return "after termination";
     }
 }

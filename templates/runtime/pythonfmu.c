@@ -1,62 +1,62 @@
-/* The library of FMUs that Python hosts: the FMI 2.0 functions, in front of pythonfmu's library, which lies beside it.
+/* The library of FMUs that Python hosts: the functions of FMI, in front of pythonfmu's library, which lies beside it.
 
-   pythonfmu's library calls the Python slave (mbfmu/runtime/slave.py), and the slave calls the runtime in this library. It
-   trusts its caller, though: a NULL pointer or a damaged text ends the process, and an exception of the slave ends the
-   slave. So each call is looked at here first. What pythonfmu can take is passed on, with memory of this library for
-   results; the slave reports the status, and results reach the importer where that is good. What pythonfmu cannot take is
-   answered by the native face (fmi2.c) at once, in its words: those functions are here under names with `native_`. */
+   pythonfmu's library, of FMI 2.0, calls the Python slave (mbfmu/runtime/slave.py), and the slave calls the runtime in this
+   library. It trusts its caller, though: a NULL pointer or a damaged text ends the process, and an exception of the slave
+   ends the slave. So the faces of FMI (fmi2.c, fmi3.c) are compiled here over functions of the same arguments as the
+   runtime's, which look at each call first. What pythonfmu can take is passed on, with memory of this library for results;
+   the slave leaves a status, and results reach the importer where that is good. What pythonfmu cannot take, and what it has
+   no function for, the runtime answers at once, in its words. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE                 /* dladdr */
 #endif
 
-#include "fmi2Functions.h"
-#undef fmi2FullName
-#define fmi2FullName(name) native_##name
-#include "library.c"
-#undef fmi2FullName
-#define fmi2FullName(name) name
+#include "runtime.c"
+#include "resources.c"
+#include "fmi2FunctionTypes.h"
+
+#ifdef _WIN32
+#define SLAVE_EXPORT __declspec(dllexport)
+#else
+#define SLAVE_EXPORT __attribute__((visibility("default")))
+#endif
 
 /* What is needed of pythonfmu's library. */
 #define FORWARDED(each)                                                                                                     \
-    each(Instantiate) each(Reset) each(SetupExperiment) each(EnterInitializationMode) each(ExitInitializationMode)          \
-    each(Terminate) each(GetReal) each(GetInteger) each(GetBoolean) each(GetString) each(SetReal) each(SetInteger)          \
-    each(SetBoolean) each(SetString) each(DoStep) each(GetFMUstate) each(SetFMUstate) each(FreeFMUstate)                    \
-    each(SerializeFMUstate) each(DeSerializeFMUstate)
+    each(Instantiate) each(SetupExperiment) each(EnterInitializationMode) each(ExitInitializationMode) each(Terminate)      \
+    each(GetReal) each(GetInteger) each(GetBoolean) each(GetString) each(SetReal) each(SetInteger) each(SetBoolean)         \
+    each(SetString) each(DoStep)
 
 #define MEMBER(name) fmi2##name##TYPE *name;
 static struct { FORWARDED(MEMBER) } pythonfmu;
 
 static int (*python_runs)(void);    /* Py_IsInitialized */
 
-/* A slave in pythonfmu's library. It leaks some kB for each one that is made, so that they are used again. */
+/* A slave in pythonfmu's library, which knows of no instance. It leaks some kB for each one that is made, so that they are
+   used again. */
 typedef struct Slave {
     fmi2Component component;
     struct Slave *next;
     char resources[1];              /* the folder, as long as it is */
 } Slave;
 
-/* A model that has been read; all instances with this GUID share it. */
-typedef struct KnownModel {
-    Model *model;
-    struct KnownModel *next;
-} KnownModel;
-
+/* What stands behind an instance. */
 typedef struct {
-    Component face;                 /* what the native face sees */
+    Instance *instance;
     Slave *slave;
-    const char *name, *guid;        /* of fmi2Instantiate, while it runs */
-    int logging;
-    Status status;                  /* what the slave has reported of the present call */
+    const char *function;           /* of the present call, as it is logged */
+    Status status;                  /* what the slave has left of it */
     void *results;
     size_t capacity;                /* of results, in bytes */
 } Hosted;
 
 static Slave *idle_slaves;
-static KnownModel *known_models;
 
-/* The component whose call pythonfmu's library is busy with, in this thread. */
+/* The instance whose call pythonfmu's library is busy with, in this thread. */
 static __thread Hosted *current;
+
+/* The folder of resources of the FMU that is being instantiated in this thread. */
+static __thread char *resources_folder;
 
 /* Guards what all instances share; held for a few instructions, but for the first instance, which loads libraries. */
 static char lock;
@@ -178,81 +178,32 @@ static const char *prepare_python(void)
     return NULL;
 }
 
-/* Called by the slave, under its component's call. */
-
-HOST_EXPORT void mbfmu_slave_report(int status)
-{
-    if (current && status > (int)current->status) current->status = (Status)status;
-}
-
-HOST_EXPORT void mbfmu_slave_fail(const char *text)
-{
-    if (!current) return;
-    current->status = STATUS_ERROR;
-    if (current->face.instance) {
-        say(current->face.instance, STATUS_ERROR, "%s", text);
-    } else {
-        Host host = fmi2_host(&current->face.callbacks);
-        refuse(&host, current->name, "fmi2Instantiate: %s", text);
+/* Called by the slave, under the call of an importer: the runtime's functions, for the present instance. */
+#define SLAVE(name, parameters, ...)                                                                                        \
+    SLAVE_EXPORT int mbfmu_slave_##name parameters                                                                          \
+    {                                                                                                                       \
+        Hosted *h = current;                                                                                                \
+        return h ? (int)(h->status = name(h->instance, h->function __VA_ARGS__)) : STATUS_ERROR;                            \
     }
-}
 
-/* Is the model of this component known, so that nobody has to read its descriptor? */
-static Model *known_model(const char *guid)
+SLAVE(set_up_experiment, (int has_tolerance, double tolerance, double start_time, int has_stop_time, double stop_time),
+      , has_tolerance, tolerance, start_time, has_stop_time, stop_time)
+SLAVE(enter_initialization, (void), )
+SLAVE(exit_initialization, (void), )
+SLAVE(terminate, (void), )
+SLAVE(do_step, (double point, double length), , point, length)
+SLAVE(get_reals, (const unsigned *vr, size_t n, double *value), , vr, n, value)
+SLAVE(get_integers, (const unsigned *vr, size_t n, int *value), , vr, n, value)
+SLAVE(get_booleans, (const unsigned *vr, size_t n, int *value), , vr, n, value)
+SLAVE(get_strings, (const unsigned *vr, size_t n, const char **value), , vr, n, value)
+SLAVE(set_reals, (const unsigned *vr, size_t n, const double *value), , vr, n, value)
+SLAVE(set_integers, (const unsigned *vr, size_t n, const int *value), , vr, n, value)
+SLAVE(set_booleans, (const unsigned *vr, size_t n, const int *value), , vr, n, value)
+SLAVE(set_strings, (const unsigned *vr, size_t n, const char *const *value), , vr, n, value)
+
+SLAVE_EXPORT void mbfmu_slave_fail(const char *text)
 {
-    const KnownModel *known;
-    enter();
-    for (known = known_models; known && strcmp(known->model->tables.identity[1], guid) != 0;) known = known->next;
-    leave();
-    return known ? known->model : NULL;
-}
-
-static Model *keep_model(Model *model)
-{
-    const char *guid = model->tables.identity[1];
-    Model *other = known_model(guid);
-    KnownModel *known = other ? NULL : malloc(sizeof *known);
-    if (!known) {
-        mbfmu_unload(model);
-        return other;
-    }
-    known->model = model;
-    enter();
-    known->next = known_models;
-    known_models = known;
-    leave();
-    return model;
-}
-
-HOST_EXPORT int mbfmu_slave_knows_model(void) { return current && (current->face.instance || known_model(current->guid)); }
-
-/* The runtime's instance of the component; `data` is the descriptor, where the model is not known. NULL where it is
-   refused, with a log line. */
-HOST_EXPORT Instance *mbfmu_slave_instance(const void *data, size_t size)
-{
-    const char *name = "fmi2Instantiate", *wrong = "no memory";
-    if (!current) return NULL;
-    if (current->face.instance) {   /* fmi2Reset makes a new slave; a slave that is used again has no instance yet */
-        reset(current->face.instance);
-        return current->face.instance;
-    }
-    Host host = fmi2_host(&current->face.callbacks);
-    Model *model = known_model(current->guid);
-    if (!model && data) {
-        model = mbfmu_load(data, size, &wrong);
-        if (model && strcmp(current->guid, model->tables.identity[1]) != 0) {
-            refuse(&host, current->name, "%s: the GUID of modelDescription.xml is '%s', that of the binary '%s': they belong to "
-                   "different builds", name, current->guid, model->tables.identity[1]);
-            mbfmu_unload(model);
-            current->status = STATUS_ERROR;
-            return NULL;
-        }
-        if (model) model = keep_model(model);
-    }
-    if (!model) mbfmu_slave_fail(wrong);
-    else current->face.instance = instantiate(model, &host, name, current->name, CO_SIMULATION, current->logging);
-    if (!current->face.instance) current->status = STATUS_ERROR;
-    return current->face.instance;
+    if (current) current->status = say(current->instance, STATUS_ERROR, "%s: %s", current->function, text);
 }
 
 /* pythonfmu's library logs where the slave cannot even be made. */
@@ -322,109 +273,98 @@ static Slave *idle_slave(const char *resources)
     return slave;
 }
 
-/* A slave for the component, whose instance it makes; returns whether it could. */
-static int make_slave(Hosted *h, const char *resources, fmi2Boolean visible)
+/* A slave of the FMU that is being instantiated; NULL, and a log line, where none can be made. */
+static Slave *slave_for(Hosted *h)
 {
     Hosted *before = current;
-    Slave *slave = idle_slave(resources);
-    int made;
+    Slave *slave = idle_slave(resources_folder);
     char library[32];
+    if (slave) return slave;
+    slave = malloc(sizeof *slave + strlen(resources_folder));
+    if (!slave) return NULL;
+    strcpy(slave->resources, resources_folder);
+    /* The slave has no other use for its name: it is told where it finds the runtime. */
+    sprintf(library, "%llu", (unsigned long long)(size_t)this_library());
     current = h;
-    h->status = STATUS_OK;
-    if (slave) {
-        made = pythonfmu.Reset(slave->component) == fmi2OK;
-    } else {
-        slave = malloc(sizeof *slave + strlen(resources));
-        /* The slave has no other use for its name: it is told where it finds the runtime. */
-        sprintf(library, "%llu", (unsigned long long)(size_t)this_library());
-        if (slave) {
-            strcpy(slave->resources, resources);
-            slave->component = pythonfmu.Instantiate(library, fmi2CoSimulation, h->guid, resources, &pythonfmu_callbacks,
-                                                     visible, fmi2True);
-        }
-        made = slave && slave->component;
-    }
+    slave->component = pythonfmu.Instantiate(library, fmi2CoSimulation, "", resources_folder, &pythonfmu_callbacks,
+                                             fmi2False, fmi2True);
+    if (!slave->component && !h->status) mbfmu_slave_fail("pythonfmu's library made no slave");
     current = before;
-    /* A slave that has refused is whole; one that could not be made is lost, and Reset has freed it already. */
-    if (made && h->face.instance) {
-        h->slave = slave;
-        return 1;
-    }
-    if (made) keep_idle(slave);
-    if (!h->status) {
-        Host host = fmi2_host(&h->face.callbacks);
-        refuse(&host, h->name, "fmi2Instantiate: pythonfmu's library made no slave");
-    }
-    return 0;
-}
-
-const char *fmi2GetTypesPlatform(void) { return native_fmi2GetTypesPlatform(); }
-
-const char *fmi2GetVersion(void) { return native_fmi2GetVersion(); }
-
-/* No call of Python: an importer may free instances when Python has ended. */
-void fmi2FreeInstance(fmi2Component c)
-{
-    Hosted *h = c;
-    if (!h) return;
-    if (h->slave) keep_idle(h->slave);
-    free(h->results);
-    native_fmi2FreeInstance(c);
-}
-
-fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2String fmuGUID,
-                              fmi2String fmuResourceLocation, const fmi2CallbackFunctions *functions,
-                              fmi2Boolean visible, fmi2Boolean loggingOn)
-{
-    const char *name = "fmi2Instantiate", *wrong;
-    if (!functions) return NULL;
-    Host host = fmi2_host(functions);
-    if (!instanceName || !*instanceName) {
-        refuse(&host, "", "%s: the instance has no name", name);
-        return NULL;
-    }
-    if (fmuType != fmi2CoSimulation) {
-        refuse(&host, instanceName, "%s: this FMU has no interface of the type %d", name, (int)fmuType);
-        return NULL;
-    }
-    if (!fmuResourceLocation || !*fmuResourceLocation) {
-        refuse(&host, instanceName, "%s: fmuResourceLocation is missing: it says where the FMU's equations are", name);
-        return NULL;
-    }
-    Hosted *h = host_allocate(&host, sizeof *h);
-    char *path = h ? descriptor_path(&host, fmuResourceLocation) : NULL;
-    if (h) {
-        h->face.callbacks = *functions;
-        h->name = instanceName;
-        h->guid = fmuGUID ? fmuGUID : "";
-        h->logging = loggingOn;
-    }
-    wrong = "no memory";
-    if (path) {
-        *strrchr(path, '/') = 0;    /* the folder */
-        wrong = check_resources(path);
-        if (!wrong) {
-            enter();
-            wrong = prepare_python();
-            leave();
-        }
-    }
-    if (wrong) refuse(&host, instanceName, "%s: %s", name, wrong);
-    else if (!make_slave(h, path, visible)) wrong = "refused";
-    host_release(&host, path);
-    if (!wrong) return h;
-    fmi2FreeInstance(h);
+    if (!h->status) return slave;
+    free(slave);
     return NULL;
 }
 
-/* Can calls of this component be passed on? */
-static int can_forward(fmi2Component c) { return instance_of(c) && python_runs(); }
+/* What the faces call in place of the runtime's functions; the names are theirs with `hosted_` before. */
+
+/* Python is found and the folder is remembered before the model is read. */
+static Model *hosted_open_model(const Host *host, const char *resources, void **memory, const char **wrong)
+{
+    char *path = resources && *resources ? descriptor_path(host, resources) : NULL;
+    const char *reason = NULL;
+    *memory = NULL;
+    if (path) {
+        *strrchr(path, '/') = 0;
+        reason = check_resources(path);
+        if (!reason) {
+            enter();
+            reason = prepare_python();
+            leave();
+        }
+        free(resources_folder);
+        resources_folder = malloc(strlen(path) + 1);
+        if (resources_folder) strcpy(resources_folder, path);
+        else reason = "no memory";
+        host_release(host, path);
+    }
+    if (reason) *wrong = reason;
+    return reason ? NULL : open_model(host, resources, memory, wrong);
+}
+
+/* No call of Python: an importer may free instances when Python has ended. */
+static void hosted_free_instance(Instance *s)
+{
+    Hosted *h = s ? s->hosted : NULL;
+    if (h) {
+        Host host = s->host;
+        if (h->slave) keep_idle(h->slave);
+        free(h->results);
+        host_release(&host, h);
+    }
+    free_instance(s);
+}
+
+static Instance *hosted_instantiate(const Model *model, const Host *host, const char *function, const char *name,
+                                    Interface interface, int logging)
+{
+    Instance *s;
+    Hosted *h;
+    if (interface != CO_SIMULATION) {
+        refuse(host, name, "%s: FMUs that Python hosts are for co-simulation only; native ones are for model exchange, too",
+               function);
+        return NULL;
+    }
+    s = instantiate(model, host, function, name, interface, logging);
+    if (!s) return NULL;
+    s->hosted = h = host_allocate(host, sizeof *h);
+    if (h) {
+        h->instance = s;
+        h->function = function;
+        h->slave = slave_for(h);
+        if (h->slave) return s;
+    }
+    hosted_free_instance(s);
+    return NULL;
+}
+
+/* Can calls for this instance be passed on? */
+static int can_forward(const Instance *s) { return s->hosted && python_runs(); }
 
 /* Memory for results; NULL where these arguments are none for pythonfmu's library. */
-static void *results_of(fmi2Component c, const fmi2ValueReference *vr, size_t n, const void *value, size_t size)
+static void *results_of(Instance *s, const unsigned *vr, size_t n, const void *value, size_t size)
 {
-    Hosted *h = c;
-    if (!can_forward(c) || !n || !vr || !value || n > INT_MAX / size) return NULL;
+    Hosted *h = s->hosted;
+    if (!can_forward(s) || !n || !vr || !value || n > INT_MAX / size) return NULL;
     if (h->capacity < n * size) {
         void *results = realloc(h->results, n * size);
         if (!results) return NULL;
@@ -434,204 +374,92 @@ static void *results_of(fmi2Component c, const fmi2ValueReference *vr, size_t n,
     return h->results;
 }
 
-/* The answer to a call: what the slave has reported. */
-static fmi2Status settle(Hosted *h, const char *name, fmi2Status answer)
+/* The status of a call: what the slave has left. */
+static Status settle(const Hosted *h, const char *function, fmi2Status answer)
 {
-    if (h->status || answer == fmi2OK) return fmi2_statuses[h->status];
-    return fmi2_statuses[say(h->face.instance, STATUS_ERROR, "%s: pythonfmu's library answers with status %d", name, answer)];
+    if (h->status || answer == fmi2OK) return h->status;
+    return say(h->instance, STATUS_ERROR, "%s: pythonfmu's library answers with status %d", function, (int)answer);
 }
 
-/* Call a function of pythonfmu's library for the component c; its status is in `answer` then. */
-#define FORWARD(name, arguments)                                                                                            \
-    Hosted *h = c, *before = current;                                                                                       \
+/* Call a function of pythonfmu's library for the instance s; the result is in `status` then. */
+#define FORWARD(name, ...)                                                                                                  \
+    Hosted *h = s->hosted, *before = current;                                                                               \
+    h->function = function;                                                                                                 \
     h->status = STATUS_OK;                                                                                                  \
     current = h;                                                                                                            \
-    fmi2Status answer = pythonfmu.name arguments;                                                                           \
-    current = before;                                                                                                       \
-    answer = settle(h, "fmi2" #name, answer)
+    Status status = settle(h, function, pythonfmu.name(h->slave->component __VA_ARGS__));                                   \
+    current = before
 
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories, const fmi2String categories[])
+static Status hosted_set_up_experiment(Instance *s, const char *function, int has_tolerance, double tolerance,
+                                       double start_time, int has_stop_time, double stop_time)
 {
-    return native_fmi2SetDebugLogging(c, loggingOn, nCategories, categories);
+    if (!can_forward(s))
+        return set_up_experiment(s, function, has_tolerance, tolerance, start_time, has_stop_time, stop_time);
+    FORWARD(SetupExperiment, , has_tolerance, tolerance, start_time, has_stop_time, stop_time);
+    return status;
 }
 
-fmi2Status fmi2SetupExperiment(fmi2Component c, fmi2Boolean toleranceDefined, fmi2Real tolerance, fmi2Real startTime,
-                               fmi2Boolean stopTimeDefined, fmi2Real stopTime)
-{
-    if (!can_forward(c))
-        return native_fmi2SetupExperiment(c, toleranceDefined, tolerance, startTime, stopTimeDefined, stopTime);
-    FORWARD(SetupExperiment, (h->slave->component, toleranceDefined, tolerance, startTime, stopTimeDefined, stopTime));
-    return answer;
-}
-
-#define PHASE(name)                                                                                                         \
-    fmi2Status fmi2##name(fmi2Component c)                                                                                  \
+#define PHASE(name, call)                                                                                                   \
+    static Status hosted_##name(Instance *s, const char *function)                                                          \
     {                                                                                                                       \
-        if (!can_forward(c)) return native_fmi2##name(c);                                                                   \
-        FORWARD(name, (h->slave->component));                                                                               \
-        return answer;                                                                                                      \
+        if (!can_forward(s)) return name(s, function);                                                                      \
+        FORWARD(call, );                                                                                                      \
+        return status;                                                                                                      \
     }
 
-PHASE(EnterInitializationMode)
-PHASE(ExitInitializationMode)
-PHASE(Terminate)
-PHASE(Reset)
+PHASE(enter_initialization, EnterInitializationMode)
+PHASE(exit_initialization, ExitInitializationMode)
+PHASE(terminate, Terminate)
 
-#define VARIABLES(type)                                                                                                     \
-    fmi2Status fmi2Get##type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, fmi2##type value[])                \
+static Status hosted_do_step(Instance *s, const char *function, double point, double length)
+{
+    if (!can_forward(s)) return do_step(s, function, point, length);
+    FORWARD(DoStep, , point, length, fmi2True);
+    return status;
+}
+
+#define VARIABLES(kind, call, item, CHECK)                                                                                  \
+    static Status hosted_get_##kind(Instance *s, const char *function, const unsigned *vr, size_t n, item *value)           \
     {                                                                                                                       \
-        fmi2##type *results = results_of(c, vr, nvr, value, sizeof *value);                                                 \
-        if (!results) return native_fmi2Get##type(c, vr, nvr, value);                                                       \
-        FORWARD(Get##type, (h->slave->component, vr, nvr, results));                                                        \
-        if (answer == fmi2OK) COPY(value, results, nvr);                                                                    \
-        return answer;                                                                                                      \
+        item *results = results_of(s, vr, n, value, sizeof *value);                                                         \
+        if (!results) return get_##kind(s, function, vr, n, value);                                                         \
+        FORWARD(Get##call, , vr, n, results);                                                                               \
+        if (!status) COPY(value, results, n);                                                                               \
+        return status;                                                                                                      \
     }                                                                                                                       \
-    fmi2Status fmi2Set##type(fmi2Component c, const fmi2ValueReference vr[], size_t nvr, const fmi2##type value[])          \
+    static Status hosted_set_##kind(Instance *s, const char *function, const unsigned *vr, size_t n, item const *value)     \
     {                                                                                                                       \
-        fmi2##type *values = results_of(c, vr, nvr, value, sizeof *value);                                                  \
-        if (!values) return native_fmi2Set##type(c, vr, nvr, value);                                                        \
-        COPY(values, value, nvr);                                                                                           \
-        CHECK_##type                                                                                                        \
-        FORWARD(Set##type, (h->slave->component, vr, nvr, values));                                                         \
-        return answer;                                                                                                      \
+        item *values = results_of(s, vr, n, value, sizeof *value);                                                          \
+        if (!values) return set_##kind(s, function, vr, n, value);                                                          \
+        COPY(values, value, n);                                                                                             \
+        CHECK                                                                                                               \
+        FORWARD(Set##call, , vr, n, values);                                                                                \
+        return status;                                                                                                      \
     }
 
-#define CHECK_Real
-#define CHECK_Integer
-#define CHECK_Boolean
+VARIABLES(reals, Real, double, )
+VARIABLES(integers, Integer, int, )
+VARIABLES(booleans, Boolean, int, )
 /* Texts that Python does not take are left out: no string can be set, and the runtime says so without looking at them. */
-#define CHECK_String for (size_t i = 0; i < nvr; ++i) if (!values[i] || !is_utf8(values[i])) values[i] = "";
+#define LEAVE_OUT for (size_t i = 0; i < n; ++i) if (!values[i] || !is_utf8(values[i])) values[i] = "";
+VARIABLES(strings, String, const char *, LEAVE_OUT)
 
-VARIABLES(Real)
-VARIABLES(Integer)
-VARIABLES(Boolean)
-VARIABLES(String)
+#define open_model(...) hosted_open_model(__VA_ARGS__)
+#define instantiate(...) hosted_instantiate(__VA_ARGS__)
+#define free_instance(...) hosted_free_instance(__VA_ARGS__)
+#define set_up_experiment(...) hosted_set_up_experiment(__VA_ARGS__)
+#define enter_initialization(...) hosted_enter_initialization(__VA_ARGS__)
+#define exit_initialization(...) hosted_exit_initialization(__VA_ARGS__)
+#define terminate(...) hosted_terminate(__VA_ARGS__)
+#define do_step(...) hosted_do_step(__VA_ARGS__)
+#define get_reals(...) hosted_get_reals(__VA_ARGS__)
+#define get_integers(...) hosted_get_integers(__VA_ARGS__)
+#define get_booleans(...) hosted_get_booleans(__VA_ARGS__)
+#define get_strings(...) hosted_get_strings(__VA_ARGS__)
+#define set_reals(...) hosted_set_reals(__VA_ARGS__)
+#define set_integers(...) hosted_set_integers(__VA_ARGS__)
+#define set_booleans(...) hosted_set_booleans(__VA_ARGS__)
+#define set_strings(...) hosted_set_strings(__VA_ARGS__)
 
-fmi2Status fmi2DoStep(fmi2Component c, fmi2Real currentCommunicationPoint, fmi2Real communicationStepSize,
-                      fmi2Boolean noSetFMUStatePriorToCurrentPoint)
-{
-    if (!can_forward(c))
-        return native_fmi2DoStep(c, currentCommunicationPoint, communicationStepSize, noSetFMUStatePriorToCurrentPoint);
-    FORWARD(DoStep, (h->slave->component, currentCommunicationPoint, communicationStepSize,
-                     noSetFMUStatePriorToCurrentPoint));
-    return answer;
-}
-
-/* States are Python objects, the bytes of serialized states. What these functions refuse, the native ones refuse, too; they
-   look at no state then. */
-
-static int can_keep_states(fmi2Component c, const char *name)
-{
-    if (can_forward(c)) return 1;
-    if (instance_of(c)) say(instance_of(c), STATUS_ERROR, "%s: Python has ended in this process", name);
-    return 0;
-}
-
-/* Give the importer a new state in place of an old one. */
-static fmi2Status replace_state(Hosted *h, fmi2Status answer, fmi2FMUstate made, fmi2FMUstate *state)
-{
-    fmi2FMUstate gone = made;
-    if (answer == fmi2OK) {
-        gone = *state;
-        *state = made;
-    }
-    if (gone) pythonfmu.FreeFMUstate(h->slave->component, &gone);
-    return answer;
-}
-
-fmi2Status fmi2GetFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
-{
-    fmi2FMUstate made = NULL;
-    if (!FMUstate) return native_fmi2GetFMUstate(c, FMUstate);
-    if (!can_keep_states(c, "fmi2GetFMUstate")) return fmi2Error;
-    FORWARD(GetFMUstate, (h->slave->component, &made));
-    return replace_state(h, answer, made, FMUstate);
-}
-
-fmi2Status fmi2SetFMUstate(fmi2Component c, fmi2FMUstate FMUstate)
-{
-    if (!FMUstate) return native_fmi2SetFMUstate(c, FMUstate);
-    if (!can_keep_states(c, "fmi2SetFMUstate")) return fmi2Error;
-    FORWARD(SetFMUstate, (h->slave->component, FMUstate));
-    return answer;
-}
-
-fmi2Status fmi2FreeFMUstate(fmi2Component c, fmi2FMUstate *FMUstate)
-{
-    if (!FMUstate || !*FMUstate) return native_fmi2FreeFMUstate(c, FMUstate);
-    if (!can_keep_states(c, "fmi2FreeFMUstate")) return fmi2Error;
-    FORWARD(FreeFMUstate, (h->slave->component, FMUstate));
-    *FMUstate = NULL;
-    return answer;
-}
-
-fmi2Status fmi2SerializedFMUstateSize(fmi2Component c, fmi2FMUstate FMUstate, size_t *size)
-{
-    return native_fmi2SerializedFMUstateSize(c, FMUstate, size);
-}
-
-fmi2Status fmi2SerializeFMUstate(fmi2Component c, fmi2FMUstate FMUstate, fmi2Byte serializedState[], size_t size)
-{
-    if (!instance_of(c)) return fmi2Error;
-    size_t length = mbfmu_state_size(instance_of(c));
-    if (!FMUstate || !serializedState || size < length)
-        return native_fmi2SerializeFMUstate(c, FMUstate, serializedState, size);
-    if (!can_keep_states(c, "fmi2SerializeFMUstate")) return fmi2Error;
-    FORWARD(SerializeFMUstate, (h->slave->component, FMUstate, serializedState, length));
-    return answer;
-}
-
-fmi2Status fmi2DeSerializeFMUstate(fmi2Component c, const fmi2Byte serializedState[], size_t size,
-                                   fmi2FMUstate *FMUstate)
-{
-    const char *name = "fmi2DeSerializeFMUstate";
-    fmi2FMUstate made = NULL;
-    if (!FMUstate) return native_fmi2DeSerializeFMUstate(c, serializedState, size, FMUstate);
-    fmi2Status status = native_fmi2DeSerializeFMUstate(c, serializedState, size, &made);
-    if (status) return status;
-    native_fmi2FreeFMUstate(c, &made);
-    if (!can_keep_states(c, name)) return fmi2Error;
-    FORWARD(DeSerializeFMUstate, (h->slave->component, serializedState, mbfmu_state_size(h->face.instance), &made));
-    return replace_state(h, answer, made, FMUstate);
-}
-
-/* What pythonfmu does not know, and modelDescription.xml does not offer. */
-static fmi2Status not_offered(fmi2Component c, const char *name)
-{
-    Instance *s = instance_of(c);
-    return s ? fmi2_statuses[say(s, STATUS_ERROR, "%s: FMUs that Python hosts do not offer it; native ones do", name)]
-             : fmi2Error;
-}
-
-fmi2Status fmi2GetDirectionalDerivative(fmi2Component c, const fmi2ValueReference vUnknown_ref[], size_t nUnknown,
-                                        const fmi2ValueReference vKnown_ref[], size_t nKnown, const fmi2Real dvKnown[],
-                                        fmi2Real dvUnknown[])
-{
-    (void)vUnknown_ref, (void)nUnknown, (void)vKnown_ref, (void)nKnown, (void)dvKnown, (void)dvUnknown;
-    return not_offered(c, "fmi2GetDirectionalDerivative");
-}
-
-fmi2Status fmi2SetRealInputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
-                                       const fmi2Integer order[], const fmi2Real value[])
-{
-    (void)vr, (void)nvr, (void)order, (void)value;
-    return not_offered(c, "fmi2SetRealInputDerivatives");
-}
-
-fmi2Status fmi2GetRealOutputDerivatives(fmi2Component c, const fmi2ValueReference vr[], size_t nvr,
-                                        const fmi2Integer order[], fmi2Real value[])
-{
-    (void)vr, (void)nvr, (void)order, (void)value;
-    return not_offered(c, "fmi2GetRealOutputDerivatives");
-}
-
-fmi2Status fmi2CancelStep(fmi2Component c) { return native_fmi2CancelStep(c); }
-
-#define STATUS(name, type)                                                                                                  \
-    fmi2Status name(fmi2Component c, const fmi2StatusKind kind, type *value) { return native_##name(c, kind, value); }
-
-STATUS(fmi2GetStatus, fmi2Status)
-STATUS(fmi2GetRealStatus, fmi2Real)
-STATUS(fmi2GetIntegerStatus, fmi2Integer)
-STATUS(fmi2GetBooleanStatus, fmi2Boolean)
-STATUS(fmi2GetStringStatus, fmi2String)
+#include "fmi2.c"
+#include "fmi3.c"

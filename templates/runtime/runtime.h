@@ -24,7 +24,8 @@ typedef enum {
     EVENT_MODE = 32,
     CONTINUOUS_TIME = 64,
     ANY_PHASE = 127,
-    INTERMEDIATE = 128              /* the master has been called within a step: it may read, and nothing else */
+    INTERMEDIATE = 128,             /* the master has been called within a step: it may read, and nothing else */
+    ASKED = 256                     /* it is asked for inputs at the end of a step: it may set these, and nothing else */
 } Phase;
 
 typedef enum {
@@ -46,6 +47,7 @@ typedef struct {
     int early_return;               /* steps may end before their time: at events, or where it asks for it */
     double (*between)(void *environment, double t, int may_return); /* called after steps of the integrator; may be NULL.
                                        Returns the time at which the communication step shall end at the latest */
+    void (*ask)(void *environment, double t); /* called before a step that ends at t, for inputs; may be NULL */
     void *environment;
 } Master;
 
@@ -185,6 +187,7 @@ typedef struct {
     const Tables *tables;
     Host host;
     Master master;
+    void *hosted;                   /* what the library keeps with an instance that Python hosts (pythonfmu.c) */
     const char *name;
     unsigned categories;
     char cause[1500];               /* of the last failure, for the log */

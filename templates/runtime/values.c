@@ -118,6 +118,8 @@ static Status check_settable(const Instance *s, const char *function, const Sett
     if (setting == SET_STRUCTURE)
         return say(s, STATUS_ERROR, "%s: %s is part of the model's structure: rebuild the FMU with the value wanted",
                    function, name);
+    if (s->now->phase == ASKED && setting != SET_INPUT)
+        return say(s, STATUS_ERROR, "%s: %s is no input, and inputs are asked for", function, name);
     if (s->now->phase == CONTINUOUS_TIME && setting != SET_INPUT)
         return say(s, STATUS_ERROR, "%s: %s cannot be set in continuous-time mode: enter event mode first", function,
                    name);

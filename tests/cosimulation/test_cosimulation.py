@@ -183,15 +183,28 @@ def test_the_last_step_ends_at_the_stop_time(fmus: dict[str, pathlib.Path]) -> N
     assert result.units == {"load.axis.w": "rad/s"}
 
 
-def test_python_fmus_are_stepped_with_held_inputs(tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]) -> None:
-    file = mbfmu.build(Load(), tmp_path / "load.fmu", target="python")
-    mixed = SystemStructure.of({"driver": fmus["driver"], "load": file})
-    native = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+@pytest.mark.parametrize("inputs", ["hold", "secant", "tangent"])
+def test_targets_and_versions_are_coupled_alike(inputs: str, tmp_path: pathlib.Path) -> None:
+    """To the last bit; lines of inputs are slopes in FMI 2.0, and asked for in intermediate updates in FMI 3.0."""
     options = {"step": 0.01, "stop_time": 0.2, "tolerance": 1e-9, "outputs": ["driver.axis.tau"]}
-    expected = cosimulate(native, **options)["driver.axis.tau"]
-    assert cosimulate(mixed, **options)["driver.axis.tau"] == pytest.approx(expected, abs=1e-5)
-    with pytest.raises(SimulationError, match=r"load: takes no input derivatives .*native target .*hold"):
-        cosimulate(mixed, inputs="secant", **options)
+    runs = []
+    for target, fmi in (("native", 2), ("native", 3), ("python", 2), ("python", 3)):
+        kind = {"fmi": fmi, "target": target, "equations": "interpreted"}
+        files = {
+            name: mbfmu.build(assembly(), tmp_path / f"{name}_{target}_{fmi}.fmu", **kind)
+            for name, assembly in (("driver", Driver), ("load", Load))
+        }
+        runs.append(cosimulate(SystemStructure.of(files), inputs=inputs, **options)["driver.axis.tau"])
+    assert np.ptp(runs[0]) > 0.1
+    for run in runs[1:]:
+        assert run == pytest.approx(runs[0], rel=1e-9, abs=1e-10 if inputs != "hold" else 0.0)
+
+
+def test_fmus_that_take_no_lines_are_named(fmus: dict[str, pathlib.Path]) -> None:
+    structure = SystemStructure.of({"driver": fmus["driver"], "load": fmus["load"]})
+    structure.descriptions["load"].coSimulation.canInterpolateInputs = False
+    with pytest.raises(SimulationError, match=r"load: takes no input derivatives .*hold"):
+        cosimulate(structure, step=0.01, inputs="secant")
 
 
 # -- rigid couplings: tau = -J a on one side, a = tau/J2 on the other

@@ -162,9 +162,10 @@ def slave(path: pathlib.Path, kind: str = "CoSimulation", **options: Any) -> tup
     return fmu, {v.name: v for v in model.modelVariables}, log
 
 
-def test_steps_end_at_events_where_the_master_wants_it(fmus):
+@pytest.mark.parametrize("target", ["native", "python"])
+def test_steps_end_at_events_where_the_master_wants_it(fmus, target):
     """The results at the communication points do not change a bit, and events are met between them."""
-    path = str(fmus("engine_1b", 3))
+    path = str(fmus("engine_1b", 3, target=target))
     plain = fmpy.simulate_fmu(path, stop_time=0.3, output_interval=0.01)
     told = fmpy.simulate_fmu(path, stop_time=0.3, output_interval=0.01, use_event_mode=True, early_return_allowed=True)
     assert len(told) > len(plain)
@@ -173,11 +174,15 @@ def test_steps_end_at_events_where_the_master_wants_it(fmus):
         np.testing.assert_array_equal(told[name][at], plain[name], err_msg=name)
 
 
-def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_step(fmus):
-    path, seen = fmus("engine_1b", 3), []
+@pytest.mark.parametrize("target", ["native", "python"])
+def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_step(fmus, target):
+    """Slopes, too: read in an update, they change nothing."""
+    path, ends_at, seen, slopes = fmus("engine_1b", 3, target=target), [], [], []
 
     def update(_environment, time, wanted, allowed, finished, may_return, ends, end):
         seen.append((time, fmu.getFloat64([speed.valueReference])[0], wanted, allowed, finished))
+        if not ends_at:
+            slopes.append(fmu.getOutputDerivatives([speed.valueReference], [1])[0])
         with pytest.raises(FMICallException):
             fmu.setFloat64([speed.valueReference], [1.0])
         with pytest.raises(FMICallException):
@@ -185,18 +190,75 @@ def test_the_master_may_read_between_the_steps_of_the_integrator_and_end_the_ste
         if may_return and time > 0.05:
             ends[0], end[0] = True, 0.06
 
-    fmu, variables, log = slave(path, early_return_allowed=True, intermediate_update=update)
-    speed = variables["inertia.w"]
-    fmu.enterInitializationMode()
-    fmu.exitInitializationMode()
-    event, terminate, early, last = fmu.doStep(0.0, 0.5)
-    assert (event, terminate, early, last) == (False, False, True, 0.06)
-    assert any("within a step" in line for line in log)
-    assert [time for time, *_ in seen] == sorted({time for time, *_ in seen})
-    assert {tuple(flags) for _, _, *flags in seen} == {(False, True, True)}
+    for _ in range(2):
+        seen.clear()
+        fmu, variables, log = slave(path, early_return_allowed=True, intermediate_update=update)
+        speed = variables["inertia.w"]
+        fmu.enterInitializationMode()
+        fmu.exitInitializationMode()
+        event, terminate, early, last = fmu.doStep(0.0, 0.5)
+        assert (event, terminate, early, last) == (False, False, True, 0.06)
+        assert any("within a step" in line for line in log)
+        assert [time for time, *_ in seen] == sorted({time for time, *_ in seen})
+        assert {tuple(flags) for _, _, *flags in seen} == {(False, True, True)}
+        ends_at.append(fmu.getFloat64([speed.valueReference])[0])
+        fmu.freeInstance()
+    assert ends_at[0] == ends_at[1]
     reference = fmpy.simulate_fmu(str(path), stop_time=seen[-1][0], output_interval=seen[-1][0])
     assert seen[-1][1] == pytest.approx(reference["inertia.w"][-1], rel=1e-7)
+    times = [time for time, *_ in seen]
+    assert np.trapezoid(slopes, times) == pytest.approx(seen[-1][1] - seen[0][1], rel=0.02)
+
+
+@pytest.mark.parametrize("target", ["native", "python"])
+def test_inputs_follow_lines_that_the_master_gives_in_intermediate_updates(fmus, target):
+    """The same bits as with the input derivatives of FMI 2.0; without inputs among the required, nobody is asked."""
+    asked, lines, h = [], {"slope": 0.7, "begin": 0.1}, 0.05
+
+    def update(_environment, time, wanted, allowed, finished, may_return, ends, end):
+        if not wanted:
+            return
+        asked.append((time, allowed, finished, may_return))
+        with pytest.raises(FMICallException):
+            fmu.getFloat64([torque])
+        with pytest.raises(FMICallException):
+            fmu.setFloat64([parameter], [1.0])
+        with pytest.raises(FMICallException):
+            fmu.setFloat64([torque], [np.nan])
+        if lines["slope"]:
+            fmu.setFloat64([torque], [lines["begin"] + lines["slope"] * time])
+
+    path = fmus("furuta_pendulum", 3, target=target)
+    described = fmpy.read_model_description(str(path))
+    torque = next(v.valueReference for v in described.modelVariables if v.causality == "input")
+    parameter = next(v.valueReference for v in described.modelVariables if v.causality == "parameter" and not v.shape)
+    fmu, variables, _ = slave(path, intermediate_update=update, required_intermediate_variables=[torque])
+    exchanged = {v.get("name") for v in description(path).iter("Float64") if v.get("intermediateUpdate") == "true"}
+    assert exchanged == {v.name for v in variables.values() if v.causality in ("input", "output")}
+    of_2 = fmpy.read_model_description(str(fmus("furuta_pendulum", 2)))
+    other = instantiate_fmu(fmpy.extract(str(fmus("furuta_pendulum", 2))), of_2, "CoSimulation")
+    places = {v.name: v.valueReference for v in of_2.modelVariables}
+    name = next(v.name for v in of_2.modelVariables if v.causality == "input")
+    other.setupExperiment()
+    for unit in (fmu, other):
+        unit.enterInitializationMode()
+        unit.exitInitializationMode()
+    outputs = [v.name for v in variables.values() if v.causality == "output"]
+    for i in range(20):
+        if i == 15:
+            lines["slope"] = 0.0  # the master no longer answers: inputs are held
+        value = lines["begin"] + 0.7 * i * h
+        fmu.setFloat64([torque], [value])
+        other.setReal([places[name]], [value])
+        end = lines["begin"] + lines["slope"] * (i * h + h) if lines["slope"] else value
+        other.setRealInputDerivatives([places[name]], [1], [(end - value) / (i * h + h - i * h)])
+        for unit in (fmu, other):
+            unit.doStep(i * h, h)
+        expected = other.getReal([places[n] for n in outputs])
+        assert fmu.getFloat64([variables[n].valueReference for n in outputs]) == pytest.approx(expected, abs=1e-12)
+    assert asked == [(i * h + h, False, False, False) for i in range(20)]
     fmu.freeInstance()
+    other.freeInstance()
 
 
 def test_inputs_act_at_once_in_event_mode(fmus):
@@ -356,7 +418,7 @@ def test_flanges_are_terminals_whose_flows_fit(fmus):
 
 
 def test_what_this_version_cannot_do_is_said(tmp_path):
-    with pytest.raises(BuildError, match=r"python FMUs are of FMI 2\.0"):
-        mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=3, target="python")
+    with pytest.raises(BuildError, match=r"a python FMU has no WebAssembly component"):
+        mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=3, target="python", wasm=True)
     with pytest.raises(BuildError, match="FMI 4 is unknown"):
         mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=4)

@@ -69,10 +69,10 @@ CALLS: dict[str, tuple[Callable[[Slave], Any], str, list[str]]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def unpacked(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
+@pytest.fixture(scope="module", params=["native", "python"])
+def unpacked(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Any]:
     folder = tmp_path_factory.mktemp("fmi3")
-    file = build(Swing(), folder / "Swing.fmu", fmi=3, equations="interpreted")
+    file = build(Swing(), folder / "Swing.fmu", fmi=3, target=request.param, equations="interpreted")
     unzipped = fmpy.extract(str(file), str(folder / "unpacked"))
     return str(unzipped), fmpy.read_model_description(str(file))
 

@@ -56,7 +56,8 @@ def main(calls: int = 500_000, *names: str) -> int:
     for name in models:
         with tempfile.TemporaryDirectory() as folder:
             done = run(name, calls // len(models), pathlib.Path(folder))
-        print(f"{name}: {done.stdout.strip()} calls, status {done.returncode} {done.stderr.strip()[:2000]}")
+        numbers = " calls in co-simulation, ".join(done.stdout.split())
+        print(f"{name}: {numbers} in model exchange, status {done.returncode} {done.stderr.strip()[:2000]}", flush=True)
         failed |= done.returncode
     return int(failed != 0)
 

@@ -1,8 +1,8 @@
 /* Calls the functions of an FMU of FMI 3.0 in random order, legal and illegal, with right and wrong arguments, and compares
    each status with the state machines of FMI 3.0, sections 3.2 and 4.2. Linked with the FMU's own sources, so that
-   sanitizers see both. Prints the number of calls and returns 0 where all is well. Arguments: token, number of calls, and
-   a file with a line for each variable: type (0 Float64, 1 Int32, 2 Boolean, 3 String), value reference, number of values,
-   whether it is an input, whether it is a tunable parameter. */
+   sanitizers see both. Prints the numbers of calls in co-simulation and in model exchange, and returns 0 where all is well.
+   Arguments: token, number of calls, and a file with a line for each variable: type (0 Float64, 1 Int32, 2 Boolean, 3
+   String), value reference, number of values, whether it is an input, whether it is a tunable parameter. */
 
 #include <math.h>
 #include <stdio.h>
@@ -22,10 +22,10 @@ typedef struct {
 static Variable variables[NAMES], none = {0, 1, 0, 0, 0};
 static int nvariables;
 static unsigned long long seed = 1;
-static unsigned long calls;
+static unsigned long calls, exchanged;
 static fmi3Instance c;
-static int state, exchange, events, early, within;
-static double now, saved_now;
+static int state, exchange, events, early, asks, within, asked;
+static double now, goal, saved_now;
 static fmi3FMUState saved;
 static int saved_state, saved_exchange, saved_events;
 static double floats[LARGEST], others[LARGEST];
@@ -41,8 +41,8 @@ static unsigned below(unsigned n)
 
 static void fail(const char *name, int status)
 {
-    fprintf(stderr, "%s in state %d (exchange %d, events %d, early %d, within %d): status %d\n", name, state, exchange, events,
-            early, within, status);
+    fprintf(stderr, "%s in state %d (exchange %d, events %d, early %d, asks %d, within %d, asked %d): status %d\n", name, state,
+            exchange, events, early, asks, within, asked, status);
     exit(1);
 }
 
@@ -50,6 +50,7 @@ static void fail(const char *name, int status)
 static void expect(const char *name, fmi3Status status, int legal)
 {
     ++calls;
+    exchanged += (unsigned long)exchange;
     if (legal ? status != fmi3OK && status != fmi3Warning && status != fmi3Discard : status != fmi3Error)
         fail(name, (int)status);
 }
@@ -70,7 +71,7 @@ static const Variable *any(int type, int inputs, int tunables)
 
 static void get(void)
 {
-    int legal = within || state & ~INSTANTIATED, type = (int)below(4);
+    int legal = !asked && (within || state & ~INSTANTIATED), type = (int)below(4);
     const Variable *a = any(type, 0, 0), *b = any(type, 0, 0);
     if (!a || !b || a->length + b->length > LARGEST) return;
     unsigned references[2] = {a->reference, b->reference};
@@ -94,12 +95,12 @@ static void get(void)
 
 static void set(void)
 {
-    int inputs = (int)below(2), legal = !within && (state & ~(FAILED | TERMINATED));
+    int inputs = (int)below(2), legal = asked ? inputs : !within && (state & ~(FAILED | TERMINATED));
     const Variable *v = any(0, inputs, !inputs);
     if (!v) return;
     if (!inputs && state == CONTINUOUS) legal = 0;
     for (int i = 0; i < v->length; ++i) floats[i] = inputs ? (double)below(100) / 500 - 0.1 : others[i];
-    if (!inputs) {
+    if (!inputs && !asked) {
         /* Parameters are given the values that they have. */
         if (within || !(state & ~INSTANTIATED) || fmi3GetFloat64(c, &v->reference, 1, floats, (size_t)v->length)) return;
     }
@@ -154,6 +155,15 @@ static void save_and_restore(void)
     saved = NULL;
 }
 
+static void output_derivative(void)
+{
+    const Variable *v = any(0, 0, 0);
+    if (!v || v->length != 1) return;
+    integers[0] = 1;
+    expect("GetOutputDerivatives", fmi3GetOutputDerivatives(c, &v->reference, 1, integers, floats, 1),
+           !asked && (within || (!exchange && (state & (STEP | FAILED | TERMINATED)))));
+}
+
 static void intermediate(fmi3InstanceEnvironment environment, fmi3Float64 time, fmi3Boolean set_requested,
                          fmi3Boolean get_allowed, fmi3Boolean finished, fmi3Boolean may_return, fmi3Boolean *ends,
                          fmi3Float64 *end)
@@ -161,20 +171,24 @@ static void intermediate(fmi3InstanceEnvironment environment, fmi3Float64 time, 
     fmi3Boolean flag;
     fmi3Float64 value;
     fmi3FMUState own = NULL;
-    if (environment != &calls || set_requested || !get_allowed || !finished || (may_return && !early)) exit(4);
-    if (!(time > now)) exit(5);
+    if (environment != &calls) exit(4);
+    if (set_requested ? !asks || get_allowed || finished || may_return : !get_allowed || !finished || (may_return && !early))
+        exit(4);
+    if (!(time > now) || (set_requested && time != goal)) exit(5);
     within = 1;
+    asked = set_requested;
     get();
     set();
-    switch (below(6)) {
+    switch (below(7)) {
     case 0: expect("Reset", fmi3Reset(c), 0); break;
     case 1: expect("DoStep", fmi3DoStep(c, now, 1e-3, false, &flag, &flag, &flag, &value), 0); break;
     case 2: expect("Terminate", fmi3Terminate(c), 0); break;
     case 3: expect("GetFMUState", fmi3GetFMUState(c, &own), 0); break;
     case 4: expect("EnterEventMode", fmi3EnterEventMode(c), 0); break;
+    case 5: output_derivative(); break;
     }
-    within = 0;
-    if (!below(3)) {
+    within = asked = 0;
+    if (!set_requested && !below(3)) {
         *ends = true;
         *end = time + (double)below(3) * 1e-4 - 1e-4;
     }
@@ -185,6 +199,7 @@ static void step(void)
     bool event, end, returned;
     double last = -1, h = 1e-4 * (1 + below(30));
     int legal = !exchange && state == STEP;
+    goal = now + h;
     fmi3Status status = fmi3DoStep(c, now, h, true, &event, &end, &returned, &last);
     expect("DoStep", status, legal);
     if (!legal) return;
@@ -234,7 +249,6 @@ static void call(void)
     bool flags[5];
     double time = 0;
     unsigned zero = 0;
-    const Variable *v;
     switch (below(22)) {
     case 0:
         expect("EnterInitializationMode", fmi3EnterInitializationMode(c, true, 1e-5, 0, false, 0), state == INSTANTIATED);
@@ -276,11 +290,7 @@ static void call(void)
     case 8: save_and_restore(); break;
     case 9: derivatives(); break;
     case 10:
-        v = any(0, 0, 0);
-        integers[0] = 1;
-        if (v->length != 1) break;
-        expect("GetOutputDerivatives", fmi3GetOutputDerivatives(c, &v->reference, 1, integers, floats, 1),
-               !exchange && (state & (STEP | FAILED | TERMINATED)));
+        output_derivative();
         break;
     case 11:
         expect("GetFloat32", fmi3GetFloat32(c, &zero, 1, (float *)floats, 1), 0);
@@ -305,10 +315,13 @@ static void begin(const char *token)
     exchange = (int)below(2);
     events = !exchange && below(2);
     early = !exchange && below(2);
+    const Variable *input = any(0, 1, 0);
+    asks = !exchange && input && below(2);
     if (fmi3InstantiateCoSimulation("x", "wrong", "", 0, 0, 0, 0, NULL, 0, &calls, logger, NULL)) exit(11);
     c = exchange ? fmi3InstantiateModelExchange("x", token, "", false, below(2), &calls, logger)
-                 : fmi3InstantiateCoSimulation("x", token, "", false, below(2), events, early, NULL, 0, &calls, logger,
-                                               below(2) ? intermediate : NULL);
+                 : fmi3InstantiateCoSimulation("x", token, "", false, below(2), events, early,
+                                               asks ? &input->reference : NULL, (size_t)asks, &calls, logger,
+                                               asks || below(2) ? intermediate : NULL);
     if (!c) exit(12);
     state = INSTANTIATED;
     now = 0;
@@ -338,6 +351,6 @@ int main(int argc, char **argv)
     }
     if (fmi3SetTime(NULL, 0) != fmi3Error || fmi3Reset(NULL) != fmi3Error) return 15;
     fmi3FreeInstance(NULL);
-    printf("%lu\n", calls);
+    printf("%lu %lu\n", calls - exchanged, exchanged);
     return 0;
 }
