@@ -1076,9 +1076,7 @@ def _check_algorithm(definition: s.Class) -> None:
                 if isinstance(statement, s.When)
                 else "write equations"
             )
-            raise fault(
-                statement.at, f"{definition.name}: this statement of an algorithm is not translated; {remedy}"
-            )
+            raise fault(statement.at, f"{definition.name}: this statement of an algorithm is not translated; {remedy}")
         values_ = statement.right if isinstance(statement, s.Equality) else statement
         read |= {n.names[0] for n in values_.walk() if isinstance(n, s.Reference)}
         if isinstance(target, s.Reference):
