@@ -10,7 +10,7 @@ from mbfmu.components.animation import AxisAnimation, BoxAnimation, CylinderAnim
 from mbfmu.components.interfaces import PartialTwoFrames, own_state_select
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.errors import ModelError
-from mbfmu.frames import normalize
+from mbfmu.frames import are_parallel, normalize
 from mbfmu.modeling.declarations import Parameter, Variable
 from mbfmu.modeling.types import (
     Acceleration,
@@ -23,11 +23,6 @@ from mbfmu.modeling.types import (
     StateSelect,
     Velocity,
 )
-
-
-def are_parallel(a: np.ndarray, b: np.ndarray) -> bool:
-    """True where two axes have the same or the opposite direction."""
-    return bool(np.linalg.norm(np.cross(a, b)) < 1e-10 * np.linalg.norm(a) * np.linalg.norm(b))
 
 
 class Cylindrical(AxisAnimation, PartialTwoFrames):
@@ -241,4 +236,4 @@ class Planar(CylinderAnimation, BoxAnimation, PartialTwoFrames):
         self.draw_cylinder(self.frame_b, n)
 
 
-__all__ = ["Cylindrical", "Planar", "Universal", "are_parallel"]
+__all__ = ["Cylindrical", "Planar", "Universal"]
