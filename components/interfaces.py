@@ -50,6 +50,11 @@ def nominal_value(given: float) -> float:
     return given if given > sys.float_info.epsilon else 1.0
 
 
+def own_state_select(self: Any) -> Any:
+    """StateSelect of a variable that follows the component's parameter `stateSelect`."""
+    return self.stateSelect
+
+
 class Renamed(Component):
     """Component whose parameters may be given by the names of other versions of the library, too."""
 

@@ -155,13 +155,13 @@ class World(Component):
 
     def __init__(self, gravityAcceleration: Callable[[Any], Any] | None = None, **modifiers: Any) -> None:
         """`gravityAcceleration`: a function of your own, position in the world frame [m] -> acceleration [m/s2]."""
-        self._own_gravity = gravityAcceleration
+        self._gravityAcceleration = gravityAcceleration
         super().__init__(**modifiers)
 
     def gravity_acceleration(self, r: Any) -> Any:
         """Gravity acceleration [m/s2] at position r [m], both resolved in the world frame, (3,)."""
-        if self._own_gravity is not None:
-            own = self._own_gravity(r)
+        if self._gravityAcceleration is not None:
+            own = self._gravityAcceleration(r)
             return ca.vertcat(*own) if isinstance(own, list | tuple) else own
         if self.gravityType == "NoGravity":
             return ca.SX.zeros(3)
@@ -172,7 +172,7 @@ class World(Component):
 
     def gravity_potential(self, r: Any) -> Any:
         """Potential [J/kg] of the gravity field at position r [m], or None for a gravity function of the user's own."""
-        if self._own_gravity is not None:
+        if self._gravityAcceleration is not None:
             return None
         if self.gravityType == "NoGravity":
             return 0.0

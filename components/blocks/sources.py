@@ -461,10 +461,6 @@ def _nonzero(value: Any) -> Any:
     return ca.if_else(value == 0, 1, value)
 
 
-def _smallest(value: Any) -> Any:
-    return float(min(value)) if hasattr(value, "__len__") and not hasattr(value, "is_symbolic") else value
-
-
 __all__ = [
     "Clock",
     "Constant",

@@ -57,60 +57,60 @@ class _Temperature(ConditionalHeatPort):
         return 1 + self.alpha * (self.temperature - self.T_ref) if self.alpha else 1.0
 
 
-class Resistor(_Temperature, VoltagePort):
+class _Resistance(_Temperature, VoltagePort):
+    """Ohm's law for a resistance R that a parameter or a signal gives."""
+
+    R: Any
+    R_actual = Variable(t.Resistance, "Actual resistance = R*(1 + alpha*(T_heatPort - T_ref))")
+
+    def voltage(self) -> Any:
+        self.R_actual = self.R * self.growth
+        self.lose(self.v * self.i)
+        return self.R_actual * self.i
+
+
+class Resistor(_Resistance):
     """Ideal linear electrical resistor."""
 
     modelica_name = "Electrical.Analog.Basic.Resistor"
 
     R = Parameter(t.Resistance, required, "Resistance at temperature T_ref", tunable=True)
-    R_actual = Variable(t.Resistance, "Actual resistance = R*(1 + alpha*(T_heatPort - T_ref))")
-
-    def voltage(self) -> Any:
-        self.R_actual = self.R * self.growth
-        self.lose(self.v * self.i)
-        return self.R_actual * self.i
 
 
-class VariableResistor(_Temperature, VoltagePort):
+class VariableResistor(_Resistance):
     """Ideal linear electrical resistor with variable resistance."""
 
     modelica_name = "Electrical.Analog.Basic.VariableResistor"
 
     R = RealInput("Resistance at temperature T_ref", type=t.Resistance)
-    R_actual = Variable(t.Resistance, "Actual resistance = R*(1 + alpha*(T_heatPort - T_ref))")
-
-    def voltage(self) -> Any:
-        self.R_actual = self.R * self.growth
-        self.lose(self.v * self.i)
-        return self.R_actual * self.i
 
 
-class Conductor(_Temperature, OnePort):
+class _Conductance(_Temperature, OnePort):
+    """Ohm's law for a conductance G that a parameter or a signal gives."""
+
+    G: Any
+    G_actual = Variable(t.Conductance, "Actual conductance = G/(1 + alpha*(T_heatPort - T_ref))")
+
+    def current(self) -> Any:
+        self.G_actual = self.G / self.growth
+        self.lose(self.v**2 * self.G_actual)
+        return self.G_actual * self.v
+
+
+class Conductor(_Conductance):
     """Ideal linear electrical conductor."""
 
     modelica_name = "Electrical.Analog.Basic.Conductor"
 
     G = Parameter(t.Conductance, required, "Conductance at temperature T_ref", tunable=True)
-    G_actual = Variable(t.Conductance, "Actual conductance = G/(1 + alpha*(T_heatPort - T_ref))")
-
-    def current(self) -> Any:
-        self.G_actual = self.G / self.growth
-        self.lose(self.v**2 * self.G_actual)
-        return self.G_actual * self.v
 
 
-class VariableConductor(_Temperature, OnePort):
+class VariableConductor(_Conductance):
     """Ideal linear electrical conductor with variable conductance."""
 
     modelica_name = "Electrical.Analog.Basic.VariableConductor"
 
     G = RealInput("Conductance at temperature T_ref", type=t.Conductance)
-    G_actual = Variable(t.Conductance, "Actual conductance = G/(1 + alpha*(T_heatPort - T_ref))")
-
-    def current(self) -> Any:
-        self.G_actual = self.G / self.growth
-        self.lose(self.v**2 * self.G_actual)
-        return self.G_actual * self.v
 
 
 class Capacitor(VoltagePort):

@@ -20,7 +20,6 @@ from mbfmu.components.interfaces import (
     TranslationalFlange_a,
     TranslationalFlange_b,
 )
-from mbfmu.components.joints.composite import are_parallel
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.components.joints.power import TotalPower
 from mbfmu.components.joints.rods import (
@@ -35,7 +34,7 @@ from mbfmu.components.joints.rods import (
 )
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.errors import ModelError
-from mbfmu.frames import absolute_rotation, cross, normalize, resolve1, resolve2, resolve_relative
+from mbfmu.frames import absolute_rotation, are_parallel, cross, normalize, resolve1, resolve2, resolve_relative
 from mbfmu.modeling import Component, Frame_a, Frame_b, Start, required
 from mbfmu.modeling.declarations import Final, Parameter, Variable
 from mbfmu.modeling.types import (

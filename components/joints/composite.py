@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from mbfmu.components.animation import AxisAnimation, BoxAnimation, CylinderAnimation
-from mbfmu.components.interfaces import PartialTwoFrames
+from mbfmu.components.interfaces import PartialTwoFrames, own_state_select
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.errors import ModelError
-from mbfmu.frames import normalize
+from mbfmu.frames import are_parallel, normalize
 from mbfmu.modeling.declarations import Parameter, Variable
 from mbfmu.modeling.types import (
     Acceleration,
@@ -25,15 +25,6 @@ from mbfmu.modeling.types import (
 )
 
 
-def _select(self: PartialTwoFrames) -> str:
-    return self.stateSelect
-
-
-def are_parallel(a: np.ndarray, b: np.ndarray) -> bool:
-    """True where two axes have the same or the opposite direction."""
-    return bool(np.linalg.norm(np.cross(a, b)) < 1e-10 * np.linalg.norm(a) * np.linalg.norm(b))
-
-
 class Cylindrical(AxisAnimation, PartialTwoFrames):
     """Cylindrical joint (2 degrees-of-freedom, 4 potential states)."""
 
@@ -42,14 +33,14 @@ class Cylindrical(AxisAnimation, PartialTwoFrames):
     n = Parameter(Axis, (1, 0, 0), "Cylinder axis resolved in frame_a (= same as in frame_b)", shape=3)
     stateSelect = Parameter(StateSelect, "prefer", "Priority to use joint coordinates (phi, s, w, v) as states")
 
-    s = Variable(Position, "Relative distance between frame_a and frame_b", start=0.0, state_select=_select)
-    phi = Variable(Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=_select)
-    v = Variable(Velocity, "First derivative of s (relative velocity)", start=0.0, state_select=_select)
+    s = Variable(Position, "Relative distance between frame_a and frame_b", start=0.0, state_select=own_state_select)
+    phi = Variable(Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=own_state_select)
+    v = Variable(Velocity, "First derivative of s (relative velocity)", start=0.0, state_select=own_state_select)
     w = Variable(
         AngularVelocity,
         "First derivative of angle phi (relative angular velocity)",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     a = Variable(Acceleration, "Second derivative of s (relative acceleration)", start=0.0)
     wd = Variable(AngularAcceleration, "Second derivative of angle phi (relative angular acceleration)", start=0.0)
@@ -93,22 +84,22 @@ class Universal(CylinderAnimation, PartialTwoFrames):
     )
 
     phi_a = Variable(
-        Angle, "Relative rotation angle from frame_a to intermediate frame", start=0.0, state_select=_select
+        Angle, "Relative rotation angle from frame_a to intermediate frame", start=0.0, state_select=own_state_select
     )
     phi_b = Variable(
-        Angle, "Relative rotation angle from intermediate frame to frame_b", start=0.0, state_select=_select
+        Angle, "Relative rotation angle from intermediate frame to frame_b", start=0.0, state_select=own_state_select
     )
     w_a = Variable(
         AngularVelocity,
         "First derivative of angle phi_a (relative angular velocity a)",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     w_b = Variable(
         AngularVelocity,
         "First derivative of angle phi_b (relative angular velocity b)",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     a_a = Variable(AngularAcceleration, "Second derivative of angle phi_a (relative angular acceleration a)", start=0.0)
     a_b = Variable(AngularAcceleration, "Second derivative of angle phi_b (relative angular acceleration b)", start=0.0)
@@ -161,32 +152,32 @@ class Planar(CylinderAnimation, BoxAnimation, PartialTwoFrames):
         Position,
         "Relative distance along first prismatic joint starting at frame_a",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     s_y = Variable(
         Position,
         "Relative distance along second prismatic joint starting at first prismatic joint",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
-    phi = Variable(Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=_select)
+    phi = Variable(Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=own_state_select)
     v_x = Variable(
         Velocity,
         "First derivative of s_x (relative velocity in s_x direction)",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     v_y = Variable(
         Velocity,
         "First derivative of s_y (relative velocity in s_y direction)",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     w = Variable(
         AngularVelocity,
         "First derivative of angle phi (relative angular velocity)",
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
     a_x = Variable(Acceleration, "Second derivative of s_x (relative acceleration in s_x direction)", start=0.0)
     a_y = Variable(Acceleration, "Second derivative of s_y (relative acceleration in s_y direction)", start=0.0)
@@ -245,4 +236,4 @@ class Planar(CylinderAnimation, BoxAnimation, PartialTwoFrames):
         self.draw_cylinder(self.frame_b, n)
 
 
-__all__ = ["Cylindrical", "Planar", "Universal", "are_parallel"]
+__all__ = ["Cylindrical", "Planar", "Universal"]

@@ -13,6 +13,7 @@ from mbfmu.components.interfaces import (
     PartialElementaryJoint,
     TranslationalFlange_a,
     TranslationalFlange_b,
+    own_state_select,
 )
 from mbfmu.frames import normalize, null_rotation, planar_rotation
 from mbfmu.modeling.declarations import Coordinate, Final, Parameter, Variable
@@ -52,12 +53,8 @@ class Prismatic(BoxAnimation, PartialElementaryJoint):
     stateSelect = Parameter(StateSelect, "prefer", "Priority to use distance s and v=der(s) as states")
     e = Final(Axis, lambda self: normalize(self.n), "Unit vector in direction of prismatic axis n", shape=3)
 
-    s = Coordinate(
-        Position, "Relative distance between frame_a and frame_b", start=0.0, state_select=lambda self: self.stateSelect
-    )
-    v = Variable(
-        Velocity, "First derivative of s (relative velocity)", start=0.0, state_select=lambda self: self.stateSelect
-    )
+    s = Coordinate(Position, "Relative distance between frame_a and frame_b", start=0.0, state_select=own_state_select)
+    v = Variable(Velocity, "First derivative of s (relative velocity)", start=0.0, state_select=own_state_select)
     a = Variable(Acceleration, "Second derivative of s (relative acceleration)", start=0.0)
     f = Variable(Force, "Actuation force in direction of joint axis")
 
@@ -107,14 +104,12 @@ class Revolute(CylinderAnimation, PartialElementaryJoint):
         shape=3,
     )
 
-    phi = Coordinate(
-        Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=lambda self: self.stateSelect
-    )
+    phi = Coordinate(Angle, "Relative rotation angle from frame_a to frame_b", start=0.0, state_select=own_state_select)
     w = Variable(
         AngularVelocity,
         "First derivative of angle phi (relative angular velocity)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a = Variable(AngularAcceleration, "Second derivative of angle phi (relative angular acceleration)", start=0.0)
     tau = Variable(Torque, "Driving torque in direction of axis of rotation")

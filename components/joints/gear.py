@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mbfmu.components.interfaces import PartialTwoFrames
+from mbfmu.components.interfaces import PartialTwoFrames, own_state_select
 from mbfmu.components.joints.elementary import Revolute
 from mbfmu.components.joints.power import TotalPower
 from mbfmu.components.parts.fixed import FixedTranslation
@@ -44,13 +44,13 @@ class GearConstraint(TotalPower, PartialTwoFrames):
         Angle,
         "Relative rotation angle of revolute joint at frame_b",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     w_b = Variable(
         AngularVelocity,
         "First derivative of angle phi_b (relative angular velocity b)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a_b = Variable(AngularAcceleration, "Second derivative of angle phi_b (relative angular acceleration b)", start=0.0)
 

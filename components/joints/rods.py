@@ -11,12 +11,12 @@ import casadi as ca
 
 from mbfmu.components.animation import BODY_COLOR, JOINT_COLOR, ROD_COLOR, Animated, CylinderAnimation, draw_sphere
 from mbfmu.components.interfaces import PartialTwoFrames
-from mbfmu.components.joints.composite import are_parallel
 from mbfmu.components.joints.power import TotalPower
 from mbfmu.errors import ModelError
 from mbfmu.frames import (
     Orientation,
     absolute_rotation,
+    are_parallel,
     cross,
     length,
     normalize,

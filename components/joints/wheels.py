@@ -15,13 +15,13 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from mbfmu.components.interfaces import PartialOneFrame_a, Renamed
+from mbfmu.components.interfaces import PartialOneFrame_a, Renamed, own_state_select
 from mbfmu.components.joints.elementary import Prismatic, Revolute
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.drive import Mounting1D
 from mbfmu.components.parts.fixed import Fixed, FixedTranslation
 from mbfmu.frames import angular_velocity1, axes_rotations, cross, equality_constraint, resolve1, resolve2
-from mbfmu.modeling import Component, Frame_a, required
+from mbfmu.modeling import Frame_a, required
 from mbfmu.modeling.declarations import Multiplier, Parameter, State, Variable
 from mbfmu.modeling.types import (
     Angle,
@@ -37,10 +37,6 @@ from mbfmu.modeling.types import (
 E_N = (0.0, 0.0, 1.0)
 #: Keeps a quotient of zeros from being no number.
 TINY = 1e-30
-
-
-def _select(self: Component) -> str:
-    return self.stateSelect
 
 
 def warn_where_gravity_lifts(self: Any) -> None:
@@ -77,17 +73,17 @@ class RollingWheel(Renamed, PartialOneFrame_a):
     wheelRadius = Parameter(Radius, required, "Wheel radius", nonzero=True)
     stateSelect = Parameter(StateSelect, "always", "Priority to use generalized coordinates as states")
 
-    x = Variable(Position, "x-coordinate of wheel axis", start=0.0, state_select=_select)
-    y = Variable(Position, "y-coordinate of wheel axis", start=0.0, state_select=_select)
+    x = Variable(Position, "x-coordinate of wheel axis", start=0.0, state_select=own_state_select)
+    y = Variable(Position, "y-coordinate of wheel axis", start=0.0, state_select=own_state_select)
     z = Variable(Position, "z-coordinate of wheel axis")
     angles = State(
         Angle,
         "Angles to rotate world-frame in to frame_a around z-, y-, x-axis",
         shape=3,
         start=0.0,
-        state_select=_select,
+        state_select=own_state_select,
     )
-    der_angles = Variable(AngularVelocity, "Derivative of angles", shape=3, start=0.0, state_select=_select)
+    der_angles = Variable(AngularVelocity, "Derivative of angles", shape=3, start=0.0, state_select=own_state_select)
     r_road_0 = Variable(
         Position, "Position vector from world frame to contact point on road, resolved in world frame", shape=3
     )
@@ -187,13 +183,13 @@ class RollingWheelSet(WheelSetConnectors):
     animation = Parameter(Boolean, True, "= true, if animation of wheel set shall be enabled", animation=True)
     stateSelect = Parameter(StateSelect, "default", "Priority to use the generalized coordinates as states")
 
-    x = Variable(Position, "x coordinate for center between wheels", start=0.0, state_select=_select)
-    y = Variable(Position, "y coordinate for center between wheels", start=0.0, state_select=_select)
-    phi = Variable(Angle, "Orientation angle of wheel axis along z-axis", start=0.0, state_select=_select)
-    theta1 = Variable(Angle, "Angle of wheel 1", start=0.0, state_select=_select)
-    theta2 = Variable(Angle, "Angle of wheel 2", start=0.0, state_select=_select)
-    der_theta1 = Variable(AngularVelocity, "Derivative of theta 1", start=0.0, state_select=_select)
-    der_theta2 = Variable(AngularVelocity, "Derivative of theta 2", start=0.0, state_select=_select)
+    x = Variable(Position, "x coordinate for center between wheels", start=0.0, state_select=own_state_select)
+    y = Variable(Position, "y coordinate for center between wheels", start=0.0, state_select=own_state_select)
+    phi = Variable(Angle, "Orientation angle of wheel axis along z-axis", start=0.0, state_select=own_state_select)
+    theta1 = Variable(Angle, "Angle of wheel 1", start=0.0, state_select=own_state_select)
+    theta2 = Variable(Angle, "Angle of wheel 2", start=0.0, state_select=own_state_select)
+    der_theta1 = Variable(AngularVelocity, "Derivative of theta 1", start=0.0, state_select=own_state_select)
+    der_theta2 = Variable(AngularVelocity, "Derivative of theta 2", start=0.0, state_select=own_state_select)
 
     def build(self) -> None:
         half = self.wheelDistance / 2

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.animation import BODY_COLOR, BodyAnimation, ShapeAnimation, SphereAnimation, draw_sphere
+from mbfmu.components.interfaces import own_state_select
 from mbfmu.components.joints.free import FreeMotion, FreeTranslation
 from mbfmu.components.parts.fixed import FixedTranslation
 from mbfmu.errors import ModelError
@@ -518,14 +519,14 @@ class PointMass(SphereAnimation):
         "Position vector from origin of world frame to origin of frame_a, resolved in world frame",
         shape=3,
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     v_0 = Variable(
         Velocity,
         "Absolute velocity of frame_a, resolved in world frame (= der(r_0))",
         shape=3,
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a_0 = Variable(
         Acceleration, "Absolute acceleration of frame_a resolved in world frame (= der(v_0))", shape=3, start=0.0

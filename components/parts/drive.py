@@ -14,7 +14,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.components.animation import ROD_COLOR, Animated
-from mbfmu.components.interfaces import Flange_b
+from mbfmu.components.interfaces import Flange_b, own_state_select
 from mbfmu.components.rotational.interfaces import PartialTwoFlanges
 from mbfmu.frames import absolute_rotation, angular_velocity2, cross, normalize, planar_rotation
 from mbfmu.modeling import Component, Frame_a, required
@@ -113,13 +113,13 @@ class Rotor1D(Animated, _Carried, PartialTwoFlanges):
         t.Angle,
         "Rotation angle of rotor with respect to frame_a (= flange_a.phi = flange_b.phi)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     w = Variable(
         t.AngularVelocity,
         "Angular velocity of rotor with respect to frame_a",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a = Variable(t.AngularAcceleration, "Angular acceleration of rotor with respect to frame_a", start=0.0)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from mbfmu.components.animation import ShapeAnimation
 from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation, axes_rotations, from_nxy, normalize, null_rotation, planar_rotation
+from mbfmu.frames import Orientation, are_parallel, axes_rotations, from_nxy, normalize, null_rotation, planar_rotation
 from mbfmu.modeling import Frame_a, Frame_b, required
 from mbfmu.modeling.declarations import Final, Parameter
 from mbfmu.modeling.types import Angle_deg, Axis, AxisNumbers, Position, RotationTypes
@@ -59,7 +59,7 @@ def _relative_orientation(self: FixedRotation) -> Orientation:
     if self.rotationType == "RotationAxis":
         return planar_rotation(normalize(self.n), self.angle * (pi / 180), 0.0)
     if self.rotationType == "TwoAxesVectors":
-        if np.linalg.norm(np.cross(self.n_x, self.n_y)) < 1e-10 * np.linalg.norm(self.n_x) * np.linalg.norm(self.n_y):
+        if are_parallel(self.n_x, self.n_y):
             raise ModelError(
                 f"{self.where}: n_x = {self.n_x} and n_y = {self.n_y} are parallel; together they must span a plane"
             )

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from mbfmu.components.animation import Animated
-from mbfmu.components.interfaces import Renamed
+from mbfmu.components.interfaces import Renamed, own_state_select
 from mbfmu.components.joints import wheels as joints  # the module: joints contain parts, too
 from mbfmu.components.joints.wheel_connectors import WheelSetConnectors
 from mbfmu.components.parts.bodies import Body
-from mbfmu.modeling import Component, Frame_a, required
+from mbfmu.modeling import Frame_a, required
 from mbfmu.modeling.declarations import Parameter, Variable
 from mbfmu.modeling.types import (
     Angle,
@@ -44,10 +44,6 @@ NEWER_NAMES_OF_SET = NEWER_NAMES | {
     "width": "wheelWidth",
     "width_wheel": "wheelWidth",
 }
-
-
-def _select(self: Component) -> str:
-    return self.stateSelect
 
 
 class WheelBody(Animated, Renamed):
@@ -98,17 +94,19 @@ class RollingWheel(WheelBody):
     wheelRadius = Parameter(Radius, required, "Radius of wheel", nonzero=True)
     width = Parameter(Distance, 0.035, "Width of wheel", animation=True)
 
-    x = Variable(Position, "x-coordinate of wheel axis", start=0.0, fixed=True, state_select=_select)
-    y = Variable(Position, "y-coordinate of wheel axis", start=0.0, fixed=True, state_select=_select)
+    x = Variable(Position, "x-coordinate of wheel axis", start=0.0, fixed=True, state_select=own_state_select)
+    y = Variable(Position, "y-coordinate of wheel axis", start=0.0, fixed=True, state_select=own_state_select)
     angles = Variable(
         Angle,
         "Angles to rotate world-frame in to frame_a around z-, y-, x-axis",
         shape=3,
         start=0.0,
         fixed=True,
-        state_select=_select,
+        state_select=own_state_select,
     )
-    der_angles = Variable(AngularVelocity, "Derivative of angles", shape=3, start=0.0, fixed=True, state_select=_select)
+    der_angles = Variable(
+        AngularVelocity, "Derivative of angles", shape=3, start=0.0, fixed=True, state_select=own_state_select
+    )
 
     def build(self) -> None:
         self.body = self.wheel_body()
@@ -132,13 +130,23 @@ class RollingWheelSet(WheelBody, WheelSetConnectors):
 
     wheelWidth = Parameter(Distance, 0.01, "Width of one wheel", animation=True)
 
-    x = Variable(Position, "x coordinate of center between wheels", start=0.0, fixed=True, state_select=_select)
-    y = Variable(Position, "y coordinate of center between wheels", start=0.0, fixed=True, state_select=_select)
-    phi = Variable(Angle, "Orientation angle of wheel axis along z-axis", start=0.0, fixed=True, state_select=_select)
-    theta1 = Variable(Angle, "Angle of wheel 1", start=0.0, fixed=True, state_select=_select)
-    theta2 = Variable(Angle, "Angle of wheel 2", start=0.0, fixed=True, state_select=_select)
-    der_theta1 = Variable(AngularVelocity, "Derivative of theta 1", start=0.0, fixed=True, state_select=_select)
-    der_theta2 = Variable(AngularVelocity, "Derivative of theta 2", start=0.0, fixed=True, state_select=_select)
+    x = Variable(
+        Position, "x coordinate of center between wheels", start=0.0, fixed=True, state_select=own_state_select
+    )
+    y = Variable(
+        Position, "y coordinate of center between wheels", start=0.0, fixed=True, state_select=own_state_select
+    )
+    phi = Variable(
+        Angle, "Orientation angle of wheel axis along z-axis", start=0.0, fixed=True, state_select=own_state_select
+    )
+    theta1 = Variable(Angle, "Angle of wheel 1", start=0.0, fixed=True, state_select=own_state_select)
+    theta2 = Variable(Angle, "Angle of wheel 2", start=0.0, fixed=True, state_select=own_state_select)
+    der_theta1 = Variable(
+        AngularVelocity, "Derivative of theta 1", start=0.0, fixed=True, state_select=own_state_select
+    )
+    der_theta2 = Variable(
+        AngularVelocity, "Derivative of theta 2", start=0.0, fixed=True, state_select=own_state_select
+    )
 
     def build(self) -> None:
         self.body1, self.body2 = self.wheel_body(), self.wheel_body()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from mbfmu.components.interfaces import Flange_b, nominal_value
+from mbfmu.components.interfaces import Flange_b, nominal_value, own_state_select
 from mbfmu.components.losses import LossPower
 from mbfmu.components.rotational.interfaces import (
     PartialCompliant,
@@ -39,14 +39,12 @@ class Inertia(PartialTwoFlanges):
     J = Parameter(t.Inertia, required, "Moment of inertia", min=0)
     stateSelect = Parameter(t.StateSelect, "default", "Priority to use phi and w as states")
 
-    phi = Coordinate(
-        t.Angle, "Absolute rotation angle of component", start=0.0, state_select=lambda self: self.stateSelect
-    )
+    phi = Coordinate(t.Angle, "Absolute rotation angle of component", start=0.0, state_select=own_state_select)
     w = Variable(
         t.AngularVelocity,
         "Absolute angular velocity of component (= der(phi))",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a = Variable(t.AngularAcceleration, "Absolute angular acceleration of component (= der(w))", start=0.0)
 
@@ -194,14 +192,14 @@ class RelativeStates(PartialTwoFlanges):
         t.Angle,
         "Relative rotation angle (= flange_b.phi - flange_a.phi)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
         nominal=lambda self: nominal_value(self.phi_nominal),
     )
     w_rel = Variable(
         t.AngularVelocity,
         "Relative angular velocity (= der(phi_rel))",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a_rel = Variable(t.AngularAcceleration, "Relative angular acceleration (= der(w_rel))", start=0.0)
 
@@ -226,8 +224,8 @@ class InitializeFlange(Component):
         "Initial angular acceleration of flange", type=t.AngularAcceleration, when=lambda self: self.use_a_start
     )
     flange = Flange_b("Flange that is initialized", needed=True)
-    phi_flange = Variable(t.Angle, "Flange angle", state_select=lambda self: self.stateSelect)
-    w_flange = Variable(t.AngularVelocity, "= der(phi_flange)", state_select=lambda self: self.stateSelect)
+    phi_flange = Variable(t.Angle, "Flange angle", state_select=own_state_select)
+    w_flange = Variable(t.AngularVelocity, "= der(phi_flange)", state_select=own_state_select)
 
     def equations(self) -> None:
         self.phi_flange = self.flange.phi

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import casadi as ca
 
-from mbfmu.components.interfaces import Flange_a, Flange_b, nominal_value
+from mbfmu.components.interfaces import Flange_a, Flange_b, nominal_value, own_state_select
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -44,14 +44,14 @@ class PartialCompliantWithRelativeStates(PartialCompliant):
         t.Angle,
         "Relative rotation angle (= flange_b.phi - flange_a.phi)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
         nominal=lambda self: nominal_value(self.phi_nominal),
     )
     w_rel = Variable(
         t.AngularVelocity,
         "Relative angular velocity (= der(phi_rel))",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
     a_rel = Variable(t.AngularAcceleration, "Relative angular acceleration (= der(w_rel))", start=0.0)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from mbfmu.components.interfaces import TranslationalFlange_b
+from mbfmu.components.interfaces import TranslationalFlange_b, own_state_select
 from mbfmu.components.losses import LossPower
 from mbfmu.components.translational.interfaces import (
     PartialCompliant,
@@ -54,9 +54,9 @@ class Mass(PartialTwoFlanges):
         t.Position,
         "Absolute position of center of component (s = flange_a.s + L/2 = flange_b.s - L/2)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
-    v = Variable(t.Velocity, "Absolute velocity of component", start=0.0, state_select=lambda self: self.stateSelect)
+    v = Variable(t.Velocity, "Absolute velocity of component", start=0.0, state_select=own_state_select)
     a = Variable(t.Acceleration, "Absolute acceleration of component", start=0.0)
 
     def equations(self) -> None:
@@ -157,11 +157,9 @@ class RelativeStates(PartialTwoFlanges):
         t.Position,
         "Relative position (= flange_b.s - flange_a.s)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
     )
-    v_rel = Variable(
-        t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=lambda self: self.stateSelect
-    )
+    v_rel = Variable(t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=own_state_select)
     a_rel = Variable(t.Acceleration, "Relative acceleration (= der(v_rel))", start=0.0)
 
     def equations(self) -> None:
@@ -183,8 +181,8 @@ class InitializeFlange(Component):
     v_start = RealInput("Initial speed of flange", type=t.Velocity, when=lambda self: self.use_v_start)
     a_start = RealInput("Initial acceleration of flange", type=t.Acceleration, when=lambda self: self.use_a_start)
     flange = TranslationalFlange_b("Flange that is initialized", needed=True)
-    s_flange = Variable(t.Position, "Flange position", state_select=lambda self: self.stateSelect)
-    v_flange = Variable(t.Velocity, "= der(s_flange)", state_select=lambda self: self.stateSelect)
+    s_flange = Variable(t.Position, "Flange position", state_select=own_state_select)
+    v_flange = Variable(t.Velocity, "= der(s_flange)", state_select=own_state_select)
 
     def equations(self) -> None:
         self.s_flange = self.flange.s

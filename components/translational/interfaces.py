@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import casadi as ca
 
-from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b, nominal_value
+from mbfmu.components.interfaces import TranslationalFlange_a, TranslationalFlange_b, nominal_value, own_state_select
 from mbfmu.modeling import Component, RealInput
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import Parameter, Variable
@@ -42,12 +42,10 @@ class PartialCompliantWithRelativeStates(PartialCompliant):
         t.Position,
         "Relative distance (= flange_b.s - flange_a.s)",
         start=0.0,
-        state_select=lambda self: self.stateSelect,
+        state_select=own_state_select,
         nominal=lambda self: nominal_value(self.s_nominal),
     )
-    v_rel = Variable(
-        t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=lambda self: self.stateSelect
-    )
+    v_rel = Variable(t.Velocity, "Relative velocity (= der(s_rel))", start=0.0, state_select=own_state_select)
 
     def equations(self) -> None:
         self.v_rel = self.der(self.flange_b.s - self.flange_a.s)

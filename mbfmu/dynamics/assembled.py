@@ -49,6 +49,8 @@ class Assembled:
     constraints: Constraints
     #: True where branches of motion cross at the start, so that fewer rows are independent there.
     is_singular: bool
+    #: True where the dropped rows follow from the others in another way at each position, as in a Bennett linkage.
+    varies: bool = False
 
     @classmethod
     def of(
@@ -89,16 +91,24 @@ class Assembled:
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )
-        kept, start, is_singular = independent_rows(record)
+        kept, start, is_singular, varies = independent_rows(record)
         found = zip(positions, start[: len(positions)], strict=True)
         guesses = [(s, float(value)) for s, value in found if (o := starts.owner_of(s)) is None or not o.fixed]
         starts, parameters = starts.move(parameters, guesses)
-        return cls(starts, parameters, constraints.only(kept), is_singular)
+        return cls(starts, parameters, constraints.only(kept), is_singular, varies)
 
     def report(self) -> list[str]:
-        """Where branches cross, and which rows are dropped."""
-        crossing = "branches of motion cross at the start: the guesses of speeds choose one"
-        return [*([crossing] if self.is_singular else []), *self.constraints.report()]
+        """Where branches cross, which rows are dropped, and whether others would have to be dropped elsewhere."""
+        crossing = ["branches of motion cross at the start: the guesses of speeds choose one"]
+        varying = [
+            "which rows are redundant depends on the position: accuracy suffers where those that are kept come close "
+            "to depending on each other"
+        ]
+        return [
+            *(crossing if self.is_singular else []),
+            *self.constraints.report(),
+            *(varying if self.varies else []),
+        ]
 
 
 def _follow_hints(
@@ -156,12 +166,14 @@ def _follow_hints(
     return []
 
 
-def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool]:
-    """Indices of a largest independent set of constraint rows, in ascending order, a consistent start x, and True where
-    that is a singular position, in which fewer rows are independent.
+def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool, bool]:
+    """Indices of a largest independent set of constraint rows, in ascending order, a consistent start x, True where
+    that is a singular position, in which fewer rows are independent, and True where the others depend on them in
+    another way at each position.
 
     A mechanism may start in a singular position (a flat parallelogram), so the rank is taken at the start and at
-    perturbed positions that satisfy the constraints again; the largest counts.
+    perturbed positions that satisfy the constraints again; the largest counts. What depends on others everywhere in the
+    same way, as rows across the plane of a loop do, adds nothing to the rank of all these Jacobians side by side.
 
     Raises:
         InitializationError: no position satisfies the constraints; the message names the joints.
@@ -169,9 +181,11 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool]
     run = Run(equations)
     x = run.assemble()
     point = (run.values("u"), run.values("P"), run.values("m"))
+    jacobians: list[np.ndarray] = []
 
     def independent(state: np.ndarray) -> list[int]:
-        return _rank_rows(np.array(equations.functions["constraints"](equations.start_time, state, *point)[2]))
+        jacobians.append(np.array(equations.functions["constraints"](equations.start_time, state, *point)[2]))
+        return _rank_rows(jacobians[-1])
 
     first = best = independent(x)
     random = np.random.default_rng(0)
@@ -180,7 +194,8 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool]
         near[: equations.nq] += PERTURBATION * random.normal(size=equations.nq)
         if run.project(near):
             best = max(best, independent(near), key=len)
-    return best, x, len(best) > len(first)
+    varies = len(best) < len(jacobians[0]) and len(_rank_rows(np.hstack(jacobians))) > len(best)
+    return best, x, len(best) > len(first), varies
 
 
 def _rank_rows(G: np.ndarray) -> list[int]:

@@ -21,7 +21,7 @@ from mbfmu.dynamics.scope import Facts, Notes, Scope, column, elements, open_sco
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import stacked
 from mbfmu.errors import ModelError
-from mbfmu.frames import Orientation, null_rotation, resolve1
+from mbfmu.frames import Orientation, null_rotation
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Shown
@@ -470,10 +470,6 @@ class Drawing(Scope):
                     r_lines=e * (1.05 * length),
                     **common,
                 )
-
-    def to_frame(self, frame: Any, vector: Any) -> Any:
-        """A vector resolved in a frame, from the frame to the world."""
-        return resolve1(frame.R, column(vector))
 
     def is_positive(self, name: str) -> bool:
         """False where a parameter is known to be 0, such as the mass of what would be drawn as a sphere."""

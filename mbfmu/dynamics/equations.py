@@ -172,7 +172,6 @@ def equations(
         weights=initial.weights,
         unknown_names=initial.unknown_names,
         equation_names=initial.names,
-        position_names=tuple(constraints.names[i] for i in constraints.kept_positions),
         velocity_names=tuple(constraints.names[i] for i in constraints.kept),
         redundant_names=tuple(constraints.names[i] for i in constraints.dropped_positions),
         explicit=accelerations.is_recursive,

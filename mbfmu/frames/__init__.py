@@ -46,13 +46,14 @@ from mbfmu.frames._orientations import (
 )
 from mbfmu.frames._scipy import from_scipy, to_scipy
 from mbfmu.frames.transformation_matrices import planar_rotation_angle, rotation_vector
-from mbfmu.frames.vectors import axis, cross, length, normalize, skew
+from mbfmu.frames.vectors import are_parallel, axis, cross, length, normalize, skew
 
 __all__ = [
     "Orientation",
     "absolute_rotation",
     "angular_velocity1",
     "angular_velocity2",
+    "are_parallel",
     "axes_rotations",
     "axes_rotations_angles",
     "axis",

@@ -51,3 +51,8 @@ def skew(v: Vector) -> Matrix:
 def cross(a: Vector, b: Vector) -> Vector:
     """Cross product a x b (Modelica function cross)."""
     return alg.cross(a, b)
+
+
+def are_parallel(a: np.ndarray, b: np.ndarray) -> bool:
+    """True where two numeric vectors (3,) have the same or the opposite direction; False where one of them is zero."""
+    return bool(np.linalg.norm(np.cross(a, b)) < 1e-10 * np.linalg.norm(a) * np.linalg.norm(b))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import re
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any, ClassVar
@@ -30,12 +31,18 @@ from mbfmu.modeling.names import checked_name
 from mbfmu.modeling.user_code import described, told
 
 
-def near(name: str, known: Any, see: str = "mbfmu info") -> str:
-    """A hint for a message: the known names that are most like `name`, all when they are few, or a command to `see`."""
+def near(name: str, known: Any, see: str = "mbfmu info", sentences: Mapping[str, str] | None = None) -> str:
+    """A hint for a message: the known names that are most like `name`, or whose `sentences` have it as a word; all
+    where they are few, or a command to `see`."""
     names = sorted(known)
     close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     if close:
         return f"did you mean {' or '.join(close)}?"
+    sentences = sentences or {}
+    word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
+    found = [(m.start(), other) for other, doc in sentences.items() if other in names and (m := word.search(doc))]
+    if found:
+        return f"did you mean {' or '.join(f'{other} ({sentences[other]})' for _, other in sorted(found)[:2])}?"
     return f"known: {', '.join(names)}" if len(names) <= 12 else f"see `{see}`"
 
 
@@ -205,6 +212,11 @@ class Component:
     def _help(self) -> str:
         """The command that shows what the component declares."""
         return f"mbfmu list {type(self).__name__}" if self.modelica_name else "mbfmu info"
+
+    @property
+    def _sentences(self) -> dict[str, str]:
+        """What parameters and variables are, by name."""
+        return {name: d.doc for name, d in self.declarations.items() if isinstance(d, Parameter | Variable)}
 
     @property
     def parts(self) -> dict[str, Component]:
@@ -456,8 +468,7 @@ class Component:
             return
         if self._rebuilding or self.takes_attributes:
             return
-        known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
-        hint = near(name, known, self._help)
+        hint = near(name, self._sentences, self._help, self._sentences)
         raise ModelError(f"{self.title} has no {name!r} that can be set to {shown(value)}; {hint}")
 
     def __getattr__(self, name: str) -> Any:
@@ -532,10 +543,8 @@ class Component:
                     f"{part.title} = {value!r}: is a component; name what is to change, such as {part.where}.{example}"
                 )
             if part is None:
-                known = [k for k, d in self.declarations.items() if isinstance(d, Parameter | Variable)]
-                raise ModelError(
-                    f"{self.title} has no parameter {name!r}; {near(name, [*known, *self._parts], self._help)}"
-                )
+                hint = near(name, [*self._sentences, *self._parts], self._help, self._sentences)
+                raise ModelError(f"{self.title} has no parameter {name!r}; {hint}")
             part.modify(**value)
 
     def _rebuild(self) -> None:

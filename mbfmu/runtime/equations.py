@@ -39,8 +39,7 @@ class Equations:
     #: Per unknown of X and per equation of initialisation: a name for messages.
     unknown_names: tuple[str, ...]
     equation_names: tuple[str, ...]
-    #: Names of the ng position residuals, the nl velocity residuals and the ne redundant rows.
-    position_names: tuple[str, ...]
+    #: Names of the nl velocity residuals, of which the first ng belong to positions, and of the ne redundant rows.
     velocity_names: tuple[str, ...]
     redundant_names: tuple[str, ...]
     #: Index sets of w whose equations are independent of each other.

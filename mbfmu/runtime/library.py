@@ -6,14 +6,12 @@ This module imports nothing but the standard library: Python-hosted FMUs bring a
 from __future__ import annotations
 
 import ctypes
-import functools
 import os
 import pathlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 #: The answers of FMI, by number.
-STATUSES = ("OK", "Warning", "Discard", "Error", "Fatal")
 OK, WARNING, DISCARD, ERROR, FATAL = range(5)
 
 #: Takes the number of a status, the category and the text of a log line.
@@ -100,12 +98,6 @@ class Library:
 
     def __getattr__(self, name: str) -> Any:
         raise AttributeError(name)
-
-
-@functools.lru_cache(maxsize=8)
-def open_library(path: pathlib.Path) -> Library:
-    """Load a library once."""
-    return Library(path)
 
 
 class Model:

@@ -75,11 +75,23 @@ static int damped_step(Instance *s, double mu)
     return 1;
 }
 
-/* Scale the unknowns by their weights and hold the fixed ones. */
+/* Scale the unknowns by their weights and hold the fixed ones. A row that only what is fixed can change becomes zero:
+   what rounding leaves of its other derivatives would move them without bound. */
 static void scale_columns(Instance *s)
 {
-    for (int j = 0; j < NUNKNOWNS; ++j)
-        for (int i = 0; i < NEQUATIONS; ++i) s->J[i + j * NEQUATIONS] *= s->tables->fixed[j] ? 0 : 1 / s->tables->weights[j];
+    const double rounding = 1e-14;
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        double all = 0, free = 0;
+        for (int j = 0; j < NUNKNOWNS; ++j) {
+            double *entry = s->J + i + (size_t)j * NEQUATIONS;
+            *entry /= s->tables->weights[j];
+            all += fabs(*entry);
+            if (s->tables->fixed[j]) *entry = 0;
+            else free += fabs(*entry);
+        }
+        if (!(free <= rounding * all && all <= 1e300)) continue;
+        for (int j = 0; j < NUNKNOWNS; ++j) s->J[i + (size_t)j * NEQUATIONS] = 0;
+    }
 }
 
 /* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
@@ -188,9 +200,18 @@ static void blame_equations(Instance *s)
             sum += s->J[i + (size_t)j * NEQUATIONS] * s->r[i];
             influence = fmax(influence, fabs(s->J[i + (size_t)j * NEQUATIONS]));
         }
-        s->dX[j] = s->tables->fixed[j] ? fabs(sum) / norm : 0;
+        s->dX[j] = sum / norm;
     }
-    for (int j = 0; j < NUNKNOWNS; ++j) held += s->dX[j] > 1e-6 * (1 + influence);
+    for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
+        const double *Q = s->X + s->tables->quaternions[k];
+        double *part = s->dX + s->tables->quaternions[k], along = 0;
+        for (int i = 0; i < 4; ++i) along += part[i] * Q[i];
+        for (int i = 0; i < 4; ++i) part[i] -= along * Q[i];
+    }
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
+        held += s->dX[j] > 1e-6 * (1 + influence);
+    }
     if (!held) {
         take_start(s);
         const char *violated = violated_assertion(s);

@@ -12,6 +12,7 @@ import mbfmu
 from mbfmu.components import (
     Body,
     BodyShape,
+    FreeMotion,
     PointMass,
     Prismatic,
     Revolute,
@@ -107,6 +108,41 @@ def test_more_conditions_than_unknowns() -> None:
     """Position, speed and acceleration fixed with a spring that does not fit: three values for two unknowns."""
     with pytest.raises(InitializationError, match=r"over-determine it(.|\n)*slide\.s = 0\.3(.|\n)*slide\.a = 0"):
         mbfmu.simulate(Slider({"s": fixed(0.3), "v": fixed(), "a": fixed()}), 0.1)
+
+
+def test_what_rounding_leaves_of_a_derivative_moves_nothing() -> None:
+    """A rod holds an arm on a free carrier. The carrier's speed has no effect on the rod's length, but for rounding, so
+    that it cannot make up for the arm's speed; and no other start value is blamed."""
+    arm, rod = np.array([0.2, 0.3, 0.1]), np.array([0.3, 0.1, 0.2])
+
+    def held(w: float) -> Assembly:
+        assembly = Assembly()
+        assembly.world = World()
+        assembly.free = FreeMotion(
+            r_rel_a=fixed((0.1, 0.2, 0.3)),
+            v_rel_a=fixed((0.3, 0.1, 0.2)),
+            angles_start=(0.3, 0.4, 0.5),
+            angles_fixed=True,
+            w_rel_a_start=(0.3, 0.2, 0.1),
+        )
+        assembly.carrier = BodyShape(r=rod, r_CM=(0.1, 0, 0), m=2.0)
+        assembly.hinge = Revolute(n=(1, 2, 3), phi=fixed(0.0), w=fixed(w))
+        assembly.arm = BodyShape(r=arm, r_CM=(0.1, 0, 0), m=1.0)
+        assembly.rod = SphericalSpherical(rodLength=float(np.linalg.norm(arm + rod)))
+        assembly.connect(assembly.world.frame_b, assembly.free.frame_a)
+        assembly.connect(assembly.free.frame_b, assembly.carrier.frame_a)
+        assembly.connect(assembly.carrier.frame_b, assembly.hinge.frame_a)
+        assembly.connect(assembly.hinge.frame_b, assembly.arm.frame_a)
+        assembly.connect(assembly.carrier.frame_a, assembly.rod.frame_a)
+        assembly.connect(assembly.arm.frame_b, assembly.rod.frame_b)
+        return assembly
+
+    with pytest.warns(InitialConditionsWarning):
+        (turn,) = start_of(held(0.0), "free.w_rel_b[1]")
+    assert abs(turn) < 0.4
+    with pytest.raises(InitializationError, match=r"over-determine(.|\n)*hinge\.w = 0\.7") as caught:
+        mbfmu.simulate(held(0.7), 0.1)
+    assert "free.Q" not in str(caught.value)
 
 
 def test_start_values_are_set_before_initialisation() -> None:

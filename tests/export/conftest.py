@@ -50,7 +50,6 @@ def make_equations() -> Equations:
         weights=(1.0, 1.0),
         unknown_names=("mass.s", "mass.v"),
         equation_names=(),
-        position_names=(),
         velocity_names=(),
         redundant_names=(),
         blocks=((0,),),

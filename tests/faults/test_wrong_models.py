@@ -238,6 +238,7 @@ LINES: dict[str, list[str]] = {
     "self.figure('A', [self.b.m])": ["figure A", "got a parameter"],
     # attributes that mean nothing
     "self.b.mm = 3": ["b (Body)", "no 'mm'", "did you mean m"],
+    "self.b.mass = 3": ["b (Body)", "no 'mass'", "did you mean m (Mass of rigid body)"],
     "self.j.useAxisflange = True": ["j (Revolute)", "useAxisFlange"],
     "self.stoptime = 3": ["stoptime = 3", "no effect", "did you mean stop_time"],
     "self.stop_tine = 3": ["stop_tine", "did you mean stop_time"],

@@ -156,7 +156,7 @@ ANGLES = {
     tm.equality_constraint,
 }
 #: Helpers that the modules share: they check a sequence and give it back.
-CHECKS = {tm.check_axes, tm.check_sequence}
+CHECKS = {frames.are_parallel, tm.check_axes, tm.check_sequence}
 
 
 def name(function: Callable[..., Any]) -> str:

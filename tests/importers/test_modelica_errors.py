@@ -60,6 +60,7 @@ MISTAKES = [
     ("Real x;\nequation\nx = pre(x);\nend M;", 4, "needs discrete equations"),
     ("Real x;\nalgorithm\nx := 1;\nx := x + 1;\nend M;", 5, "the order of this algorithm matters at x"),
     ("Real x;\nalgorithm\nwhile x < 1 loop\nx := x + 1;\nend while;\nend M;", 4, "statement of an algorithm"),
+    ("Real x;\nalgorithm\nwhen x > 1 then\nx := 0;\nend when;\nend M;", 4, "what a when-statement decides"),
     ("model N parameter Real p = 1; end N;\nN a(final p=2);\nextends N(q=2);\nend M;", 4, "has no 'q'"),
     ("partial model N end N;\nN a;\nend M;", 3, "is partial"),
     ("model A parameter Real p = 1; end A;\nmodel B extends A(final p=2); end B;\nB b(p=3);\nend M;", 4, "is final"),

@@ -89,7 +89,6 @@ class Draft:
             "weights": (1.0,) * nX,
             "unknown_names": tuple(f"x{i}" for i in range(nX)),
             "equation_names": named("equation", r),
-            "position_names": named("position", g),
             "velocity_names": named("velocity", c),
             "redundant_names": named("dropped", e),
             "blocks": (tuple(range(nw)),) if nw else (),

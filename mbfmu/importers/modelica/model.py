@@ -1071,9 +1071,12 @@ def _check_algorithm(definition: s.Class) -> None:
         target = statement.left if isinstance(statement, s.Equality) else None
         is_variable = isinstance(target, s.Reference) and len(target.parts) == 1 and not target.parts[0][1]
         if not isinstance(statement, s.CallEquation) and not is_variable:
-            raise fault(
-                statement.at, f"{definition.name}: this statement of an algorithm is not translated; write equations"
+            remedy = (
+                "use a block of Modelica.Blocks for what a when-statement decides"
+                if isinstance(statement, s.When)
+                else "write equations"
             )
+            raise fault(statement.at, f"{definition.name}: this statement of an algorithm is not translated; {remedy}")
         values_ = statement.right if isinstance(statement, s.Equality) else statement
         read |= {n.names[0] for n in values_.walk() if isinstance(n, s.Reference)}
         if isinstance(target, s.Reference):

@@ -71,11 +71,6 @@ class Reference(Node):
         """The names without subscripts."""
         return tuple(name for name, _ in self.parts)
 
-    @property
-    def has_subscripts(self) -> bool:
-        """True where a subscript stands somewhere."""
-        return any(subscripts for _, subscripts in self.parts)
-
     def __str__(self) -> str:
         return ("." if self.absolute else "") + ".".join(
             name + (f"[{', '.join(map(text, subscripts))}]" if subscripts else "") for name, subscripts in self.parts
