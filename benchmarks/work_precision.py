@@ -44,6 +44,9 @@ AGREEMENT = TARGET / 100
 #: A sweep ends where a run is as exact as the reference is known to be, rad.
 EXACT = 1e-9
 
+#: A sweep ends where a run takes longer than this, s.
+LONGEST = 5.0
+
 
 #: A run at a setting: its CPU time, s, and the coordinates at its end.
 Timed = Callable[[float], tuple[float, np.ndarray]]
@@ -142,6 +145,6 @@ def _sweep(run: Timed, settings: Sequence[float], reference: np.ndarray) -> list
         error = float(np.abs(end - reference).max())
         if math.isfinite(error):
             points.append(Point(setting, spent, error))
-        if not error > EXACT:
+        if not error > EXACT or spent > LONGEST:
             break
     return points
