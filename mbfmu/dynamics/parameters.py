@@ -130,10 +130,6 @@ class Parameters:
         place = self.place(symbol)
         return place if place is not None and place < len(self.symbols) else None
 
-    def owns(self, symbol: ca.SX, index: int) -> bool:
-        """True where the entry `index` of P belongs to this parameter itself, not to one that it passes on."""
-        return any(self._place.get(e.element_hash()) == index for e in elements(symbol))
-
     def with_defaults(self, numbers: Mapping[int, float]) -> Parameters:
         """The same with other default numbers of some entries of p."""
         return dataclasses.replace(

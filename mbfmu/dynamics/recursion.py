@@ -23,6 +23,7 @@ from __future__ import annotations
 import collections
 import dataclasses
 import functools
+import math
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
@@ -58,6 +59,10 @@ _KEPT = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0})
 Resolve = Callable[[list[ca.SX]], list[ca.SX]]
 #: Where a linker has the value of a symbol: number of the vector, and of its element.
 Place = tuple[int, int]
+
+
+def _is_kept(number: float) -> bool:
+    return number in _KEPT or not math.isfinite(number)
 
 
 class NotLocal(Exception):
@@ -190,6 +195,9 @@ class _Numbers:
         symbols = ca.symvar(column)
         function = ca.Function("numbers", symbols, [column])
         kind, sources, targets = function.instruction_id, function.instruction_input, function.instruction_output
+        constants = [k for k in range(function.n_instructions()) if kind(k) == ca.OP_CONST]
+        if all(_is_kept(function.instruction_constant(k)) for k in constants):
+            return matrices
         work: dict[int, ca.SX] = {}
         results = [ca.SX(0)] * column.nnz()
         for k in range(function.n_instructions()):
@@ -209,7 +217,7 @@ class _Numbers:
 
     def _symbol(self, number: float) -> ca.SX:
         """What stands for a number; its negative is that of what stands for its opposite."""
-        if number in _KEPT or not np.isfinite(number):
+        if _is_kept(number):
             return ca.SX(number)
         if -number in self._known:
             return -self._known[-number]

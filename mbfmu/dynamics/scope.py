@@ -603,7 +603,7 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
     equations = getattr(scope, "equations", None)
     if equations is None:
         raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
-    with told(f"{component.where}: the equations of {type(component).__name__} fail"):
+    with told(lambda: f"{component.where}: the equations of {type(component).__name__} fail"):
         equations()
     behaviour: Behaviour = scope._notes.behaviour()
     if not component.is_composite:
