@@ -750,18 +750,14 @@ def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[c
     return replaced, list(places.values())
 
 
-def _child_acceleration(
-    alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX
-) -> ca.SX:
+def _child_acceleration(alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX) -> ca.SX:
     """alpha of frame b from that of frame a, which rotates with w_a, and the relative motion."""
     linear, angular = ca.vertsplit(alpha, 3)
     relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, angular)
     return ca.vertcat(T @ (linear + relative), T @ angular + z + cross(T @ w_a, w))
 
 
-def _parent_acceleration(
-    alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX
-) -> ca.SX:
+def _parent_acceleration(alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX) -> ca.SX:
     """alpha of frame a from that of frame b."""
     linear, angular = ca.vertsplit(alpha, 3)
     turned = T.T @ (angular - z - cross(T @ w_a + w, w))

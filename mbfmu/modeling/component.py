@@ -561,8 +561,10 @@ class Component:
         finally:
             vars(self)["_rebuilding"] = False
 
-    def value(self, name: str) -> Any:
+    def value(self, name: str, reader: Any = None) -> Any:
         """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one.
+
+        `reader` stands for the component where a binding is asked.
 
         Raises:
             ModelError: it has no value, or its binding fails.
@@ -575,7 +577,7 @@ class Component:
         if callable(value) and not is_expression(value):
             try:
                 with told(lambda: f"{self.where}.{name}: its binding fails"):
-                    value = value(self)
+                    value = value(self if reader is None else reader)
             except MbfmuError:
                 raise
             except Exception as error:
