@@ -30,8 +30,8 @@ class _Reader:
         self._values: dict[str, Any] = {}
         self._knows_parameters_only = True
 
-    @property
-    def __class__(self) -> type:
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:  # what isinstance asks
         return type(self._component)
 
     def __getattr__(self, name: str) -> Any:
@@ -81,7 +81,8 @@ class Bindings:
         """`component.value(name)`."""
         declaration = component.declarations[name]
         assert isinstance(declaration, Parameter)
-        if component.is_given(name) or not callable(declaration.default):
+        is_own = type(component).value is not Component.value
+        if is_own or component.is_given(name) or not callable(declaration.default):
             return component.value(name)
         forms = self._forms.setdefault(declaration, [])
         for form in forms:
@@ -89,10 +90,10 @@ class Bindings:
             if found is not None:
                 return found
         reader = _Reader(component)
-        result = component.value(name, reader)
-        form = _Form.of(reader, result)
-        if form is not None and len(forms) < FORMS:
-            forms.append(form)
+        result = component.value_to(reader, name)
+        new = _Form.of(reader, result)
+        if new is not None and len(forms) < FORMS:
+            forms.append(new)
         return result
 
 

@@ -561,14 +561,16 @@ class Component:
         finally:
             vars(self)["_rebuilding"] = False
 
-    def value(self, name: str, reader: Any = None) -> Any:
+    def value(self, name: str) -> Any:
         """Value or binding of a parameter: number(s), string, bool, CasADi expression, or Start of a free one.
-
-        `reader` stands for the component where a binding is asked.
 
         Raises:
             ModelError: it has no value, or its binding fails.
         """
+        return self.value_to(self, name)
+
+    def value_to(self, reader: Any, name: str) -> Any:
+        """The same, where `reader` is what bindings see in place of the component."""
         declaration = self.declarations[name]
         assert isinstance(declaration, Parameter)
         value = self._values.get(name, declaration.default)
@@ -577,7 +579,7 @@ class Component:
         if callable(value) and not is_expression(value):
             try:
                 with told(lambda: f"{self.where}.{name}: its binding fails"):
-                    value = value(self if reader is None else reader)
+                    value = value(reader)
             except MbfmuError:
                 raise
             except Exception as error:
