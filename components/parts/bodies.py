@@ -225,7 +225,7 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
     def free_joint_priority(self) -> int:
         if self.enforceStates:
             return 0
-        fixed = [bool(np.any(self.start(name)[1])) for name in ("r_0", "v_0", "w_a")]
+        fixed = [bool(np.any(self.is_fixed(name))) for name in ("r_0", "v_0", "w_a")]
         return 1 if any(fixed) or self.angles_fixed else 2
 
     def free_joint(self, alone: bool) -> Component:

@@ -228,9 +228,10 @@ class Visible:
         symbol, type = component.symbol(name), declaration.type
         if type is Orientation:
             full, symbol, type = f"{full}.T", symbol.T, Dimensionless
-        parameters = self.parameters
+        parameters, scalars = self.parameters, elements(symbol)
+        own = {parameters.place(scalar) for scalar in scalars}  # others it passes on
         shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
-        for suffix, scalar in zip(_suffixes(component.shape_of(name)), elements(symbol), strict=True):
+        for suffix, scalar in zip(_suffixes(component.shape_of(name)), scalars, strict=True):
             element = parameters.source(scalar)
             index = parameters.place(element)
             if index is None:
@@ -238,7 +239,7 @@ class Visible:
                 continue
             variability = "tunable" if index in parameters.tunable else "fixed"
             place: dict[str, Any] = {"store": "P", "index": index, "variability": variability}
-            if index >= len(parameters.defaults) or not parameters.owns(symbol, index):
+            if index >= len(parameters.defaults) or index not in own:
                 yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", **_CALCULATED)
                 continue
             place |= {"start": parameters.defaults[index], "start_index": index}
@@ -261,16 +262,13 @@ class Visible:
     def _values(self, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...]) -> Iterator[ScalarVariable]:
         full = ".".join(filter(None, (path, name)))
         component, used = self.sweeps.flat.components[path], self._used_starts
-        declaration = component.variables().get(name)
+        declaration = component.variable(name)
         scalars = self.places.elements[(path, name)]
         starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]
         nominal = type.nominal if declaration is None else declaration.nominal(component)
-        told = self._nominal(starts)
+        told = self._nominal(starts) if type.base == "Real" else None
         for suffix, element, start in zip(_suffixes(shape), scalars, starts, strict=True):
-            found = self._value(full + suffix, type, doc, element, start)
-            # of states only what is declared: it weighs errors
-            own = nominal or (told if type.base == "Real" and found.store != "x" else None)
-            yield found if own == found.nominal else _with(found, nominal=own)
+            yield self._value(full + suffix, type, doc, element, start, nominal, told)
 
     def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
         """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
@@ -282,11 +280,23 @@ class Visible:
     def _used_starts(self) -> dict[tuple[str, str, int], StartValue]:
         return self.starts.used
 
-    def _value(self, name: str, type: Type, doc: str, element: ca.SX, start: StartValue | None) -> ScalarVariable:
-        local = functools.partial(_scalar, name, doc, type, causality="local")
+    def _value(
+        self,
+        name: str,
+        type: Type,
+        doc: str,
+        element: ca.SX,
+        start: StartValue | None,
+        nominal: float | None,
+        told: float | None,
+    ) -> ScalarVariable:
+        """A scalar of what is shown; `nominal` is declared, and `told` by start values."""
         if element.is_constant():
-            return _scalar(name, doc, type, **_CONSTANT, start=float(element))
+            return _scalar(name, doc, type, **_CONSTANT, start=float(element), nominal=nominal or told)
         store, index = self.places.of[element.element_hash()]
+        if store != "x":  # of states only what is declared: it weighs errors
+            nominal = nominal or told
+        local = functools.partial(_scalar, name, doc, type, causality="local", nominal=nominal)
         if store == "P" or (store == "y" and index not in self.places.changing):
             is_tunable = index in (self.parameters.tunable if store == "P" else self.places.tunable)
             variability = "tunable" if is_tunable else "fixed"
@@ -407,14 +417,20 @@ def _with(variable: ScalarVariable, **changes: Any) -> ScalarVariable:
     return dataclasses.replace(variable, **changes)
 
 
-def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariable:
-    bounds = {"min": type.min, "max": type.max} if type.base in ("Real", "Integer") else {}
-    for key in ("min", "max"):
-        if key in attributes and attributes[key] is None:
-            attributes.pop(key)
-    merged = {**bounds, **attributes}
-    if type.base in ("Boolean", "Integer") and merged.get("start") is not None:
-        merged["start"] = (bool if type.base == "Boolean" else int)(merged["start"])
+def _scalar(
+    name: str,
+    doc: str,
+    type: Type,
+    min: float | None = None,
+    max: float | None = None,
+    nominal: float | None = None,
+    **attributes: Any,
+) -> ScalarVariable:
+    """A variable with what its type says of it, where nothing else does."""
+    if type.base in ("Real", "Integer"):
+        min, max = type.min if min is None else min, type.max if max is None else max
+    if type.base in ("Boolean", "Integer") and attributes.get("start") is not None:
+        attributes["start"] = (bool if type.base == "Boolean" else int)(attributes["start"])
     return ScalarVariable(
         name=name,
         description=doc.strip(),
@@ -422,9 +438,11 @@ def _scalar(name: str, doc: str, type: Type, **attributes: Any) -> ScalarVariabl
         unit=type.unit,
         display_unit=type.display_unit,
         quantity=type.quantity,
-        nominal=type.nominal,
+        min=min,
+        max=max,
+        nominal=nominal or type.nominal,
         declared_type=_declared(type),
-        **merged,
+        **attributes,
     )
 
 
@@ -437,13 +455,14 @@ def _declared(type: Type) -> DeclaredType | None:
     return DeclaredType(type.name, *said)
 
 
-def _suffixes(shape: tuple[int, ...]) -> list[str]:
+@functools.cache
+def _suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
     """Modelica subscripts in the order in which CasADi stacks a column: column-major."""
     if not shape:
-        return [""]
+        return ("",)
     if len(shape) == 1:
-        return [f"[{i + 1}]" for i in range(shape[0])]
-    return [f"[{i + 1},{j + 1}]" for j in range(shape[1]) for i in range(shape[0])]
+        return tuple(f"[{i + 1}]" for i in range(shape[0]))
+    return tuple(f"[{i + 1},{j + 1}]" for j in range(shape[1]) for i in range(shape[0]))
 
 
 def state_nominals(variables: Iterable[ScalarVariable], nx: int) -> tuple[float, ...]:

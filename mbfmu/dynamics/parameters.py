@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.bindings import Bindings
 from mbfmu.dynamics.scope import column, elements
 from mbfmu.dynamics.unknowns import which_depend
 from mbfmu.errors import ModelError
@@ -130,10 +131,6 @@ class Parameters:
         place = self.place(symbol)
         return place if place is not None and place < len(self.symbols) else None
 
-    def owns(self, symbol: ca.SX, index: int) -> bool:
-        """True where the entry `index` of P belongs to this parameter itself, not to one that it passes on."""
-        return any(self._place.get(e.element_hash()) == index for e in elements(symbol))
-
     def with_defaults(self, numbers: Mapping[int, float]) -> Parameters:
         """The same with other default numbers of some entries of p."""
         return dataclasses.replace(
@@ -154,12 +151,13 @@ class _Places:
         self.derived: list[ca.SX] = []
         self.expressions: list[ca.SX] = []
         self._aliases: dict[int, tuple[ca.SX, ca.SX]] = {}
+        self._bindings = Bindings()
         #: What messages call the scalars.
         self.labels: dict[int, str] = {}
 
     def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
         """Give all scalars of a parameter their places."""
-        value = component.value(name)
+        value = self._bindings.value(component, name)
         symbol = component.symbol(name)
         symbol = symbol.T if isinstance(symbol, Orientation) else symbol
         is_open = isinstance(value, Start) and not value.fixed

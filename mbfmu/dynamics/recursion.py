@@ -10,31 +10,36 @@ placeholders; the sweeps, evaluated with them, are linear in them, and their Jac
     0             = R wrench_child + Q alpha_child + E a + r    balance along the edge's speeds
 
 A *group* is a joint with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
-articulated inertias; out: accelerations) work on placeholders of its neighbours, so that equal groups share one leaf
-function: the code of a chain grows with the kinds of its links, not with their number. Numbers that shape a relative
-motion, such as the direction of an axis, are arguments of the leaf functions, too, except 0 and 1: axes along x, y and
-z are three kinds with short code, all others are one. Where loads or rows know other accelerations than those above,
-the recursion does not apply and the dense form is used.
+articulated inertias; out: accelerations) work on placeholders of its neighbours, so that groups of one *kind*, whose
+expressions differ in their symbols only, share them: what it takes to derive a chain, and its code, grow with the kinds
+of its links, hardly with their number. Numbers that shape a relative motion, such as the direction of an axis, are
+arguments of the leaf functions, too, except 0 and 1: axes along x, y and z are three kinds with short code, all others
+are one. Where loads or rows know other accelerations than those above, the recursion does not apply and the dense form
+is used.
 """
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import functools
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+import math
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.scope import Behaviour
-from mbfmu.dynamics.sweeps import Placeholders, Sweeps, relative_acceleration
+from mbfmu.dynamics.sweeps import MOTION, Placeholders, Sweeps, relative_acceleration
 from mbfmu.dynamics.topology import GROUND, Edge, FlangeNode
-from mbfmu.dynamics.unknowns import Coordinate, Own, elements
+from mbfmu.dynamics.unknowns import Coordinate, Own, elements, hashes, stacked
 from mbfmu.frames import cross
 
-#: Number of groups up to which leaf functions are written out in place: quicker while the code fits the cache.
-INLINE_GROUPS = 24
+#: Number of groups up to which leaf functions are written out in place. Beyond that shared code, which stays in the
+#: processor's cache, is quicker: a chain of 20 aligned axes takes 0.92 of the time and 0.58 of the code, with random
+#: axes 0.80 and 0.38.
+INLINE_GROUPS = 9
 
 
 #: How deep expressions are compared before numbers are tried.
@@ -43,6 +48,8 @@ _DEPTH = 4
 PASSED_WHOLE = 40
 #: Motions of a frame by what they depend on.
 _LINEAR, _ANGULAR = ("r_0", "v_0"), ("T", "w")
+#: Number of symbols in the motion of a frame.
+_SYMBOLS = 24
 #: Relative motion of an edge.
 _RELATIVE = ("r", "T", "v", "w", "a", "z")
 
@@ -52,6 +59,12 @@ _KEPT = frozenset({0.0, 0.5, -0.5, 1.0, -1.0, 2.0, -2.0})
 
 #: What replaces passed-on parameters in expressions (`Parameters.resolve`).
 Resolve = Callable[[list[ca.SX]], list[ca.SX]]
+#: Where a linker has the value of a symbol: number of the vector, and of its element.
+Place = tuple[int, int]
+
+
+def _is_kept(number: float) -> bool:
+    return number in _KEPT or not math.isfinite(number)
 
 
 class NotLocal(Exception):
@@ -60,38 +73,113 @@ class NotLocal(Exception):
 
 def _placeholders(order: Sequence[Edge]) -> Placeholders:
     """Motions of all frames, and wrenches of all edges at their child, as symbols."""
-    shapes = {"r_0": (3, 1), "T": (3, 3), "v_0": (3, 1), "w": (3, 1), "a_0": (3, 1), "z": (3, 1)}
     motion = {
-        (edge.child, what): ca.SX.sym(f"{what}{edge.child}", *shape) for edge in order for what, shape in shapes.items()
+        (edge.child, what): ca.SX.sym(f"{what}{edge.child}", 3, 3 if what == "T" else 1)
+        for edge in order
+        for what in MOTION
     }
     return Placeholders(motion, {edge: ca.SX.sym(f"wrench {edge.path}", 6) for edge in order})
 
 
-@dataclasses.dataclass
+@dataclasses.dataclass(eq=False)
 class _Group:
     """A joint (or the ground's own rigid parts) with the rigid edges behind it."""
 
     edges: list[Edge]
     children: list[_Group] = dataclasses.field(default_factory=list)
-    #: Maps X, S, c of each edge, with what is not a constant or a parameter replaced by placeholders, and these.
-    maps: dict[Edge, tuple[ca.SX, ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
-    places: list[tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=list)
     keys: dict[Edge, list[Coordinate]] = dataclasses.field(default_factory=dict)
-    gains: dict[Edge, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
-    #: Articulated inertia and force that the group hands to the node that it hangs on, as placeholders.
-    passed: tuple[ca.SX, ca.SX] | None = None
+    #: Symbols (by hash) in the expressions of its loads, balances and relative motions.
+    symbols: list[int] = dataclasses.field(default_factory=list)
+    #: Where its values of its kind's placeholders are, by hash.
+    places: dict[int, Place] = dataclasses.field(default_factory=dict)
+
+    @functools.cached_property
+    def nodes(self) -> list[int]:
+        """The node that the group hangs on, and those behind it."""
+        return [self.edges[0].parent, *(edge.child for edge in self.edges)]
 
     @property
     def base(self) -> int:
         """The node that the group hangs on."""
-        return self.edges[0].parent
+        return self.nodes[0]
+
+
+class _Work:
+    """Expressions of a kind that are evaluated for each of its groups."""
+
+    def __init__(self, expressions: Sequence[ca.SX]) -> None:
+        self.column = ca.vertcat(ca.SX(0, 1), *expressions)
+        self.symbols = ca.symvar(self.column)
+        self.hashes = hashes(self.symbols)
+        #: Leaf functions, by where the values of the symbols are.
+        self.leaves: dict[Hashable, ca.Function] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class _Step:
+    """Expressions of a kind, and the symbols (by hash) that have the last of them as their values."""
+
+    work: _Work
+    #: Number of expressions.
+    size: int
+    symbols: list[int]
+    #: Numbers of the group's symbols in them; their other symbols are placeholders.
+    reads: list[int]
+
+
+@dataclasses.dataclass
+class _Kind:
+    """What groups of one kind share, in the symbols of the first of them.
+
+    Their symbols correspond, in their order. In between are placeholders, which one leaf function hands to the next.
+    """
+
+    first: _Group
+    #: Maps X, S, c of each edge, with what is not a constant or a parameter replaced by placeholders, and these.
+    maps: dict[Edge, tuple[ca.SX, ca.SX, ca.SX]]
+    placed: list[tuple[ca.SX, ca.SX]]
+    #: Per edge, how accelerations follow from what is above them, in placeholders.
+    gains: dict[Edge, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
+    #: Per child, the placeholders (by hash) of what it hands to the group.
+    received: list[list[int]] = dataclasses.field(default_factory=list)
+    #: Articulated inertia and force that the group hands to the node that it hangs on, as a function of placeholders
+    #: (by hash), and the form of these two.
+    passed: ca.Function | None = None
+    passing: list[int] = dataclasses.field(default_factory=list)
+    passed_form: Hashable = None
+    #: Inward step; outward ones by the symbols that are wanted; last ones by the nodes that others hang on.
+    inward: _Step = dataclasses.field(init=False)
+    outward: dict[tuple[int, ...], _Step] = dataclasses.field(default_factory=dict)
+    acceleration: dict[tuple[int, ...], _Step] = dataclasses.field(default_factory=dict)
+
+    @functools.cached_property
+    def reads(self) -> list[int]:
+        """Numbers of the symbols that its own expressions know."""
+        return list(dict.fromkeys([*self.inward.reads, *self.step(self.placed).reads]))
+
+    @functools.cached_property
+    def behind(self) -> range:
+        """Numbers of the symbols that are motions of the nodes behind it."""
+        first = _SYMBOLS if self.first.base != GROUND else 0
+        return range(first, first + _SYMBOLS * len(self.first.edges))
+
+    @functools.cached_property
+    def number(self) -> dict[int, int]:
+        """Numbers of the symbols, by hash."""
+        return {symbol: i for i, symbol in enumerate(self.first.symbols)}
 
     def original(self, matrix: ca.SX) -> ca.SX:
         """A matrix with what the placeholders of maps stand for put back."""
-        if not self.places:
+        if not self.placed:
             return matrix
-        symbols, expressions = zip(*self.places, strict=True)
+        symbols, expressions = zip(*self.placed, strict=True)
         return ca.substitute(matrix, ca.vertcat(*symbols), ca.vertcat(*expressions))
+
+    def step(self, pairs: Sequence[tuple[ca.SX, ca.SX]], before: Sequence[ca.SX] = ()) -> _Step:
+        """Expressions, the last of which symbols have for their values."""
+        work = _Work([*before, *(expression for _, expression in pairs)])
+        reads = [self.number[symbol] for symbol in work.hashes if symbol in self.number]
+        return _Step(work, len(before) + len(pairs), hashes(symbol for symbol, _ in pairs), reads)
 
 
 class _Numbers:
@@ -109,6 +197,9 @@ class _Numbers:
         symbols = ca.symvar(column)
         function = ca.Function("numbers", symbols, [column])
         kind, sources, targets = function.instruction_id, function.instruction_input, function.instruction_output
+        constants = [k for k in range(function.n_instructions()) if kind(k) == ca.OP_CONST]
+        if all(_is_kept(function.instruction_constant(k)) for k in constants):
+            return matrices
         work: dict[int, ca.SX] = {}
         results = [ca.SX(0)] * column.nnz()
         for k in range(function.n_instructions()):
@@ -128,7 +219,7 @@ class _Numbers:
 
     def _symbol(self, number: float) -> ca.SX:
         """What stands for a number; its negative is that of what stands for its opposite."""
-        if number in _KEPT or not np.isfinite(number):
+        if _is_kept(number):
             return ca.SX(number)
         if -number in self._known:
             return -self._known[-number]
@@ -139,83 +230,64 @@ class _Numbers:
         return self._known[number]
 
 
-class _Forms:
-    """Symbolic work that is done once for all expressions of one form: those of equal links differ in symbols only."""
-
-    def __init__(self, unknown: Collection[int]) -> None:
-        self._unknown = unknown
-        self._known: dict[Hashable, ca.Function] = {}
-        self._names = ca.SX(0, 1)
-
-    def once(self, kind: Hashable, work: Callable[..., Sequence[ca.SX]], *given: ca.SX) -> list[ca.SX]:
-        """What `work` makes of the given expressions.
-
-        It brings no symbols of its own, and asks for nothing but the kind, the form of these expressions, and which of
-        their symbols are among the unknown ones.
-        """
-        symbols = ca.symvar(ca.veccat(*given))
-        column = ca.vertcat(ca.SX(0, 1), *symbols)
-        if self._names.numel() < len(symbols):
-            self._names = ca.SX.sym("s", 2 * len(symbols))
-        names = self._names[: len(symbols)]
-        form = ca.Function("form", [names], ca.Function("form", [column], given).call([names])).serialize()
-        unknown = tuple(symbol.element_hash() in self._unknown for symbol in symbols)
-        key = (kind, unknown, form)
-        if key not in self._known:
-            results = list(work(*given))
-            self._known[key] = ca.Function("work", [column], results)
-            return results
-        return list(self._known[key].call([column]))
-
-
 class Linker:
     """Turns local expressions into values: they become a leaf function, called with the values of its symbols."""
 
     def __init__(self, symbolic: type) -> None:
         self._symbolic = symbolic
         self._values: list[Any] = []
-        self._places: dict[int, tuple[int, int]] = {}
         self._leaves: dict[str, ca.Function] = {}
+        #: Where the values of symbols are, by hash.
+        self.places: dict[int, Place] = {}
 
-    def define(self, symbols: Iterable[ca.SX], values: Any, start: int = 0) -> None:
-        """From now on the scalar symbols have the elements of a vector from `start` on as their values."""
-        for i, symbol in enumerate(symbols, start):
-            self._places[symbol.element_hash()] = (len(self._values), i)
+    def define(self, symbols: Iterable[ca.SX], values: Any) -> None:
+        """From now on the scalar symbols have the elements of a vector as their values."""
+        number = self.add(values)
+        self.places |= {symbol: (number, i) for i, symbol in enumerate(hashes(symbols))}
+
+    def add(self, values: Any) -> int:
+        """Take a vector of values: its number."""
         self._values.append(values)
+        return len(self._values) - 1
 
-    def value(self, expressions: Sequence[ca.SX]) -> Any:
-        """Values of scalar local expressions as one vector."""
-        column = ca.vertcat(ca.SX(0, 1), *expressions)
-        gathered: dict[int, tuple[list[ca.SX], list[int]]] = {}
-        for symbol in ca.symvar(column):
-            source, index = self._places[symbol.element_hash()]
-            symbols, indices = gathered.setdefault(source, ([], []))
-            symbols.append(symbol)
+    def value(self, work: _Work, place: Callable[[int], Place]) -> Any:
+        """Values of expressions as one vector; `place` says where those of their symbols are."""
+        gathered: dict[int, tuple[list[int], list[int]]] = {}
+        for number, symbol in enumerate(work.hashes):
+            source, index = place(symbol)
+            numbers, indices = gathered.setdefault(source, ([], []))
+            numbers.append(number)
             indices.append(index)
+        arguments, values = [], []
         # The latest results first: code is generated depth first, so what a leaf reads is then computed close to it.
-        gathered = dict(sorted(gathered.items(), reverse=True))
-        arguments, values, replacements = [], [], []
-        for k, (source, (_, indices)) in enumerate(gathered.items()):
+        for source, (numbers, indices) in sorted(gathered.items(), reverse=True):
             whole = self._values[source]
             if whole.numel() <= PASSED_WHOLE:  # picking elements inside the leaf costs nothing, copying them does
-                arguments.append(ca.SX.sym(f"i{k}", whole.numel()))
                 values.append(whole)
-                replacements.append(arguments[-1][indices])
+                arguments.append((whole.numel(), tuple(numbers), tuple(indices)))
             else:
-                arguments.append(ca.SX.sym(f"i{k}", len(indices)))
                 values.append(whole[indices])
-                replacements.append(arguments[-1])
-        if gathered:
-            symbols = [s for found, _ in gathered.values() for s in found]
-            column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*replacements))
-        result = self._leaf(arguments, column).call(values)[0]
-        return result if gathered else self._symbolic(result)
+                arguments.append((len(indices), tuple(numbers), tuple(range(len(indices)))))
+        key = tuple(arguments)
+        if key not in work.leaves:
+            work.leaves[key] = self._leaf(work, arguments)
+        result = work.leaves[key].call(values)[0]
+        return result if values else self._symbolic(result)
 
-    def _leaf(self, arguments: list[ca.SX], column: ca.SX) -> ca.Function:
-        """The leaf function of an expression; equal ones are one function, in which common parts are computed once."""
-        key = ca.Function("leaf", arguments, [column]).serialize()
+    def _leaf(self, work: _Work, arguments: list[tuple[int, tuple[int, ...], tuple[int, ...]]]) -> ca.Function:
+        """The leaf function of expressions; equal ones are one function, in which common parts are computed once.
+
+        `arguments`: size of each, numbers of the symbols whose values it has, and which of its elements these are.
+        """
+        inputs = [ca.SX.sym(f"i{k}", size) for k, (size, _, _) in enumerate(arguments)]
+        column = work.column
+        if inputs:
+            symbols = [work.symbols[i] for _, numbers, _ in arguments for i in numbers]
+            values = [inputs[k][list(indices)] for k, (_, _, indices) in enumerate(arguments)]
+            column = ca.substitute(column, ca.vertcat(*symbols), ca.vertcat(*values))
+        key = ca.Function("leaf", inputs, [column]).serialize()
         if key not in self._leaves:
-            self._leaves[key] = ca.Function("leaf", arguments, [ca.densify(ca.cse(column))])
+            self._leaves[key] = ca.Function("leaf", inputs, [ca.densify(ca.cse(column))])
         return self._leaves[key]
 
 
@@ -240,10 +312,7 @@ def accelerations(
         linker.define(elements(symbols), value)
     for numbers in recursion.numbers:
         linker.define(numbers.symbols, symbolic(ca.DM(numbers.values)))
-    try:
-        result = recursion.link(linker)
-    except NotLocal:
-        return None
+    result = recursion.link(linker)
     if symbolic is ca.SX:
         result = ca.cse(result)
     return ca.Function(name, inputs, [result])
@@ -260,19 +329,25 @@ class _Recursion:
         for path in {edge.path: None for edge in self.topology.order}:
             behaviours[path] = self._with_numbers_as_symbols(behaviours[path])
         self.sweeps = Sweeps(base.topology, base.unknowns, base.inputs, self.places, behaviours)
-        nodes = [edge.child for edge in self.topology.order]
         self.unknown = {
-            e.element_hash()
-            for v in (*(self.alpha(n) for n in nodes), *self.places.wrench.values(), *self.unknowns.a.values())
-            for e in elements(v)
+            symbol
+            for placeholders in (
+                *(self.alpha(edge.child) for edge in self.topology.order),
+                *self.places.wrench.values(),
+                *self.unknowns.a.values(),
+            )
+            for symbol in hashes(elements(placeholders))
         }
-        self.forms = _Forms(self.unknown)
         #: Placeholders of the accelerations of an edge's parent.
         self.of_parent = ca.SX.sym("alpha", 6)
         self.keys_of, self.alone = self._owners()
-        self.groups = self._grouped()
         self.alone_expressions = {key: self._alone(key) for key in self.alone}
-        self.loads = {n: self._load(n) for n in nodes}
+        self.groups = self._grouped()
+        self._names = ca.SX(0, 1)
+        self._known: dict[Hashable, _Kind] = {}
+        self.kinds: dict[_Group, _Kind] = {}
+        for group in reversed(self.groups):  # what children pass is part of a kind
+            self.kinds[group] = self._kind(group)
 
     def _with_numbers_as_symbols(self, behaviour: Behaviour) -> Behaviour:
         """A behaviour whose relative motion has symbols in place of the numbers in it."""
@@ -289,23 +364,26 @@ class _Recursion:
         """Placeholders of the accelerations of a node."""
         return ca.vertcat(self.places.motion[(node, "a_0")], self.places.motion[(node, "z")])
 
+    def _alpha_hashes(self, node: int) -> list[int]:
+        return hashes(elements(self.alpha(node)))
+
     def _refuse(self, *expressions: ca.SX) -> None:
         """Accelerations and wrenches must not be left in maps."""
-        if any(s.element_hash() in self.unknown for s in ca.symvar(ca.veccat(*expressions))):
+        if not self.unknown.isdisjoint(hashes(ca.symvar(ca.veccat(*expressions)))):
             raise NotLocal
 
     def _owners(self) -> tuple[dict[str, list[Coordinate]], list[Coordinate]]:
         """Speeds by the joint that they belong to, and those that belong to none."""
-        paths = [edge.path for edge in self.topology.order]
+        paths = collections.Counter(edge.path for edge in self.topology.order)
         by_joint: dict[str, list[Coordinate]] = {}
         alone: list[Coordinate] = []
         for key in self.unknowns.a:
             joint = self._joint_of_flange.get(key, "") if isinstance(key, FlangeNode) else key.path
-            if joint in self.topology.behaviours and joint in set(paths):
+            if joint in self.topology.behaviours and joint in paths:
                 by_joint.setdefault(joint, []).append(key)
             else:
                 alone.append(key)
-        if any(paths.count(joint) > 1 for joint in by_joint):
+        if any(paths[joint] > 1 for joint in by_joint):
             raise NotLocal  # one component moves several frames
         return by_joint, alone
 
@@ -333,59 +411,87 @@ class _Recursion:
             group_of[edge.child] = group
         return groups
 
-    def _load(self, node: int) -> tuple[ca.SX, ca.SX]:
-        """(I, p) of a node, for its acceleration resolved in its own frame."""
-        load = self.resolve([ca.vertcat(self.sweeps.node_loads(node, "f"), self.sweeps.node_loads(node, "t"))])[0]
-        if self.alone:
-            own = ca.vertcat(*(self.unknowns.a[key] for key in self.alone))
-            load = ca.substitute(load, own, ca.vertcat(*self.alone_expressions.values()))
-        turn = self.places.motion[(node, "T")]
-        inertia, rest = self.forms.once("inertia", self._inertia, load, self.alpha(node), turn)
-        return inertia, rest
+    # -- kinds
 
-    def _inertia(self, load: ca.SX, alpha: ca.SX, T: ca.SX) -> tuple[ca.SX, ca.SX]:
-        matrix, rest = _affine(load, alpha)
-        self._refuse(rest, matrix)
-        return _in_frame(matrix, T), rest
-
-    # -- linking
-
-    def link(self, linker: Linker) -> Any:
-        """Accelerations as values: out along the tree, in, and out again."""
-        for group in self.groups:
-            self._map(group)
-        inward = [self._inward(group) for group in reversed(self.groups)]
-        needed = self._needed([*(e for _, results in inward for e in results), *self.alone_expressions.values()])
-        for group in self.groups:
-            self._outward(group, needed, linker)
-        for symbols, expressions in inward:
-            linker.define(symbols, linker.value(expressions))
-        solved: dict[Coordinate, Any] = {}
-        for group in self.groups:
-            self._accelerate(group, needed, linker, solved)
-        for key, expression in self.alone_expressions.items():
-            solved[key] = linker.value([expression])
-        return ca.vertcat(*(solved[key] for key in self.unknowns.a))
-
-    def _map(self, group: _Group) -> None:
-        """Maps of a group's edges. What is worth computing once, in the outward leaf, becomes a placeholder."""
+    def _kind(self, group: _Group) -> _Kind:
+        """The kind of a group whose children's kinds are known; a new one where there is none like it."""
+        given = self._expressions(group)
+        named = [symbol for node in group.nodes if node != GROUND for symbol in self._motion_symbols(node)]
         for edge in group.edges:
-            maps = self._motion(edge, group.keys[edge])
-            placed, places = _placed(list(maps), f"map {edge.path}")
-            group.maps[edge] = (placed[0], placed[1], placed[2])
-            group.places += places
+            named += elements(self.places.wrench[edge])
+            named += [symbol for key in group.keys[edge] for symbol in elements(self.unknowns.a[key])]
+        group.symbols = hashes(named)
+        known = set(group.symbols)
+        others = [symbol for symbol in ca.symvar(ca.veccat(*given)) if symbol.element_hash() not in known]
+        group.symbols += hashes(others)
+        key = (
+            tuple((edge.parent == GROUND, group.nodes.index(edge.parent), edge.reversed) for edge in group.edges),
+            tuple(tuple(self.unknowns.a[key].numel() for key in group.keys[edge]) for edge in group.edges),
+            tuple((group.nodes.index(child.base), self.kinds[child].passed_form) for child in group.children),
+            tuple(symbol in self.unknown for symbol in group.symbols),
+            self._form([*named, *others], given),
+        )
+        if key not in self._known:
+            self._known[key] = self._derived(group)
+        return self._known[key]
 
-    def _motion(self, edge: Edge, keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
-        relative = (self.sweeps.motion(edge, what) for what in _RELATIVE)
+    def _form(self, symbols: list[ca.SX], expressions: list[ca.SX]) -> Hashable:
+        """What expressions have in common with others that differ in the names of these symbols only."""
+        if self._names.numel() < len(symbols):
+            self._names = ca.SX.sym("s", 2 * len(symbols))
+        names = self._names[: len(symbols)]
+        renamed = ca.Function("form", [ca.vertcat(ca.SX(0, 1), *symbols)], expressions).call([names])
+        return ca.Function("form", [names], renamed).serialize()
+
+    def _expressions(self, group: _Group) -> list[ca.SX]:
+        """All that the work on a group begins with."""
+        found = [self.sweeps.motion(edge, what) for edge in group.edges for what in _RELATIVE]
+        found += [row for edge in group.edges for row in self._rows(group.keys[edge])]
+        found += [part for edge in group.edges if edge.parent != GROUND for part in self._wrench_at_parent(edge)]
+        loads = [load for edge in group.edges for load in self._loads(edge.child)]
+        resolved = self.resolve([*found, *loads])
+        return [*resolved[: len(found)], *self._without_alone(resolved[len(found) :])]
+
+    def _motion_symbols(self, node: int) -> list[ca.SX]:
+        """Placeholders of the motion of a node."""
+        return [symbol for what in MOTION for symbol in elements(self.places.motion[(node, what)])]
+
+    def _loads(self, node: int) -> list[ca.SX]:
+        """Force and torque of everything at a node but edges."""
+        return [self.sweeps.node_loads(node, name) for name in ("f", "t")]
+
+    def _rows(self, keys: list[Coordinate]) -> list[ca.SX]:
+        return [row for key in keys for row in self.sweeps.balances(key)]
+
+    def _wrench_at_parent(self, edge: Edge) -> list[ca.SX]:
+        """What an edge passes on of its wrench."""
+        return [self.sweeps.wrench(edge, edge.reversed, name) for name in ("f", "t")]
+
+    def _without_alone(self, loads: list[ca.SX]) -> list[ca.SX]:
+        """Loads with what they are in place of the accelerations of drive trains."""
+        if not self.alone:
+            return loads
+        own = ca.vertcat(*(self.unknowns.a[key] for key in self.alone))
+        return list(ca.substitute(loads, [own], [ca.vertcat(*self.alone_expressions.values())]))
+
+    def _derived(self, group: _Group) -> _Kind:
+        """The work on the first group of its kind, all that is the same whoever asks for it."""
+        maps, placed = {}, []
+        for edge in group.edges:  # what is worth computing once, in the outward leaf, becomes a placeholder
+            (X, S, c), places = _placed(list(self._maps(edge, group.keys[edge])), f"map {edge.path}")
+            maps[edge] = (X, S, c)
+            placed += places
+        kind = _Kind(group, maps, placed)
+        self._solve_rows(kind)
+        return kind
+
+    def _maps(self, edge: Edge, keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """X, S and c of an edge."""
         alpha = ca.SX.zeros(6) if edge.parent == GROUND else self.of_parent
-        given = (alpha, self.sweeps.frame(edge.a, "w"), *relative)
         work = _parent_acceleration if edge.reversed else _child_acceleration
-        (motion,) = self.resolve(self.forms.once(work.__name__, work, *given))
-        X, S, c = self.forms.once("maps", self._maps, motion, self._accelerations_of(keys), alpha)
-        return X, S, c
-
-    def _maps(self, motion: ca.SX, a: ca.SX, alpha: ca.SX) -> tuple[ca.SX, ca.SX, ca.SX]:
-        S, rest = _affine(motion, a)
+        relative = (self.sweeps.motion(edge, what) for what in _RELATIVE)
+        (motion,) = self.resolve([work(alpha, self.sweeps.frame(edge.a, "w"), *relative)])
+        S, rest = _affine(motion, self._accelerations_of(keys))
         X, c = ca.SX(6, 6), rest
         if not alpha.is_constant():
             X, c = _affine(rest, alpha)
@@ -395,56 +501,60 @@ class _Recursion:
     def _accelerations_of(self, keys: list[Coordinate]) -> ca.SX:
         return ca.vertcat(ca.SX(0, 1), *(self.unknowns.a[key] for key in keys))
 
-    def _rows(self, keys: list[Coordinate]) -> ca.SX:
-        rows: list[ca.SX] = []
-        for key in keys:
-            rows += self.sweeps.balances(key)
-        return self.resolve([ca.vertcat(ca.SX(0, 1), *rows)])[0]
+    def _inertia(self, node: int) -> tuple[ca.SX, ca.SX]:
+        """(I, p) of a node, for its acceleration resolved in its own frame."""
+        (load,) = self._without_alone(self.resolve([ca.vertcat(*self._loads(node))]))
+        matrix, rest = _affine(load, self.alpha(node))
+        self._refuse(rest, matrix)
+        return _in_frame(matrix, self.places.motion[(node, "T")]), rest
 
-    def _inward(self, group: _Group) -> tuple[list[ca.SX], list[ca.SX]]:
-        """Solve the rows of a group for its accelerations: symbols that hold the results, and their expressions."""
-        inertia = {edge.child: self.loads[edge.child] for edge in group.edges}
+    def _solve_rows(self, kind: _Kind) -> None:
+        """Solve the rows of a group for its accelerations, from its last edge to the first."""
+        group = kind.first
+        inertia = {edge.child: self._inertia(edge.child) for edge in group.edges}
         for child in group.children:
+            passed = self.kinds[child].passed
+            assert passed is not None
+            received = ca.SX.sym("received", passed.numel_in(0))
+            kind.received.append(hashes(elements(received)))
             I, p = inertia[child.base]  # noqa: E741
-            assert child.passed is not None
-            inertia[child.base] = (I + child.passed[0], p + child.passed[1])
-        results: list[ca.SX] = []
-        symbols: list[ca.SX] = []
+            of_child = passed.call([received])
+            inertia[child.base] = (I + of_child[0], p + of_child[1])
+        results: list[tuple[ca.SX, ca.SX]] = []
         handed = None
         for edge in reversed(group.edges):
-            gain, offset, passed = self._eliminate(edge, group, inertia)
+            gain, offset, handed = self._eliminate(edge, kind, inertia)
             placed = []
             for part in (gain, offset):
                 replaced, places = _placed([part], f"gain {edge.path}", keep=False)
                 placed.append(replaced[0])
-                symbols += [s for s, _ in places]
-                results += [e for _, e in places]
-            group.gains[edge] = (placed[0], placed[1])
-            if edge is group.edges[0]:
-                handed = passed
-            elif passed is not None:
+                results += places
+            kind.gains[edge] = (placed[0], placed[1])
+            if handed is not None and edge is not group.edges[0]:
                 I, p = inertia[edge.parent]  # noqa: E741
-                inertia[edge.parent] = (I + passed[0], p + passed[1])
+                inertia[edge.parent] = (I + handed[0], p + handed[1])
         if handed is not None:
-            (I, p), places = _placed([handed[0], handed[1]], f"inertia {group.edges[0].path}", keep=False)  # noqa: E741
-            group.passed = (I, p)
-            symbols += [s for s, _ in places]
-            results += [e for _, e in places]
-        return symbols, results
+            (I, p), places = _placed(list(handed), f"inertia {group.edges[0].path}", keep=False)  # noqa: E741
+            symbols = [symbol for symbol, _ in places]
+            kind.passed = ca.Function("passed", [ca.vertcat(ca.SX(0, 1), *symbols)], [I, p])
+            kind.passing, kind.passed_form = hashes(symbols), self._form(symbols, [I, p])
+            results += places
+        kind.inward = kind.step(results)
 
     def _eliminate(
-        self, edge: Edge, group: _Group, inertia: dict[int, tuple[ca.SX, ca.SX]]
+        self, edge: Edge, kind: _Kind, inertia: dict[int, tuple[ca.SX, ca.SX]]
     ) -> tuple[ca.SX, ca.SX, tuple[ca.SX, ca.SX] | None]:
         """(gain, offset) with a = gain (X alpha_parent + c) + offset, and what the parent gets."""
-        keys, child = group.keys[edge], edge.child
-        X, S, c = group.maps[edge]
-        given = [X, S, c, *inertia[child], self._rows(keys), self.places.wrench[edge], self.alpha(child)]
+        keys, child = kind.first.keys[edge], edge.child
+        X, S, c = kind.maps[edge]
+        (rows,) = self.resolve([ca.vertcat(ca.SX(0, 1), *self._rows(keys))])
+        given = [X, S, c, *inertia[child], rows, self.places.wrench[edge], self.alpha(child)]
         given += [self._accelerations_of(keys), self.places.motion[(child, "T")]]
         if edge.parent == GROUND:
-            gain, offset = self.forms.once("last", self._gains, *given)
+            gain, offset = self._gains(*given)
             return gain, offset, None
-        given += [group.original(X), group.original(S), self._upward(edge)]
-        gain, offset, I, p = self.forms.once("gains", self._gains, *given)  # noqa: E741
+        given += [kind.original(X), kind.original(S), self._upward(edge)]
+        gain, offset, I, p = self._gains(*given)  # noqa: E741
         return gain, offset, (I, p)
 
     def _gains(
@@ -490,8 +600,7 @@ class _Recursion:
 
     def _upward(self, edge: Edge) -> ca.SX:
         wrench = self.places.wrench[edge]
-        passed = ca.vertcat(*(self.sweeps.wrench(edge, edge.reversed, name) for name in ("f", "t")))
-        upward, rest = _affine(self.resolve([passed])[0], wrench)
+        upward, rest = _affine(self.resolve([ca.vertcat(*self._wrench_at_parent(edge))])[0], wrench)
         if not rest.is_zero():
             raise NotLocal
         return upward
@@ -506,15 +615,88 @@ class _Recursion:
             raise NotLocal
         return -rest / mass
 
-    def _needed(self, readers: list[ca.SX]) -> set[int]:
-        """Placeholders of motions (by hash) that somebody reads, directly or further out along the tree."""
-        readers = [*readers, *(e for group in self.groups for _, e in group.places)]
-        needed = {s.element_hash() for s in ca.symvar(ca.veccat(*readers))}
-        for edge in reversed(self.topology.order):
+    # -- linking
+
+    def link(self, linker: Linker) -> Any:
+        """Accelerations as values: out along the tree, in, and out again."""
+        alone = {key: _Work([expression]) for key, expression in self.alone_expressions.items()}
+        #: Placeholders of motions (by hash) that somebody reads, directly or further out along the tree.
+        needed = {symbol for work in alone.values() for symbol in work.hashes}
+        for group, kind in self.kinds.items():
+            needed.update(group.symbols[i] for i in kind.reads)
+        outward: dict[_Group, _Step] = {}
+        for group in reversed(self.groups):
+            kind = self.kinds[group]
+            outward[group] = step = self._outward(kind, tuple(i for i in kind.behind if group.symbols[i] in needed))
+            needed.update(group.symbols[i] for i in step.reads)
+        for group in self.groups:
+            self._evaluate(group, outward[group], linker)
+        for group in reversed(self.groups):
+            kind = self.kinds[group]
+            for symbols, child in zip(kind.received, group.children, strict=True):
+                passing = self.kinds[child].passing
+                group.places |= {symbol: child.places[p] for symbol, p in zip(symbols, passing, strict=True)}
+            self._evaluate(group, kind.inward, linker)
+        solved: dict[Coordinate, Any] = {}
+        for group in self.groups:
+            ports = list(dict.fromkeys(child.base for child in group.children))
+            ports += [n for n in group.nodes[1:] if n not in ports and not needed.isdisjoint(self._alpha_hashes(n))]
+            step = self._acceleration(self.kinds[group], tuple(group.nodes.index(node) for node in ports))
+            values, at = self._evaluate(group, step, linker), 0
+            for edge in group.edges:
+                for key in group.keys[edge]:
+                    size = self.unknowns.a[key].numel()
+                    solved[key] = values[at : at + size]
+                    at += size
+        for key, work in alone.items():
+            solved[key] = linker.value(work, linker.places.__getitem__)
+        return ca.vertcat(*(solved[key] for key in self.unknowns.a))
+
+    def _evaluate(self, group: _Group, step: _Step, linker: Linker) -> Any:
+        """Values of a step for one group; what is a symbol of the group is known everywhere from now on."""
+        if not step.size:
+            return None
+        number, known = self.kinds[group].number, linker.places
+
+        def place(symbol: int) -> Place:
+            i = number.get(symbol)
+            return group.places[symbol] if i is None else known[group.symbols[i]]
+
+        values = linker.value(step.work, place)
+        source = linker.add(values)
+        for k, symbol in enumerate(step.symbols, step.size - len(step.symbols)):
+            i = number.get(symbol)
+            if i is None:
+                group.places[symbol] = (source, k)
+            else:
+                known[group.symbols[i]] = (source, k)
+        return values
+
+    def _outward(self, kind: _Kind, wanted: tuple[int, ...]) -> _Step:
+        """Motion of a group's frames, those of its symbols that are wanted, and its maps."""
+        if wanted in kind.outward:
+            return kind.outward[wanted]
+        needed = {kind.first.symbols[i] for i in wanted}
+        for edge in reversed(kind.first.edges):
             for quantities in (_LINEAR, _ANGULAR):  # a reversed edge's r_0 and v_0 need its own child's T and w
-                wanted = self._wanted(edge, quantities, needed)
-                needed |= {s.element_hash() for s in ca.symvar(ca.vertcat(ca.SX(0, 1), *(e for _, e in wanted)))}
-        return needed
+                wanted_here = [expression for _, expression in self._wanted(edge, quantities, needed)]
+                needed.update(hashes(ca.symvar(stacked(wanted_here))))
+        symbols: list[ca.SX] = []
+        expressions: list[ca.SX] = []
+
+        def add(pairs: list[tuple[ca.SX, ca.SX]]) -> None:
+            values = [e for _, e in pairs]
+            if symbols and values:
+                values = elements(ca.substitute(ca.vertcat(*values), ca.vertcat(*symbols), ca.vertcat(*expressions)))
+            symbols.extend(s for s, _ in pairs)
+            expressions.extend(values)
+
+        for edge in kind.first.edges:
+            for quantities in (_ANGULAR, _LINEAR):
+                add(self._wanted(edge, quantities, needed))
+        add(kind.placed)
+        kind.outward[wanted] = kind.step(list(zip(symbols, expressions, strict=True)))
+        return kind.outward[wanted]
 
     def _wanted(self, edge: Edge, quantities: tuple[str, ...], needed: set[int]) -> list[tuple[ca.SX, ca.SX]]:
         """(placeholder, expression) of the motion of an edge's child, as far as it is needed."""
@@ -526,57 +708,27 @@ class _Recursion:
                 wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if p.element_hash() in needed]
         return wanted
 
-    def _outward(self, group: _Group, needed: set[int], linker: Linker) -> None:
-        """Motion of a group's frames, and its maps, from the motion of the frame that it hangs on."""
-        symbols: list[ca.SX] = []
-        expressions: list[ca.SX] = []
-
-        def add(pairs: list[tuple[ca.SX, ca.SX]]) -> None:
-            values = [e for _, e in pairs]
-            if symbols and values:
-                values = elements(ca.substitute(ca.vertcat(*values), ca.vertcat(*symbols), ca.vertcat(*expressions)))
-            symbols.extend(s for s, _ in pairs)
-            expressions.extend(values)
-
-        for edge in group.edges:
-            for quantities in (_ANGULAR, _LINEAR):
-                add(self._wanted(edge, quantities, needed))
-        add(group.places)
-        if symbols:
-            linker.define(symbols, linker.value(expressions))
-
-    def _accelerate(self, group: _Group, needed: set[int], linker: Linker, solved: dict[Coordinate, Any]) -> None:
-        """Accelerations of a group's speeds and of the frames that other groups hang on."""
+    def _acceleration(self, kind: _Kind, ports: tuple[int, ...]) -> _Step:
+        """Accelerations of a group's speeds, and of those of its nodes that others hang on."""
+        if ports in kind.acceleration:
+            return kind.acceleration[ports]
+        group = kind.first
         alphas = {GROUND: ca.SX.zeros(6)}
         if group.base != GROUND:
             alphas[group.base] = self.alpha(group.base)
         results: list[ca.SX] = []
-        keys: list[Coordinate] = []
         for edge in group.edges:
-            X, S, c = group.maps[edge]
-            gain, offset = group.gains[edge]
+            X, S, c = kind.maps[edge]
+            gain, offset = kind.gains[edge]
             reached = X @ alphas[edge.parent] + c
             a = gain @ reached + offset
             alphas[edge.child] = reached + S @ a
-            keys += group.keys[edge]
             results += elements(ca.densify(a))
-        ports = list(dict.fromkeys(child.base for child in group.children))
-        ports += [
-            edge.child
-            for edge in group.edges
-            if edge.child not in ports and any(s.element_hash() in needed for s in elements(self.alpha(edge.child)))
-        ]
-        for node in ports:
-            results += elements(ca.densify(alphas[node]))
-        if not results:
-            return
-        values = linker.value(results)
-        at = 0
-        for key in keys:
-            size = self.unknowns.a[key].numel()
-            solved[key] = values[at : at + size]
-            at += size
-        linker.define([s for node in ports for s in elements(self.alpha(node))], values, at)
+        nodes = [group.nodes[i] for i in ports]
+        symbols = [symbol for node in nodes for symbol in elements(self.alpha(node))]
+        values = [value for node in nodes for value in elements(ca.densify(alphas[node]))]
+        kind.acceleration[ports] = kind.step(list(zip(symbols, values, strict=True)), results)
+        return kind.acceleration[ports]
 
 
 def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[ca.SX], list[tuple[ca.SX, ca.SX]]]:
@@ -587,37 +739,32 @@ def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[c
     places: dict[int, tuple[ca.SX, ca.SX]] = {}
     replaced = []
     for matrix in matrices:
-        elements = []
-        for k in range(matrix.nnz()):
-            value = matrix.nz[k]
+        kept = []
+        for value in elements(matrix.nz[:]):
             if value.is_constant() or (keep and value.is_symbolic()):
-                elements.append(value)
+                kept.append(value)
                 continue
             key = value.element_hash()
             if key not in places:
                 places[key] = (ca.SX.sym(f"{name} {len(places)}"), value)
-            elements.append(places[key][0])
-        replaced.append(ca.SX(matrix.sparsity(), ca.vertcat(ca.SX(0, 1), *elements)))
+            kept.append(places[key][0])
+        replaced.append(ca.SX(matrix.sparsity(), ca.vertcat(ca.SX(0, 1), *kept)))
     return replaced, list(places.values())
 
 
-def _child_acceleration(
-    alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX
-) -> tuple[ca.SX]:
+def _child_acceleration(alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX) -> ca.SX:
     """alpha of frame b from that of frame a, which rotates with w_a, and the relative motion."""
     linear, angular = ca.vertsplit(alpha, 3)
     relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, angular)
-    return (ca.vertcat(T @ (linear + relative), T @ angular + z + cross(T @ w_a, w)),)
+    return ca.vertcat(T @ (linear + relative), T @ angular + z + cross(T @ w_a, w))
 
 
-def _parent_acceleration(
-    alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX
-) -> tuple[ca.SX]:
+def _parent_acceleration(alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX) -> ca.SX:
     """alpha of frame a from that of frame b."""
     linear, angular = ca.vertsplit(alpha, 3)
     turned = T.T @ (angular - z - cross(T @ w_a + w, w))
     relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, turned)
-    return (ca.vertcat(T.T @ linear - relative, turned),)
+    return ca.vertcat(T.T @ linear - relative, turned)
 
 
 def _affine(expression: ca.SX, symbols: ca.SX) -> tuple[ca.SX, ca.SX]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -62,6 +62,11 @@ def elements(column: ca.SX) -> list[ca.SX]:
     """The scalars of a column (or of the columns of a matrix)."""
     scalars: Any = column.elements()  # far quicker than vertsplit; its stub is wrong about the type
     return list(scalars)
+
+
+def hashes(symbols: Iterable[ca.SX]) -> list[int]:
+    """What scalar symbols are known by in sets and mappings."""
+    return [symbol.element_hash() for symbol in symbols]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -598,7 +603,7 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
     equations = getattr(scope, "equations", None)
     if equations is None:
         raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
-    with told(f"{component.where}: the equations of {type(component).__name__} fail"):
+    with told(lambda: f"{component.where}: the equations of {type(component).__name__} fail"):
         equations()
     behaviour: Behaviour = scope._notes.behaviour()
     if not component.is_composite:

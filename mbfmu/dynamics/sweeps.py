@@ -203,17 +203,13 @@ class Sweeps:
         """Local expressions of a component with every leaf replaced by its value, or by what is given for it."""
         behaviour = self.behaviours[path]
         expressions = self._with_differences(path, list(expressions), given)
-        symbols, values = [], []
-        known: dict[leaves.Leaf, list[ca.SX]] = {}
         column = expressions[0] if len(expressions) == 1 else ca.veccat(*expressions)
-        for leaf, index, symbol in behaviour.leaves_in(column):
-            if leaf not in known:
-                known[leaf] = elements(given[leaf] if leaf in given else leaf.value(self, path))
-            symbols.append(symbol)
-            values.append(known[leaf][index])
-        if not symbols:
+        found = list(dict.fromkeys(leaf for leaf, *_ in behaviour.leaves_in(column)))
+        if not found:
             return expressions
-        return list(ca.substitute(expressions, symbols, values))
+        values = [given[leaf] if leaf in given else leaf.value(self, path) for leaf in found]
+        symbols = [behaviour.leaves[leaf] for leaf in found]
+        return list(ca.substitute(expressions, symbols, [_like(*pair) for pair in zip(values, symbols, strict=True)]))
 
     def _with_differences(self, path: str, expressions: list[ca.SX], given: Mapping[leaves.Leaf, ca.SX]) -> list[ca.SX]:
         """Local expressions with relative states, and their rates, in place of the differences that these are.
@@ -759,6 +755,12 @@ class _Multiplier:
     """What a relation's force is known by."""
 
     relation: RelationKey
+
+
+def _like(value: ca.SX, symbol: ca.SX) -> ca.SX:
+    """A value in the shape of the symbol that it is put in place of."""
+    value = value if value.shape == symbol.shape else ca.reshape(value, symbol.shape)
+    return value if value.is_dense() else ca.densify(value)
 
 
 def _moved_on(reference: ca.SX, distance: ca.SX, sign: int) -> ca.SX:

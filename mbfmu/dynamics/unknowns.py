@@ -10,6 +10,7 @@ import casadi as ca
 
 from mbfmu.dynamics.flatten import ConnectorKey
 from mbfmu.dynamics.scope import elements as elements
+from mbfmu.dynamics.scope import hashes as hashes
 from mbfmu.dynamics.topology import CoordinateNode, Edge, RelationKey, ScalarNode, Topology
 from mbfmu.modeling import leaves
 

@@ -127,6 +127,9 @@ class Component:
     #: Modelica name without `Modelica.` and `Mechanics.`, e.g. "MultiBody.Joints.Revolute"; None: not for files.
     modelica_name: ClassVar[str | None] = None
     declarations: ClassVar[dict[str, Declaration]] = {}
+    _declared_ports: ClassVar[dict[str, Port]] = {}
+    _declared_variables: ClassVar[dict[str, Variable]] = {}
+    _declared_parameters: ClassVar[dict[str, Parameter]] = {}
     #: Why components of this class cannot be copied, and what to do; None where they can.
     copy_obstacle: ClassVar[str | None] = None
     #: True where anything may be kept in attributes of an instance that is a part already.
@@ -145,6 +148,9 @@ class Component:
         cls.declarations = {}
         for base in reversed(cls.__mro__):
             cls.declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
+        cls._declared_ports = {k: d for k, d in cls.declarations.items() if isinstance(d, Port)}
+        cls._declared_variables = {k: d for k, d in cls.declarations.items() if isinstance(d, Variable)}
+        cls._declared_parameters = {k: d for k, d in cls.declarations.items() if isinstance(d, Parameter)}
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Component:
         """An empty component: a subclass may assign parts before or without calling `Component.__init__`."""
@@ -187,7 +193,10 @@ class Component:
     @property
     def path(self) -> str:
         """Dotted name from the outermost assembly ('' for that one)."""
-        return ".".join(filter(None, (self._owner.path, self._name))) if self._owner is not None else ""
+        if self._owner is None:
+            return ""
+        outer = self._owner.path
+        return f"{outer}.{self._name}" if outer and self._name else outer or self._name
 
     @property
     def part_of(self) -> Component | None:
@@ -230,16 +239,20 @@ class Component:
 
     def ports(self) -> dict[str, Port]:
         """Declared connectors and those made by assigning one to an attribute, by name; conditional ones if enabled."""
-        declared = {k: d for k, d in self.declarations.items() if isinstance(d, Port)}
-        return {k: d for k, d in (declared | self._ports).items() if d.enabled(self)}
+        return {k: d for k, d in (self._declared_ports | self._ports).items() if d.enabled(self)}
 
     def variables(self) -> dict[str, Variable]:
         """Declared variables that are enabled."""
-        return {k: d for k, d in self.declarations.items() if isinstance(d, Variable) and d.enabled(self)}
+        return {k: d for k, d in self._declared_variables.items() if d.enabled(self)}
+
+    def variable(self, name: str) -> Variable | None:
+        """A declared variable that is enabled; None where there is none of this name."""
+        declaration = self._declared_variables.get(name)
+        return declaration if declaration is not None and declaration.enabled(self) else None
 
     def parameters(self) -> dict[str, Parameter]:
         """Declared parameters that are enabled."""
-        return {k: d for k, d in self.declarations.items() if isinstance(d, Parameter) and d.enabled(self)}
+        return {k: d for k, d in self._declared_parameters.items() if d.enabled(self)}
 
     def switching_on(self, port: Port) -> list[str]:
         """Which value of one other Boolean or enumeration would enable a connector, as `name=value`."""
@@ -563,22 +576,25 @@ class Component:
         Raises:
             ModelError: it has no value, or its binding fails.
         """
+        return self.value_to(self, name)
+
+    def value_to(self, reader: Any, name: str) -> Any:
+        """The same, where `reader` is what bindings see in place of the component."""
         declaration = self.declarations[name]
         assert isinstance(declaration, Parameter)
         value = self._values.get(name, declaration.default)
         if value is required:
             raise ModelError(f"{self.title} needs a value for {name} ({declaration.doc})")
         if callable(value) and not is_expression(value):
-            what = f"{self.where}.{name}: its binding fails"
             try:
-                with told(what):
-                    value = value(self)
+                with told(lambda: f"{self.where}.{name}: its binding fails"):
+                    value = value(reader)
             except MbfmuError:
                 raise
             except Exception as error:
                 if name not in self._values:
                     raise  # a binding of the class
-                raise ModelError(f"{what}: {described(error)}") from error
+                raise ModelError(f"{self.where}.{name}: its binding fails: {described(error)}") from error
             if declaration.type is not types.Orientation:
                 value = declaration.checked(value, self.where)
         elif name not in self._values:
@@ -630,16 +646,22 @@ class Component:
         declaration = self.declarations[name]
         assert isinstance(declaration, Variable)
         given: Start = self._values.get(name, Start())
+        value = given.value if given.value is not None else self._of_start(name, declaration.start)
+        return value, self.is_fixed(name), self._of_start(name, declaration.state_select)
 
-        def resolved(value: Any) -> Any:
-            if not callable(value) or is_expression(value):
-                return value
-            with told(f"{self.where}.{name}: its start value fails"):
-                return value(self)
+    def is_fixed(self, name: str) -> Any:
+        """Does a variable begin with its start value; one answer, or one per element."""
+        declaration = self.declarations[name]
+        assert isinstance(declaration, Variable)
+        given: Start = self._values.get(name, Start())
+        return given.fixed if given.fixed is not None else self._of_start(name, declaration.fixed)
 
-        value = given.value if given.value is not None else resolved(declaration.start)
-        fixed = given.fixed if given.fixed is not None else resolved(declaration.fixed)
-        return value, fixed, resolved(declaration.state_select)
+    def _of_start(self, name: str, declared: Any) -> Any:
+        """What a class declares of a variable's start."""
+        if not callable(declared) or is_expression(declared):
+            return declared
+        with told(lambda: f"{self.where}.{name}: its start value fails"):
+            return declared(self)
 
     def connector(self, name: str) -> Connector:
         """Connector by name.

@@ -335,7 +335,7 @@ class Variable(Declaration):
 
     def size(self, instance: Any) -> int:
         """Number of scalars for this instance."""
-        return int(np.prod(self.shape(instance)))
+        return math.prod(self.shape(instance))
 
     def nominal(self, instance: Any) -> float | None:
         """Nominal value for this instance, None where nobody gives one."""

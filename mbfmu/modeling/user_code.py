@@ -2,36 +2,43 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import importlib.util
 import linecache
 import pathlib
 import sysconfig
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable
+from typing import Any
 
 from mbfmu.errors import MbfmuError, ModelError
 
 
-@contextlib.contextmanager
-def told(what: str) -> Iterator[None]:
+class told:
     """Tell what goes wrong inside as an error of a user's code: `what`, file and line, type and text.
 
-    Errors of mbfmu's own are passed on, and so are exceptions that passed no line of a user's: those are defects.
+    `what` is a text, or a function that gives it where it is needed. Errors of mbfmu's own are passed on, and so are
+    exceptions that passed no line of a user's: those are defects.
 
     Raises:
         ModelError: a line of a user's code fails, or ends the program.
     """
-    try:
-        yield
-    except MbfmuError:
-        raise
-    except (Exception, SystemExit) as error:
+
+    __slots__ = ("_what",)
+
+    def __init__(self, what: str | Callable[[], str]) -> None:
+        self._what = what
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, MbfmuError) or not isinstance(error, Exception | SystemExit):
+            return
+        what = self._what if isinstance(self._what, str) else self._what()
         where = place(error, what)
-        if not where:
-            raise
-        raise ModelError(f"{what}{where}: {described(error)}") from error
+        if where:
+            raise ModelError(f"{what}{where}: {described(error)}") from error
 
 
 def described(error: BaseException) -> str:

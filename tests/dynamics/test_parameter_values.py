@@ -130,3 +130,32 @@ def test_parameters_that_follow_each_other_are_refused() -> None:
 
     with pytest.raises(ModelError, match=r"part\.a and part\.b: depend on each other"):
         mbfmu.System.of(Holder())
+
+
+class _Scaled(BodyBox):
+    """A box whose bound parameters ask for numbers, a choice, each other, and its place."""
+
+    doubled = Parameter(t.Boolean, False, "Is it twice as much?")
+    share = Parameter(t.Dimensionless, 1.0, "Share")
+    scaled = Parameter(t.Dimensionless, lambda self: self.share * (2 if self.doubled else 3), "Follows from a choice")
+    again = Parameter(t.Dimensionless, lambda self: self.scaled + self.share, "Follows from what follows")
+    placed = Parameter(
+        t.Dimensionless, lambda self: self.share + len(self.path), "Follows from what is no parameter, too"
+    )
+
+
+def test_bindings_of_a_class_are_worked_out_for_each_component() -> None:
+    """Whatever components of a class share, each has its own numbers, choices and name."""
+
+    class Three(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.a = _Scaled(r=(1, 0, 0), share=5.0)
+            self.b = _Scaled(r=(1, 0, 0), share=7.0, doubled=True)
+            self.longer = _Scaled(r=(1, 0, 0), share=11.0)
+            for box in (self.a, self.b, self.longer):
+                self.connect(self.world.frame_b, box.frame_a)
+
+    names = [f"{box}.{name}" for box in ("a", "b", "longer") for name in ("scaled", "again", "placed")]
+    found = values(mbfmu.System.of(Three()), *names, **{"longer.share": 13.0})
+    assert found == (15.0, 20.0, 6.0, 14.0, 21.0, 8.0, 39.0, 52.0, 19.0)
