@@ -44,6 +44,11 @@ _ROW = 4088
 #: What becomes of bytes that do not stand for themselves in it: octal numbers, their ends marked.
 _ESCAPES = {i: f"\\{i:o}\n" for i in range(256) if not 32 <= i < 127 or chr(i) in '"\\?'}
 
+#: Where a function begins in CasADi's code, and where that asks whether there is an argument, and a result.
+_BEGIN = re.compile(r"^/\* (\w+)(?=:\()", re.MULTILINE)
+_ARGUMENT = re.compile(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0")
+_RESULT = re.compile(r"if \(res\[\d+\]!=0\) ")
+
 #: Other functions with so many instructions become tapes: gcc takes 0.2 ms and more for each.
 _TAPE_FROM = 1500
 
@@ -202,11 +207,27 @@ def _is_tape(name: str, function: ca.Function) -> bool:
 
 
 def _equations_code(functions: Sequence[ca.Function]) -> str:
+    """C code of the functions: those of the integrator's inner loop, and behind them, made small, the others.
+
+    CasADi's code asks of each argument and result whether it is there. The runtime gives all arguments, and the result
+    where there is but one: these questions are left out.
+    """
     options: dict[str, Any] = {"with_header": False, "main": False, "mex": False, "casadi_int": "int"}
     generator = ca.CodeGenerator("equations", options)
-    for function in functions:
+    for function in sorted(functions, key=lambda function: function.name() not in INNER):
         generator.add(function)
-    return str(generator.dump())
+    begin, *parts = _BEGIN.split(str(generator.dump()))
+    code, small = [begin], False
+    for name, part in zip(parts[::2], parts[1::2], strict=True):
+        if name in contract.FUNCTIONS:
+            if name not in INNER and not small:
+                code.append("SMALL\n")
+                small = True
+            part = _ARGUMENT.sub(r"\2", part)
+            if len(contract.FUNCTIONS[name].results) == 1:
+                part = _RESULT.sub("", part)
+        code.append(f"/* {name}{part}")
+    return "".join([*code, "QUICK\n" if small else ""])
 
 
 def _model_header(

@@ -34,10 +34,17 @@ _ZIG_TARGETS = {
 
 _FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-w")
 
-#: Position-independent where that is a choice, and without the names that only a debugger reads; for macOS, zig writes
-#: a random identity beside them.
+#: Position-independent where that is a choice, and without the names and tables that only a debugger reads; for macOS,
+#: zig writes a random identity beside them.
 _PLATFORM_FLAGS = {
-    "linux64": ("-shared", "-fPIC", "-s", "-Wl,--as-needed", "-DPORTABLE"),
+    "linux64": (
+        "-shared",
+        "-fPIC",
+        "-s",
+        "-fno-asynchronous-unwind-tables",
+        "-Wl,--build-id=none,--as-needed",
+        "-DPORTABLE",
+    ),
     "win64": ("-shared", "-s"),
     "darwin64": ("-shared", "-fPIC", "-g0"),
     "wasm32": ("-mexec-model=reactor", "-s", "-Wl,--export-dynamic", "-Wl,--export=malloc", "-Wl,--export=free"),

@@ -153,6 +153,8 @@ static int read_tapes(Reader *s)
         const char *wrong;
         Tape *tape = s->model->tapes + function;
         if (!read_ints(s, &counts, 4, 0, 1 << 28)) return 0;
+        if (counts[0] > 1 || (!counts[0] && (counts[1] | counts[2] | counts[3])))
+            return refuse_to_read(s, "the instructions of a function are damaged");
         if (!counts[0]) continue;
         if (!TAPES) return refuse_to_read(s, "a function stands in it twice");
         if (!read_doubles(s, &constants, counts[1])) return 0;

@@ -1,6 +1,7 @@
 /* The library of one FMU: model.h, equations.c and descriptor.h are written for its model. */
 
 #include "model.h"
+#include "optimize.h"
 
 #define CASADI_CODEGEN_PREFIX
 #define CODEGEN_PREFIX mbfmu_

@@ -1,11 +1,13 @@
 /* Dense linear algebra, column-major: LU with partial pivoting, and least-norm least-squares solutions. */
 
 /* The factorisation is most of the time where a mechanism has loops: gcc is to vectorise it, which it does not do by
-   itself at the levels that equations are compiled with. */
-#if defined __GNUC__ && !defined __clang__
+   itself at the levels that equations are compiled with. Small matrices gain from copies for their sizes alone. */
+#if !defined __GNUC__ || defined __clang__
+#define INNERMOST
+#elif LARGE_MATRICES
 #define INNERMOST __attribute__((optimize("O3")))
 #else
-#define INNERMOST
+#define INNERMOST __attribute__((optimize("O3", "no-tree-vectorize")))
 #endif
 
 /* Factorise A in place, P A = L U, right-looking; the diagonal of U is kept as reciprocals. Returns n, or

@@ -29,23 +29,16 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #endif
 #endif
 
-#ifndef COMPILED_WORK
+/* In the library of one model, its sizes are known here. */
+#ifdef COMPILED_WORK
+#define LARGE_MATRICES (NW > 8 || NQ + NV + NZ > 8)
+#else
 #define COMPILED_WORK 0
 #define COMPILED_INTEGERS 0
+#define LARGE_MATRICES 1
 #endif
 
-/* What lies between these two is called a few times in a run, and made small; it is no part of any loop. */
-#if defined __clang__
-#define SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
-#define QUICK _Pragma("clang attribute pop")
-#elif defined __GNUC__
-#define SMALL _Pragma("GCC push_options") _Pragma("GCC optimize (\"Os\")")
-#define QUICK _Pragma("GCC pop_options")
-#else
-#define SMALL
-#define QUICK
-#endif
-
+#include "optimize.h"
 #include "runtime.h"
 
 SMALL
@@ -62,26 +55,26 @@ QUICK
 #include "functions.c"
 #include "evaluate.c"
 #include "project.c"
+SMALL
 #include "switches.c"
 #include "initialise.c"
 #include "singular.c"
 #include "choices.c"
 #include "dense.c"
+QUICK
 #include "explicit.c"
 #include "order8.c"
+SMALL
 #include "history.c"
 #include "implicit.c"
 #include "integrator.c"
 #include "fixed_step.c"
 #include "advance.c"
-SMALL
 #include "instance.c"
-QUICK
 #include "values.c"
 #include "access.c"
-SMALL
 #include "directional.c"
 #include "saved_state.c"
-QUICK
 #include "cosimulation.c"
 #include "model_exchange.c"
+QUICK

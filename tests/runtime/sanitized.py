@@ -14,6 +14,8 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from damaged import Layout
+
 from mbfmu.export import native
 from mbfmu.runtime import build
 from mbfmu.runtime.compilers import require_compiler
@@ -87,14 +89,22 @@ class Sources:
         sizes = sum(v.type == "Real" for v in self.variables), e.nx, e.time_switches.count(False)
         return self.run("fuzz.c", calls, seed, *sizes, flags=(*SANITIZERS, *BUDGET))
 
-    def damage(self, first: int = 0, stride: int = 1, flags: Sequence[str] = SANITIZERS) -> tuple[int, str, str]:
-        """Read the descriptor with each byte changed; returns exit code, output and errors."""
+    def damage(
+        self, first: int = 0, stride: int = 1, flags: Sequence[str] = SANITIZERS
+    ) -> tuple[int, list[tuple[int, int, bool]], str]:
+        """Read the descriptor with each byte changed; returns exit code, what became of each change, and errors."""
         program = self.compile("damage.c", (*flags, *BUDGET))
         descriptor = next((self.folder / "resources").iterdir())
         done = subprocess.run(
             [str(program), str(descriptor), str(first), str(stride)], capture_output=True, text=True, check=False
         )
-        return done.returncode, done.stdout, done.stderr
+        changes = [tuple(map(int, line.split())) for line in done.stdout.splitlines()]
+        return done.returncode, [(place, flip, bool(ran)) for place, flip, ran in changes], done.stderr
+
+    def layout(self) -> Layout:
+        """Where everything stands in the descriptor."""
+        data = next((self.folder / "resources").iterdir()).read_bytes()
+        return Layout(data, self.equations, self.variables, GUID)
 
 
 def main() -> int:
@@ -114,9 +124,14 @@ def main() -> int:
                 print(done.stderr[-3000:], end="", flush=True)
                 failures += done.returncode != 0
                 if kind == "interpreted":
-                    code, out, errors = made.damage()
-                    print(f"{name}: descriptors with a byte changed: {out.strip()}, exit code {code}", flush=True)
-                    failures += code != 0
+                    code, changes, errors = made.damage()
+                    ran, layout = sum(ran for *_, ran in changes), made.layout()
+                    wrong = [change for change in changes if layout.verdict(*change[:2]) not in (None, change[2])]
+                    print(
+                        f"{name}: {len(changes)} bytes changed: {ran} ran, {len(wrong)} wrongly, exit code {code}",
+                        flush=True,
+                    )
+                    failures += code != 0 or bool(wrong)
                     print(errors[-5000:] if code else "", end="", flush=True)
     return 1 if failures else 0
 

@@ -1,0 +1,18 @@
+/* How C compilers are told what shall be small and what quick. */
+
+#ifndef OPTIMIZE_H
+#define OPTIMIZE_H
+
+/* What lies between these two is called a few times in a run, and made small; it is no part of any loop. */
+#if defined __clang__
+#define SMALL _Pragma("clang attribute push (__attribute__((minsize)), apply_to = function)")
+#define QUICK _Pragma("clang attribute pop")
+#elif defined __GNUC__
+#define SMALL _Pragma("GCC push_options") _Pragma("GCC optimize (\"Os\")")
+#define QUICK _Pragma("GCC pop_options")
+#else
+#define SMALL
+#define QUICK
+#endif
+
+#endif

@@ -1,0 +1,154 @@
+"""What becomes of a descriptor with one byte changed and a checksum that fits: a reader of its own decides."""
+
+from __future__ import annotations
+
+import bisect
+import dataclasses
+import struct
+from collections.abc import Iterator, Sequence
+
+from mbfmu.runtime import contract
+from mbfmu.runtime.descriptor import functions_of, sizes_of, tables_of
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.variables import ScalarVariable
+
+HEADER, CHECKSUM = 24, range(16, 24)
+
+#: Sizes that are choices, or say only how much room results are given: some other values of theirs are as good.
+OPEN_SIZES = {
+    "solver", "time_switching", "crossings_need_w", "delayed_need_w", "differences", "nd", "nt", "ny",
+}  # fmt: skip
+
+TWO_OPERANDS = {
+    "ADD", "SUB", "MUL", "DIV", "POW", "CONSTPOW", "ATAN2", "HYPOT", "COPYSIGN", "FMOD", "FMIN", "FMAX", "LT", "LE",
+    "EQ", "NE", "AND", "OR", "IF_ELSE_ZERO",
+}  # fmt: skip
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """Bytes of a descriptor from `begin` on: its kind, and what its values are held against."""
+
+    name: str
+    kind: str
+    begin: int
+    end: int
+    bounds: tuple[int, int] = (0, 0)
+    count: int = 0
+    constants: int = 0
+    arguments: tuple[int, ...] = ()
+    results: tuple[int, ...] = ()
+
+
+class Layout:
+    """Where everything stands in the descriptor of a model."""
+
+    def __init__(self, data: bytes, equations: Equations, variables: Sequence[ScalarVariable], guid: str) -> None:
+        functions = functions_of(equations, variables)
+        tables = tables_of(equations, variables, guid)
+        sizes = sizes_of(equations, functions, tables)
+        known = {macro: sizes[size] for size, macro in contract.SIZES.items()}
+        known |= {"INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "NW": sizes["nv"] + sizes["nl"]}
+        self.data, self.parts = data, [Part("header", "header", 0, HEADER)]
+        for name in contract.SIZES:
+            self._add(Part(name, "size", 0, 4, (0, 1 << 24)), aligned=False)
+        self._align()
+        for name, table in contract.TABLES.items():
+            if table.kind == "text":
+                self._add(Part(name, "length", 0, 8))
+                self._add(Part(name, "text", 0, struct.unpack_from("<I", data, self.parts[-1].begin)[0]))
+            else:
+                bounds = tuple(eval(bound, {}, known) for bound in table.bounds)
+                width = 8 if table.kind == "double" else 4
+                self._add(Part(name, table.kind, 0, width * len(tables[name]), bounds))
+        for name in contract.FUNCTIONS:
+            self._add(Part(name, "counts", 0, 16))
+            there, constants, count, size = struct.unpack_from("<4i", data, self.parts[-1].begin)
+            if there:
+                function = functions[name]
+                arguments = tuple(function.nnz_in(i) for i in range(function.n_in()))
+                results = tuple(function.nnz_out(i) for i in range(function.n_out()))
+                self._add(Part(name, "double", 0, 8 * constants))
+                self._add(Part(name, "tape", 0, size, (0, 0), count, constants, arguments, results))
+        assert self.parts[-1].end == len(data)
+        self._begins = [part.begin for part in self.parts]
+
+    def _add(self, part: Part, aligned: bool = True) -> None:
+        begin = self.parts[-1].end
+        self.parts.append(dataclasses.replace(part, begin=begin, end=begin + part.end))
+        if aligned:
+            self._align()
+
+    def _align(self) -> None:
+        end = self.parts[-1].end
+        if end % 8:
+            self.parts.append(Part("", "padding", end, end + 8 - end % 8))
+
+    def part(self, place: int) -> Part:
+        """The part that a byte belongs to."""
+        return self.parts[bisect.bisect(self._begins, place) - 1]
+
+    def verdict(self, place: int, flip: int) -> bool | None:
+        """Is the descriptor read with this byte changed? None: that depends on what follows."""
+        part = self.part(place)
+        changed = bytearray(self.data[part.begin : part.end])
+        changed[place - part.begin] ^= flip
+        if part.kind == "header":
+            return place in CHECKSUM
+        if part.kind == "counts":  # no function, or one without instructions, is as good as the other
+            return struct.unpack("<4i", changed) in ((0, 0, 0, 0), (1, 0, 0, 0))
+        if part.kind == "size" and part.name not in OPEN_SIZES:
+            return False
+        if part.kind in ("size", "int"):
+            value = struct.unpack_from("<i", changed, (place - part.begin) // 4 * 4)[0]
+            return None if part.bounds[0] <= value <= part.bounds[1] else False
+        if part.kind == "tape":
+            return _is_tape(bytes(changed), part)
+        if part.kind == "text":  # without the zero at its end, a text is missing
+            return self.data[place] != 0
+        return None if part.kind == "length" or part.name == "experiment" else True
+
+
+def _is_tape(data: bytes, part: Part) -> bool:
+    numbers = _numbers(data)
+    outputs = []
+    try:
+        for i in range(part.count):
+            code = next(numbers)
+            name = contract.OPERATIONS[code] if code < len(contract.OPERATIONS) else "ASSIGN"
+            outputs.append(name == "OUTPUT")
+            if name == "ASSIGN":
+                return False
+            if name == "CONST":
+                if next(numbers) >= part.constants:
+                    return False
+                continue
+            if name != "INPUT":
+                for _ in range(1 + (name in TWO_OPERANDS)):
+                    distance = next(numbers)
+                    if not 1 <= distance <= i or outputs[i - distance]:
+                        return False
+            if name in ("INPUT", "OUTPUT"):
+                lengths = part.arguments if name == "INPUT" else part.results
+                vector, element = next(numbers), next(numbers)
+                if vector >= len(lengths) or element >= lengths[vector]:
+                    return False
+    except StopIteration:
+        return False
+    return next(numbers, None) is None
+
+
+def _numbers(data: bytes) -> Iterator[int]:
+    """Numbers of 7 bits in each byte, at most four bytes; what ends too early is one that is too large."""
+    number = shift = 0
+    for byte in data:
+        number |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            yield number
+            number = shift = 0
+        elif shift == 28:
+            yield 2**32 - 1
+            number = shift = 0
+    if shift:
+        yield 2**32 - 1
