@@ -1,5 +1,12 @@
 /* What initialisation has chosen: start values that neither fixed ones nor equations determine. */
 
+static double length(const double *vector, int n)
+{
+    double sum = 0;
+    for (int i = 0; i < n; ++i) sum += vector[i] * vector[i];
+    return sqrt(sum);
+}
+
 /* Mark, in s->choices, as many unfixed unknowns as the equations of initialisation leave open at s->X; the others follow
    from them. Those that give way first count as following, and of equals the later ones: an elimination that takes the
    columns of the Jacobian in this order (modified Gram-Schmidt, in place) finds which depend on those before. */
@@ -7,36 +14,41 @@ static int find_open_unknowns(Instance *s)
 {
     const double dependent = 1e-8, rounding = 1e-12;
     double norm;
-    int *open = s->choices, rank = 0;
+    int *open = s->choices, rank = 0, used = 0;
     for (int j = 0; j < NUNKNOWNS; ++j) open[j] = !s->tables->fixed[j];
     if (!NEQUATIONS) return 1;
     if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+    /* Rows of length 1, of those that are not zero. */
     for (int i = 0; i < NEQUATIONS; ++i) {
         double sum = 0;
         for (int j = 0; j < NUNKNOWNS; ++j)
             if (open[j]) sum += s->J[i + (size_t)j * NEQUATIONS] * s->J[i + (size_t)j * NEQUATIONS];
-        for (int j = 0; j < NUNKNOWNS; ++j) s->J[i + (size_t)j * NEQUATIONS] *= sum > 0 ? 1 / sqrt(sum) : 0;
+        if (!(sum > 0)) continue;
+        for (int j = 0; j < NUNKNOWNS; ++j)
+            s->J[used + (size_t)j * NEQUATIONS] = s->J[i + (size_t)j * NEQUATIONS] / sqrt(sum);
+        ++used;
     }
     for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = open[j] ? s->tables->weights[j] : INFINITY;
-    for (int step = 0; step < NUNKNOWNS && rank < NEQUATIONS; ++step) {
+    for (int step = 0; step < NUNKNOWNS && rank < used; ++step) {
         int next = -1;
         for (int j = NUNKNOWNS - 1; j >= 0; --j)
             if (s->dX[j] < INFINITY && (next < 0 || s->dX[j] < s->dX[next])) next = j;
         if (next < 0) break;
         s->dX[next] = INFINITY;
-        double *column = s->J + (size_t)next * NEQUATIONS, before = 0, after = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) before += column[i] * column[i];
-        for (int k = 0; k < 2 * rank; ++k) { /* twice is enough for orthogonality */
-            const double *known = s->JJ + (size_t)(k % rank) * NEQUATIONS;
-            double along = 0;
-            for (int i = 0; i < NEQUATIONS; ++i) along += known[i] * column[i];
-            for (int i = 0; i < NEQUATIONS; ++i) column[i] -= along * known[i];
-        }
-        for (int i = 0; i < NEQUATIONS; ++i) after += column[i] * column[i];
-        before = sqrt(before);
-        after = sqrt(after);
+        double *column = s->J + (size_t)next * NEQUATIONS, before = length(column, used), held, after = before;
+        do { /* twice is enough for orthogonality, and once where little goes */
+            held = after;
+            for (int k = 0; k < rank; ++k) {
+                const double *known = s->JJ + (size_t)k * NEQUATIONS;
+                double along = 0;
+                for (int i = 0; i < used; ++i) along += known[i] * column[i];
+                if (along == 0) continue;
+                for (int i = 0; i < used; ++i) column[i] -= along * known[i];
+            }
+            after = length(column, used);
+        } while (after < 0.5 * held && after > rounding);
         if (!(after > dependent * before && after > rounding)) continue;
-        for (int i = 0; i < NEQUATIONS; ++i) s->JJ[i + (size_t)rank * NEQUATIONS] = column[i] / after;
+        for (int i = 0; i < used; ++i) s->JJ[i + (size_t)rank * NEQUATIONS] = column[i] / after;
         ++rank;
         open[next] = 0;
     }

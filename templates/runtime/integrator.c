@@ -20,6 +20,19 @@ static Method next_method(const Instance *s)
 /* The power of a step's length with which its error grows. */
 static double order(const Instance *s) { return next_method(s) == ORDER8 ? 8 : 5; }
 
+/* What the next step should be as a multiple of the one just made, of length h: PI control. Steps of order 8 are so long
+   that what makes them hard changes from one to the next: what has grown is taken to grow on (Gustafsson, ACM
+   Transactions on Mathematical Software 20, 1994). */
+static double growth(const Instance *s, double h, double error)
+{
+    const Head *head = &s->now->head;
+    double power = 1 / order(s);
+    error = fmax(error, 1e-10);
+    double factor = 0.9 * pow(error, 0.03 - power) * pow(head->error, 0.04);
+    if (next_method(s) != ORDER8 || !(head->last > 0)) return factor;
+    return fmin(factor, 0.8 * pow(error, -power) * h / head->last * pow(head->error / error, power));
+}
+
 /* A first step size from the sizes of the first two derivatives; long enough to be a step, also where rounding errors are
    all that there is of x. */
 static double first_step(Instance *s, double t, const double *x, const double *m)
@@ -243,9 +256,19 @@ static double tangential_error(Instance *s, double end, const double *x, const d
 
 static int reads_dense(const Instance *s, double end) { return NM || NDELAYS || end > s->dense_after; }
 
-/* How well the dense output of order 8 of a trial step keeps the equations in its middle, as an error relative to the
-   tolerance. Its own stages have no share in the error of the step: where one of them meets a position in which branches
-   of motion cross, nothing else tells. */
+/* Could branches of the motion cross within a trial step? Not where the constraints stay far from dependent ones at
+   both of its ends, and further than regularity has changed lately. */
+static int may_branch(const Instance *s)
+{
+    const Head *head = &s->now->head;
+    double begin = head->regular, end = s->trial.regular, least = fmin(begin, end);
+    double change = fmax(fabs(end - begin), fabs(begin - head->before));
+    return !(least > 0.25 * head->regularity && least > 2 * change);
+}
+
+/* Dense output of order 8 of a trial step, and how well it keeps the equations in its middle, as an error relative to
+   the tolerance. Its own stages have no share in the error of the step: where one of them meets a position in which
+   branches of motion cross, nothing else tells. */
 static Outcome order8_defect(Instance *s, double h, double *error)
 {
     const double allowed = 100, shift = 1e-4 * h;
@@ -256,7 +279,7 @@ static Outcome order8_defect(Instance *s, double h, double *error)
     head->order8 = 1;
     COPY(s->inside, s->head_m, NDISCRETE);
     Outcome outcome = order8_dense_output(s, begin, s->head_x);
-    if (outcome) return outcome;
+    if (outcome || !may_branch(s)) return outcome;
     interpolate(s, middle, x);
     outcome = right_hand_side(s, middle, x, s->head_m, s->moved_w, k);
     if (outcome) return outcome;
@@ -293,9 +316,10 @@ static Outcome complete_trial(Instance *s, Outcome outcome)
     if (*error > 1) return DONE;
     outcome = project(s, end, s->next_x, s->head_m);
     if (outcome) return outcome;
-    if (!stale) return DONE;
-    outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
-    if (outcome || method != ORDER8) return outcome;
+    if (stale) outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
+    if (outcome) return outcome;
+    if (CONSTRAINED) s->trial.regular = regularity(s, &s->trial.weakest);
+    if (method != ORDER8) return DONE;
     order8_stiffness(s, h);
     return CONSTRAINED && reads_dense(s, end) ? order8_defect(s, h, error) : DONE;
 }
@@ -356,6 +380,14 @@ static unsigned long long mode_hash(const Instance *s)
     return hash ^ hash >> 29;
 }
 
+/* Propose a length that does not follow from the step before. */
+static void begin_lengths(Head *head, double h)
+{
+    head->h = h;
+    head->error = 1e-4;
+    head->last = 0;
+}
+
 /* A size for the step from the head, where there is none yet or modes changed after it was proposed. A set of modes that
    was there before, as that of a contact that closes again, begins with the step that was right then. Other events change
    little as a rule: what was proposed stands unless it is far from a first step's size. */
@@ -369,14 +401,12 @@ static void propose_step(Instance *s)
     unsigned long long hash = mode_hash(s);
     double known = NM && head->entered[hash % ENTRIES] == hash ? head->entry_h[hash % ENTRIES] : 0;
     if (known > 0) {
-        head->h = known;
-        head->error = 1e-4;
+        begin_lengths(head, known);
         return;
     }
     double first = first_step(s, head->end, s->head_x, s->head_m);
     if (head->h >= 0.1 * first && head->h <= 4 * first) return;
-    head->h = first;
-    head->error = 1e-4;
+    begin_lengths(head, first);
 }
 
 /* Keep the length that the first step in its set of modes should have had. */
@@ -481,13 +511,12 @@ static Outcome judge(Instance *s, Outcome outcome)
     double begin = trial->begin, end = trial->end, h = trial->h, error = trial->error, least;
     int leaps = s->leaps, rejected = trial->rejected, cut = trial->cut;
     /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
-    int weakest = 0;
     trial->over.length = 0;
-    double regular = CONSTRAINED && !outcome && error <= 1 ? regularity(s, &weakest) : INFINITY;
+    double regular = CONSTRAINED && !outcome && error <= 1 ? trial->regular : INFINITY;
     if (leaps && !outcome && error > 1 && error <= trial->over.tolerance / now->tolerance) {
         outcome = project(s, end, s->next_x, s->head_m);
         if (!outcome) outcome = right_hand_side(s, end, s->next_x, s->head_m, s->stage_w, s->next_k);
-        if (!outcome) regular = regularity(s, &weakest);
+        if (!outcome) regular = regularity(s, &trial->weakest);
         error = 1;
     }
     if (leaps && (outcome || error > 1 || regular < 0.1 * head->regular)) {
@@ -499,7 +528,7 @@ static Outcome judge(Instance *s, Outcome outcome)
         because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
                 "depends on the other constraints there): let the step, or the run, end elsewhere, start with other "
                 "values, or choose a greater tolerance",
-                s->tables->velocity_names[weakest]);
+                s->tables->velocity_names[trial->weakest]);
         if (++trial->branchings > BRANCHINGS) return outcome;
     }
     if (outcome || error > 1) {
@@ -521,12 +550,12 @@ static Outcome judge(Instance *s, Outcome outcome)
         return DONE;
     }
 
-    /* PI control; a step cut short says little about longer ones, so it never makes the proposal smaller. */
+    /* A step cut short says little about longer ones, so it never makes the proposal smaller. */
     trial->under_way = 0;
-    double factor = 0.9 * pow(fmax(error, 1e-10), 0.03 - 1 / order(s)) * pow(head->error, 0.04);
-    double next = h * fmin(fmax(factor, 0.2), rejected ? 1 : 10);
+    double next = h * fmin(fmax(growth(s, h, error), 0.2), rejected ? 1 : 10);
     head->h = cut && !rejected ? fmax(head->h, next) : next;
     head->error = fmax(error, 1e-4);
+    head->last = h;
     if (!cut) remember_entry(s, h, error);
     if (CONSTRAINED) {
         head->before = head->regular;

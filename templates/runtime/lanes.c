@@ -355,42 +355,28 @@ static V LANE(explicit_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, 
     return LANE(select)(gap > 0, h * LANE(root)(bend / gap) / 3.25, gap * 0);
 }
 
-static V LANE(order8_sum)(const LANE(Lanes) *s, const Term *terms, int n, int i)
-{
-    V sum = {0};
-    for (int k = 0; k < n; ++k) sum += terms[k].factor * s->stage[terms[k].stage][i];
-    return sum;
-}
-
-static void LANE(order8_stage)(const LANE(Lanes) *s, int stage, V h, V *y)
-{
-    int first = order8_starts[stage - 1], n = order8_starts[stage] - first;
-    for (int i = 0; i < NX; ++i) y[i] = s->x[i] + h * LANE(order8_sum)(s, order8_a + first, n, i);
-}
-
 /* As `order8_step`. */
 static void LANE(order8_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
 {
-    for (int stage = 1; stage < ORDER8_END; ++stage) {
-        V at = end;
-        if (stage < ORDER8_END - 1) at = t + order8_time[stage - 1] * h;
-        LANE(order8_stage)(s, stage, h, s->stage_x);
-        LANE(right_hand_side)(s, at, s->stage_x, s->stage[stage]);
-    }
-    for (int i = 0; i < NX; ++i) s->last_stage_x[i] = s->stage_x[i];
-    LANE(order8_stage)(s, ORDER8_END, h, s->next_x);
+    V *const *k = s->stage, *const x = s->x, *const y = s->stage_x;
+#define STAGE(number, time, sum) \
+    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (sum); \
+    LANE(right_hand_side)(s, time, y, s->stage[number]);
+    ORDER8_STAGES
+#undef STAGE
+    for (int i = 0; i < NX; ++i) s->last_stage_x[i] = y[i];
 
     V fifth = {0}, third = {0};
     for (int i = 0; i < NX; ++i) {
-        V weight = LANE(error_weight)(s, tolerance, i, s->x[i], s->next_x[i]);
-        V e5 = h * LANE(order8_sum)(s, order8_fifth, 8, i), e3 = h * LANE(order8_sum)(s, order8_third, 8, i) / weight;
-        s->stage_x[i] = e5;
+        V next = s->next_x[i] = x[i] + h * ORDER8_RESULT, weight = LANE(error_weight)(s, tolerance, i, x[i], next);
+        V e5 = h * ORDER8_FIFTH, e3 = h * ORDER8_THIRD / weight;
+        y[i] = e5;
         e5 /= weight;
         fifth += e5 * e5;
         third += e3 * e3;
     }
     V share = LANE(select)(fifth > 0, LANE(root)(fifth / (fifth + 0.01 * third)), fifth * 0);
-    for (int i = 0; i < NX; ++i) s->stage_x[i] = s->next_x[i] - share * s->stage_x[i];
+    for (int i = 0; i < NX; ++i) y[i] = s->next_x[i] - share * y[i];
     *error = share * LANE(root)(fifth / (double)NX);
 }
 

@@ -94,38 +94,49 @@ static void apply_reflection(int n, const double *vector, double tau, double *to
 }
 
 /* Factorise the first `rows` rows of A (leading dimension `stride`) by QR with column pivoting of the transpose, rows
-   scaled to norm 1: A = P L Q'. What is dependent to 1e-10 is left out of the rank, as are rows that are nothing but
-   rounding errors beside the others; then L is factorised once more. */
+   scaled to norm 1: A = P L Q'. What is dependent to 1e-10 is left out of the rank; then L is factorised once more.
+   Rows that are nothing but rounding errors beside the others come last in the order and take no part. */
 static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int stride)
 {
     int n = f->cols;
     double longest = 0;
+    int nothing = rows, used = 0;
     f->rows = rows;
     f->rank = 0;
+    for (int i = 0; i < rows; ++i) f->scale[i] = 0;
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < rows; ++i) f->scale[i] += A[i + (size_t)j * stride] * A[i + (size_t)j * stride];
     for (int i = 0; i < rows; ++i) {
-        double *column = f->qr + (size_t)i * n, norm = 0;
-        for (int j = 0; j < n; ++j) {
-            column[j] = A[i + (size_t)j * stride];
-            norm += column[j] * column[j];
-        }
-        f->pivot[i] = i;
-        f->scale[i] = sqrt(norm);
+        f->scale[i] = sqrt(f->scale[i]);
         longest = fmax(longest, f->scale[i]);
     }
     for (int i = 0; i < rows; ++i) {
-        double *column = f->qr + (size_t)i * n;
-        f->scale[i] = f->scale[i] > 1e-14 * longest ? 1 / f->scale[i] : 0;
-        for (int j = 0; j < n; ++j) column[j] *= f->scale[i];
+        if (f->scale[i] <= 1e-14 * longest) {
+            f->pivot[--nothing] = i;
+            f->scale[i] = 0;
+            continue;
+        }
+        double *column = f->qr + (size_t)used * n;
+        f->scale[i] = 1 / f->scale[i];
+        for (int j = 0; j < n; ++j) column[j] = A[i + (size_t)j * stride] * f->scale[i];
+        f->pivot[used++] = i;
     }
+    f->used = rows = used;
+    /* Squares of what is left of the rows, and what they were when they were last summed: far below, little is right. */
+    double *left = f->work, *summed = f->lower_tau;
+    for (int i = 0; i < rows; ++i) left[i] = summed[i] = 1;
     for (int k = 0; k < rows && k < n; ++k) {
         double most = -1;
         int best = k;
         for (int i = k; i < rows; ++i) {
             const double *column = f->qr + (size_t)i * n;
-            double norm = 0;
-            for (int j = k; j < n; ++j) norm += column[j] * column[j];
-            if (norm > most) {
-                most = norm;
+            if (!(left[i] > 1e-6 * summed[i])) {
+                double norm = 0;
+                for (int j = k; j < n; ++j) norm += column[j] * column[j];
+                left[i] = summed[i] = norm;
+            }
+            if (left[i] > most) {
+                most = left[i];
                 best = i;
             }
         }
@@ -139,10 +150,16 @@ static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int st
             int swap = f->pivot[best];
             f->pivot[best] = f->pivot[k];
             f->pivot[k] = swap;
+            left[best] = left[k];
+            summed[best] = summed[k];
         }
         double *vector = f->qr + (size_t)k * n + k;
         f->tau[k] = reflect(n - k, vector);
-        for (int i = k + 1; i < rows; ++i) apply_reflection(n - k, vector, f->tau[k], f->qr + (size_t)i * n + k);
+        for (int i = k + 1; i < rows; ++i) {
+            double *column = f->qr + (size_t)i * n + k;
+            apply_reflection(n - k, vector, f->tau[k], column);
+            left[i] -= column[0] * column[0];
+        }
         f->rank = k + 1;
     }
     if (f->rank < rows) {
@@ -160,7 +177,7 @@ static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int st
 /* x of least norm among those that minimise |A x + b|: the step of Newton's method for residuals b. */
 static void least_norm_step(LeastNorm *f, const double *b, double *x)
 {
-    int n = f->cols, rows = f->rows, rank = f->rank;
+    int n = f->cols, rows = f->used, rank = f->rank;
     double *z = f->work;
     for (int i = 0; i < rows; ++i) z[i] = -b[f->pivot[i]] * f->scale[f->pivot[i]];
     if (rank == rows) {

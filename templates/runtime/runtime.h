@@ -114,7 +114,7 @@ typedef struct {
     double begin, length;
     double end;                     /* end of the last accepted step, at most begin + length */
     double h;                       /* proposal for the next step, 0: none yet */
-    double error;                   /* of the last accepted step, for the PI control */
+    double error, last;             /* of the last accepted step, and its length; 0: there is none to compare with */
     double regularity;              /* of the constraints: the largest so far */
     double regular, before;         /* the same at `end`, and where the last step began; 0: not known */
     int k_known;
@@ -140,6 +140,8 @@ typedef struct {
     double instant, kink;           /* the next instant at which something kinks in time, and of which order that is */
     double longest;
     double h, end, error;           /* of the trial: its length, its end, and its error relative to the tolerance */
+    double regular;                 /* of the constraints at its end, and which of them is the least independent one */
+    int weakest;
     int cut;                        /* its length is not the one that accuracy proposes */
     int rejected, branchings;       /* was any rejected; how many ended where branches of the motion cross */
     Leap over;                      /* the trial to make first */
@@ -178,6 +180,7 @@ typedef struct {
 /* A matrix factorised for least-norm solutions (linear.c). */
 typedef struct {
     int rows, cols, rank;
+    int used;                       /* rows that take part: the others are zero */
     int *pivot;
     double *scale, *qr, *tau, *lower, *lower_tau, *work;
 } LeastNorm;

@@ -103,6 +103,20 @@ def test_least_norm_is_the_pseudo_inverse(linear, rows, columns, rank):
     assert found == rank
 
 
+@pytest.mark.parametrize("dependent", [1.0, 1e-4, 1e-7])
+def test_rows_of_zeros_take_no_part_among_many(linear, dependent):
+    """Half of the rows are zero, and some others nearly repeat themselves: pivots see what is left of them."""
+    random = np.random.default_rng(5)
+    A = np.zeros((60, 40))
+    A[::2] = random.normal(size=(30, 40))
+    A[2:20:2] = A[20:38:2] + dependent * random.normal(size=(9, 40))
+    b = A @ random.normal(size=40)
+    solution, rank = least_norm(linear, A, b)
+    np.testing.assert_allclose(A @ solution, b, atol=1e-11)
+    np.testing.assert_allclose(solution, np.linalg.pinv(A, rcond=1e-12) @ b, atol=1e-13 / dependent + 1e-11)
+    assert rank == 30
+
+
 @pytest.mark.parametrize(("size", "rank"), [(1e-8, 3), (1e-9, 3), (1e-11, 2), (1e-13, 2)])
 def test_rows_dependent_to_1e_10_are_left_out(linear, size, rank):
     """Rank is decided at 1e-10 of rows of norm 1: closer to rounding errors, steps would be noise."""

@@ -104,6 +104,26 @@ def test_small_tolerances_are_met_by_a_method_of_order_eight_between_steps_too(l
     assert steps[2] < 1.9 * steps[1] < 1.9**2 * steps[0]
 
 
+def orbit():
+    """A planet on an ellipse of eccentricity 0.8, from its farthest point: motion gets harder on the way to the sun."""
+    d = Draft("orbit", q=2, v=2, unknowns=4)
+    start = ca.vertcat(1.8, 0, 0, 1 / 3)
+    fixed = (True, True, True, True)
+    return d.equations(A=ca.SX.eye(2), b=-d.q / ca.norm_2(d.q) ** 3, guess=start, fixed=fixed, stop_time=60.0), (
+        variable("x", "x", 0),
+        variable("y", "x", 1),
+    )
+
+
+def test_steps_of_order_eight_foresee_that_motion_gets_harder(library):
+    """Of 155 steps none is rejected, and 40 of 146 where the next step is taken to be as hard as the last one."""
+    slave = library(orbit, solver="explicit").slave(tolerance=1e-9).start()
+    slave.advance(6 * math.pi, 0.06 * math.pi)
+    assert slave.get("x", "y") == pytest.approx([1.8, 0.0], abs=1e-6)
+    counts = slave.statistics()
+    assert counts["rejections"] < 0.1 * counts["steps"]
+
+
 def long_bounces():
     """The bouncing mass without the limit that a short experiment sets to steps."""
     return dataclasses.replace(bouncing_mass(), stop_time=60.0)
