@@ -59,8 +59,8 @@ def _measure(folder: pathlib.Path, sizes: Sequence[int]) -> Iterator[dict[str, f
 def _code_size(system: System) -> int:
     """Length of the generated equations in C."""
     with tempfile.TemporaryDirectory() as name:
-        files = native.write_sources(system.equations, system.variables, "", pathlib.Path(name))
-        return next(file for file in files if file.name == "equations.c").stat().st_size
+        written = native.write_sources(system.equations, system.variables, "", pathlib.Path(name))
+        return sum(file.stat().st_size for file in written.files if file.name.startswith("equations"))
 
 
 def _cpu() -> float:

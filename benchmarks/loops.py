@@ -21,7 +21,7 @@ from benchmarks.timing import call_time
 from mbfmu.dynamics import System
 from mbfmu.export import native
 from mbfmu.runtime import build as runtime
-from mbfmu.runtime.compilers import host_platform, library_name, require_compiler
+from mbfmu.runtime.compilers import Compilation, host_platform, library_name, require_compiler
 
 #: Makers of mechanisms, and their sizes.
 FAMILIES: dict[str, tuple[Callable[[int], Mechanism], Sequence[int]]] = {
@@ -69,10 +69,13 @@ def _ours(mechanism: Mechanism, folder: pathlib.Path) -> tuple[int, float, np.nd
     system = System.of(Linkage(mechanism))
     sources = folder / mechanism.title.replace(" ", "_")
     sources.mkdir()
-    native.write_sources(system.equations, system.variables, "", sources)
+    written = native.write_sources(system.equations, system.variables, "", sources)
     (sources / "loops.c").write_bytes((pathlib.Path(__file__).parent / "loops.c").read_bytes())
     library = sources / library_name(sources.name, host_platform())
-    library.write_bytes(require_compiler().compile(sources / "loops.c", library.name, runtime.headers(), "-O2"))
+    with Compilation(require_compiler(), sources, library.name, runtime.headers()) as compilation:
+        for unit in ("loops.c", *written.units[1:]):
+            compilation.start(unit, ["-O2"], [file.name for file in written.files])
+        library.write_bytes(compilation.library())
     loaded = ctypes.CDLL(str(library))
     loaded.accelerations_found.restype = ctypes.POINTER(ctypes.c_double)
     unknowns = loaded.begin()

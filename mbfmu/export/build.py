@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import pathlib
@@ -225,79 +226,84 @@ def fill(
     scalars = variables if arrangement is None else arrangement.elements
     lengths = None if arrangement is None else arrangement.lengths
     references = value_references(variables) if arrangement is None else tuple(range(len(scalars)))
-    guid = fingerprint(equations, scalars, references, f"{target} {kind} {fmi}")
-    report("Describing the model")
-    common: dict[str, Any] = {
-        "identifier": identifier,
-        "model_exchange": exchange,
-        "date": build_date(),
-        "description": system.description,
-        "figures": system.figures,
-        "scene": f"{identifier}_visual.xml" if system.scene is not None and system.scene.shapes else None,
-    }
-    if arrangement is not None:
-        hosted = target == "python"
-        description = model_description_3(equations, arrangement, token=guid, execution_tool=hosted, **common)
-    else:
-        named = native.SOURCE_FILES if sources else ()
-        offered = CAPABILITIES[target]
-        description = model_description(
-            equations, variables, references, guid=guid, capabilities=offered, source_files=named, **common
-        )
-    (folder / "modelDescription.xml").write_bytes(description)
-    facts = {
-        "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
-        **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
-        "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
-        **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
-        "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
-        "Integration": _integration(equations),
-        "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
-        "Identity": guid,
-    }
-    write_documentation(folder, system, variables, facts, target, arrangement)
-    if system.scene is not None and system.scene.shapes:
-        (folder / "resources").mkdir(exist_ok=True)
-        known = {variable.name for variable in scalars}
-        looks = by_known_names(system.scene, system.variables, known)
-        scene = visual_xml(looks, known)
-        (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
-        picture = scene_file(looks, system.components, known)
-        (folder / SCENE_FILE).write_bytes(picture.text)
-        for name, mesh in picture.meshes.items():
-            target_file = (folder / SCENE_FILE).parent / name
-            target_file.parent.mkdir(exist_ok=True)
-            shutil.copyfile(mesh, target_file)
-        if picture.left_out:
-            report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
-    if target == "python":
-        report("Writing the Python target")
-        python.write_python_target(folder, equations, scalars, identifier, guid, platforms, lengths)
-    if target == "python":
-        return
-    if wasm and lengths is not None:
-        report("Writing the WebAssembly component")
-        layered_wasm.write_component(equations, scalars, identifier, guid, lengths, folder)
-    if kind == "interpreted":
-        report("Writing the equations as tapes")
-        native.write_descriptor(equations, scalars, guid, folder / "resources", lengths)
-        for platform in platforms:
-            native.copy_library(identifier, folder, platform, fmi)
-    if not sources and kind == "interpreted":
-        return
-    with temporary_folder() as place:
-        report("Writing the equations in C")
-        files = native.write_sources(equations, scalars, guid, place, lengths)
-        if sources:
+    with contextlib.ExitStack() as stack:
+        written, compiling = None, {}
+        if target == "native" and (sources or kind == "compiled"):
+            report("Writing the equations in C")
+            place = stack.enter_context(temporary_folder())
+            written = native.Sources(equations, scalars, place, lengths)
+            # Compilers are at work while the rest is written.
+            for platform in platforms if kind == "compiled" else ():
+                compiling[platform] = stack.enter_context(native.compilation(written, identifier, platform))
+            written.write_equations()
+        guid = fingerprint(equations, scalars, references, f"{target} {kind} {fmi}")
+        if written is not None:
+            written.finish(guid)
+        report("Describing the model")
+        common: dict[str, Any] = {
+            "identifier": identifier,
+            "model_exchange": exchange,
+            "date": build_date(),
+            "description": system.description,
+            "figures": system.figures,
+            "scene": f"{identifier}_visual.xml" if system.scene is not None and system.scene.shapes else None,
+        }
+        if arrangement is not None:
+            hosted = target == "python"
+            description = model_description_3(equations, arrangement, token=guid, execution_tool=hosted, **common)
+        else:
+            named = written.units if sources and written is not None else ()
+            offered = CAPABILITIES[target]
+            description = model_description(
+                equations, variables, references, guid=guid, capabilities=offered, source_files=named, **common
+            )
+        (folder / "modelDescription.xml").write_bytes(description)
+        facts = {
+            "Interface": f"FMI {fmi}.0, co-simulation" + (" and model exchange" if exchange else ""),
+            **({"Model exchange": f"left out, for {hindrance}"} if hindrance else {}),
+            "Target": f"{target}, equations {kind}: {', '.join(platforms)}",
+            **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
+            "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
+            "Integration": _integration(equations),
+            "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
+            "Identity": guid,
+        }
+        write_documentation(folder, system, variables, facts, target, arrangement)
+        if system.scene is not None and system.scene.shapes:
+            (folder / "resources").mkdir(exist_ok=True)
+            known = {variable.name for variable in scalars}
+            looks = by_known_names(system.scene, system.variables, known)
+            scene = visual_xml(looks, known)
+            (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
+            picture = scene_file(looks, system.components, known)
+            (folder / SCENE_FILE).write_bytes(picture.text)
+            for name, mesh in picture.meshes.items():
+                target_file = (folder / SCENE_FILE).parent / name
+                target_file.parent.mkdir(exist_ok=True)
+                shutil.copyfile(mesh, target_file)
+            if picture.left_out:
+                report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
+        if target == "python":
+            report("Writing the Python target")
+            python.write_python_target(folder, equations, scalars, identifier, guid, platforms, lengths)
+            return
+        if wasm and lengths is not None:
+            report("Writing the WebAssembly component")
+            layered_wasm.write_component(equations, scalars, identifier, guid, lengths, folder)
+        if kind == "interpreted":
+            report("Writing the equations as tapes")
+            native.write_descriptor(equations, scalars, guid, folder / "resources", lengths)
+            for platform in platforms:
+                native.copy_library(identifier, folder, platform, fmi)
+        if sources and written is not None:
             (folder / "sources").mkdir()
-            for file in files:
+            for file in written.files:
                 shutil.copyfile(file, folder / "sources" / file.name)
             if fmi == 3:
-                text = build_description(identifier, native.SOURCE_FILES)
-                (folder / "sources" / "buildDescription.xml").write_bytes(text)
-        for platform in platforms if kind == "compiled" else ():
+                (folder / "sources" / "buildDescription.xml").write_bytes(build_description(identifier, written.units))
+        for platform, started in compiling.items():
             report(f"Compiling for {platform}")
-            native.compile_library(place, identifier, folder, platform, fmi=fmi)
+            native.write_library(folder, platform, identifier, started, fmi)
 
 
 def _integration(equations: Equations) -> str:

@@ -16,17 +16,20 @@ Value = str | float | int | bool
 def set_attributes(element: etree._Element, **attributes: Value | None) -> None:
     """Set the attributes that are not None, numbers with as many digits as they need to come back exactly."""
     for name, value in attributes.items():
-        if isinstance(value, bool):
-            element.set(name, "true" if value else "false")
-        elif value is not None:
-            element.set(name, value if isinstance(value, str) else repr(value))
+        if value is not None:
+            element.set(name, _text(value))
 
 
 def add(parent: etree._Element, tag: str, **attributes: Value | None) -> etree._Element:
     """Add an element with the attributes that are not None."""
-    element = etree.SubElement(parent, tag)
-    set_attributes(element, **attributes)
-    return element
+    given = {name: _text(value) for name, value in attributes.items() if value is not None}
+    return etree.SubElement(parent, tag, given)
+
+
+def _text(value: Value) -> str:
+    if isinstance(value, str):
+        return value
+    return repr(value) if not isinstance(value, bool) else "true" if value else "false"
 
 
 def unit_definitions(root: etree._Element, variables: Iterable[ScalarVariable]) -> None:

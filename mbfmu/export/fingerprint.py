@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import importlib.resources
 import uuid
@@ -10,7 +11,9 @@ from collections.abc import Iterator, Sequence
 from importlib.resources.abc import Traversable
 
 import mbfmu
+from mbfmu.export.native import is_tape
 from mbfmu.runtime.contract import REQUIRED
+from mbfmu.runtime.descriptor import cached_tape
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -35,13 +38,17 @@ def fingerprint(
 
     add(target)
     add(mbfmu.__version__)
+    shown = functools.cache(repr)  # of types, which many variables share
     for variable, reference in zip(variables, references, strict=True):
-        add(f"{reference} {variable!r}")
+        own = vars(variable) | {"declared_type": None}
+        add(f"{reference} {own!r} {shown(variable.declared_type)}")
     for field in dataclasses.fields(equations):
         if field.name != "functions":
             add(f"{field.name} {getattr(equations, field.name)!r}")
     for name in REQUIRED:
-        add(equations.functions[name].serialize())
+        function = equations.functions[name]
+        # Tapes are needed in any case, and are made sooner than CasADi writes what is long.
+        add(cached_tape(function) if function.is_a("SXFunction") and is_tape(name, function) else function.serialize())
     for package in RUNTIME_PACKAGES:
         for path, data in _files(importlib.resources.files(package), package):
             add(path)

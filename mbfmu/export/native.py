@@ -1,35 +1,42 @@
 """Native target: the library of an FMU, compiled for its model or the runtime's own for any model.
 
 *Compiled* equations are C code that CasADi writes; the runtime in `templates/runtime` is compiled around them, with the
-model's sizes as constants, as one translation unit (`fmu.c`). *Interpreted* equations are tapes in a descriptor, which
-the runtime's ready library reads from the FMU's resources: no compiler is needed.
+model's sizes as constants, as one translation unit (`fmu.c`). Long equations and their descriptor are further units
+(`pieces.py`). *Interpreted* equations are tapes in a descriptor, which the runtime's ready library reads from the FMU's
+resources: no compiler is needed.
 """
 
 from __future__ import annotations
 
+import contextlib
 import pathlib
 import re
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
 
 import casadi as ca
 
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import temporary_folder
-from mbfmu.export.model_description import Capabilities
+from mbfmu.export.model_description import Capabilities, model_identifier
+from mbfmu.export.pieces import Written, declarations, is_long
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
-from mbfmu.runtime.compiled import INNER, optimization
-from mbfmu.runtime.compilers import Compiler, find_compiler, host_platform, library_name, require_compiler
+from mbfmu.runtime.compiled import INNER
+from mbfmu.runtime.compilers import (
+    Compilation,
+    Compiler,
+    find_compiler,
+    host_platform,
+    library_name,
+    require_compiler,
+)
 from mbfmu.runtime.descriptor import descriptor, functions_of, packed, sizes_of, tables_of
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.tangents import names_of_tangents
 from mbfmu.runtime.variables import ScalarVariable
 
 #: What the C runtime offers, for modelDescription.xml.
 CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=1, providesDirectionalDerivative=True)
-
-#: The file that a compiler is given, as SourceFiles of modelDescription.xml names it.
-SOURCE_FILES = ("fmu.c",)
 
 #: The platforms as FMI 3.0 calls them (FMI 3.0.2, section 2.5.1.1); the library for macOS is for two processors.
 PLATFORMS_3 = {
@@ -44,10 +51,11 @@ _ROW = 4088
 #: What becomes of bytes that do not stand for themselves in it: octal numbers, their ends marked.
 _ESCAPES = {i: f"\\{i:o}\n" for i in range(256) if not 32 <= i < 127 or chr(i) in '"\\?'}
 
-#: Where a function begins in CasADi's code, and where that asks whether there is an argument, and a result.
-_BEGIN = re.compile(r"^/\* (\w+)(?=:\()", re.MULTILINE)
-_ARGUMENT = re.compile(r"arg\[(\d+)\]\? (arg\[\1\]\[\d+\]) : 0")
-_RESULT = re.compile(r"if \(res\[\d+\]!=0\) ")
+#: Equations call nothing that could look for its callers, and have next to no loops.
+_EQUATIONS = (
+    "-fno-asynchronous-unwind-tables",
+    *(f"-fno-align-{part}" for part in ("functions", "jumps", "labels", "loops")),
+)
 
 #: Other functions with so many instructions become tapes: gcc takes 0.2 ms and more for each.
 _TAPE_FROM = 1500
@@ -88,26 +96,34 @@ def build_library(
         There is no compiler, the compiler fails, or the folder cannot be written.
     """
     platform = platform or host_platform()
-    compiler = compiler or require_compiler(platform)
-    with temporary_folder() as sources:
-        write_sources(equations, variables, guid, sources, lengths)
-        return compile_library(sources, model_identifier, folder, platform, compiler, 2 if lengths is None else 3)
+    with temporary_folder() as place:
+        sources = Sources(equations, variables, place, lengths)
+        with compilation(sources, model_identifier, platform, compiler) as compiling:
+            sources.write_equations()
+            sources.finish(guid)
+            return write_library(folder, platform, model_identifier, compiling, 2 if lengths is None else 3)
 
 
-def compile_library(
-    sources: pathlib.Path,
-    model_identifier: str,
-    folder: pathlib.Path,
-    platform: str,
-    compiler: Compiler | None = None,
-    fmi: int = 2,
-) -> pathlib.Path:
-    """Compile what `write_sources` has written, as `build_library` does: the same sources serve all platforms."""
+@contextlib.contextmanager
+def compilation(
+    sources: Sources, model_identifier: str, platform: str, compiler: Compiler | None = None
+) -> Iterator[Compilation]:
+    """Compile a library for a platform: at once what there is of its sources, and the rest when they are finished.
+
+    The same sources serve several platforms. Compilers that run at the end of the block are stopped.
+    """
     compiler = compiler or require_compiler(platform)
     name = library_name(model_identifier, platform)
-    optimize = optimization((sources / "equations.c").stat().st_size)
-    library = compiler.compile(sources / SOURCE_FILES[0], name, runtime.headers(), optimize)
-    return _write_library(folder, platform, name, library, fmi == 3)
+    with Compilation(compiler, sources.folder, name, runtime.headers()) as started:
+        sources.compile(started)
+        yield started
+
+
+def write_library(
+    folder: pathlib.Path, platform: str, model_identifier: str, compiling: Compilation, fmi: int = 2
+) -> pathlib.Path:
+    """Wait for a library, write it into the root of an FMU as `build_library` does, and return its path."""
+    return _write_library(folder, platform, library_name(model_identifier, platform), compiling.library(), fmi == 3)
 
 
 def copy_library(
@@ -163,25 +179,129 @@ def write_sources(
     guid: str,
     folder: pathlib.Path,
     lengths: Sequence[int] | None = None,
-) -> tuple[pathlib.Path, ...]:
-    """Write all C files of the FMU, except the headers of the FMI standard, into an existing folder.
+) -> Sources:
+    """Write all C files of an FMU, except the headers of the FMI standard, into an existing folder.
 
-    A source-code FMU holds them in `sources/`; `SOURCE_FILES` names the one to compile (FMI 2.0.4, section 2.3; FMI
-    3.0.2, section 2.5.1.4). With `lengths`, which `descriptor` takes, they are those of FMI 3.0.
+    With `lengths`, which `descriptor` takes, they are those of FMI 3.0.
     """
-    fmi = 2 if lengths is None else 3
-    left_out = {*runtime.HOST_SOURCES, f"fmi{5 - fmi}.c"}
-    files = {name: data for name, data in runtime.sources().items() if name not in left_out}
-    functions = functions_of(equations, variables)
-    compiled = [name for name, function in functions.items() if not _is_tape(name, function)]
-    tables = tables_of(equations, variables, guid, lengths)
-    sizes = sizes_of(equations, functions, tables)
-    files["model.h"] = _model_header(equations.name, fmi, sizes, functions, compiled).encode()
-    files["equations.c"] = _equations_code([functions[name] for name in compiled]).encode()
-    files["descriptor.h"] = _rows(packed(sizes, tables, functions, compiled)).encode()
-    for name, content in files.items():
-        (folder / name).write_bytes(content)
-    return tuple(folder / name for name in sorted(files))
+    sources = Sources(equations, variables, folder, lengths)
+    sources.write_equations()
+    sources.finish(guid)
+    return sources
+
+
+class Sources:
+    """The C files of an FMU in a folder: first the runtime, with which compilers may begin, then all the rest.
+
+    A source-code FMU holds them in `sources/` (FMI 2.0.4, section 2.3; FMI 3.0.2, section 2.5.1.4).
+
+    Attributes
+    ----------
+    folder
+        An existing folder, where they are written.
+    units
+        Names of those that a compiler is given, in the end; they include the others. `fmu.c` comes first.
+    compiled
+        The functions that are no tapes, by name.
+    """
+
+    def __init__(
+        self,
+        equations: Equations,
+        variables: Sequence[ScalarVariable],
+        folder: pathlib.Path,
+        lengths: Sequence[int] | None = None,
+    ) -> None:
+        self.folder = folder
+        self._equations, self._variables = equations, variables
+        self._fmi = 2 if lengths is None else 3
+        self._prefix = f"{model_identifier(equations.name)}_equations"
+        self._tables = dict(tables_of(equations, variables, "", lengths))
+        self._sizes = sizes_of(equations, self._tables)
+        self._compilations: list[Compilation] = []
+        functions = equations.functions
+        compiled = {name: functions[name] for name in contract.REQUIRED if not is_tape(name, functions[name])}
+        self._apart = is_long(compiled.values())
+        if not self._apart:
+            functions = functions_of(equations, variables)
+            compiled = {name: function for name, function in functions.items() if not is_tape(name, function)}
+        self.compiled = compiled
+        self.units: tuple[str, ...] = ("fmu.c",)
+        self._write_runtime()
+
+    @property
+    def files(self) -> list[pathlib.Path]:
+        """All that are there, by name."""
+        return sorted(file for file in self.folder.iterdir() if file.suffix in (".c", ".h"))
+
+    def compile(self, compiling: Compilation) -> None:
+        """Compile a library of these sources: what there is at once, the rest as it is written."""
+        self._compilations.append(compiling)
+        if self._apart:
+            compiling.start("fmu.c", ["-O2"], [file.name for file in self.files])
+
+    def write_equations(self) -> None:
+        """Write the equations."""
+        if not self._apart:
+            small = [name for name in self.compiled if name in contract.REQUIRED and name not in INNER]
+            self._write({"equations.c": self._code().whole(small)})
+            return
+        files = self._code().in_files()
+        self._write(files)
+        for name in files:
+            if name.endswith(".c"):
+                self._add(name, ["-O2", *_EQUATIONS], ["equations.h", "portable.h"])
+
+    def finish(self, guid: str) -> None:
+        """Write the descriptor, the last of all."""
+        tables = self._tables | {"identity": (self._equations.name, guid)}
+        data = packed(self._sizes, tables, functions_of(self._equations, self._variables), self.compiled)
+        if self._apart:
+            rows = f'#include "descriptor.h"\n\n{_rows(data)}\n'
+            rows += f"const void *const DESCRIPTOR = descriptor.rows;\nconst size_t DESCRIPTOR_SIZE = {len(data)};\n"
+            self._write({"model.c": rows})
+            self._add("model.c", ["-O2"], ["descriptor.h", "portable.h"])
+        else:
+            size = f"\n#define DESCRIPTOR descriptor.rows\n#define DESCRIPTOR_SIZE {len(data)}\n"
+            self._write({"descriptor.h": _rows(data) + size})
+            for compiling in self._compilations:
+                compiling.start_whole("fmu.c", "-O2")
+
+    def _add(self, name: str, options: Sequence[str], reads: Sequence[str]) -> None:
+        self.units += (name,)
+        for compiling in self._compilations:
+            compiling.start(name, options, reads)
+
+    def _code(self) -> Written:
+        # The runtime gives them all arguments, but for directions, and asks for all results, but for derivatives.
+        given = [name for name in self.compiled if name in contract.REQUIRED]
+        asked = [name for name in given if name not in ("initial", "constraints")]
+        return Written.of(self.compiled, self._prefix, given, asked)
+
+    def _write_runtime(self) -> None:
+        left_out = {*runtime.HOST_SOURCES, f"fmi{5 - self._fmi}.c"}
+        for name, content in runtime.sources().items():
+            if name not in left_out:
+                (self.folder / name).write_bytes(content)
+        total = len(contract.REQUIRED) + len(names_of_tangents(self._equations))
+        prefix = f"{self._prefix}_" if self._apart else ""
+        self._write({
+            "model.h": _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix)
+        })  # fmt: skip
+        if self._apart:
+            self._write({
+                "equations.c": declarations(self.compiled, self._prefix),
+                "descriptor.h": (
+                    '/* The descriptor is in model.c. */\n\n#include <stddef.h>\n#include "portable.h"\n\n'
+                    f"#define DESCRIPTOR {self._prefix}_descriptor\n"
+                    f"#define DESCRIPTOR_SIZE {self._prefix}_descriptor_size\n"
+                    "SHARED extern const void *const DESCRIPTOR;\nSHARED extern const size_t DESCRIPTOR_SIZE;\n"
+                ),
+            })  # fmt: skip
+
+    def _write(self, files: Mapping[str, str]) -> None:
+        for name, text in files.items():
+            (self.folder / name).write_text(text, encoding="utf-8")
 
 
 def _write_library(folder: pathlib.Path, platform: str, name: str, library: bytes, fmi_3: bool) -> pathlib.Path:
@@ -201,66 +321,37 @@ def _write(path: pathlib.Path, content: bytes) -> pathlib.Path:
     return path
 
 
-def _is_tape(name: str, function: ca.Function) -> bool:
+def is_tape(name: str, function: ca.Function) -> bool:
     """Is a tape better than code? It is for long functions outside the integrator's inner loop."""
     return name not in INNER and function.is_a("SXFunction") and function.n_instructions() >= _TAPE_FROM
 
 
-def _equations_code(functions: Sequence[ca.Function]) -> str:
-    """C code of the functions: those of the integrator's inner loop, and behind them, made small, the others.
-
-    CasADi's code asks of each argument and result whether it is there. The runtime gives all arguments, and the result
-    where there is but one: these questions are left out.
-    """
-    options: dict[str, Any] = {"with_header": False, "main": False, "mex": False, "casadi_int": "int"}
-    generator = ca.CodeGenerator("equations", options)
-    for function in sorted(functions, key=lambda function: function.name() not in INNER):
-        generator.add(function)
-    begin, *parts = _BEGIN.split(str(generator.dump()))
-    code, small = [begin], False
-    for name, part in zip(parts[::2], parts[1::2], strict=True):
-        if name in contract.FUNCTIONS:
-            if name not in INNER and not small:
-                code.append("SMALL\n")
-                small = True
-            part = _ARGUMENT.sub(r"\2", part)
-            if len(contract.FUNCTIONS[name].results) == 1:
-                part = _RESULT.sub("", part)
-        code.append(f"/* {name}{part}")
-    return "".join([*code, "QUICK\n" if small else ""])
-
-
 def _model_header(
-    model: str,
-    fmi: int,
-    sizes: Mapping[str, int],
-    functions: Mapping[str, ca.Function],
-    compiled: Collection[str],
+    model: str, fmi: int, sizes: Mapping[str, int], compiled: Mapping[str, ca.Function], total: int, prefix: str
 ) -> str:
-    """`model.h`: the sizes of the contract as constants, and calls of the functions that are compiled."""
+    """`model.h`: the sizes of the contract as constants, and calls of the functions that are compiled, of so many."""
     name = model.replace("*/", "* /")
     lines = [f"/* Sizes and compiled functions of {name}, written by mbfmu. */", ""]
     lines += [f"#define FMI_VERSION {fmi}", ""]
     lines += [f"#define {macro} {sizes[size]}" for size, macro in contract.SIZES.items()]
-    lines += ["", f"#define TAPES {len(functions) - len(compiled)}"]
-    lines += ["", f"#define COMPILED_WORK {max((functions[name].sz_w() for name in compiled), default=0)}"]
-    lines += [f"#define COMPILED_INTEGERS {max((functions[name].sz_iw() for name in compiled), default=0)}", ""]
-    for name in compiled:
-        function, upper = functions[name], name.upper()
-        lines += [f"#define CALL_{upper}(arg, res) {function.name()}(arg, res, s->iw, s->work, 0)"]
+    lines += ["", f"#define TAPES {total - len(compiled)}"]
+    lines += ["", f"#define COMPILED_WORK {max((function.sz_w() for function in compiled.values()), default=0)}"]
+    lines += [f"#define COMPILED_INTEGERS {max((function.sz_iw() for function in compiled.values()), default=0)}", ""]
+    for name, function in compiled.items():
+        upper = name.upper()
+        lines += [f"#define CALL_{upper}(arg, res) {prefix}{name}(arg, res, s->iw, s->work, 0)"]
         lines += [f"#define ARG_{upper} {function.sz_arg()}", f"#define RES_{upper} {function.sz_res()}"]
     return "\n".join([*lines, ""])
 
 
 def _rows(data: bytes) -> str:
-    """`descriptor.h`: bytes as rows of text, which C compilers read four times as quickly as numbers.
+    """Bytes as rows of text, which C compilers read four times as quickly as numbers.
 
     A row is as long as every compiler takes (C99, section 5.2.4.1), and its zero at the end finds no place in it.
     """
     rows = [data[i : i + _ROW] for i in range(0, len(data), _ROW)]
     return (
         "/* The descriptor (mbfmu/runtime/descriptor.py): tables of the model, and its long functions as tapes. */\n\n"
-        f"enum {{ DESCRIPTOR_SIZE = {len(data)} }};\n\n"
         f"static const union {{\n    char rows[{len(rows)}][{_ROW}];\n    double aligned;\n}} descriptor = {{{{\n"
         + ",\n".join(map(_literal, rows))
         + "\n}};\n"

@@ -28,7 +28,9 @@ class TypeDefinitions:
 
     def __init__(self, variables: Iterable[ScalarVariable], names: Collection[str]) -> None:
         self._names: dict[tuple[str, DeclaredType], str] = {}
+        self._known: dict[tuple[object, ...], dict[str, Value | None]] = {}
         taken = set(names)
+        variables = {_kind(variable): variable for variable in variables}.values()  # the same few again and again
         for variable in variables:
             declared = _fitting(variable)
             if declared is None or (variable.type, declared) in self._names:
@@ -55,12 +57,23 @@ class TypeDefinitions:
 
     def attributes(self, variable: ScalarVariable) -> dict[str, Value | None]:
         """`declaredType`, and what the variable has beside it: quantity and bounds of numbers, and units."""
+        kind = _kind(variable)
+        if kind not in self._known:
+            self._known[kind] = self._attributes(variable)
+        return self._known[kind]
+
+    def _attributes(self, variable: ScalarVariable) -> dict[str, Value | None]:
         own, declared = _attributes(variable.type, variable), _fitting(variable)
         name = None if declared is None else self._names.get((variable.type, declared))
         if declared is None or name is None:
             return own
         given = _attributes(variable.type, declared)
         return {"declaredType": name, **{key: value for key, value in own.items() if value != given[key]}}
+
+
+def _kind(v: ScalarVariable) -> tuple[object, ...]:
+    """All of a variable that decides about its type."""
+    return (v.type, v.quantity, v.unit, v.display_unit, v.min, v.max, v.nominal, v.declared_type)
 
 
 def _fitting(variable: ScalarVariable) -> DeclaredType | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import contextlib
 import dataclasses
 import importlib.metadata
 import importlib.util
@@ -13,7 +15,9 @@ import signal
 import struct
 import subprocess
 import sys
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Self
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime.cache import cached
@@ -34,23 +38,32 @@ _ZIG_TARGETS = {
 
 _FLAGS = ("-std=c99", "-fno-math-errno", "-ffp-contract=off", "-fvisibility=hidden", "-w")
 
-#: Position-independent where that is a choice, and without the names and tables that only a debugger reads; for macOS,
-#: zig writes a random identity beside them.
-_PLATFORM_FLAGS = {
-    "linux64": (
-        "-shared",
-        "-fPIC",
-        "-s",
-        "-fno-asynchronous-unwind-tables",
-        "-Wl,--build-id=none,--as-needed",
-        "-DPORTABLE",
-    ),
+#: Position-independent where that is a choice, and without what only a debugger reads. For macOS zig writes a random
+#: identity beside it.
+_COMPILING = {
+    "linux64": ("-fPIC", "-DPORTABLE", "-fno-asynchronous-unwind-tables"),
+    "win64": (),
+    "darwin64": ("-fPIC", "-g0"),
+    "wasm32": (),
+}
+
+#: Without the names that only a debugger reads.
+_LINKING = {
+    "linux64": ("-shared", "-s", "-Wl,--build-id=none,--as-needed"),
     "win64": ("-shared", "-s"),
-    "darwin64": ("-shared", "-fPIC", "-g0"),
+    "darwin64": ("-shared", "-g0"),
     "wasm32": ("-mexec-model=reactor", "-s", "-Wl,--export-dynamic", "-Wl,--export=malloc", "-Wl,--export=free"),
 }
 
+#: Behind what is linked: linkers take what is needed. dlopen is in a library of its own before glibc 2.34.
+_LIBRARIES = {"linux64": ("-lm", "-ldl"), "darwin64": ("-lm",)}
+
 _REMEDY = "install a C compiler or `pip install mbfmu[cross]`, or use --equations interpreted"
+
+
+#: Compilers that run at a time, of all libraries that are in the making.
+_PROCESSORS = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+_FREE = threading.BoundedSemaphore(_PROCESSORS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,24 +89,12 @@ class Compiler:
         BuildError
             The compiler fails; the message has its first error line and the command.
         """
-        libraries = [
-            self._library([*target, *_FLAGS, *_PLATFORM_FLAGS[self.platform], optimize], source, name, include)
-            for target in self.targets
-        ]
-        return libraries[0] if len(libraries) == 1 else universal_binary(libraries)
+        with Compilation(self, source.parent, name, include) as compilation:
+            compilation.start_whole(source.name, optimize)
+            return compilation.library()
 
-    def _library(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> bytes:
-        def make() -> bytes:
-            self._run(flags, source, name, include)
-            library = source.parent / name
-            if not library.is_file() or not library.stat().st_size:
-                raise BuildError(f"the C compiler {self.command[0]!r} made no library, without a message; {_REMEDY}")
-            return library.read_bytes()
-
-        return cached(self._origin([*flags, name], [*source.parent.iterdir(), *include.iterdir()]), make)
-
-    def _origin(self, words: Sequence[str], files: Sequence[pathlib.Path]) -> Iterator[bytes]:
-        """Everything that a library depends on: the compiler, told by its file or package, its words, the files."""
+    def origin(self, words: Iterable[str], files: Iterable[pathlib.Path]) -> Iterator[bytes]:
+        """Everything that a file depends on: the compiler, told by its file or package, its words, what it reads."""
         for word in (*self.command, *words):
             yield word.encode()
         program = pathlib.Path(shutil.which(self.command[0]) or self.command[0]).resolve()
@@ -103,45 +104,150 @@ class Compiler:
         if "ziglang" in self.command:
             yield importlib.metadata.version("ziglang").encode()
         for file in sorted(files, key=lambda file: file.name):
-            if file.suffix in (".c", ".h"):
+            if file.suffix in (".c", ".h", ".o"):
                 yield file.name.encode()
                 yield file.read_bytes()
 
-    def _run(self, flags: Sequence[str], source: pathlib.Path, name: str, include: pathlib.Path) -> None:
-        command = [*self.command, *flags, "-I", str(include), "-o", name, source.name]
-        # Behind the source: linkers take what is needed. dlopen is in a library of its own before glibc 2.34.
-        command += {"linux64": ["-lm", "-ldl"], "darwin64": ["-lm"]}.get(self.platform, [])
+
+class Compilation:
+    """A library in the making: sources are compiled side by side, each from when it is there, and then linked.
+
+    Whatever still runs is stopped at the end of the block: where something fails, or the user stops the whole.
+
+    Parameters
+    ----------
+    compiler
+        That for the library's platform.
+    folder
+        Where the sources are; what is made of them goes there, too.
+    name
+        File name of the library.
+    include
+        A folder of further headers.
+    """
+
+    def __init__(self, compiler: Compiler, folder: pathlib.Path, name: str, include: pathlib.Path) -> None:
+        self._compiler, self._folder, self._name, self._include = compiler, folder, name, include
+        self._processes = _Processes()
+        self._pool = concurrent.futures.ThreadPoolExecutor(_PROCESSORS)
+        #: For each target of the compiler, what is linked, in its order.
+        self._objects: list[list[concurrent.futures.Future[pathlib.Path]]] = [[] for _ in compiler.targets]
+        self._whole: list[concurrent.futures.Future[pathlib.Path]] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._processes.stop()
+        self._pool.shutdown(cancel_futures=True)
+
+    def start(self, source: str, options: Sequence[str], reads: Iterable[str]) -> None:
+        """Compile a source as soon as a processor is free; `reads` has the names of all files that it includes."""
+        files = [self._folder / name for name in (source, *reads)]
+        for number, target in enumerate(self._compiler.targets):
+            words = [*target, *_FLAGS, *_COMPILING[self._compiler.platform], *options, "-c"]
+            to = f"{pathlib.Path(source).stem}.o"
+            self._objects[number].append(self._pool.submit(self._make, number, words, [f"../{source}"], to, files))
+
+    def start_whole(self, source: str, optimize: str) -> None:
+        """Compile and link the only source, as soon as a processor is free; it may include all that is there."""
+        platform, files = self._compiler.platform, list(self._folder.iterdir())
+        for number, target in enumerate(self._compiler.targets):
+            words = [*target, *_FLAGS, *_COMPILING[platform], *_LINKING[platform], optimize]
+            self._whole.append(self._pool.submit(self._make, number, words, [f"../{source}"], self._name, files))
+
+    def library(self) -> bytes:
+        """Wait for the compilers, and return the library.
+
+        Raises
+        ------
+        BuildError
+            A compiler fails; the message has its first error line and the command.
+        """
+        for done in concurrent.futures.as_completed([done for row in self._objects for done in row]):
+            done.result()  # the first that fails, not the first in the row
+        if not self._whole:
+            for number, (target, row) in enumerate(zip(self._compiler.targets, self._objects, strict=True)):
+                objects = [done.result() for done in row]
+                words, names = [*target, *_LINKING[self._compiler.platform]], [file.name for file in objects]
+                self._whole.append(self._pool.submit(self._make, number, words, names, self._name, objects))
+        libraries = [done.result().read_bytes() for done in self._whole]
+        return libraries[0] if len(libraries) == 1 else universal_binary(libraries)
+
+    def _make(
+        self, number: int, words: Sequence[str], sources: Sequence[str], name: str, files: Sequence[pathlib.Path]
+    ) -> pathlib.Path:
+        """Make a file for one of the targets, in a folder for it, or take that of an earlier build."""
+        made = self._folder / f"{self._compiler.platform}-{number}" / name
+        made.parent.mkdir(exist_ok=True)
+        libraries = () if "-c" in words else _LIBRARIES.get(self._compiler.platform, ())
+        command = [*self._compiler.command, *words, "-I", str(self._include), "-o", name, *sources, *libraries]
+
+        def make() -> bytes:
+            self._run(command, made.parent)
+            if not made.is_file() or not made.stat().st_size:
+                raise BuildError(
+                    f"the C compiler {self._compiler.command[0]!r} made no library, without a message; {_REMEDY}"
+                )
+            return made.read_bytes()
+
+        origin = self._compiler.origin([*words, name], [*files, *self._include.iterdir()])
+        made.write_bytes(cached(origin, make))
+        return made
+
+    def _run(self, command: Sequence[str], folder: pathlib.Path) -> None:
         try:
-            run = _run_group(command, source.parent)
+            run = self._processes.run(command, folder)
         except OSError as error:
-            raise BuildError(f"cannot run the C compiler {self.command[0]!r}: {error.strerror}; {_REMEDY}") from error
+            program = self._compiler.command[0]
+            raise BuildError(f"cannot run the C compiler {program!r}: {error.strerror}; {_REMEDY}") from error
         if run.returncode != 0:
             lines = (run.stderr + run.stdout).splitlines()
             first = next((line for line in lines if "error" in line.lower()), lines[0] if lines else "no message")
             raise BuildError(f"the C compiler failed: {first.strip()}; {_REMEDY}\n  command: {shlex.join(command)}")
 
 
-def _run_group(command: Sequence[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
-    """Run a command; where this process is stopped meanwhile, so are the processes that the command has started."""
-    process = subprocess.Popen(
-        command,
-        cwd=folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        errors="replace",
-        start_new_session=True,
-    )
-    try:
-        output, errors = process.communicate()
-    except BaseException:
-        if os.name == "posix":
-            os.killpg(process.pid, signal.SIGTERM)
-        else:
-            process.kill()
-        process.communicate()
-        raise
-    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+class _Processes:
+    """Processes that threads wait for, and that another one can stop."""
+
+    def __init__(self) -> None:
+        self._running: set[subprocess.Popen[str]] = set()
+        self._lock = threading.Lock()
+        self._stopped = False
+
+    def run(self, command: Sequence[str], folder: pathlib.Path) -> subprocess.CompletedProcess[str]:
+        """Run a command when fewer run than there are processors."""
+        with _FREE:
+            with self._lock:
+                if self._stopped:
+                    raise BuildError("the C compiler was stopped")
+                process = subprocess.Popen(
+                    command,
+                    cwd=folder,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    text=True,
+                    errors="replace",
+                    start_new_session=True,
+                )
+                self._running.add(process)
+            output, errors = process.communicate()
+            with self._lock:
+                self._running.remove(process)
+        return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+    def stop(self) -> None:
+        """Stop all that run, with the processes that they have started; no other one starts."""
+        with self._lock:
+            self._stopped = True
+            for process in self._running:
+                if process.poll() is not None:
+                    continue
+                if os.name == "posix":
+                    with contextlib.suppress(ProcessLookupError):
+                        os.killpg(process.pid, signal.SIGTERM)
+                else:
+                    process.kill()
 
 
 def universal_binary(libraries: Sequence[bytes]) -> bytes:

@@ -19,7 +19,7 @@ import numpy as np
 from mbfmu.runtime import contract
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
-from mbfmu.runtime.tangents import tangents
+from mbfmu.runtime.tangents import names_of_tangents, tangents
 from mbfmu.runtime.tape import tape
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -60,7 +60,7 @@ def descriptor(
     """
     functions = functions_of(equations, variables)
     tables = tables_of(equations, variables, guid, lengths)
-    return packed(sizes_of(equations, functions, tables), tables, functions)
+    return packed(sizes_of(equations, tables), tables, functions)
 
 
 def packed(
@@ -75,14 +75,12 @@ def packed(
         parts.append({"int": _integers, "double": _doubles, "text": _texts}[table.kind](tables[name]))
     for name in contract.FUNCTIONS:
         without = name in compiled or name not in functions
-        parts.append(struct.pack("<4i", 0, 0, 0, 0) if without else _cached_tape(functions[name]))
+        parts.append(struct.pack("<4i", 0, 0, 0, 0) if without else cached_tape(functions[name]))
     body = b"".join(parts)
     return struct.pack("<8sIIQ", _MARK, contract.contract_number(), len(body) // 8, checksum(body)) + body
 
 
-def sizes_of(
-    equations: Equations, functions: Mapping[str, ca.Function], tables: Mapping[str, Sequence[Any]]
-) -> dict[str, int]:
+def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[str, int]:
     """All sizes of the contract, by name."""
     return {
         **equations.sizes,
@@ -98,7 +96,7 @@ def sizes_of(
         "time_switching": int(any(equations.time_switches)),
         "crossings_need_w": int(equations.crossings_need_w),
         "delayed_need_w": int(equations.delayed_need_w),
-        "differences": int("dynamics_tangent" not in functions),
+        "differences": int("dynamics_tangent" not in names_of_tangents(equations)),
     }
 
 
@@ -110,7 +108,8 @@ def checksum(data: bytes) -> int:
 
 
 @functools.lru_cache(maxsize=256)
-def _cached_tape(function: ca.Function) -> bytes:
+def cached_tape(function: ca.Function) -> bytes:
+    """A function as the tape of a descriptor, made once."""
     return _padded(tape(function))
 
 

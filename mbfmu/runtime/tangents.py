@@ -17,6 +17,12 @@ from mbfmu.runtime.contract import FUNCTIONS, VECTORS, length
 from mbfmu.runtime.equations import Equations
 
 
+def names_of_tangents(equations: Equations) -> tuple[str, ...]:
+    """Names of the functions that `tangents` makes, in the order of the contract."""
+    among_dynamics = equations.functions["dynamics"].is_a("SXFunction")
+    return (*(["dynamics_tangent"] if among_dynamics else []), "derivatives_tangent", "exposed_tangent")
+
+
 def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Function]:
     """Make the functions of directional derivatives.
 
@@ -70,6 +76,6 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
         "derivatives_tangent": tangent("derivatives_tangent", "derivatives", "txuw", rates),
         "exposed_tangent": tangent("exposed_tangent", "variables", "txuw", values),
     }
-    if functions["dynamics"].is_a("SXFunction"):
+    if "dynamics_tangent" in names_of_tangents(equations):
         found["dynamics_tangent"] = tangent("dynamics_tangent", "dynamics", "txu", motion)
     return found

@@ -1,13 +1,9 @@
-/* The library of one FMU: model.h, equations.c and descriptor.h are written for its model. */
+/* The library of one FMU: model.h, equations.c and descriptor.h are written for its model. Those of great models have
+   further files beside them, which are compiled on their own. */
 
 #include "model.h"
 #include "optimize.h"
-
-#define CASADI_CODEGEN_PREFIX
-#define CODEGEN_PREFIX mbfmu_
-#define CASADI_SYMBOL_EXPORT static
 #include "equations.c"
-
 #include "runtime.c"
 #include "descriptor.h"
 
@@ -17,7 +13,7 @@ static Model *open_model(const Host *host, const char *resources, void **memory,
 {
     (void)resources;
     *memory = NULL;
-    return load_model(host, descriptor.rows, DESCRIPTOR_SIZE, wrong);
+    return load_model(host, DESCRIPTOR, DESCRIPTOR_SIZE, wrong);
 }
 
 #if FMI_VERSION == 3

@@ -1,7 +1,7 @@
 /* The runtime: integration, events, initialisation and projection of any model that a descriptor tells, behind an
    interface that belongs to no version of FMI.
 
-   It is compiled in two ways, as one translation unit each. library.c serves every model: sizes are read from the
+   It is compiled in two ways, as one translation unit. library.c serves every model: sizes are read from the
    descriptor, functions are tapes. fmu.c is the library of one model: model.h has its sizes as constants and says which of
    its functions are compiled, so that the compiler sees through all calls. Everything is static: a library exports the
    functions of FMI only, and those of host.c. */
@@ -13,21 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Newer C libraries have newer versions of these functions; the first ones are in all that are in use. Asking for them
-   takes a linker that is given the math library. */
-#if defined PORTABLE && defined __x86_64__ && defined __GLIBC_PREREQ
-#if __GLIBC_PREREQ(2, 29)
-__asm__(".symver exp, exp@GLIBC_2.2.5");
-__asm__(".symver log, log@GLIBC_2.2.5");
-__asm__(".symver pow, pow@GLIBC_2.2.5");
-#endif
-#if __GLIBC_PREREQ(2, 35)
-__asm__(".symver hypot, hypot@GLIBC_2.2.5");
-#endif
-#if __GLIBC_PREREQ(2, 38)
-__asm__(".symver fmod, fmod@GLIBC_2.2.5");
-#endif
-#endif
+#include "portable.h"
 
 /* In the library of one model, its sizes are known here. */
 #ifdef COMPILED_WORK

@@ -16,7 +16,7 @@ from lxml import etree
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
-from mbfmu.export import native
+from mbfmu.export import native, pieces
 from mbfmu.export.build import build, select
 from mbfmu.runtime import compilers
 from mbfmu.runtime.compilers import find_compiler
@@ -179,9 +179,16 @@ def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Pa
 
 @needs_compiler
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
-def test_fmpy_compiles_the_sources(system: System, tmp_path: pathlib.Path) -> None:
+@pytest.mark.parametrize("units", [["fmu.c"], ["fmu.c", "equations_1.c", "model.c"]], ids=len)
+def test_fmpy_compiles_the_sources(
+    system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, units: list[str]
+) -> None:
+    if len(units) > 1:
+        monkeypatch.setattr(pieces, "FILE", 1)
     path = build(system, tmp_path / "a.fmu", target="native", sources=True)
     assert validate(path, run=False) == []
+    configuration = fmpy.read_model_description(str(path)).buildConfigurations[0]
+    assert [file for files in configuration.sourceFileSets for file in files.sourceFiles] == units
     folder = pathlib.Path(fmpy.extract(str(path), str(tmp_path / "content")))
     shutil.rmtree(folder / "binaries")
     build_platform_binary(folder)

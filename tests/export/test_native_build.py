@@ -52,9 +52,10 @@ def test_equal_models_give_equal_libraries(built, system, tmp_path, monkeypatch)
 def test_sources_compile_without_warnings_of_their_own(system, tmp_path):
     compiler = require_compiler()
     headers = pathlib.Path(__file__).resolve().parents[2] / "templates" / "runtime" / "include"
-    files = write_sources(system.equations, system.variables, GUID, tmp_path)
-    assert {"fmu.c", "model.h", "equations.c"} <= {file.name for file in files}
-    assert not {header.name for header in headers.iterdir()} & {file.name for file in files}
+    sources = write_sources(system.equations, system.variables, GUID, tmp_path)
+    assert sources.units == ("fmu.c",)
+    assert {"fmu.c", "model.h", "equations.c"} <= {file.name for file in sources.files}
+    assert not {header.name for header in headers.iterdir()} & {file.name for file in sources.files}
     run = subprocess.run(
         [*compiler.command, "-std=c99", "-pedantic", "-Wall", "-Wextra", "-fsyntax-only", "-I", str(headers), "fmu.c"],
         cwd=tmp_path,

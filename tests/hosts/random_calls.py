@@ -38,12 +38,12 @@ def run(name: str, calls: int, folder: pathlib.Path) -> subprocess.CompletedProc
     """Compile the sources of a gallery model's FMU with the caller, and let it make that many calls."""
     system = System.of(sources.load(name, ()))
     arrangement = arrange(system.variables, system.equations.time_switches.count(False))
-    write_sources(system.equations, arrangement.elements, TOKEN, folder, arrangement.lengths)
+    written = write_sources(system.equations, arrangement.elements, TOKEN, folder, arrangement.lengths)
     (folder / "variables.txt").write_text(table(arrangement), encoding="ascii")
     program = folder / "calls"
     command = [*require_compiler().command, "-std=c99", "-g", "-O1", *SANITIZERS, "-w"]
     command += ["-I", str(headers()), "-o", str(program)]
-    command += [str(HERE / "random_calls_3.c"), str(folder / "fmu.c"), "-lm"]
+    command += [str(HERE / "random_calls_3.c"), *(str(folder / unit) for unit in written.units), "-lm"]
     subprocess.run(command, check=True)
     arguments = [str(program), TOKEN, str(calls), str(folder / "variables.txt")]
     return subprocess.run(arguments, capture_output=True, text=True, check=False)

@@ -68,7 +68,9 @@ class Sources:
         library = [] if alone else ["fmu.c" if self.kind == "compiled" else "library.c"]
         command = [*require_compiler().command, "-std=c99", "-ffp-contract=off", "-g", "-O1", *flags]
         command += ["-I", str(build.headers()), "-I", str(self.folder), "-o", str(made), str(source)]
-        command += [*(str(self.folder / name) for name in library), "-lm"]
+        further = sorted(self.folder.glob("equations_*.c"))
+        further += [self.folder / "model.c"] if further else []
+        command += [*(str(self.folder / name) for name in library), *map(str, further), "-lm"]
         result = subprocess.run(command, capture_output=True, text=True, check=False)
         if result.returncode:
             if "unrecognized" in result.stderr or "cannot find" in result.stderr:
