@@ -65,6 +65,7 @@ QUICK
 #include "switches.c"
 #include "initialise.c"
 #include "singular.c"
+#include "passing.c"
 #include "choices.c"
 #include "dense.c"
 #include "explicit.c"
