@@ -7,8 +7,15 @@ typedef struct {
     double next_time;
 } EventInfo;
 
-/* Distance from the constraints, relative to the tolerance, at which an event projects the states: errors of single steps
-   are as large as the tolerance, and the derivatives take them back. */
+/* Distance from the constraints, relative to 1 and the states' values, at which an event projects the states. The pull of the
+   derivatives keeps them nearer than that: each event costs a restart of the importer's integrator, and takes away more
+   accuracy than the drift does. */
+#define FAR_OFF 1e-2
+
+/* How quick the pull is beside the motion. Without it drift adds up; a stronger one makes the derivatives stiffer. */
+#define PULL 0.3
+
+/* What assertions may be off by, relative to the tolerance: states drift by some tolerances. */
 #define TOLERATED_DRIFT 50
 
 /* Where state derivatives and event indicators can be asked for. */
@@ -32,15 +39,15 @@ static Status evaluate(Instance *s, const char *function)
                s->now->latch_t, s->cause);
 }
 
-/* Distance of the states from those that meet the constraints, relative to the tolerance. */
-static double drift_from_constraints(Instance *s)
+/* Are the states far off those that meet the constraints? */
+static int far_off(Instance *s)
 {
-    double drift = 0;
     if (!NL && !NQUATERNIONS) return 0;
     COPY(s->next_x, s->latch_x, NX);
-    if (project(s, s->now->latch_t, s->next_x, s->latch_m)) return INFINITY;
-    for (int i = 0; i < NX; ++i) drift = fmax(drift, fabs(s->next_x[i] - s->latch_x[i]) / (1 + fabs(s->next_x[i])));
-    return drift / s->now->tolerance;
+    if (project(s, s->now->latch_t, s->next_x, s->latch_m)) return 1;
+    for (int i = 0; i < NX; ++i)
+        if (fabs(s->next_x[i] - s->latch_x[i]) > FAR_OFF * (1 + fabs(s->next_x[i]))) return 1;
+    return 0;
 }
 
 static Status enter_event_mode(Instance *s, const char *name)
@@ -140,13 +147,13 @@ static int violated_beyond_drift(const Instance *s)
     return 0;
 }
 
-/* Asks for an event where the states have drifted off their constraints, and for the end where an assertion fails. */
+/* Asks for an event where the states have drifted far off their constraints, and for the end where an assertion fails. */
 static Status completed_integrator_step(Instance *s, const char *name, int *enter_event, int *stop)
 {
     if (check_interface(s, name, MODEL_EXCHANGE, CONTINUOUS_TIME)) return STATUS_ERROR;
     if (!enter_event || !stop) return say(s, STATUS_ERROR, "%s: no place for the result", name);
     s->now->steps += 1;
-    *enter_event = drift_from_constraints(s) > TOLERATED_DRIFT;
+    *enter_event = far_off(s);
     *stop = 0;
     Status status = NH ? evaluate(s, name) : STATUS_OK;
     Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w);
@@ -178,27 +185,19 @@ static Status set_continuous_states(Instance *s, const char *name, const double 
 
 /* Where there are constraints, derivatives are those of the nearest states that meet them: importers do not all complete
    every step, and off the constraints equations of motion may be singular where on them they are not. A pull leads the
-   states back, as quick as the motion is: without it, what the importer's integrator errs off the constraints would add
-   up until an event has to take it back, and each such event costs a restart. */
+   states back: without it, what the importer's integrator errs off the constraints would add up. */
 static Status get_derivatives(Instance *s, const char *name, double *derivatives, size_t nx)
 {
     if (check_vector(s, name, MAY_EVALUATE, derivatives, nx, NX)) return STATUS_ERROR;
     if (s->now->phase == INITIALIZATION && evaluate(s, name)) return STATUS_ERROR;
-    COPY(s->next_x, s->latch_x, NX);
-    Outcome outcome = project(s, s->now->latch_t, s->next_x, s->latch_m);
-    if (!outcome) outcome = right_hand_side(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w, s->stage[0]);
+    Outcome outcome = derivatives_on_constraints(s, s->now->latch_t, s->latch_x, s->latch_m, s->next_x, s->stage[0]);
     if (outcome) {
         explain(s, outcome);
         return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
-    double rate = 0, far = 0;
-    for (int i = 0; i < NX; ++i) {
-        rate = fmax(rate, fabs(s->stage[0][i]) / (1 + fabs(s->next_x[i])));
-        far = fmax(far, fabs(s->next_x[i] - s->latch_x[i]) / (1 + fabs(s->next_x[i])));
-    }
-    /* Where branches of motion cross, the nearest states are far and change at once: what pulls stays small. */
-    double most = TOLERATED_DRIFT * s->now->tolerance;
-    if (far > most) rate *= most / far;
+    double rate = 0;
+    for (int i = 0; i < NX; ++i) rate += s->stage[0][i] * s->stage[0][i] / (1 + s->next_x[i] * s->next_x[i]);
+    rate = PULL * sqrt(rate);
     for (int i = 0; i < NX; ++i) derivatives[i] = s->stage[0][i] + rate * (s->next_x[i] - s->latch_x[i]);
     return STATUS_OK;
 }

@@ -45,6 +45,7 @@ SMALL
 #include "switches.c"
 #include "initialise.c"
 #include "singular.c"
+#include "passing.c"
 #include "choices.c"
 #include "dense.c"
 QUICK

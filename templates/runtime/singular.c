@@ -40,18 +40,17 @@ static int solve_speeds(Instance *s)
 }
 
 /* Newton steps from a projected position down to rounding errors, which the direction of a branch hangs on. */
-static int sharpen(Instance *s)
+static int sharpen(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 2 };
-    double t = s->now->latch_t;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
-        if (eval_constraints(s, t, s->latch_x, u, s->latch_m, s->g, s->c, s->G)) return 0;
-        if (factorise_constraints(s, t, s->latch_x, s->latch_m, NG)) return 0;
+        const double *u = inputs_at(s, t, x, m);
+        if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return 0;
+        if (factorise_constraints(s, t, x, m, NG)) return 0;
         constraint_step(s, s->g, NG, s->dv);
-        eval_displacement(s, t, s->latch_x, s->dv, s->dq);
-        for (int i = 0; i < NQ; ++i) s->latch_x[i] += s->dq[i];
-        normalise_quaternions(s, s->latch_x);
+        eval_displacement(s, t, x, s->dv, s->dq);
+        for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
+        normalise_quaternions(s, x);
     }
     return 1;
 }
@@ -68,7 +67,7 @@ static int go_along(Instance *s, const double *start, const double *direction, d
     for (int i = 0; i < NV; ++i) s->dv[i] = way * direction[i];
     eval_displacement(s, t, s->latch_x, s->dv, s->dq);
     for (int i = 0; i < NQ; ++i) s->latch_x[i] += s->dq[i];
-    if (project(s, t, s->latch_x, s->latch_m) || !sharpen(s)) return 0;
+    if (project(s, t, s->latch_x, s->latch_m) || !sharpen(s, t, s->latch_x, s->latch_m)) return 0;
     for (int i = 0; i < NQ; ++i) moved[i] = s->latch_x[i] - start[i];
     double distance = norm_of(moved, NQ) / fabs(way);
     if (!(distance > 0.1 && distance < 10)) return 0;

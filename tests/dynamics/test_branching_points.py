@@ -6,6 +6,7 @@ carries the coupler at its end. In its flat positions it could also go on with i
 
 from __future__ import annotations
 
+import ctypes
 import math
 import pathlib
 
@@ -14,6 +15,7 @@ import numpy as np
 import pytest
 import scipy.integrate
 from fmpy.fmi1 import FMICallException
+from fmpy.simulation import instantiate_fmu
 
 import mbfmu
 from mbfmu.components import BodyShape, FixedRotation, FixedTranslation, Revolute, World
@@ -123,6 +125,53 @@ def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path
     here = mbfmu.simulate(Parallelogram(1.0, 5.0, guess=5.0), 1.0, tolerance=tolerance, step=0.1)
     np.testing.assert_allclose(here["j1.phi"], pendulum(1.0, 5.0, 0.0, here["time"]), atol=200 * tolerance)
     np.testing.assert_allclose(here["j4.phi"], here["j1.phi"], atol=1e-9)
+
+
+@pytest.mark.parametrize("tolerance", [1e-8, 1e-9, 1e-10])
+def test_integrators_of_importers_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path) -> None:
+    """CVode, which knows nothing of flat positions."""
+    path = mbfmu.build(Parallelogram(0.3, 1.0, guess=1.0), tmp_path / "Parallelogram.fmu", target="native")
+    result = fmpy.simulate_fmu(
+        str(path), fmi_type="ModelExchange", stop_time=2.0, relative_tolerance=tolerance, output_interval=0.01
+    )
+    assert (result["j1.phi"] < 0).any()
+    np.testing.assert_allclose(result["j1.phi"], pendulum(0.3, 1.0, 0.0, result["time"]), atol=500 * tolerance)
+    np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=100 * tolerance)
+
+
+@pytest.mark.parametrize("off", [0.0, 1e-9, -1e-7])
+@pytest.mark.parametrize("distance", [0.0, 1e-9, 1e-5, -1e-3, 1e-2, 0.1])
+def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
+    distance: float, off: float, tmp_path: pathlib.Path
+) -> None:
+    """Those of a pendulum, at whatever distance, also where states are off the branch by what integrators tolerate."""
+    path = mbfmu.build(Parallelogram(0.5, 2.0, guess=2.0), tmp_path / "Parallelogram.fmu", equations="interpreted")
+    description = fmpy.read_model_description(str(path))
+    states = [derivative.variable.derivative.name for derivative in description.derivatives]
+    slave = instantiate_fmu(fmpy.extract(str(path)), description, "ModelExchange", logger=lambda *_: None)
+    slave.setupExperiment(tolerance=1e-8)
+    slave.enterInitializationMode()
+    slave.exitInitializationMode()
+    slave.newDiscreteStates()
+    slave.enterContinuousTimeMode()
+
+    def derivatives(phi: float, off: float) -> dict[str, float]:
+        values = {f"j{j}.phi": (-phi if j == 2 else phi) for j in (1, 2, 3, 4)}
+        values |= {f"j{j}.w": (-2.0 if j == 2 else 2.0) for j in (1, 2, 3, 4)}
+        x = np.array([values[name] for name in states]) + off * np.cos(np.arange(len(states)))
+        found = np.zeros(len(states))
+        pointer = ctypes.POINTER(ctypes.c_double)
+        slave.setContinuousStates(x.ctypes.data_as(pointer), len(x))
+        slave.getDerivatives(found.ctypes.data_as(pointer), len(x))
+        return dict(zip(states, found, strict=True))
+
+    derivatives(0.5, 0.0)  # shows how regular the constraints are
+    found = derivatives(distance, off)
+    inertia, moment = 2 * (0.01 + (CRANK / 2) ** 2) + CRANK**2, 9.80665 * 2 * CRANK
+    assert found["j1.w"] == pytest.approx(-moment * math.cos(distance) / inertia, abs=1e-6 + 100 * abs(off))
+    assert found["j1.phi"] == pytest.approx(2.0, abs=1e-6 + 100 * abs(off))
+    slave.terminate()
+    slave.freeInstance()
 
 
 @pytest.mark.parametrize(("step", "error"), [(0.01, 1e-6), (0.001, 1e-9)])

@@ -4,8 +4,8 @@ Without names, packages of powertrain and car in both versions of FMI follow, co
 
 Hosts are FMPy in both versions of FMI, an importer that restarts its integrator only where it is told to, libcosim and
 ecos (`pip install libcosimpy ecospy tbb`), and fmusim where it is installed. One that is missing is left out.
-Differences are relative to the range of an output, over the time in which our own runs of tolerances 1e-9 and 1e-10
-agree within 1e-5: bevel_gear is chaotic.
+Differences are relative to the range of an output; of bevel_gear, which is chaotic, over the time in which our own runs
+of tolerances 1e-7 and 1e-10 agree within 1e-5.
 """
 
 from __future__ import annotations
@@ -34,10 +34,13 @@ from mbfmu.export.build import build
 from mbfmu.export.ssp import write_ssp
 from mbfmu.modeling.registry import assemblies
 
-#: Tolerance of importers that integrate themselves. Where branches of motion cross, as in planar_loop_release,
-#: integrators that do not know it take ever smaller steps, the sooner the less they tolerate.
-TOLERANCES = {"planar_loop_release": 1e-6, "bevel_gear": 1e-9, "engine_v6": 1e-9, "point_gravity": 1e-9}
+#: Tolerance of importers that integrate themselves.
+TOLERANCES = {"bevel_gear": 1e-9, "engine_v6": 1e-9, "point_gravity": 1e-9}
 TOLERANCE = 1e-8
+
+#: What is chaotic is compared as long as our own runs of this tolerance and of 1e-10 agree within KNOWN: errors of
+#: importers' integrators are about a hundred times as large as those of ours.
+CHAOTIC, KNOWN = {"bevel_gear": 1e-7}, 1e-5
 
 #: Length of the runs, s, and the number of points that are compared.
 LONGEST, POINTS = 5.0, 200
@@ -62,10 +65,12 @@ class Case:
         self.stop = min(float(self.description.defaultExperiment.stopTime), LONGEST)
         self.step = self.stop / POINTS
         self.wanted = self.fmpy(2, "CoSimulation", 1e-10)
-        other = self.fmpy(2, "CoSimulation", 1e-9)
-        apart = [i for i in range(len(self.wanted["time"])) if self.difference(other, i, i + 1) > 1e-5]
         self.by_default = self.fmpy(2, "CoSimulation", None)
-        self.known = apart[0] if apart else len(self.wanted["time"])
+        self.known = len(self.wanted["time"])
+        if name in CHAOTIC:
+            other = self.fmpy(2, "CoSimulation", CHAOTIC[name])
+            apart = (i for i in range(self.known) if self.difference(other, i, i + 1) > KNOWN)
+            self.known = next(apart, self.known)
 
     def fmpy(self, fmi: int, interface: str, tolerance: float | None) -> Columns:
         """Run in FMPy, and take arrays apart."""

@@ -15,8 +15,10 @@ sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 import gallery
 import random_calls
 
-#: Events; quaternions; a loop; a massless point; a flange as interface.
-SAMPLE = ("engine_1b", "heavy_top", "four_bar", "three_springs", "powertrain")
+#: Events; quaternions; a loop; a massless point; a flange as interface; branches of motion that cross; chaos.
+SAMPLE = (
+    "engine_1b", "heavy_top", "four_bar", "three_springs", "powertrain", "planar_loop_release", "bevel_gear"
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +33,9 @@ def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(c
     if not case.exchanged():
         pytest.skip("is not offered for model exchange")
     run = gallery.Importer(case.fmus[2], case.outputs, gallery.TOLERANCE)
-    rows = run.run(case.wanted["time"])
+    rows = run.run(case.wanted["time"][: case.known])
     assert case.difference(dict(zip(case.outputs, rows.T, strict=True))) < 1e-4
+    assert case.known > 90  # half a second of what is chaotic
     assert run.restarts < (60 if case.description.numberOfEventIndicators else 4)
 
 

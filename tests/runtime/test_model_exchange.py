@@ -88,7 +88,7 @@ def test_time_events_are_met(fmu):
 
 
 def test_drift_off_the_constraints_is_taken_back(fmu):
-    """Left alone, the length of the rod would drift; events put it right."""
+    """Left alone, the length of the rod would drift; derivatives lead it back, without an event."""
     path = fmu(point_pendulum, ["x", "y", "vx", "vy"])
     result = integrate(path, 20.0, tolerance=1e-6)
     assert np.abs(np.hypot(result["x"], result["y"]) - 1).max() < 1e-5
@@ -175,13 +175,13 @@ def test_the_next_instant_is_announced_and_acts_when_it_is_there(model):
     assert vector(slave, "getDerivatives", 2) == [0.0, 1.0]
 
 
-def test_an_event_is_asked_for_where_states_have_drifted(model):
+def test_an_event_is_asked_for_where_states_have_drifted_far(model):
     slave = model(point_pendulum, tolerance=1e-6)
     slave.fmi.newDiscreteStates()
     slave.fmi.enterContinuousTimeMode()
-    put_states(slave, [0.6, -0.8 * (1 + 1e-8), 0.0, 0.0])
-    assert slave.fmi.completedIntegratorStep() == (0, 0)
     put_states(slave, [0.6, -0.8 * (1 + 1e-3), 0.0, 0.0])
+    assert slave.fmi.completedIntegratorStep() == (0, 0)
+    put_states(slave, [0.6, -0.8 * (1 + 0.05), 0.0, 0.0])
     assert slave.fmi.completedIntegratorStep() == (1, 0)
     slave.fmi.enterEventMode()
     assert slave.fmi.newDiscreteStates()[3] == 1
