@@ -145,9 +145,15 @@ class Component:
                     f"{cls.__name__}: {name!r} is part of what every component has, and cannot be declared; choose "
                     "another name"
                 )
-        cls.declarations = {}
+        declarations: dict[str, Declaration] = {}
         for base in reversed(cls.__mro__):
-            cls.declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
+            declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
+        cls._take_declarations(declarations)
+
+    @classmethod
+    def _take_declarations(cls, declarations: dict[str, Declaration]) -> None:
+        """Let these be the declarations of the class, sorted once by what they declare."""
+        cls.declarations = declarations
         cls._declared_ports = {k: d for k, d in cls.declarations.items() if isinstance(d, Port)}
         cls._declared_variables = {k: d for k, d in cls.declarations.items() if isinstance(d, Variable)}
         cls._declared_parameters = {k: d for k, d in cls.declarations.items() if isinstance(d, Parameter)}

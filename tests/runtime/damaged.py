@@ -46,7 +46,7 @@ class Layout:
     def __init__(self, data: bytes, equations: Equations, variables: Sequence[ScalarVariable], guid: str) -> None:
         functions = functions_of(equations, variables)
         tables = tables_of(equations, variables, guid)
-        sizes = sizes_of(equations, functions, tables)
+        sizes = sizes_of(equations, tables)
         known = {macro: sizes[size] for size, macro in contract.SIZES.items()}
         known |= {"INT_MAX": 2**31 - 1, "INT_MIN": -(2**31), "NW": sizes["nv"] + sizes["nl"]}
         self.data, self.parts = data, [Part("header", "header", 0, HEADER)]

@@ -998,7 +998,7 @@ def component_class(name: str, base: type[Component], namespace: dict[str, Any])
     cls.copy_obstacle = "its equations are those of a Modelica file; load the file again"
     for n, declaration in declared.items():
         declaration.name = n
-        cls.declarations[n] = declaration
+    cls._take_declarations(cls.declarations | declared)
     return cls
 
 
