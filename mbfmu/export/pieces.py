@@ -15,6 +15,8 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.errors import BuildError
+
 #: Lines of a piece: of lengths from 100 to 800 the one with which compiler and code are quickest.
 PIECE = 200
 
@@ -101,6 +103,11 @@ class Written:
             Names of functions that get all their arguments; others may get NULL, which stands for zeros.
         with_results
             Names of those whose results are all wanted; others may get NULL in place of a result.
+
+        Raises
+        ------
+        BuildError
+            The code has another form than that of the versions of CasADi that are known.
         """
         generator = ca.CodeGenerator("equations", _OPTIONS)
         for function in functions.values():
@@ -109,7 +116,7 @@ class Written:
         bodies = {found[1]: found[2] for found in _INNER.finditer(text)}
         entries = {found[1]: found[2] for found in _OUTER.finditer(text) if found[1] in functions}
         if len(entries) < len(functions):
-            raise ValueError("CasADi writes functions in a way that is not known")
+            raise BuildError("this version of CasADi writes C in another form; choose --equations interpreted")
         called = {name for body in bodies.values() for name in _CALLED.findall(body)}
         for names, pattern in ((with_arguments, _ARGUMENT), (with_results, _RESULT)):
             for inner in {entries[name] for name in names} - called:
