@@ -71,6 +71,11 @@ _ATTRIBUTES = {
 _VECTOR_ATTRIBUTES = {"r": 3, "T": 9, "coordinates": 3, "color": 3, "specularCoefficient": 1}
 
 
+def _below(component: str, name: str) -> str:
+    """Name in the model of what a component has; '' is the model itself."""
+    return f"{component}.{name}" if component else name
+
+
 @dataclasses.dataclass(frozen=True)
 class Shape:
     """One shape of a scene, in Modelica's terms: each attribute is a tuple of numbers and names of variables.
@@ -104,7 +109,7 @@ class Shape:
     @property
     def ident(self) -> str:
         """Its name in the model."""
-        return f"{self.component}.{self.name}" if self.component else self.name
+        return _below(self.component, self.name)
 
     @property
     def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
@@ -137,12 +142,12 @@ class Vector:
     @property
     def ident(self) -> str:
         """Its name in the model."""
-        return f"{self.component}.{self.name}" if self.component else self.name
+        return _below(self.component, self.name)
 
     @property
     def shown_by(self) -> tuple[str, ...]:
         """Names in the model of the shapes that show it."""
-        return tuple(f"{self.component}.{name}" if self.component else name for name in self.shapes)
+        return tuple(_below(self.component, name) for name in self.shapes)
 
     @property
     def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:

@@ -7,10 +7,11 @@ import dataclasses
 import math
 import pathlib
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import mbfmu
+from mbfmu.dynamics.drawing import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
 from mbfmu.export import layered_wasm, native, python
@@ -226,6 +227,7 @@ def fill(
     scalars = variables if arrangement is None else arrangement.elements
     lengths = None if arrangement is None else arrangement.lengths
     references = value_references(variables) if arrangement is None else tuple(range(len(scalars)))
+    visual = f"{identifier}_visual.xml" if system.scene is not None and system.scene.shapes else None
     with contextlib.ExitStack() as stack:
         written, compiling = None, {}
         if target == "native" and (sources or kind == "compiled"):
@@ -246,7 +248,7 @@ def fill(
             "date": build_date(),
             "description": system.description,
             "figures": system.figures,
-            "scene": f"{identifier}_visual.xml" if system.scene is not None and system.scene.shapes else None,
+            "scene": visual,
         }
         if arrangement is not None:
             hosted = target == "python"
@@ -269,20 +271,8 @@ def fill(
             "Identity": guid,
         }
         write_documentation(folder, system, variables, facts, target, arrangement)
-        if system.scene is not None and system.scene.shapes:
-            (folder / "resources").mkdir(exist_ok=True)
-            known = {variable.name for variable in scalars}
-            looks = by_known_names(system.scene, system.variables, known)
-            scene = visual_xml(looks, known)
-            (folder / "resources" / f"{identifier}_visual.xml").write_bytes(scene.text)
-            picture = scene_file(looks, system.components, known)
-            (folder / SCENE_FILE).write_bytes(picture.text)
-            for name, mesh in picture.meshes.items():
-                target_file = (folder / SCENE_FILE).parent / name
-                target_file.parent.mkdir(exist_ok=True)
-                shutil.copyfile(mesh, target_file)
-            if picture.left_out:
-                report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
+        if system.scene is not None and visual is not None:
+            _write_scene(folder, visual, system, system.scene, {variable.name for variable in scalars}, report)
         if target == "python":
             report("Writing the Python target")
             python.write_python_target(folder, equations, scalars, identifier, guid, platforms, lengths)
@@ -304,6 +294,28 @@ def fill(
         for platform, started in compiling.items():
             report(f"Compiling for {platform}")
             native.write_library(folder, platform, identifier, started, fmi)
+
+
+def _write_scene(
+    folder: pathlib.Path,
+    visual: str,
+    system: System,
+    scene: Scene,
+    known: Collection[str],
+    report: Callable[[str], None],
+) -> None:
+    """Write how the system looks into the resources of an FMU: `visual`, which OpenModelica reads, and the scene."""
+    (folder / "resources").mkdir(exist_ok=True)
+    looks = by_known_names(scene, system.variables, known)
+    (folder / "resources" / visual).write_bytes(visual_xml(looks, known).text)
+    picture = scene_file(looks, system.components, known)
+    (folder / SCENE_FILE).write_bytes(picture.text)
+    for name, mesh in picture.meshes.items():
+        target = (folder / SCENE_FILE).parent / name
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(mesh, target)
+    if picture.left_out:
+        report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
 
 
 def _integration(equations: Equations) -> str:

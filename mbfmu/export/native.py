@@ -51,11 +51,8 @@ _ROW = 4088
 #: What becomes of bytes that do not stand for themselves in it: octal numbers, their ends marked.
 _ESCAPES = {i: f"\\{i:o}\n" for i in range(256) if not 32 <= i < 127 or chr(i) in '"\\?'}
 
-#: Equations call nothing that could look for its callers, and have next to no loops.
-_EQUATIONS = (
-    "-fno-asynchronous-unwind-tables",
-    *(f"-fno-align-{part}" for part in ("functions", "jumps", "labels", "loops")),
-)
+#: Equations have next to no loops.
+_EQUATIONS = tuple(f"-fno-align-{part}" for part in ("functions", "jumps", "labels", "loops"))
 
 #: Other functions with so many instructions become tapes: gcc takes 0.2 ms and more for each.
 _TAPE_FROM = 1500
@@ -123,7 +120,7 @@ def write_library(
     folder: pathlib.Path, platform: str, model_identifier: str, compiling: Compilation, fmi: int = 2
 ) -> pathlib.Path:
     """Wait for a library, write it into the root of an FMU as `build_library` does, and return its path."""
-    return _write_library(folder, platform, library_name(model_identifier, platform), compiling.library(), fmi == 3)
+    return _write_library(folder, platform, library_name(model_identifier, platform), compiling.library(), fmi)
 
 
 def copy_library(
@@ -140,7 +137,7 @@ def copy_library(
     """
     platform = platform or host_platform()
     library = ready_library(platform)
-    return _write_library(folder, platform, library_name(model_identifier, platform), library.read_bytes(), fmi == 3)
+    return _write_library(folder, platform, library_name(model_identifier, platform), library.read_bytes(), fmi)
 
 
 def ready_library(platform: str) -> pathlib.Path:
@@ -304,10 +301,15 @@ class Sources:
             (self.folder / name).write_text(text, encoding="utf-8")
 
 
-def _write_library(folder: pathlib.Path, platform: str, name: str, library: bytes, fmi_3: bool) -> pathlib.Path:
+def library_folders(folder: pathlib.Path, platform: str, fmi: int) -> list[pathlib.Path]:
+    """Folders for the library of a platform, below the root of an FMU of this version."""
+    names = PLATFORMS_3[platform] if fmi == 3 else (platform,)
+    return [folder / "binaries" / name for name in names]
+
+
+def _write_library(folder: pathlib.Path, platform: str, name: str, library: bytes, fmi: int) -> pathlib.Path:
     """Write a library into the folders of its platform, and return the path of the first."""
-    folders = PLATFORMS_3[platform] if fmi_3 else (platform,)
-    written = [_write(folder / "binaries" / where / name, library) for where in folders]
+    written = [_write(where / name, library) for where in library_folders(folder, platform, fmi)]
     return written[0]
 
 

@@ -93,9 +93,8 @@ def write_python_target(
     (resources / f"{module}.py").write_text(source, encoding="utf-8")
     (resources / "slavemodule.txt").write_text(module, encoding="utf-8")
     for platform_name in platforms:
-        names = (platform_name,) if lengths is None else native.PLATFORMS_3[platform_name]
-        for name in names:
-            _write_libraries(folder / "binaries" / name, model_identifier, platform_name)
+        for where in native.library_folders(folder, platform_name, 2 if lengths is None else 3):
+            _write_libraries(where, model_identifier, platform_name)
     _write_pythonfmu(resources / "pythonfmu")
     documentation = folder / "documentation"
     documentation.mkdir(exist_ok=True)

@@ -1,12 +1,5 @@
 /* What initialisation has chosen: start values that neither fixed ones nor equations determine. */
 
-static double length(const double *vector, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; ++i) sum += vector[i] * vector[i];
-    return sqrt(sum);
-}
-
 /* Mark, in s->choices, as many unfixed unknowns as the equations of initialisation leave open at s->X; the others follow
    from them. Those that give way first count as following, and of equals the later ones: an elimination that takes the
    columns of the Jacobian in this order (modified Gram-Schmidt, in place) finds which depend on those before. */
@@ -35,7 +28,7 @@ static int find_open_unknowns(Instance *s)
             if (s->dX[j] < INFINITY && (next < 0 || s->dX[j] < s->dX[next])) next = j;
         if (next < 0) break;
         s->dX[next] = INFINITY;
-        double *column = s->J + (size_t)next * NEQUATIONS, before = length(column, used), held, after = before;
+        double *column = s->J + (size_t)next * NEQUATIONS, before = norm_of(column, used), held, after = before;
         do { /* twice is enough for orthogonality, and once where little goes */
             held = after;
             for (int k = 0; k < rank; ++k) {
@@ -45,7 +38,7 @@ static int find_open_unknowns(Instance *s)
                 if (along == 0) continue;
                 for (int i = 0; i < used; ++i) column[i] -= along * known[i];
             }
-            after = length(column, used);
+            after = norm_of(column, used);
         } while (after < 0.5 * held && after > rounding);
         if (!(after > dependent * before && after > rounding)) continue;
         for (int i = 0; i < used; ++i) s->JJ[i + (size_t)rank * NEQUATIONS] = column[i] / after;

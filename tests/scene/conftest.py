@@ -8,6 +8,10 @@ from typing import Any
 
 import pytest
 
+from mbfmu.errors import BuildError
+from mbfmu.export import native
+from mbfmu.scene import bundle
+
 OPTIONS = (
     "--headless=new",
     "--no-sandbox",
@@ -17,6 +21,17 @@ OPTIONS = (
     "--window-size=1000,800",
     "--host-resolver-rules=MAP * ~NOTFOUND",  # no network
 )
+
+
+@pytest.fixture(scope="session")
+def can_live() -> None:
+    """Skip where live pages cannot be made: without the page's program, or the runtime's WebAssembly module."""
+    if not bundle.BUNDLE.is_file():
+        pytest.skip("the page's program was not made: npm was not there at set-up")
+    try:
+        native.ready_library("wasm32")
+    except BuildError as error:
+        pytest.skip(str(error))
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError, MbfmuError
 from mbfmu.export import native
 from mbfmu.runtime.run import Run
-from mbfmu.scene import bundle
 
 OUTPUTS = ("base.phi", "base.w", "hinge.phi", "hinge.w")
 
@@ -56,14 +55,8 @@ const press = (kind, key) => window.dispatchEvent(new KeyboardEvent(kind, { key 
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+def page(can_live: None, tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Return the live page of the Furuta pendulum."""
-    if not bundle.BUNDLE.is_file():
-        pytest.skip("the page's program was not made: npm was not there at set-up")
-    try:
-        native.ready_library("wasm32")
-    except BuildError as error:
-        pytest.skip(str(error))
     return mbfmu.animate(mbfmu.load("furuta_pendulum"), tmp_path_factory.mktemp("page") / "furuta.html", live=True)
 
 

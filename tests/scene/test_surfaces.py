@@ -17,10 +17,8 @@ import mbfmu
 from mbfmu.components import BodyBox, Revolute, World, blocks, surfaces, visualizers
 from mbfmu.dynamics.drawing import SURFACE_FACTS, Scene
 from mbfmu.dynamics.system import System
-from mbfmu.errors import BuildError, ModelError
-from mbfmu.export import native
+from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
-from mbfmu.scene import bundle
 from mbfmu.scene.meshes import mesh_of
 from mbfmu.scene.motion import FORM_TOLERANCE, MOST_FORMS, forms
 
@@ -192,13 +190,8 @@ def test_openmodelica_reads_surfaces_and_vectors_of_the_fmu(tmp_path: pathlib.Pa
         np.testing.assert_allclose(result[name], 0.4 * np.sin(2 * np.pi * result["time"]), atol=1e-6)
 
 
+@pytest.mark.usefixtures("can_live")
 def test_a_live_surface_moves(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
-    if not bundle.BUNDLE.is_file():
-        pytest.skip("the page's program was not made: npm was not there at set-up")
-    try:
-        native.ready_library("wasm32")
-    except BuildError as error:
-        pytest.skip(str(error))
     browser = opened(mbfmu.animate(Sea(), tmp_path / "sea.html", live=True))
     points, colour, now = browser.execute_script(
         """
