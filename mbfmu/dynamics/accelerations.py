@@ -13,16 +13,21 @@ from mbfmu.dynamics import recursion
 from mbfmu.dynamics.constraints import Constraints, Rows, chosen
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
+from mbfmu.dynamics.pivots import pivots
 from mbfmu.dynamics.sweeps import Sweeps
-from mbfmu.dynamics.tableau import Sparse
+from mbfmu.dynamics.tableau import Sparse, samples
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
 RECURSIVE_FROM = 5
 
-#: Number of unknowns w from which on a sparse system is quicker than a dense one (measured on chains of four-bars).
+#: Number of unknowns w from which on a system with unknowns between neighbours is quicker than one in w alone (measured
+#: on chains of four-bars).
 SPARSE_FROM = 20
+
+#: Share of A that may be other than zero where it is kept as sparse: beyond, factors fill up.
+FULL = 0.75
 
 
 class Accelerations(Protocol):
@@ -53,6 +58,11 @@ class Accelerations(Protocol):
         """Rows and columns of a sparse A in the order of elimination."""
         ...
 
+    @property
+    def along_forces(self) -> bool:
+        """True where constraints are met along their forces, with the factors of A: their jacobian is not known."""
+        ...
+
     def residual(self, vectors: Vectors) -> ca.SX:
         """What is zero for the right w."""
         ...
@@ -67,19 +77,19 @@ class Accelerations(Protocol):
 
 
 @dataclasses.dataclass(frozen=True)
-class Dense:
-    """Balances of forces and constraint accelerations, which must be linear in w, as A w = b."""
+class Direct:
+    """Balances of forces and constraint accelerations, which must be linear in w, as A w = b: dense, or with pivots."""
 
     w: ca.SX
     A: ca.SX
     b: ca.SX
     blocks: tuple[tuple[int, ...], ...]
-    is_recursive = False
-    sparsity: tuple[tuple[int, int], ...] = ()
     pivots: tuple[tuple[int, int], ...] = ()
+    is_recursive = False
+    along_forces = False
 
     @classmethod
-    def of(cls, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters) -> Dense:
+    def of(cls, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters) -> Direct:
         """Take the equations apart.
 
         Raises:
@@ -94,22 +104,41 @@ class Dense:
             raise ModelError(_nonlinear(vectors.v, residual, w))
         b = -ca.substitute(residual, w, ca.SX.zeros(w.numel()))
         blocks = independent_blocks(A.sparsity())
+        A, b = ca.sparsify(A), ca.densify(b)
         if w.numel():
-            A, b = ca.cse([ca.densify(A), ca.densify(b)])
+            A, b = ca.cse([A, b])
         return cls(w, A, b, blocks)
+
+    def with_pivots(
+        self, vectors: Vectors, parameters: Parameters, inputs: Sequence[float], start: ca.SX, start_time: float
+    ) -> Direct:
+        """The same, sparse, with pivots for the states `start` and around them, where A is far from full."""
+        if self.A.nnz() > FULL * self.w.numel() ** 2:
+            return self
+        places = samples(self.A.nz[:], vectors, parameters, inputs, start, start_time)
+        return dataclasses.replace(self, pivots=pivots(self._entries, self.w.numel(), places))
+
+    @property
+    def _entries(self) -> tuple[tuple[int, int], ...]:
+        return tuple(zip(*self.A.sparsity().get_triplet(), strict=True))
+
+    @property
+    def sparsity(self) -> tuple[tuple[int, int], ...]:
+        """Row and column of each value of A where it is sparse."""
+        return self._entries if self.pivots else ()
 
     def residual(self, vectors: Vectors) -> ca.SX:
         """A w - b."""
         return self.A @ self.w - self.b
 
     def dynamics(self, vectors: Vectors) -> ca.Function:
-        """A and b."""
-        return ca.Function("dynamics", vectors.arguments, [self.A, self.b])
+        """A, or its values, and b."""
+        return ca.Function("dynamics", vectors.arguments, [self.A.nz[:] if self.pivots else ca.densify(self.A), self.b])
 
     def dependence(self, vectors: Vectors) -> list[set[int]]:
         """All that the block of an entry depends on."""
         knowns = ca.vertcat(vectors.x, vectors.u)
-        by_a, by_b, size = pattern(ca.vec(self.A), knowns), pattern(self.b, knowns), self.w.numel()
+        by_a, by_b, size = pattern(ca.densify(ca.vec(self.A)), knowns), pattern(self.b, knowns), self.w.numel()
         found: list[set[int]] = [set() for _ in range(size)]
         for block in self.blocks:
             union = set().union(*(by_b[i] for i in block), *(by_a[j * size + i] for i in block for j in block))
@@ -125,6 +154,7 @@ class Recursive:
     w: ca.SX
     function: ca.Function
     is_recursive = True
+    along_forces = False
     sparsity: tuple[tuple[int, int], ...] = ()
     pivots: tuple[tuple[int, int], ...] = ()
 
@@ -167,12 +197,12 @@ def accelerations(
     is_singular: bool,
     all_heavy: bool = True,
 ) -> Accelerations:
-    """The recursion where it applies and pays, a sparse system where there are many unknowns, the dense form elsewhere.
+    """The recursion where it applies and pays, else a system in w alone, or in more where there are many unknowns.
 
     `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters. Where branches of
-    motion cross there, the dense form has the mass matrix, which says along which of them the loads drive most. Where a
-    freedom moves no mass (not `all_heavy`), it is the dense form, too: the factorisation of A notices it and says
-    which, while the recursion would go on with what rounding errors leave.
+    motion cross there, the system in w has the mass matrix, which says along which of them the loads drive most. Where
+    a freedom moves no mass (not `all_heavy`), it is that in w, too: the factorisation of A notices it and says which,
+    while the recursion would go on with what rounding errors leave.
     """
     if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
@@ -182,7 +212,10 @@ def accelerations(
         found = Sparse.of(sweeps, vectors, motion, constraints, rows, parameters, start, start_time)
         if found is not None:
             return found
-    return Dense.of(vectors, motion, constraints, parameters)
+    direct = Direct.of(vectors, motion, constraints, parameters)
+    if is_singular:
+        return direct
+    return direct.with_pivots(vectors, parameters, sweeps.start_inputs, start, start_time)
 
 
 def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:

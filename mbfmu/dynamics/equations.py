@@ -140,7 +140,7 @@ def equations(
             [
                 chosen(constraints.position, constraints.kept_positions),
                 velocity,
-                ca.SX(0, vectors.v.numel()) if accelerations.sparsity else ca.jacobian(velocity, vectors.v),
+                ca.SX(0, vectors.v.numel()) if accelerations.along_forces else ca.jacobian(velocity, vectors.v),
             ],
         ),
         "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),

@@ -202,6 +202,7 @@ class Sparse:
     residual_of_w: ca.SX
     pivots: tuple[tuple[int, int], ...]
     is_recursive = False
+    along_forces = True
 
     @classmethod
     def of(
@@ -226,11 +227,11 @@ class Sparse:
         b = -ca.substitute(residual, unknowns, ca.SX.zeros(unknowns.numel()))
         w = ca.vertcat(vectors.a, constraints.kept_multipliers)
         small = reduced(A, b, vectors.v.numel(), w.numel())
-        samples = _samples(small, vectors, parameters, base.start_inputs, start, start_time)
+        places = samples(small.values, vectors, parameters, base.start_inputs, start, start_time)
         (balances,) = parameters.resolve([motion.balances])
         of_w = ca.vertcat(balances, chosen(constraints.acceleration, constraints.kept))
         (of_w,) = constraints.without_dropped([of_w])
-        return cls(w, small, of_w, pivots(small.sparsity, small.right.numel(), samples))
+        return cls(w, small, of_w, pivots(small.sparsity, small.right.numel(), places))
 
     @property
     def sparsity(self) -> tuple[tuple[int, int], ...]:
@@ -262,13 +263,16 @@ class Sparse:
         return [known.get(part, set()) for part in parts]
 
 
-def _samples(
-    system: Reduced, vectors: Vectors, parameters: Parameters, inputs: Sequence[float], start: ca.SX, start_time: float
+def samples(
+    entries: ca.SX, vectors: Vectors, parameters: Parameters, inputs: Sequence[float], start: ca.SX, start_time: float
 ) -> list[np.ndarray]:
-    """Values of A at the start and at random places around it, those that are finite."""
+    """Values of A at the start, whose states are given in parameters, and at random places around it.
+
+    Places where a value is not finite are left out.
+    """
     P = parameters.default_P
     x = np.array(ca.Function("start", [parameters.all], [start])(P)).ravel()
-    values = ca.Function("values", vectors.arguments, [system.values])
+    values = ca.Function("values", vectors.arguments, [entries])
     random, nq = np.random.default_rng(0), vectors.q.numel()
     found = []
     for sample in range(SAMPLES):
@@ -276,7 +280,7 @@ def _samples(
         if sample:
             near[:nq] += DISTANCE * random.normal(size=nq)
         modes = np.full(vectors.m.numel(), sample % 2)
-        entries = np.array(values(start_time, near, ca.DM(list(inputs)), P, modes)).ravel()
-        if np.isfinite(entries).all():
-            found.append(entries)
+        there = np.array(values(start_time, near, ca.DM(list(inputs)), P, modes)).ravel()
+        if np.isfinite(there).all():
+            found.append(there)
     return found

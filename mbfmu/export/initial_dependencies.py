@@ -74,11 +74,12 @@ class StartPatterns:
         if e.explicit:
             return self._through("dynamics", 1, arguments)
         matrix, vector = (self._through("dynamics", output, arguments) for output in (0, 1))
-        if e.sparsity:
+        if e.nl and not e.njacobian:
             return [_union([*matrix, *vector])] * e.nw
+        places = e.sparsity or [(i, j) for j in range(e.nw) for i in range(e.nw)]
         rows: list[Pattern | None] = [None] * e.nw
         for block in e.blocks:
-            entries = [matrix[i + j * e.nw] for i in block for j in block]  # column-major
+            entries = [entry for entry, (i, _) in zip(matrix, places, strict=True) if i in block]
             union = _union([*entries, *(vector[i] for i in block)])
             for i in block:
                 rows[i] = union

@@ -17,6 +17,7 @@ import casadi as ca
 
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import temporary_folder
+from mbfmu.export.elimination import written_out
 from mbfmu.export.model_description import Capabilities, model_identifier
 from mbfmu.export.pieces import Written, declarations, is_long
 from mbfmu.runtime import build as runtime
@@ -282,9 +283,12 @@ class Sources:
                 (self.folder / name).write_bytes(content)
         total = len(contract.REQUIRED) + len(names_of_tangents(self._equations))
         prefix = f"{self._prefix}_" if self._apart else ""
-        self._write({
-            "model.h": _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix)
-        })  # fmt: skip
+        header = _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix)
+        elimination = written_out(self._equations.sparsity, self._equations.pivots)
+        if elimination is not None:
+            header += f"\n#define WRITTEN_OUT {elimination.factors}\n"
+            self._write({"elimination.h": elimination.code})
+        self._write({"model.h": header})
         if self._apart:
             self._write({
                 "equations.c": declarations(self.compiled, self._prefix),

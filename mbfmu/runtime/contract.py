@@ -36,6 +36,7 @@ SIZES = {
     "nblocks": "NBLOCKS",
     "nW": "NSYSTEM",
     "nentries": "NENTRIES",
+    "njacobian": "NJACOBIAN",
     "nindicators": "NINDICATORS",
     "nexposed": "NEXPOSED",
     "nconstants": "NCONSTANTS",
@@ -64,8 +65,8 @@ DERIVED_SIZES = {
     "NP": "(NPAR + ND)",
     "SPARSE": "(NENTRIES > 0)",
     "NA": "(EXPLICIT ? 0 : SPARSE ? NENTRIES : NW * NW)",
-    "NJACOBIAN": "(SPARSE ? 0 : NL * NV)",
     "CONSTRAINED": "(NL > 0 && NV > 0)",
+    "ALONG_FORCES": "(CONSTRAINED && NJACOBIAN == 0)",
     "NIMPLICIT": "(SOLVER == SOLVER_EXPLICIT ? 0 : NX)",
     "START_TIME": "(s->tables->experiment[0])",
     "STOP_TIME": "(s->tables->experiment[1])",
@@ -97,7 +98,7 @@ VECTORS = {
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
     "m": Vector("nM", "discrete states: modes of the switches, 0 or 1, then held values; nM = nm + nheld"),
     "w": Vector("nw", "accelerations a = dv/dt (relative: of nodes), multipliers lambda: `A w = b`; nw = nv + nl"),
-    "W": Vector("nW", "unknowns of `A W = b`: w; where A is sparse, motions and wrenches between neighbours follow"),
+    "W": Vector("nW", "unknowns of `A W = b`: w; in large loops motions and wrenches between neighbours follow"),
     "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
     "m_before": Vector("nM", "discrete states before an event"),
@@ -152,8 +153,9 @@ FUNCTIONS = {
     "displacement": Signature(("t", "x", "P", "dv"), (Result("dq", "nq"),), "N(q) dv, where dq/dt = N(q) v"),
     "constraints": Signature(
         _AT,
-        (Result("g", "ng"), Result("c", "nl"), Result("G", "nG", "nv")),
-        "position residuals g; velocity residuals c (the first ng are dg/dt); G = dc/dv, but nothing where A is sparse",
+        (Result("g", "ng"), Result("c", "nl"), Result("G", "njacobian")),
+        "position residuals g; velocity residuals c (the first ng are dg/dt); G = dc/dv [nl x nv], or "
+        "nothing: then constraints are met along their forces, with the factors of A",
     ),
     "redundant": Signature(
         _AT,
@@ -302,7 +304,6 @@ def length(size: str, sizes: dict[str, int]) -> int:
     derived = {"1": 1, "nx": q + v + z, "nP": sizes["npar"] + sizes["nd"], "nw": v + wl}
     derived["nM"] = sizes["nm"] + sizes["nheld"]
     derived["nA"] = 0 if sizes["explicit"] else sizes["nentries"] or derived["nw"] ** 2
-    derived["nG"] = 0 if sizes["nentries"] else wl
     return derived[size] if size in derived else sizes[size]
 
 

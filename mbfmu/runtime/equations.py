@@ -132,6 +132,7 @@ class Equations:
             "nr": f["initial"].numel_out(0),
             "nW": f["dynamics"].numel_out(1),
             "nentries": len(self.sparsity),
+            "njacobian": f["constraints"].numel_out(2),
             "explicit": int(self.explicit),
         }
 

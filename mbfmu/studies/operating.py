@@ -47,12 +47,10 @@ class Mechanics:
     def __call__(self, name: str, *arguments: Array | float) -> list[Array]:
         """Evaluate a function of the contract. A and G are dense, also where runtimes know A as sparse."""
         found = [np.array(v) for v in self.equations.functions[name].call([ca.DM(np.atleast_1d(a)) for a in arguments])]
-        if not self.equations.sparsity:
-            return found
-        if name == "dynamics":
+        if name == "dynamics" and self.equations.sparsity:
             entries, found[0] = found[0].ravel(), np.zeros((self.equations.nW, self.equations.nW))
             found[0][tuple(np.array(self.equations.sparsity).T)] = entries
-        elif name == "constraints":
+        elif name == "constraints" and not self.equations.njacobian:
             directions = np.zeros((self.nx, self.nv))
             directions[self.nq : self.nq + self.nv] = np.eye(self.nv)
             found[2] = self.along(name, arguments, {1: directions})[1]

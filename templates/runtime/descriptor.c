@@ -96,7 +96,9 @@ static int read_sizes(Reader *s)
     memcpy(s->model->sizes, sizes, sizeof s->model->sizes);
     if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
         || (NUNKNOWNS != NX + NFREE && NUNKNOWNS != NX + NFREE + NW) || (NW > 0) != (NBLOCKS > 0)
-        || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (double)NSYSTEM * NSYSTEM > 1e8 || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
+        || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (ALONG_FORCES && !SPARSE)
+        || (NJACOBIAN > 0 && (double)NJACOBIAN != (double)NL * NV) || (double)NSYSTEM * NSYSTEM > 1e8
+        || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
         return refuse_to_read(s, "the sizes contradict each other");
     return 1;
 }

@@ -88,9 +88,9 @@ static double locate_crossing(Instance *s, const int *watched, double end)
         }
         interpolate(s, t, s->stage_x);
         /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. Where no
-           crossing knows accelerations there are none to find, unless A is sparse: projections use its factors. */
+           crossing knows accelerations there are none to find, unless projections use the factors of A. */
         if (project(s, t, s->stage_x, s->inside)
-            || ((CROSSINGS_NEED_W || SPARSE)
+            || ((CROSSINGS_NEED_W || ALONG_FORCES)
                 && accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w))
             || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
             break;

@@ -28,7 +28,7 @@ typedef struct {
     V *work[2];                     /* of the tapes of dynamics and derivatives */
     V *A, *factors, *block, *column_norms;
     I *pivots;
-    V *entries, *load, *lower, *upper, *reciprocals, *row, *solution, *residual;
+    V *entries, *load, *sparse, *solution, *correction, *residual;
 } LANE(Lanes);
 
 static V LANE(select)(I mask, V yes, V no) { return (V)(((I)yes & mask) | ((I)no & ~mask)); }
@@ -220,31 +220,16 @@ static void LANE(solve_blocks)(LANE(Lanes) *s, V *w)
 static void LANE(sparse_factorise)(LANE(Lanes) *s)
 {
     const Elimination *plan = &s->model->elimination;
-    V *restrict x = s->row, *restrict lower = s->lower, *restrict upper = s->upper;
+    V *restrict x = s->sparse;
+    for (int i = 0; i < plan->starts[plan->n]; ++i) x[i] = (V){0};
+    for (int e = 0; e < NENTRIES; ++e) x[plan->places[e]] = s->entries[e];
     for (int k = 0; k < plan->n; ++k) {
-        V size = {0};
-        for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) {
-            V value = s->entries[plan->values[e]];
-            x[plan->columns[e]] = value;
-            size += LANE(magnitude)(value);
+        V reciprocal = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
+        for (int e = plan->scaled_starts[k]; e < plan->scaled_starts[k + 1]; ++e) x[plan->scaled[e]] *= reciprocal;
+        for (int e = plan->product_starts[k]; e < plan->product_starts[k + 1]; ++e) {
+            const Product *p = plan->products + e;
+            x[p->to] -= x[p->lower] * x[p->upper];
         }
-        for (int e = plan->lower_starts[k]; e < plan->lower_starts[k + 1]; ++e) {
-            int j = plan->lower[e];
-            V factor = x[j] * s->reciprocals[j];
-            x[j] = (V){0};
-            lower[e] = factor;
-            for (int f = plan->upper_starts[j]; f < plan->upper_starts[j + 1]; ++f)
-                x[plan->upper[f]] -= factor * upper[f];
-        }
-        V pivot = x[k];
-        x[k] = (V){0};
-        for (int e = plan->upper_starts[k]; e < plan->upper_starts[k + 1]; ++e) {
-            upper[e] = x[plan->upper[e]];
-            x[plan->upper[e]] = (V){0};
-        }
-        V height = LANE(magnitude)(pivot);
-        s->failed |= ~((height > 1e-13 * size) & (height <= 1e300));
-        s->reciprocals[k] = 1 / pivot;
     }
 }
 
@@ -252,16 +237,17 @@ static void LANE(sparse_factorise)(LANE(Lanes) *s)
 static void LANE(sparse_substitute)(const LANE(Lanes) *s, const V *b, V *z)
 {
     const Elimination *plan = &s->model->elimination;
-    const int *rows = s->tables->pivot_rows;
+    const int *rows = s->tables->pivot_rows, *columns = plan->factor_columns;
+    const V *x = s->sparse;
     for (int k = 0; k < plan->n; ++k) {
         V sum = b[rows[k]];
-        for (int e = plan->lower_starts[k]; e < plan->lower_starts[k + 1]; ++e) sum -= s->lower[e] * z[plan->lower[e]];
+        for (int e = plan->starts[k]; e < plan->diagonal[k]; ++e) sum -= x[e] * z[columns[e]];
         z[k] = sum;
     }
     for (int k = plan->n - 1; k >= 0; --k) {
         V sum = z[k];
-        for (int e = plan->upper_starts[k]; e < plan->upper_starts[k + 1]; ++e) sum -= s->upper[e] * z[plan->upper[e]];
-        z[k] = sum * s->reciprocals[k];
+        for (int e = plan->diagonal[k] + 1; e < plan->starts[k + 1]; ++e) sum -= x[e] * z[columns[e]];
+        z[k] = sum * x[plan->diagonal[k]];
     }
 }
 
@@ -290,7 +276,7 @@ static V LANE(sparse_residual)(const LANE(Lanes) *s, const V *z, V *residual)
 static void LANE(solve_sparse)(LANE(Lanes) *s, V *w)
 {
     const int n = NSYSTEM, *columns = s->tables->pivot_columns;
-    V *z = s->solution, *correction = s->row;
+    V *z = s->solution, *correction = s->correction;
     LANE(sparse_factorise)(s);
     LANE(sparse_substitute)(s, s->load, z);
     V error = LANE(sparse_residual)(s, z, s->residual);
@@ -298,10 +284,7 @@ static void LANE(solve_sparse)(LANE(Lanes) *s, V *w)
     if (LANE(any)(refined)) {
         s->failed |= ~(error < 1e-3);
         LANE(sparse_substitute)(s, s->residual, correction);
-        for (int k = 0; k < n; ++k) {
-            z[k] = LANE(select)(refined, z[k] + correction[k], z[k]);
-            correction[k] = (V){0};
-        }
+        for (int k = 0; k < n; ++k) z[k] = LANE(select)(refined, z[k] + correction[k], z[k]);
         s->failed |= refined & ~(LANE(sparse_residual)(s, z, s->residual) <= MET_REFINED);
     }
     for (int k = 0; k < n; ++k)
@@ -404,9 +387,7 @@ static void LANE(hand_over)(const LANE(Lanes) *s, Instance *to, int lane, int st
     /* The factors of A, too: projections use them. */
     if (SPARSE) {
         const Elimination *plan = &s->model->elimination;
-        LANE(get)(to->sparse.lower, s->lower, lane, plan->lower_starts[plan->n]);
-        LANE(get)(to->sparse.upper, s->upper, lane, plan->upper_starts[plan->n]);
-        LANE(get)(to->sparse.reciprocals, s->reciprocals, lane, plan->n);
+        LANE(get)(to->sparse, s->sparse, lane, plan->starts[plan->n]);
         to->repivoted = 0;
         to->factors_time = to->trial.end;
         return;
@@ -494,11 +475,9 @@ static void LANE(lay_out)(LANE(Lanes) *s, Area *area)
     const Elimination *plan = &s->model->elimination;
     s->entries = VECTORS(NENTRIES);
     s->load = VECTORS(n);
-    s->lower = VECTORS((size_t)plan->lower_starts[n]);
-    s->upper = VECTORS((size_t)plan->upper_starts[n]);
-    s->reciprocals = VECTORS(n);
-    s->row = VECTORS(n);
+    s->sparse = VECTORS((size_t)plan->starts[n]);
     s->solution = VECTORS(n);
+    s->correction = VECTORS(n);
     s->residual = VECTORS(n);
 #undef VECTORS
 }

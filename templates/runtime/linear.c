@@ -4,6 +4,8 @@
    itself at the levels that equations are compiled with. Small matrices gain from copies for their sizes alone. */
 #if !defined __GNUC__ || defined __clang__
 #define INNERMOST
+#elif defined WRITTEN_OUT
+#define INNERMOST __attribute__((noclone)) /* A is factorised by what is written out */
 #elif LARGE_MATRICES
 #define INNERMOST __attribute__((optimize("O3")))
 #else
@@ -196,4 +198,11 @@ static void least_norm_step(LeastNorm *f, const double *b, double *x)
     }
     for (int j = 0; j < n; ++j) x[j] = j < rank ? z[j] : 0;
     for (int k = rank - 1; k >= 0; --k) apply_reflection(n - k, f->qr + (size_t)k * n + k, f->tau[k], x + k);
+}
+
+/* A backward error, or that of a row with this residual, made of terms of this size, where it is larger. */
+static double worse(double worst, double residual, double size)
+{
+    if (fabs(residual) <= worst * size) return worst;
+    return size > 0 && size <= 1e300 ? fabs(residual) / size : INFINITY;
 }

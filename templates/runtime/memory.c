@@ -92,17 +92,13 @@ static void lay_out(Instance *s, Area *area)
     s->column_norms = take_doubles(area, system);
     s->pivots = take_ints(area, ns);
     if (SPARSE) {
-        const Elimination *plan = &s->model->elimination;
         s->entries = take_doubles(area, NENTRIES);
         s->load = take_doubles(area, ns);
         s->unknowns = take_doubles(area, ns);
         s->residual = take_doubles(area, ns);
         s->projection_w = take_doubles(area, nw);
-        s->sparse.lower = take_doubles(area, (size_t)plan->lower_starts[ns]);
-        s->sparse.upper = take_doubles(area, (size_t)plan->upper_starts[ns]);
-        s->sparse.reciprocals = take_doubles(area, ns);
-        s->sparse.row = take_doubles(area, ns);
-        s->sparse.solution = take_doubles(area, ns);
+        s->sparse = take_doubles(area, NFACTORS);
+        s->solution = take_doubles(area, ns);
     }
     for (int i = 0; i < STAGES; ++i) s->stage[i] = take_doubles(area, nx);
     s->next_k = take_doubles(area, nx);
@@ -153,7 +149,7 @@ static void lay_out(Instance *s, Area *area)
     s->drift = take_doubles(area, implicit);
     for (int i = 0; i < 8; ++i) s->increment[i] = take_doubles(area, implicit);
     s->system_pivots = take_ints(area, implicit);
-    take_least_norm(area, &s->projection, SPARSE ? 0 : nl, nv);
+    take_least_norm(area, &s->projection, ALONG_FORCES ? 0 : nl, nv);
     s->X = take_doubles(area, unknowns);
     s->X_trial = take_doubles(area, unknowns);
     s->dX = take_doubles(area, unknowns);

@@ -1,6 +1,6 @@
-/* Projection of states onto the constraints: positions in the least norm of displacements, then speeds. Where A is sparse,
-   the least norm is that of kinetic energy: displacements are along the forces of the constraints, for which the factors of
-   A serve, so that no other matrix is needed. */
+/* Projection of states onto the constraints: positions in the least norm of displacements, then speeds. In large
+   loops the least norm is that of kinetic energy: displacements are along the forces of the constraints, for which the
+   factors of A serve, so that no other matrix is needed. */
 
 static void normalise_quaternions(const Instance *s, double *q)
 {
@@ -23,7 +23,7 @@ static void explain_unmet(Instance *s, const double *residuals, int n)
 /* Factorise for `constraint_step` at (t, x), where the constraints were evaluated last: the first `rows` of them. */
 static Outcome factorise_constraints(Instance *s, double t, const double *x, const double *m, int rows)
 {
-    if (SPARSE) return accelerations(s, t, x, inputs_at(s, t, x, m), m, s->projection_w);
+    if (ALONG_FORCES) return accelerations(s, t, x, inputs_at(s, t, x, m), m, s->projection_w);
     least_norm_factorise(&s->projection, rows, s->G, NL);
     return DONE;
 }
@@ -31,7 +31,7 @@ static Outcome factorise_constraints(Instance *s, double t, const double *x, con
 /* The displacement dv along which the first `rows` constraints lose these residuals. */
 static void constraint_step(Instance *s, const double *residuals, int rows, double *dv)
 {
-    if (!SPARSE) {
+    if (!ALONG_FORCES) {
         least_norm_step(&s->projection, residuals, dv);
         return;
     }
@@ -48,7 +48,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
     if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
     const double *u = inputs_at(s, t, x, m);
     double *v = x + NQ, last = INFINITY;
-    int factorised = SPARSE && s->factors_time == t; /* at a point close by: it does as a first one */
+    int factorised = ALONG_FORCES && s->factors_time == t; /* at a point close by: it does as a first one */
     for (int iteration = 0;; ++iteration) {
         if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return NOT_FINITE;
         double scale = 1 + largest(x, NQ), worst = largest(s->g, NG);
@@ -69,7 +69,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
         normalise_quaternions(s, x);
     }
     /* Velocity residuals are linear in v: a factorisation of slightly different positions converges quickly too. */
-    if (((NG < NL && !SPARSE) || !factorised) && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;
+    if (((NG < NL && !ALONG_FORCES) || !factorised) && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;
     last = INFINITY;
     for (int iteration = 0;; ++iteration) {
         double scale = 1 + largest(v, NV), worst = largest(s->c, NL);
@@ -82,7 +82,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
         last = worst;
         constraint_step(s, s->c, NL, s->dv);
         for (int j = 0; j < NV; ++j) v[j] += s->dv[j];
-        if (SPARSE) {
+        if (ALONG_FORCES) {
             if (eval_constraints(s, t, x, u, m, s->g, s->c, NULL)) return NOT_FINITE;
             continue;
         }
@@ -122,7 +122,7 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
     return DONE;
 }
 
-/* The same where A is sparse, from its factors: speeds that take away residuals of about 1, of all constraints, are the
+/* The same where no jacobian is known, from the factors of A: speeds that take away residuals of about 1, of all constraints, are the
    larger the less one of them adds to the others. `weakest` becomes the one on which the greatest impulse acts. */
 static double regularity_along_forces(Instance *s, int *weakest)
 {
@@ -139,7 +139,7 @@ static double regularity_along_forces(Instance *s, int *weakest)
    most. `weakest` becomes the row that adds least. */
 static double regularity(Instance *s, int *weakest)
 {
-    if (SPARSE) return regularity_along_forces(s, weakest);
+    if (ALONG_FORCES) return regularity_along_forces(s, weakest);
     const LeastNorm *f = &s->projection;
     double least = INFINITY, most = 0;
     if (f->rank < f->rows) {

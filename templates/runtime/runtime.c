@@ -24,6 +24,13 @@
 #define LARGE_MATRICES 1
 #endif
 
+/* The factors of a sparse A: there it may be written out how they are made. */
+#ifdef WRITTEN_OUT
+#define NFACTORS WRITTEN_OUT
+#else
+#define NFACTORS ((size_t)s->model->elimination.starts[NSYSTEM])
+#endif
+
 #include "optimize.h"
 #include "runtime.h"
 
@@ -31,12 +38,16 @@ SMALL
 #include "memory.c"
 QUICK
 #include "tape.c"
+#include "linear.c"
+#ifdef WRITTEN_OUT
+#include "elimination.h"
+#else
 #include "sparse.c"
+#endif
 SMALL
 #include "descriptor.c"
 #include "log.c"
 QUICK
-#include "linear.c"
 #include "calls.h"
 #include "functions.c"
 #include "evaluate.c"

@@ -71,19 +71,22 @@ typedef struct {
     Compiled *compiled_lanes[2];    /* the same for 4 and for 8 lanes */
 } Tape;
 
-/* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots: row k
-   has entries from row_starts[k] on, at `columns`, with their places among the values; its factors are at `lower` and
-   `upper`. */
+/* A product in an elimination: factors[to] -= factors[lower] * factors[upper]. */
+typedef struct {
+    int to, lower, upper;
+} Product;
+
+/* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots. Row k
+   has entries from row_starts[k] on, at `columns`, with their places among the values; `places` are those of all values
+   among the factors. Of these, row k has those from starts[k] on, at `factor_columns`, and the reciprocal of its pivot is
+   at diagonal[k]. Pivot k scales factors, from scaled_starts[k] on, and then takes off products. */
 typedef struct {
     int n;
-    int *row_starts, *columns, *values;
-    int *lower_starts, *lower, *upper_starts, *upper;
+    int *row_starts, *columns, *values, *places;
+    int *starts, *diagonal, *factor_columns;
+    int *scaled_starts, *scaled, *product_starts;
+    Product *products;
 } Elimination;
-
-/* Its factors; `row` is scratch, zero between calls. */
-typedef struct {
-    double *lower, *upper, *reciprocals, *row, *solution;
-} Factors;
 
 /* A model: what its descriptor says, shared by any number of instances. Compiled functions may come later, and change no
    result. */
@@ -225,7 +228,7 @@ typedef struct {
     int *pivots;
     double *entries, *load, *unknowns, *residual; /* of A s = b where A is sparse; `unknowns` are s of the last accelerations */
     double *projection_w;
-    Factors sparse;
+    double *sparse, *solution;      /* its factors, and s in the order of pivots */
     int repivoted;                  /* its factors are dense, in A and pivots: the order of pivots failed */
     double factors_time;            /* of the point that the factors belong to, or NAN */
     double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;

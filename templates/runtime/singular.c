@@ -109,9 +109,13 @@ static int find_branch(Instance *s, const double *start, const double *direction
         found[i] = (i < NQ ? start[i] + part * part * (ends[0][i] - start[i]) : ends[0][i]) + part * ends[1][i];
     normalise_quaternions(s, found);
     *growth = product(a, a, NV);
-    if (SPARSE) return 1; /* the mass matrix is spread over A: the size of accelerations has to do */
+    if (ALONG_FORCES) return 1; /* the mass matrix is spread over A: the size of accelerations has to do */
     /* The mass matrix is a part of A, which the factors have replaced. */
-    if (eval_dynamics(s, t, s->latch_x, inputs_at(s, t, s->latch_x, s->latch_m), s->latch_m, s->A, s->stage_w)) return 0;
+    s->factors_time = NAN;
+    if (eval_dynamics(s, t, s->latch_x, inputs_at(s, t, s->latch_x, s->latch_m), s->latch_m, SPARSE ? s->entries : s->A,
+                      SPARSE ? s->load : s->stage_w))
+        return 0;
+    if (SPARSE) spread_entries(s);
     *growth = 0;
     for (int j = 0; j < NV; ++j) *growth += a[j] * product(s->A + (size_t)j * NW, a, NV);
     return 1;

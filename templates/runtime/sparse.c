@@ -1,34 +1,30 @@
-/* LU of a sparse matrix along an order of pivots that the model brings: what fills in is known when it is read, and rows are
-   eliminated one by one without any search (Davis, Direct Methods for Sparse Linear Systems, chapter 6). */
+/* LU of a sparse matrix along an order of pivots that the model brings: what fills in is known when it is read, so that all
+   there is to do are lists of products, without any search (Davis, Direct Methods for Sparse Linear Systems, chapter
+   6). */
 
-/* Collect which entries the factors of row k have, in the order of elimination: `marks` [n] is 0 before and after.
-   Returns their number; those before k are in ascending order. */
-static int fill_of_row(const Elimination *plan, int k, int *marks, int *found)
+SMALL
+/* More products than this are too many for a model that is meant to run. */
+#define MOST_PRODUCTS (1 << 27)
+
+/* Mark in `at` [n, n] what the factors have, row by row, and count them and the products that make them. Returns 0 where
+   there are too many. */
+static int fill_in(int n, int *at, size_t *factors, size_t *products)
 {
-    int count = 0;
-    for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) marks[plan->columns[e]] = 1;
-    for (int j = 0; j < k; ++j)
-        if (marks[j])
-            for (int e = plan->upper_starts[j]; e < plan->upper_starts[j + 1]; ++e) marks[plan->upper[e]] = 1;
-    for (int j = 0; j < plan->n; ++j)
-        if (marks[j]) {
-            marks[j] = 0;
-            if (j != k) found[count++] = j;
+    *factors = *products = 0;
+    for (int k = 0; k < n; ++k) {
+        const int *pivot_row = at + (size_t)k * n;
+        int after = 0;
+        at[(size_t)k * n + k] = 1;
+        for (int j = k + 1; j < n; ++j) after += pivot_row[j];
+        for (int i = k + 1; i < n; ++i) {
+            int *row = at + (size_t)i * n;
+            if (!row[k]) continue;
+            for (int j = k + 1; j < n; ++j) row[j] |= pivot_row[j];
+            *products += (size_t)after;
         }
-    return count;
-}
-
-/* Lists of ints that grow: 0 where there is no memory. */
-static int append_ints(int **list, size_t *capacity, size_t used, const int *items, int n)
-{
-    if (used + (size_t)n > *capacity) {
-        size_t larger = 2 * (used + (size_t)n);
-        int *longer = realloc(*list, larger * sizeof *longer);
-        if (!longer) return 0;
-        *list = longer;
-        *capacity = larger;
+        if (*products > MOST_PRODUCTS) return 0;
     }
-    memcpy(*list + used, items, (size_t)n * sizeof *items);
+    for (size_t i = 0; i < (size_t)n * n; ++i) *factors += (size_t)at[i];
     return 1;
 }
 
@@ -38,19 +34,10 @@ static const char *plan_elimination(Model *model, const int *entry_rows, const i
 {
     Elimination *plan = &model->elimination;
     const char *wrong = "no memory";
-    size_t lower = 0, upper = 0, lower_capacity = 0, upper_capacity = 0;
-    int *lower_list = NULL, *upper_list = NULL;
-    int *row_places = calloc(3 * (size_t)n, sizeof(int)), *column_places = row_places + n, *found = column_places + n;
-    plan->n = n;
-    plan->row_starts = model_allocate(model, ((size_t)n + 1) * sizeof(int));
-    plan->columns = model_allocate(model, (size_t)entries * sizeof(int));
-    plan->values = model_allocate(model, (size_t)entries * sizeof(int));
-    plan->lower_starts = model_allocate(model, ((size_t)n + 1) * sizeof(int));
-    plan->upper_starts = model_allocate(model, ((size_t)n + 1) * sizeof(int));
-    int *marks = calloc((size_t)n + 1, sizeof(int));
-    if (!row_places || !marks || !plan->row_starts || !plan->columns || !plan->values || !plan->lower_starts
-        || !plan->upper_starts)
-        goto finish;
+    size_t factors, products, m = (size_t)n;
+    int *row_places = calloc(3 * m, sizeof(int)), *column_places = row_places + n, *next = column_places + n;
+    int *at = calloc(m * m, sizeof(int)); /* first what there is, then where it stands */
+    if (!row_places || !at) goto finish;
 
     wrong = "the pivots are damaged";
     for (int k = 0; k < n; ++k) row_places[k] = column_places[k] = -1;
@@ -58,112 +45,124 @@ static const char *plan_elimination(Model *model, const int *entry_rows, const i
         if (row_places[pivot_rows[k]] >= 0 || column_places[pivot_columns[k]] >= 0) goto finish;
         row_places[pivot_rows[k]] = column_places[pivot_columns[k]] = k;
     }
-    for (int e = 0; e < entries; ++e) ++marks[row_places[entry_rows[e]]];
-    for (int k = 0, at = 0; k <= n; ++k) {
-        plan->row_starts[k] = at;
-        at += marks[k];
-        marks[k] = plan->row_starts[k];
-    }
-    for (int e = 0; e < entries; ++e) {
-        int at = marks[row_places[entry_rows[e]]]++;
-        plan->columns[at] = column_places[entry_columns[e]];
-        plan->values[at] = e;
-    }
-    memset(marks, 0, ((size_t)n + 1) * sizeof(int));
+    for (int e = 0; e < entries; ++e) at[row_places[entry_rows[e]] * m + column_places[entry_columns[e]]] = 1;
+    if (!fill_in(n, at, &factors, &products)) goto finish;
 
     wrong = "no memory";
-    plan->upper = NULL;
-    for (int k = 0; k < n; ++k) {
-        plan->lower_starts[k] = (int)lower;
-        plan->upper_starts[k] = (int)upper;
-        plan->upper = upper_list;
-        int count = fill_of_row(plan, k, marks, found), before = 0;
-        while (before < count && found[before] < k) ++before;
-        if (!append_ints(&lower_list, &lower_capacity, lower, found, before)
-            || !append_ints(&upper_list, &upper_capacity, upper, found + before, count - before))
-            goto finish;
-        lower += (size_t)before;
-        upper += (size_t)(count - before);
-    }
-    plan->lower_starts[n] = (int)lower;
-    plan->upper_starts[n] = (int)upper;
-    plan->lower = model_allocate(model, lower * sizeof(int));
-    plan->upper = model_allocate(model, upper * sizeof(int));
-    if (!plan->lower || !plan->upper) goto finish;
-    if (lower) memcpy(plan->lower, lower_list, lower * sizeof(int));
-    if (upper) memcpy(plan->upper, upper_list, upper * sizeof(int));
+    plan->n = n;
+    plan->row_starts = model_allocate(model, (m + 1) * sizeof(int));
+    plan->columns = model_allocate(model, (size_t)entries * sizeof(int));
+    plan->values = model_allocate(model, (size_t)entries * sizeof(int));
+    plan->places = model_allocate(model, (size_t)entries * sizeof(int));
+    plan->starts = model_allocate(model, (m + 1) * sizeof(int));
+    plan->diagonal = model_allocate(model, m * sizeof(int));
+    plan->factor_columns = model_allocate(model, factors * sizeof(int));
+    plan->scaled_starts = model_allocate(model, (m + 1) * sizeof(int));
+    plan->scaled = model_allocate(model, factors * sizeof(int));
+    plan->product_starts = model_allocate(model, (m + 1) * sizeof(int));
+    plan->products = model_allocate(model, products * sizeof(Product));
+    if (!plan->row_starts || !plan->columns || !plan->values || !plan->places || !plan->starts || !plan->diagonal
+        || !plan->factor_columns || !plan->scaled_starts || !plan->scaled || !plan->product_starts || !plan->products)
+        goto finish;
     wrong = NULL;
+
+    for (int e = 0; e < entries; ++e) ++next[row_places[entry_rows[e]]];
+    for (int k = 0, start = 0; k <= n; ++k) {
+        plan->row_starts[k] = start;
+        if (k == n) break;
+        start += next[k];
+        next[k] = plan->row_starts[k];
+    }
+    int place = 0;
+    for (int i = 0; i < n; ++i) {
+        plan->starts[i] = place;
+        for (int j = 0; j < n; ++j) {
+            if (!at[i * m + j]) continue;
+            if (i == j) plan->diagonal[i] = place;
+            plan->factor_columns[place] = j;
+            at[i * m + j] = ++place; /* from 1 on: 0 is nothing */
+        }
+    }
+    plan->starts[n] = place;
+    for (int e = 0; e < entries; ++e) {
+        int i = row_places[entry_rows[e]], j = column_places[entry_columns[e]], to = next[i]++;
+        plan->columns[to] = j;
+        plan->values[to] = e;
+        plan->places[e] = at[i * m + j] - 1;
+    }
+    int scaled = 0, product = 0;
+    for (int k = 0; k < n; ++k) {
+        plan->scaled_starts[k] = scaled;
+        plan->product_starts[k] = product;
+        for (int i = k + 1; i < n; ++i) {
+            if (!at[i * m + k]) continue;
+            int lower = plan->scaled[scaled++] = at[i * m + k] - 1;
+            for (int upper = plan->diagonal[k] + 1; upper < plan->starts[k + 1]; ++upper)
+                plan->products[product++] = (Product){at[i * m + plan->factor_columns[upper]] - 1, lower, upper};
+        }
+    }
+    plan->scaled_starts[n] = scaled;
+    plan->product_starts[n] = product;
 finish:
     free(row_places);
-    free(marks);
-    free(lower_list);
-    free(upper_list);
+    free(at);
     return wrong;
 }
+QUICK
 
-/* Factorise the matrix with these values. Returns 0 where a pivot is nothing beside its row. */
-static int sparse_factorise(const Elimination *plan, const double *values, Factors *to)
+/* Factorise A. Where a pivot is nothing, what is solved with the factors tells. */
+static void sparse_factorise(const Instance *s)
 {
-    double *restrict x = to->row, *restrict lower = to->lower, *restrict upper = to->upper;
+    const Elimination *plan = &s->model->elimination;
+    double *restrict x = s->sparse;
+    for (int i = 0; i < plan->starts[plan->n]; ++i) x[i] = 0;
+    for (int e = 0; e < NENTRIES; ++e) x[plan->places[e]] = s->entries[e];
     for (int k = 0; k < plan->n; ++k) {
-        double size = 0;
-        for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) {
-            double value = values[plan->values[e]];
-            x[plan->columns[e]] = value;
-            size += fabs(value);
+        double reciprocal = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
+        for (int e = plan->scaled_starts[k]; e < plan->scaled_starts[k + 1]; ++e) x[plan->scaled[e]] *= reciprocal;
+        for (int e = plan->product_starts[k]; e < plan->product_starts[k + 1]; ++e) {
+            const Product *p = plan->products + e;
+            x[p->to] -= x[p->lower] * x[p->upper];
         }
-        for (int e = plan->lower_starts[k]; e < plan->lower_starts[k + 1]; ++e) {
-            int j = plan->lower[e];
-            double factor = x[j] * to->reciprocals[j];
-            x[j] = 0;
-            lower[e] = factor;
-            for (int f = plan->upper_starts[j]; f < plan->upper_starts[j + 1]; ++f)
-                x[plan->upper[f]] -= factor * upper[f];
-        }
-        double pivot = x[k];
-        x[k] = 0;
-        for (int e = plan->upper_starts[k]; e < plan->upper_starts[k + 1]; ++e) {
-            upper[e] = x[plan->upper[e]];
-            x[plan->upper[e]] = 0;
-        }
-        if (!(fabs(pivot) > 1e-13 * size) || !(fabs(pivot) <= 1e300)) return 0;
-        to->reciprocals[k] = 1 / pivot;
     }
-    return 1;
 }
 
-/* Solve A s = b with the factors of A. */
-static void sparse_substitute(const Elimination *plan, const int *pivot_rows, const int *pivot_columns, const Factors *f,
-                              const double *b, double *s)
+/* Solve A s = b with the factors of A, to `unknowns`, and in the order of pivots to the solution. */
+static void sparse_substitute(const Instance *s, const double *b, double *unknowns)
 {
-    double *restrict z = f->solution;
+    const Elimination *plan = &s->model->elimination;
+    const int *columns = plan->factor_columns, *rows = s->tables->pivot_rows;
+    const double *x = s->sparse;
+    double *restrict z = s->solution;
     for (int k = 0; k < plan->n; ++k) {
-        double sum = b[pivot_rows[k]];
-        for (int e = plan->lower_starts[k]; e < plan->lower_starts[k + 1]; ++e) sum -= f->lower[e] * z[plan->lower[e]];
+        double sum = b[rows[k]];
+        for (int e = plan->starts[k]; e < plan->diagonal[k]; ++e) sum -= x[e] * z[columns[e]];
         z[k] = sum;
     }
     for (int k = plan->n - 1; k >= 0; --k) {
         double sum = z[k];
-        for (int e = plan->upper_starts[k]; e < plan->upper_starts[k + 1]; ++e) sum -= f->upper[e] * z[plan->upper[e]];
-        z[k] = sum * f->reciprocals[k];
-        s[pivot_columns[k]] = z[k];
+        for (int e = plan->diagonal[k] + 1; e < plan->starts[k + 1]; ++e) sum -= x[e] * z[columns[e]];
+        z[k] = sum * x[plan->diagonal[k]];
+        unknowns[s->tables->pivot_columns[k]] = z[k];
     }
 }
 
-/* Residuals b - A s, and the largest of them as a fraction of the terms that they are made of: the backward error. */
-static double sparse_residual(const Elimination *plan, const int *pivot_rows, const Factors *f, const double *values,
-                              const double *b, double *residual)
+/* Residuals of the solution, and the largest of them as a fraction of the terms that they are made of: the backward
+   error. */
+static double sparse_residual(const Instance *s, double *residual)
 {
+    const Elimination *plan = &s->model->elimination;
+    const int *rows = s->tables->pivot_rows;
     double worst = 0;
     for (int k = 0; k < plan->n; ++k) {
-        double sum = b[pivot_rows[k]], size = fabs(sum);
+        double sum = s->load[rows[k]], size = fabs(sum);
         for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) {
-            double term = values[plan->values[e]] * f->solution[plan->columns[e]];
+            double term = s->entries[plan->values[e]] * s->solution[plan->columns[e]];
             sum -= term;
             size += fabs(term);
         }
-        residual[pivot_rows[k]] = sum;
-        if (!(fabs(sum) <= worst * size)) worst = size > 0 && size <= 1e300 ? fabs(sum) / size : INFINITY;
+        residual[rows[k]] = sum;
+        worst = worse(worst, sum, size);
     }
     return worst;
 }

@@ -58,6 +58,7 @@ def both(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> tuple
     """The same assembly as a sparse and as a dense system."""
     systems = []
     monkeypatch.setattr(forms, "RECURSIVE_FROM", 10**6)
+    monkeypatch.setattr(forms, "FULL", 0)
     for least in (1, 10**6):
         monkeypatch.setattr(forms, "SPARSE_FROM", least)
         systems.append(System.of(make()))
@@ -138,9 +139,22 @@ def test_code_and_factors_grow_with_the_number_of_loops() -> None:
     assert len(long.sparsity) < 2.5 * len(short.sparsity)
 
 
-def test_small_systems_stay_dense() -> None:
-    for make in (PlanarFourBar, FourBar, Engine1b):
-        assert not System.of(make()).equations.sparsity
+@pytest.mark.parametrize("make", [FourBar, PlanarFourBar, Engine1b, Vehicle], ids=lambda make: make.__name__)
+def test_a_small_system_in_w_alone_is_solved_along_pivots(
+    make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its runs are those of partial pivoting, with the same jacobian of the constraints."""
+    sparse = System.of(make())
+    assert 0 < len(sparse.equations.sparsity) < 0.8 * sparse.equations.nw**2
+    assert sparse.equations.nW == sparse.equations.nw
+    assert sparse.equations.njacobian == sparse.equations.nl * sparse.equations.nv
+    monkeypatch.setattr(forms, "FULL", 0)
+    dense = System.of(make())
+    assert not dense.equations.sparsity
+    names = [v.name for v in dense.variables if v.store == "x"]
+    runs = [mbfmu.simulate(system, 0.5, tolerance=1e-9, step=0.1, outputs=names) for system in (sparse, dense)]
+    for name in names:
+        np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-9, atol=1e-9, err_msg=name)
 
 
 def test_no_pivot_is_taken_that_vanishes_somewhere() -> None:

@@ -147,6 +147,7 @@ def every_way(assembly: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch)
     for way, (speeds, groups) in {"dense": (10**6, 0), "leaf functions": (1, 0), "in place": (1, 1000)}.items():
         monkeypatch.setattr(forms, "RECURSIVE_FROM", speeds)
         monkeypatch.setattr(forms, "SPARSE_FROM", 10**6)
+        monkeypatch.setattr(forms, "FULL", 0)
         monkeypatch.setattr(recursion, "INLINE_GROUPS", groups)
         system = System.of(assembly())
         assert not (way == "dense" and system.equations.explicit)
