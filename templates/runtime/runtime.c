@@ -39,6 +39,7 @@ QUICK
 #include "linear.c"
 #include "calls.h"
 #include "functions.c"
+#include "redundancy.c"
 #include "evaluate.c"
 #include "project.c"
 SMALL
