@@ -202,18 +202,20 @@ def accelerations(
     `rows` are those that `constraints` chooses from; `start` are states of the start, in parameters. Where branches of
     motion cross there, the system in w has the mass matrix, which says along which of them the loads drive most. Where
     a freedom moves no mass (not `all_heavy`), it is that in w, too: the factorisation of A notices it and says which,
-    while the recursion would go on with what rounding errors leave.
+    while the recursion would go on with what rounding errors leave. It is also the one that runtimes complete where
+    constraints are redundant, at each position in another way (templates/runtime/redundancy.c).
     """
     if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)
-    if vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM and not is_singular:
+    is_large = vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM
+    if is_large and not is_singular and not constraints.choice.redundancies:
         found = Sparse.of(sweeps, vectors, motion, constraints, rows, parameters, start, start_time)
         if found is not None:
             return found
     direct = Direct.of(vectors, motion, constraints, parameters)
-    if is_singular:
+    if is_singular or constraints.choice.redundancies:
         return direct
     return direct.with_pivots(vectors, parameters, sweeps.start_inputs, start, start_time)
 

@@ -1,7 +1,8 @@
 """Assembled: a position in which all loops are closed, and which constraint rows are independent there.
 
 The only stage that computes with numbers. Guesses that nobody gave move to where guesses of dependent variables are met
-best; initialisation closes the loops; a pivoted QR of the velocity Jacobian finds a largest independent set of rows.
+best; initialisation closes the loops; a pivoted QR of the velocity Jacobian finds a largest independent set of rows, or
+those that a runtime has to choose from at each position.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 import scipy
 
 from mbfmu.dynamics.accelerations import Recursive
-from mbfmu.dynamics.constraints import Constraints, Rows
+from mbfmu.dynamics.constraints import Choice, Constraints, Rows
 from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.motion import Motion
@@ -49,8 +50,6 @@ class Assembled:
     constraints: Constraints
     #: True where branches of motion cross at the start, so that fewer rows are independent there.
     is_singular: bool
-    #: True where the dropped rows follow from the others in another way at each position, as in a Bennett linkage.
-    varies: bool = False
 
     @classmethod
     def of(
@@ -91,24 +90,16 @@ class Assembled:
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )
-        kept, start, is_singular, varies = independent_rows(record)
+        choice, start, is_singular = chosen_rows(record)
         found = zip(positions, start[: len(positions)], strict=True)
         guesses = [(s, float(value)) for s, value in found if (o := starts.owner_of(s)) is None or not o.fixed]
         starts, parameters = starts.move(parameters, guesses)
-        return cls(starts, parameters, constraints.only(kept), is_singular, varies)
+        return cls(starts, parameters, constraints.only(choice), is_singular)
 
     def report(self) -> list[str]:
-        """Where branches cross, which rows are dropped, and whether others would have to be dropped elsewhere."""
+        """Where branches cross, and which rows are redundant."""
         crossing = ["branches of motion cross at the start: the guesses of speeds choose one"]
-        varying = [
-            "which rows are redundant depends on the position: accuracy suffers where those that are kept come close "
-            "to depending on each other"
-        ]
-        return [
-            *(crossing if self.is_singular else []),
-            *self.constraints.report(),
-            *(varying if self.varies else []),
-        ]
+        return [*(crossing if self.is_singular else []), *self.constraints.report()]
 
 
 def _follow_hints(
@@ -166,14 +157,15 @@ def _follow_hints(
     return []
 
 
-def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool, bool]:
-    """Indices of a largest independent set of constraint rows, in ascending order, a consistent start x, True where
-    that is a singular position, in which fewer rows are independent, and True where the others depend on them in
-    another way at each position.
+def chosen_rows(equations: Equations) -> tuple[Choice, np.ndarray, bool]:
+    """Which constraint rows are kept, a consistent start x, and True where that is a singular position, in which fewer
+    rows are independent than elsewhere.
 
     A mechanism may start in a singular position (a flat parallelogram), so the rank is taken at the start and at
     perturbed positions that satisfy the constraints again; the largest counts. What depends on others everywhere in the
-    same way, as rows across the plane of a loop do, adds nothing to the rank of all these Jacobians side by side.
+    same way, as rows across the plane of a loop do, adds nothing to the rank of all these Jacobians side by side. Where
+    that is greater, other rows would have to go elsewhere, as in Bennett's linkage: then those are kept that are
+    independent in the Jacobians side by side, and more of these are taken until the rank grows no more.
 
     Raises:
         InitializationError: no position satisfies the constraints; the message names the joints.
@@ -181,21 +173,39 @@ def independent_rows(equations: Equations) -> tuple[list[int], np.ndarray, bool,
     run = Run(equations)
     x = run.assemble()
     point = (run.values("u"), run.values("P"), run.values("m"))
-    jacobians: list[np.ndarray] = []
-
-    def independent(state: np.ndarray) -> list[int]:
-        jacobians.append(np.array(equations.functions["constraints"](equations.start_time, state, *point)[2]))
-        return _rank_rows(jacobians[-1])
-
-    first = best = independent(x)
     random = np.random.default_rng(0)
-    for _ in range(SAMPLES):
+
+    def jacobian(state: np.ndarray) -> np.ndarray:
+        return np.array(equations.functions["constraints"](equations.start_time, state, *point)[2])
+
+    def nearby() -> np.ndarray | None:
         near = x.copy()
         near[: equations.nq] += PERTURBATION * random.normal(size=equations.nq)
-        if run.project(near):
-            best = max(best, independent(near), key=len)
-    varies = len(best) < len(jacobians[0]) and len(_rank_rows(np.hstack(jacobians))) > len(best)
-    return best, x, len(best) > len(first), varies
+        return jacobian(near) if run.project(near) else None
+
+    jacobians = [jacobian(x), *(G for G in (nearby() for _ in range(SAMPLES)) if G is not None)]
+    choices = [_rank_rows(G) for G in jacobians]
+    best = max(choices, key=len)
+    is_singular = len(best) > len(choices[0])
+    everywhere = _rank_rows(np.hstack(jacobians)) if len(best) < len(jacobians[0]) else best
+    if len(everywhere) == len(best):
+        return Choice(tuple(best)), x, is_singular
+    misses = 0
+    while misses < SAMPLES and len(everywhere) < len(jacobians[0]):
+        if (G := nearby()) is not None:
+            jacobians.append(G)
+        more = _rank_rows(np.hstack(jacobians))
+        misses = 0 if len(more) > len(everywhere) else misses + 1
+        everywhere = more
+    positions = [i for i in everywhere if i < equations.ng]
+    rank, position_rank = (max(len(_rank_rows(G[rows])) for G in jacobians) for rows in (everywhere, positions))
+    sizes = np.max([np.linalg.norm(G[everywhere], axis=1) for G in jacobians], axis=0)
+    null_vectors = np.hstack([np.linalg.svd(G[everywhere] / sizes[:, None])[0][:, rank:] for G in jacobians])
+    shared = frozenset(np.array(everywhere)[np.abs(null_vectors).max(axis=1) > TOLERANCE].tolist())
+    choice = Choice(
+        tuple(everywhere), len(everywhere) - rank, len(positions) - position_rank, tuple(sizes.tolist()), shared
+    )
+    return choice, x, is_singular
 
 
 def _rank_rows(G: np.ndarray) -> list[int]:

@@ -38,6 +38,21 @@ class Rows:
 
 
 @dataclasses.dataclass(frozen=True)
+class Choice:
+    """Which rows are kept: all that do not follow from the others at each position in the same way."""
+
+    kept: tuple[int, ...]
+    #: How many of these, and how many of the positions among them, follow from the others all the same, but at each
+    #: position in another way, so that none of them may go.
+    redundancies: int = 0
+    position_redundancies: int = 0
+    #: Where there are any: the size of each kept row of the Jacobian, so that metres and radians compare; and the rows
+    #: that share in such redundancies, whose multipliers nothing determines.
+    sizes: tuple[float, ...] = ()
+    shared: frozenset[int] = frozenset()
+
+
+@dataclasses.dataclass(frozen=True)
 class Constraints:
     """All rows as columns, and which of them are kept: the others follow from these, and their multipliers are zero.
 
@@ -49,7 +64,7 @@ class Constraints:
     acceleration: ca.SX
     multipliers: ca.SX
     names: tuple[str, ...]
-    kept: tuple[int, ...]
+    choice: Choice
     #: Rows that must not be dropped.
     needed: frozenset[int]
 
@@ -64,22 +79,32 @@ class Constraints:
         multipliers = stacked(r.multipliers for r in ordered)
         needed = [r.needed for r in ordered for _ in r.names]
         held = frozenset(i for i, is_needed in enumerate(needed) if is_needed)
-        return cls(position, velocity, acceleration, multipliers, names, tuple(range(len(names))), held)
+        return cls(position, velocity, acceleration, multipliers, names, Choice(tuple(range(len(names)))), held)
 
-    def only(self, kept: Sequence[int]) -> Constraints:
+    def only(self, choice: Choice) -> Constraints:
         """The same with only these rows kept.
 
         Raises:
-            ModelError: a signal follows from a row that is none of them.
+            ModelError: a signal follows from a row that is none of them, or that says what others say, too.
         """
-        lost = sorted(self.needed.difference(kept))
+        lost = sorted(self.needed.difference(choice.kept) | self.needed.intersection(choice.shared))
         if lost:
             raise ModelError(
                 f"{self.names[lost[0]]}: with these parameters it says nothing that others do not say, so that nothing "
                 "determines its signal; leave out what has no effect, such as a damper with d = 0, and conditions that "
                 "repeat each other"
             )
-        return dataclasses.replace(self, kept=tuple(kept))
+        return dataclasses.replace(self, choice=choice)
+
+    @property
+    def kept(self) -> tuple[int, ...]:
+        """Kept rows."""
+        return self.choice.kept
+
+    @property
+    def rank(self) -> int:
+        """How many rows are independent at each position."""
+        return len(self.kept) - self.choice.redundancies
 
     @property
     def kept_positions(self) -> list[int]:
@@ -114,7 +139,13 @@ class Constraints:
         for i in self.dropped:
             name, _, row = self.names[i].partition(", row ")
             by_name.setdefault(name, []).append(row or "1")
-        return [f"{name}: rows {', '.join(rows)} are redundant and dropped" for name, rows in by_name.items()]
+        lines = [f"{name}: rows {', '.join(rows)} are redundant and dropped" for name, rows in by_name.items()]
+        if self.choice.redundancies:
+            lines.append(
+                f"which rows are redundant depends on the position: {self.choice.redundancies} of {len(self.kept)} "
+                "constraints follow from the others, none is dropped, and constraint forces are those of least norm"
+            )
+        return lines
 
 
 def chosen(column: ca.SX, indices: Sequence[int]) -> ca.SX:

@@ -206,9 +206,9 @@ def check_assembly(assembly: Any) -> None:
 
 def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:
     """What was decided about joints and relations."""
-    speeds, kept = vectors.v.numel(), len(constraints.kept)
-    free = speeds - kept
-    yield f"{_count(free, 'degree')} of freedom ({_count(speeds, 'speed')}, {_count(kept, 'constraint')})"
+    speeds, rank = vectors.v.numel(), constraints.rank
+    free = speeds - rank
+    yield f"{_count(free, 'degree')} of freedom ({_count(speeds, 'speed')}, {_count(rank, 'constraint')})"
     in_tree = [edge.path for edge in topology.order if edge.role == "tree" and edge.dof]
     if in_tree:
         yield f"joints in the tree: {', '.join(in_tree)}"

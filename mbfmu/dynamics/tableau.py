@@ -78,7 +78,7 @@ def linear_system(
     sweeps = Sweeps(base.topology, base.unknowns, base.inputs, Placeholders(places, wrenches))
     loops = closed_loops(sweeps)
     massless = list(rows[len(loops) :])  # the balances that are kept as constraints: they know no accelerations
-    local = Constraints.of([*loops, *massless], parameters.resolve).only(constraints.kept)
+    local = Constraints.of([*loops, *massless], parameters.resolve).only(constraints.choice)
     balances = stacked(balance for key in base.unknowns.v for balance in sweeps.balances(key))
     added = stacked(r.multipliers for r in massless)
     for i in set(ca.jacobian_sparsity(motion.balances, added).get_triplet()[0]) if added.numel() else ():

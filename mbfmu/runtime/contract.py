@@ -28,6 +28,8 @@ SIZES = {
     "nt": "NT",
     "ny": "NY",
     "ne": "NE",
+    "nredundancies": "NREDUNDANCIES",
+    "nposition_redundancies": "NPOSITION_REDUNDANCIES",
     "nh": "NH",
     "nX": "NUNKNOWNS",
     "nr": "NEQUATIONS",
@@ -147,7 +149,8 @@ FUNCTIONS = {
         (Result("A", "nA"), Result("b", "nW")),
         "A [nW x nW] is neither symmetric nor definite in general: LU with partial pivoting, block by block along "
         "`blocks`. Where it is sparse, A are its values along `sparsity`, row nv + i belongs to velocity constraint i, "
-        "and LU goes along `pivots`. Where `explicit`: A empty, and w itself in place of b",
+        "and LU goes along `pivots`. Where `explicit`: A empty, and w itself in place of b. Where `nredundancies`: A "
+        "has no inverse, and w has the multipliers of least norm",
     ),
     "derivatives": Signature((*_AT, "w"), (Result("dx", "nx"),), "dx/dt"),
     "displacement": Signature(("t", "x", "P", "dv"), (Result("dq", "nq"),), "N(q) dv, where dq/dt = N(q) v"),
@@ -258,6 +261,7 @@ TABLES = {
     "indicators": Table("int", "NINDICATORS", ("0", "NM - 1")),
     "exposed_variables": Table("int", "NEXPOSED", ("0", "NY - 1")),
     "weights": Table("double", "NUNKNOWNS"),
+    "constraint_sizes": Table("double", "NREDUNDANCIES ? NL : 0"),
     "nominals": Table("double", "NX"),
     "default_parameters": Table("double", "NPAR"),
     "default_inputs": Table("double", "NU"),

@@ -156,6 +156,7 @@ def tables_of(
         "indicators": [i for i, in_time in enumerate(e.time_switches) if not in_time],
         "exposed_variables": exposed(variables),
         "weights": e.weights,
+        "constraint_sizes": e.constraint_sizes,
         "nominals": e.nominals or (1.0,) * e.nx,
         "default_parameters": e.parameters,
         "default_inputs": e.inputs,

@@ -56,6 +56,11 @@ class Equations:
     #: Row and column of each value of A where it is sparse, and its pivots, rows and columns, in their order.
     sparsity: tuple[tuple[int, int], ...] = ()
     pivots: tuple[tuple[int, int], ...] = ()
+    #: How many of the velocity constraints, and of those that belong to positions, follow from the others, at each
+    #: position in another way; where there are any, the size of each row of G.
+    redundancies: int = 0
+    position_redundancies: int = 0
+    constraint_sizes: tuple[float, ...] = ()
     #: True where `dynamics` gives w itself in place of b, and A is empty: the recursion for trees.
     explicit: bool = False
     #: How runtimes integrate: one of `contract.SOLVERS`.
@@ -131,6 +136,8 @@ class Equations:
             "nX": f["guess"].numel_out(0),
             "nr": f["initial"].numel_out(0),
             "nW": f["dynamics"].numel_out(1),
+            "nredundancies": self.redundancies,
+            "nposition_redundancies": self.position_redundancies,
             "nentries": len(self.sparsity),
             "njacobian": f["constraints"].numel_out(2),
             "explicit": int(self.explicit),

@@ -3,7 +3,8 @@
 Each is a product with one direction (dt, dx, du), which costs two to three times the function itself; Jacobians of
 large systems as code would keep a C compiler busy for minutes. The accelerations are differentiated implicitly: from
 A w = b follows A dw = d(b - A w) with w held. Dynamics that call shared functions, those of large trees, are left to
-differences in the runtime: their code would grow threefold.
+differences in the runtime: their code would grow threefold. So are those whose A has no inverse as constraints are
+redundant.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mbfmu.runtime.equations import Equations
 
 def names_of_tangents(equations: Equations) -> tuple[str, ...]:
     """Names of the functions that `tangents` makes, in the order of the contract."""
-    among_dynamics = equations.functions["dynamics"].is_a("SXFunction")
+    among_dynamics = equations.functions["dynamics"].is_a("SXFunction") and not equations.redundancies
     return (*(["dynamics_tangent"] if among_dynamics else []), "derivatives_tangent", "exposed_tangent")
 
 

@@ -26,6 +26,9 @@ Array = np.ndarray
 #: Rows of constraints whose part in others is smaller than this count as dependent on them.
 RANK = 1e-9
 
+#: What completes A where constraints are redundant is no greater than it is for this inertia.
+LEAST_INERTIA = 1e-9
+
 
 class Mechanics:
     """The equations of a system at points of operation, with its parameters in numbers.
@@ -85,6 +88,24 @@ class Mechanics:
 
     # -- motion at a point
 
+    def completion(self, A: Array) -> Array:
+        """What makes A regular where constraints are redundant, and their multipliers those of least norm [nl, nl].
+
+        The projector onto the combinations of constraints that vanish, as in templates/runtime/redundancy.c.
+        """
+        sizes = np.array(self.equations.constraint_sizes)
+        U = np.linalg.svd(A[self.nv :, : self.nv] / sizes[:, None])[0][:, : sizes.size - self.equations.redundancies]
+        inertia = np.abs(A[: self.nv, : self.nv]).max(initial=LEAST_INERTIA)
+        return np.outer(sizes, sizes) * (np.eye(sizes.size) - U @ U.T) / inertia
+
+    def completion_moved(self, A: Array, dA: Array, w: Array) -> Array:
+        """Change of `completion`, times the multipliers of w, along directions that change A by the columns of dA."""
+        nv, sizes = self.nv, np.array(self.equations.constraint_sizes)
+        G = A[nv:, :nv] / sizes[:, None]
+        along = np.linalg.pinv(G, rcond=RANK) @ (sizes * w[nv:])
+        moved = [change.reshape(A.shape, order="F")[nv:, :nv] @ along / sizes**2 for change in dA.T]
+        return -self.completion(A) @ np.array(moved).T
+
     def solved(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Any]:
         """W [nW], which begins with w, and the factors of A (None where the equations are explicit).
 
@@ -99,6 +120,8 @@ class Mechanics:
         else:
             if not np.isfinite(A).all():
                 raise SimulationError(f"{self.equations.name}: the equations are not finite at this point")
+            if self.equations.redundancies:
+                A[self.nv :, self.nv :] += self.completion(A)
             factors = scipy.linalg.lu_factor(A, check_finite=False)
             with np.errstate(all="ignore"):
                 w = scipy.linalg.lu_solve(factors, b.ravel(), check_finite=False)
@@ -142,7 +165,7 @@ class Mechanics:
                 return None
             if not g.size or np.abs(g).max() < 1e-13 * max(1.0, np.abs(x[: self.nq]).max(initial=0.0)):
                 break
-            step = np.linalg.lstsq(G[: g.size], -g.ravel(), rcond=RANK)[0]
+            step = self._least_norm(G[: g.size], -g.ravel(), self.equations.position_redundancies)
             x[: self.nq] += self("displacement", t, x, self.P, step)[0].ravel()
             if np.abs(step).max(initial=0.0) < 1e-15:
                 break
@@ -151,8 +174,16 @@ class Mechanics:
                 return None
         _, c, G = self("constraints", t, x, u, self.P, m)
         if c.size:
-            x[self.nq : self.nq + self.nv] -= np.linalg.lstsq(G, c.ravel(), rcond=RANK)[0]
+            x[self.nq : self.nq + self.nv] -= self._least_norm(G, c.ravel(), self.equations.redundancies)
         return x
+
+    def _least_norm(self, G: Array, right: Array, redundant: int) -> Array:
+        """The s of least norm that meets G s = right best, where so many rows are redundant."""
+        if not redundant:
+            return np.asarray(np.linalg.lstsq(G, right, rcond=RANK)[0])
+        sizes, rank = np.array(self.equations.constraint_sizes[: right.size]), right.size - redundant
+        U, values, directions = np.linalg.svd(G / sizes[:, None], full_matrices=False)
+        return np.asarray(directions[:rank].T @ (U[:, :rank].T @ (right / sizes) / values[:rank]))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -186,9 +217,9 @@ def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted:
     preferred[list(wanted)] *= 1e-3
     # speeds of bound states and the like move no position
     moving = [i for i, dq in enumerate(mechanics.displaced(t, x, np.eye(nv)).T) if dq.any()]
-    found, along = _free(e, G[: g.size, moving], preferred[moving])
+    found, along = _free(e, G[: g.size, moving], preferred[moving], e.position_redundancies)
     positions = tuple(moving[k] for k in found)
-    speeds, eta = _free(e, G, preferred)
+    speeds, eta = _free(e, G, preferred, e.redundancies)
     n = len(positions) + len(speeds) + nz
     theta, embedding = np.zeros((nv, n)), np.zeros((mechanics.nx, n))
     theta[moving, : len(positions)] = along
@@ -218,11 +249,21 @@ def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted:
     return Reduced(positions, speeds, embedding, theta, driven)
 
 
-def _free(equations: Equations, rows: Array, preferred: Array) -> tuple[tuple[int, ...], Array]:
-    """Independent columns of rows * s = 0, and the directions s [n, k] in which one of them is 1 and the others 0."""
+def _free(equations: Equations, rows: Array, preferred: Array, redundant: int) -> tuple[tuple[int, ...], Array]:
+    """Independent columns of rows * s = 0, and the directions s [n, k] in which one of them is 1 and the others 0.
+
+    So many of the rows are `redundant`.
+    """
     n = preferred.size
     if not rows.shape[0] or not n:
         return tuple(range(n)), np.eye(n)
+    if redundant:
+        sizes = np.array(equations.constraint_sizes[: rows.shape[0]])
+        _, values, directions = np.linalg.svd(rows / sizes[:, None], full_matrices=False)
+        rank = rows.shape[0] - redundant
+        if values[rank - 1] < RANK * values[0]:
+            raise _crossing(equations)
+        rows = directions[:rank]
     scale = np.linalg.norm(rows, axis=1, keepdims=True)
     if (scale == 0).any():
         raise _crossing(equations)
@@ -274,7 +315,10 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
             dw = db
         else:
             products = [mechanics.product(dA[:, k], W) for k in range(n + nu)]
-            dw = scipy.linalg.lu_solve(factors, db - np.array(products).T)[: mechanics.nw]
+            right = db - np.array(products).T
+            if mechanics.equations.redundancies:
+                right[nv:] -= mechanics.completion_moved(mechanics("dynamics", t, x, u, P, m)[0], dA, w)
+            dw = scipy.linalg.lu_solve(factors, right)[: mechanics.nw]
     change = mechanics.along("derivatives", (t, x, u, P, m, w), {**seeds, 5: dw})[0]
     rates = mechanics("derivatives", t, x, u, P, m, w)[0].ravel()
     result = np.empty((n, n + nu))

@@ -95,6 +95,8 @@ static int read_sizes(Reader *s)
     if (!read_ints(s, &sizes, SIZES, 0, 1 << 24)) return 0;
     memcpy(s->model->sizes, sizes, sizeof s->model->sizes);
     if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
+        || NREDUNDANCIES > NL || NPOSITION_REDUNDANCIES > NG
+        || (NREDUNDANCIES && (SPARSE || EXPLICIT || NL - NREDUNDANCIES > NV))
         || (NUNKNOWNS != NX + NFREE && NUNKNOWNS != NX + NFREE + NW) || (NW > 0) != (NBLOCKS > 0)
         || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (ALONG_FORCES && !SPARSE)
         || (NJACOBIAN > 0 && (double)NJACOBIAN != (double)NL * NV) || (double)NSYSTEM * NSYSTEM > 1e8

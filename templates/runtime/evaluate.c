@@ -142,6 +142,7 @@ static Outcome accelerations(Instance *s, double t, const double *x, const doubl
     }
     if (eval_dynamics(s, t, x, u, m, s->A, w)) return NOT_FINITE;
     if (!EXPLICIT) {
+        if (NREDUNDANCIES && !determine_multipliers(s)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
         if (!factorise_blocks(s)) return finite_all(s->A, NW * NW) ? SINGULAR : NOT_FINITE;
         substitute_blocks(s, w);
     }

@@ -107,7 +107,7 @@ static int solve_equations(Instance *s)
         scale_residuals(s);
         if (residuals_below(s, 1e-16)) return 1;
         scale_columns(s);
-        least_norm_factorise(&s->least_norm, NEQUATIONS, s->J, NEQUATIONS);
+        least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
         least_norm_step(&s->least_norm, s->r, s->dX);
         for (int j = 0; j < NUNKNOWNS; ++j) {
             s->dX[j] /= s->tables->weights[j];
@@ -266,6 +266,21 @@ static void take_start(Instance *s)
     derive(s);
 }
 
+/* Do so many of the constraints as ever follow from the others? */
+static Outcome check_rank(Instance *s, double t, const double *x, const double *m)
+{
+    LeastNorm *f = &s->projection;
+    int rank = NL - NREDUNDANCIES;
+    if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
+    least_norm_factorise(f, NL, NL, s->G, NL);
+    double added = f->rank > rank ? fabs(f->qr[(size_t)rank * f->cols + rank]) : 0;
+    if (added <= 1e-7) return DONE;
+    because(s, "%d of the constraints were redundant when the FMU was built, but '%s' is not with the present parameters "
+            "(%.3g of it does not follow from the others): rebuild the FMU with these", NREDUNDANCIES,
+            s->tables->velocity_names[f->pivot[rank]], added);
+    return ASSERTION;
+}
+
 /* Do the rows that were dropped as dependent still hold? */
 static Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
 {
@@ -276,7 +291,7 @@ static Outcome check_redundant(Instance *s, double t, const double *x, const dou
                     "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i], s->e[i]);
             return ASSERTION;
         }
-    return DONE;
+    return NREDUNDANCIES ? check_rank(s, t, x, m) : DONE;
 }
 
 /* Solve for consistent states at the start time, with delayed signals as they are known; where the states are singular,

@@ -96,9 +96,10 @@ static void apply_reflection(int n, const double *vector, double tau, double *to
 }
 
 /* Factorise the first `rows` rows of A (leading dimension `stride`) by QR with column pivoting of the transpose, rows
-   scaled to norm 1: A = P L Q'. What is dependent to 1e-10 is left out of the rank; then L is factorised once more.
-   Rows that are nothing but rounding errors beside the others come last in the order and take no part. */
-static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int stride)
+   scaled to norm 1, or by their `sizes`: A = P L Q'. What is dependent to 1e-10, or beyond `most_rank`, is left out of
+   the rank; then L is factorised once more. Rows that are nothing but rounding errors beside the others come last in the
+   order and take no part. */
+static void least_norm_factorise(LeastNorm *f, int rows, int most_rank, const double *A, int stride)
 {
     int n = f->cols;
     double longest = 0;
@@ -119,15 +120,15 @@ static void least_norm_factorise(LeastNorm *f, int rows, const double *A, int st
             continue;
         }
         double *column = f->qr + (size_t)used * n;
-        f->scale[i] = 1 / f->scale[i];
+        f->scale[i] = 1 / (f->sizes ? f->sizes[i] : f->scale[i]);
         for (int j = 0; j < n; ++j) column[j] = A[i + (size_t)j * stride] * f->scale[i];
         f->pivot[used++] = i;
     }
     f->used = rows = used;
     /* Squares of what is left of the rows, and what they were when they were last summed: far below, little is right. */
     double *left = f->work, *summed = f->lower_tau;
-    for (int i = 0; i < rows; ++i) left[i] = summed[i] = 1;
-    for (int k = 0; k < rows && k < n; ++k) {
+    for (int i = 0; i < rows; ++i) left[i] = summed[i] = f->sizes ? 0 : 1; /* 0: sum them */
+    for (int k = 0; k < rows && k < n && k < most_rank; ++k) {
         double most = -1;
         int best = k;
         for (int i = k; i < rows; ++i) {

@@ -22,6 +22,7 @@ static void take_least_norm(Area *area, LeastNorm *f, size_t rows, size_t cols)
     f->rows = (int)rows;
     f->cols = (int)cols;
     f->rank = 0;
+    f->sizes = NULL;
     f->pivot = take_ints(area, rows);
     f->qr = take_doubles(area, rows * cols);
     f->lower = take_doubles(area, rows * rows);
@@ -150,6 +151,8 @@ static void lay_out(Instance *s, Area *area)
     for (int i = 0; i < 8; ++i) s->increment[i] = take_doubles(area, implicit);
     s->system_pivots = take_ints(area, implicit);
     take_least_norm(area, &s->projection, ALONG_FORCES ? 0 : nl, nv);
+    if (NREDUNDANCIES) s->projection.sizes = s->model->tables.constraint_sizes;
+    s->combinations = take_doubles(area, NREDUNDANCIES ? nl * nv : 0);
     s->X = take_doubles(area, unknowns);
     s->X_trial = take_doubles(area, unknowns);
     s->dX = take_doubles(area, unknowns);

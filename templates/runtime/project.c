@@ -24,7 +24,7 @@ static void explain_unmet(Instance *s, const double *residuals, int n)
 static Outcome factorise_constraints(Instance *s, double t, const double *x, const double *m, int rows)
 {
     if (ALONG_FORCES) return accelerations(s, t, x, inputs_at(s, t, x, m), m, s->projection_w);
-    least_norm_factorise(&s->projection, rows, s->G, NL);
+    least_norm_factorise(&s->projection, rows, rows - (rows < NL ? NPOSITION_REDUNDANCIES : NREDUNDANCIES), s->G, NL);
     return DONE;
 }
 
@@ -142,11 +142,12 @@ static double regularity(Instance *s, int *weakest)
     if (ALONG_FORCES) return regularity_along_forces(s, weakest);
     const LeastNorm *f = &s->projection;
     double least = INFINITY, most = 0;
-    if (f->rank < f->rows) {
+    int independent = f->rows - (f->rows < NL ? NPOSITION_REDUNDANCIES : NREDUNDANCIES);
+    if (f->rank < independent) {
         *weakest = f->pivot[f->rank];
         return 0;
     }
-    for (int k = 0; k < f->rows; ++k) {
+    for (int k = 0; k < independent; ++k) {
         double added = fabs(f->qr[(size_t)k * f->cols + k]) / f->scale[f->pivot[k]];
         if (added < least) {
             least = added;

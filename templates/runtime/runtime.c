@@ -50,6 +50,7 @@ SMALL
 QUICK
 #include "calls.h"
 #include "functions.c"
+#include "redundancy.c"
 #include "evaluate.c"
 #include "project.c"
 SMALL

@@ -185,6 +185,7 @@ typedef struct {
     int rows, cols, rank;
     int used;                       /* rows that take part: the others are zero */
     int *pivot;
+    const double *sizes;            /* of the rows, by which they are scaled; NULL: each one's own norm */
     double *scale, *qr, *tau, *lower, *lower_tau, *work;
 } LeastNorm;
 
@@ -249,6 +250,7 @@ typedef struct {
     double *jacobian, *system, *drift, *increment[8];
     int *system_pivots;
     LeastNorm projection;
+    double *combinations;           /* of redundant constraints (redundancy.c) */
 
     /* Scratch of initialisation. */
     double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;

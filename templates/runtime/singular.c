@@ -32,7 +32,7 @@ static int solve_speeds(Instance *s)
         if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
         scale_columns(s);
         for (int i = 0; i < NEQUATIONS * NQ; ++i) s->J[i] = 0;
-        least_norm_factorise(&s->least_norm, NEQUATIONS, s->J, NEQUATIONS);
+        least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
         least_norm_step(&s->least_norm, s->r, s->dX);
         for (int j = 0; j < NUNKNOWNS; ++j) s->X[j] += s->dX[j] / s->tables->weights[j];
     }

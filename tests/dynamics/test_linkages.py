@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from math import cos, degrees, radians, sin
 
+import casadi as ca
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
@@ -14,6 +15,7 @@ import mbfmu
 from mbfmu.components import (
     Body,
     BodyBox,
+    Cylindrical,
     FixedRotation,
     FixedTranslation,
     Mounting1D,
@@ -25,7 +27,10 @@ from mbfmu.components import (
     blocks,
     rotational,
 )
+from mbfmu.errors import InitializationError
 from mbfmu.modeling import Assembly, Start
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.run import Run
 
 G = 9.80665
 
@@ -40,12 +45,20 @@ def by_hand(rates, start: list[float], times: np.ndarray) -> np.ndarray:
 
 
 class Ring(Assembly):
-    """Hinges about z in a ring; behind each a link of length a along x, twisted by alpha [deg] about x."""
+    """Hinges about z in a ring; behind each a link of length a along x, twisted by alpha [deg] about x.
 
-    def __init__(self, lengths: tuple[float, ...], twists: tuple[float, ...], angles: tuple[float, ...]) -> None:
+    The last hinge but one may slide, too.
+    """
+
+    def __init__(
+        self, lengths: tuple[float, ...], twists: tuple[float, ...], angles: tuple[float, ...], slides: bool = False
+    ) -> None:
         self.world = World()
         self.hinges = [
-            Revolute(phi=Start(phi, fixed=i == 0), **({} if i else {"w": fixed(1.0)})) for i, phi in enumerate(angles)
+            Cylindrical(n=(0, 0, 1), phi=Start(phi), s=Start(0.0))
+            if slides and i == len(angles) - 2
+            else Revolute(phi=Start(phi, fixed=i == 0), **({} if i else {"w": fixed(1.0)}))
+            for i, phi in enumerate(angles)
         ]
         self.links = [FixedTranslation(r=(a, 0, 0)) for a in lengths]
         self.twists = [FixedRotation(n=(1, 0, 0), angle=alpha) for alpha in twists]
@@ -64,25 +77,137 @@ class Ring(Assembly):
             self.connect(hinge.frame_b, body.frame_a)
 
 
-def test_a_bennett_linkage() -> None:
-    """Four hinges in space move where a / sin(alpha) = b / sin(beta) (Bennett, Engineering 76 (1903), 777-778).
+class Bennett:
+    """Bennett's linkage: lengths and twists alternate, a / sin(alpha) = b / sin(beta), and so do the angles phi and
+    psi, tan(phi / 2) tan(psi / 2) = k (Bennett, Engineering 76 (1903), 777-778)."""
 
-    Half of the constraints are redundant, at each position in another way, which the report says.
-    """
-    alpha, beta, a = radians(40), radians(75), 0.4
-    b = a * sin(beta) / sin(alpha)
-    k = sin((beta + alpha) / 2) / sin((beta - alpha) / 2)
-    first, second = 2.0, 2 * math.atan(k / math.tan(1.0))
-    twists = (degrees(alpha), degrees(beta)) * 2
-    system = mbfmu.System.of(Ring((a, b, a, b), twists, (first, second, -first, -second)), energy=True)
-    assert system.structure[0] == "1 degree of freedom (4 speeds, 3 constraints)"
-    assert any("which rows are redundant depends on the position" in line for line in system.structure)
-    result = mbfmu.simulate(system, 3.0, tolerance=1e-9)
-    phi, psi = result["hinges[1].phi"], result["hinges[2].phi"]
-    assert np.ptp(phi) > 4
-    np.testing.assert_allclose(np.sin(phi / 2) * np.sin(psi / 2), k * np.cos(phi / 2) * np.cos(psi / 2), atol=1e-9)
-    np.testing.assert_allclose(result["hinges[3].phi"], -phi, atol=1e-9)
-    np.testing.assert_allclose(result["energy.total"], result["energy.total"][0], atol=1e-3)
+    a, alpha, beta = 0.4, radians(40), radians(75)
+    b, k = a * sin(beta) / sin(alpha), sin((beta + alpha) / 2) / sin((beta - alpha) / 2)
+    start = 2.0
+
+    @classmethod
+    def ring(cls, speed: float = 1.0) -> Ring:
+        twists = (degrees(cls.alpha), degrees(cls.beta)) * 2
+        second = 2 * math.atan(cls.k / math.tan(cls.start / 2))
+        ring = Ring((cls.a, cls.b) * 2, twists, (cls.start, second, -cls.start, -second))
+        ring.modify(**{"hinges[1]": {"w": fixed(speed)}})
+        return ring
+
+    @classmethod
+    def rates(cls) -> ca.Function:
+        """Acceleration of phi by hand: Lagrange's equation of the one coordinate that is left."""
+        phi, speed, zero = ca.SX.sym("phi"), ca.SX.sym("speed"), ca.SX(0)
+        psi = 2 * ca.atan2(cls.k * ca.cos(phi / 2), ca.sin(phi / 2))
+        R, origin, inertia, potential = ca.SX.eye(3), ca.SX.zeros(3), zero, zero
+        links = zip((phi, psi, -phi), (cls.a, cls.b, cls.a), (cls.alpha, cls.beta, cls.alpha), strict=True)
+        for i, (angle, length, twist) in enumerate(links):
+            m, c, s = 1 + 0.3 * i, ca.cos(angle), ca.sin(angle)
+            R = R @ ca.vertcat(ca.horzcat(c, -s, 0), ca.horzcat(s, c, 0), ca.SX([[0, 0, 1]]))
+            centre = origin + R @ ca.vertcat(length / 2, 0.03, 0.02)
+            moved, spin = ca.jacobian(centre, phi), R.T @ ca.reshape(ca.jacobian(ca.vec(R), phi), 3, 3)
+            inertia += m * ca.dot(moved, moved)
+            inertia += 0.02 * spin[2, 1] ** 2 + 0.03 * spin[0, 2] ** 2 + 0.04 * spin[1, 0] ** 2
+            potential += m * G * centre[1]
+            origin += R @ ca.vertcat(length, 0, 0)
+            R = R @ ca.SX([[1, 0, 0], [0, cos(twist), -sin(twist)], [0, sin(twist), cos(twist)]])
+        force = -ca.jacobian(inertia, phi) * speed**2 / 2 - ca.jacobian(potential, phi)
+        return ca.Function("rates", [phi, speed], [speed, force / inertia])
+
+
+def test_a_bennett_linkage_swings_and_turns() -> None:
+    """Half of the constraints are redundant, at each position in another way: no choice among them serves a turn."""
+    rates = Bennett.rates()
+    for speed, turns in ((1.0, 0.8), (9.0, 5.0)):
+        system = mbfmu.System.of(Bennett.ring(speed), energy=True)
+        assert system.structure[0] == "1 degree of freedom (4 speeds, 3 constraints)"
+        assert any("which rows are redundant depends on the position" in line for line in system.structure)
+        result = mbfmu.simulate(system, 3.5, tolerance=1e-10)
+        phi, psi = result["hinges[1].phi"], result["hinges[2].phi"]
+        expected = by_hand(lambda _, x: [float(v) for v in rates(*x)], [Bennett.start, speed], result.time)
+        assert np.ptp(phi) > turns * math.tau
+        np.testing.assert_allclose(phi, expected[0], atol=1e-8)
+        np.testing.assert_allclose(result["hinges[1].w"], expected[1], atol=1e-7)
+        closure = np.sin(phi / 2) * np.sin(psi / 2) - Bennett.k * np.cos(phi / 2) * np.cos(psi / 2)
+        np.testing.assert_allclose(closure, 0, atol=1e-12)
+        np.testing.assert_allclose(result["hinges[3].phi"], -phi, atol=1e-12)
+        np.testing.assert_allclose(result["energy.total"], result["energy.total"][0], atol=1e-7)
+
+
+def test_constraint_forces_of_least_norm() -> None:
+    """Of all multipliers that balance a Bennett linkage, those of least norm: nothing of them is lost on the way into
+    the generalised forces, so that they are a combination of the rows' columns. Rows count beside their size."""
+    equations = mbfmu.System.of(Bennett.ring()).equations
+    run = Run(equations)
+    x, nv = run.assemble(), equations.nv
+    w, A, b, G = run.values("w"), *_matrices(equations, run, x)
+    np.testing.assert_allclose(A @ w, b, atol=1e-12)
+    sizes = np.array(equations.constraint_sizes)
+    scaled, multipliers = G / sizes[:, None], sizes * w[nv:]
+    least = np.linalg.pinv(scaled.T, rcond=1e-9) @ (scaled.T @ multipliers)
+    assert np.linalg.matrix_rank(scaled, tol=1e-9) == 3
+    np.testing.assert_allclose(multipliers, least, atol=1e-12)
+
+
+def _matrices(equations: Equations, run: Run, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """A, b and G at the start."""
+    at = (0.0, x, run.values("u"), run.values("P"), run.values("m"))
+    A, b = equations.functions["dynamics"](*at)
+    return np.array(A), np.array(b).ravel(), np.array(equations.functions["constraints"](*at)[2])
+
+
+def test_linear_models_of_a_bennett_linkage() -> None:
+    """About its start: the derivative of the acceleration by hand, and of a constraint force along the motion."""
+    phi, speed = ca.SX.sym("phi"), ca.SX.sym("speed")
+    acceleration = Bennett.rates()(phi, speed)[1]
+    slope = ca.Function("slope", [phi, speed], [ca.jacobian(acceleration, ca.vertcat(phi, speed))])
+    system, force = mbfmu.System.of(Bennett.ring()), "links[2].frame_a.f[1]"
+    linear = mbfmu.linearize(system, outputs=[force])
+    np.testing.assert_allclose(linear.A, [[0, 1], np.array(slope(Bennett.start, 1.0)).ravel()], atol=1e-9)
+    starts = [("hinges[1].phi", Bennett.start), ("hinges[1].w", 1.0)]
+    for column, (name, at) in enumerate(starts):
+        ends = [
+            mbfmu.simulate(system, 1e-9, start_values={name: at + change}, outputs=[force])[force][0]
+            for change in (-1e-5, 1e-5)
+        ]
+        assert linear.C[0, column] == pytest.approx((ends[1] - ends[0]) / 2e-5, rel=1e-6)
+
+
+def bricard(slides: bool = False) -> Ring:
+    """Orthogonal: twists of 90 and 270 degrees, and the squares of every other length add up to the same
+    (Bricard, Lecons de cinematique 2 (1927), 7-12)."""
+    angles = (0.6, 2.2597879757960193, 0.74838729829637, 2.1713870941825153, 0.5565856042744679, 1.6783622977427965)
+    return Ring((0.3, 0.42, 0.38, 0.25, 0.33, math.sqrt(0.1044)), (90, 270) * 3, angles, slides)
+
+
+def test_an_orthogonal_bricard_linkage() -> None:
+    """Six constraints hold six angles, and yet it turns: one is redundant. Where a hinge may slide, too, none is, and
+    the motion is the same."""
+    system = mbfmu.System.of(bricard(), energy=True)
+    assert system.structure[0] == "1 degree of freedom (6 speeds, 5 constraints)"
+    assert any("1 of 6 constraints" in line for line in system.structure)
+    result = mbfmu.simulate(system, 3.0, tolerance=1e-10)
+    regular = mbfmu.simulate(bricard(slides=True), 3.0, tolerance=1e-12)
+    np.testing.assert_allclose(regular["hinges[5].s"], 0, atol=1e-9)
+    assert np.ptp(result["hinges[1].phi"]) > 2
+    np.testing.assert_allclose(result["hinges[1].phi"], regular["hinges[1].phi"], atol=1e-8)
+    np.testing.assert_allclose(result["energy.total"], result["energy.total"][0], atol=1e-8)
+
+
+def test_a_sweep_of_bricard_linkages_is_so_many_runs() -> None:
+    """Runs of a batch share vectors where they can; these cannot."""
+    system, speeds = mbfmu.System.of(bricard()), [0.5, 1.0, 2.0, 4.0]
+    found = mbfmu.sweep(system, {"hinges[1].w": speeds}, ["hinges[1].phi:final"], stop_time=0.5, step=0.1, threads=1)
+    for speed, end in zip(speeds, found["hinges[1].phi:final"], strict=True):
+        alone = mbfmu.simulate(system, 0.5, step=0.1, start_values={"hinges[1].w": speed})
+        assert end == alone["hinges[1].phi"][-1]
+
+
+def test_a_linkage_that_other_lengths_lock() -> None:
+    """It still closes, but the constraint that was redundant is no more."""
+    ring = bricard()
+    ring.modify(**{"hinges[1]": {"phi": Start(0.6, fixed=False), "w": fixed(0.0)}})
+    with pytest.raises(InitializationError, match=r"1 of the constraints were redundant .*: rebuild the FMU"):
+        mbfmu.simulate(ring, 1.0, start_values={"links[1].r[1]": 0.32})
 
 
 TWISTS = (35.0, 70.0, 60.0, 80.0)

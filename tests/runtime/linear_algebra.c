@@ -26,6 +26,7 @@ EXPORT int least_norm(int rows, int cols, const double *A, const double *b, doub
     double *memory = calloc(6 * n, sizeof *memory);
     f.cols = cols;
     f.pivot = pivot;
+    f.sizes = NULL;
     f.scale = memory;
     f.qr = memory + n;
     f.tau = memory + 2 * n;
@@ -33,7 +34,7 @@ EXPORT int least_norm(int rows, int cols, const double *A, const double *b, doub
     f.lower_tau = memory + 4 * n;
     f.work = memory + 5 * n;
     if (!pivot || !memory) return -1;
-    least_norm_factorise(&f, rows, A, rows);
+    least_norm_factorise(&f, rows, rows, A, rows);
     least_norm_step(&f, b, x);
     free(pivot);
     free(memory);
