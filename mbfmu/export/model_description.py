@@ -246,8 +246,9 @@ def _model_variables(
         element = add(
             parent,
             "ScalarVariable",
-            name=variable.name,
+            # First what differs in every element: what follows, archives pack better.
             valueReference=reference,
+            name=variable.name,
             description=variable.description or None,
             causality=variable.causality,
             variability=variable.variability,

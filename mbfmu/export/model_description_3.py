@@ -137,8 +137,9 @@ def _model_variables(
         element = add(
             parent,
             kind,
-            name=variable.name,
+            # First what differs in every element: what follows, archives pack better.
             valueReference=variable.reference,
+            name=variable.name,
             description=variable.description or None,
             causality=variable.causality,
             variability=variable.variability,

@@ -90,7 +90,7 @@ class Compiler:
             The compiler fails; the message has its first error line and the command.
         """
         with Compilation(self, source.parent, name, include) as compilation:
-            compilation.start_whole(source.name, optimize)
+            compilation.start_whole(source.name, [optimize])
             return compilation.library()
 
     def origin(self, words: Iterable[str], files: Iterable[pathlib.Path]) -> Iterator[bytes]:
@@ -149,11 +149,11 @@ class Compilation:
             to = f"{pathlib.Path(source).stem}.o"
             self._objects[number].append(self._pool.submit(self._make, number, words, [f"../{source}"], to, files))
 
-    def start_whole(self, source: str, optimize: str) -> None:
+    def start_whole(self, source: str, options: Sequence[str]) -> None:
         """Compile and link the only source, as soon as a processor is free; it may include all that is there."""
         platform, files = self._compiler.platform, list(self._folder.iterdir())
         for number, target in enumerate(self._compiler.targets):
-            words = [*target, *_FLAGS, *_COMPILING[platform], *_LINKING[platform], optimize]
+            words = [*target, *_FLAGS, *_COMPILING[platform], *_LINKING[platform], *options]
             self._whole.append(self._pool.submit(self._make, number, words, [f"../{source}"], self._name, files))
 
     def library(self) -> bytes:

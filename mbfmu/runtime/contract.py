@@ -221,7 +221,10 @@ REQUIRED = tuple(name for name, signature in FUNCTIONS.items() if not signature.
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of a descriptor: `kind` is int, double or text; entries of int lie between two bounds, all in C."""
+    """A table of a descriptor: `kind` is int, double, text, variable (its place) or name (that of a variable).
+
+    Entries of int lie between two bounds, all in C.
+    """
 
     kind: str
     length: str
@@ -232,14 +235,14 @@ def _settables(kind: str) -> dict[str, Table]:
     """What can be set, by value reference, in four columns; structural choices are listed to say what can be done."""
     length = f"N{kind.upper()}_SETTABLES"
     return {
-        f"{kind}_places": Table("int", f"N{kind.upper()}S"),
+        f"{kind}_places": Table("variable", f"N{kind.upper()}S"),
         f"{kind}_lengths": Table("int", f"N{kind.upper()}S", ("0", f"N{kind.upper()}S")),
         f"{kind}_references": Table("int", length, ("0", f"N{kind.upper()}S - 1")),
         f"{kind}_settings": Table("int", length, ("0", "3")),
         f"{kind}_indices": Table("int", length, ("0", "INT_MAX")),
         f"{kind}_least": Table("double", length),
         f"{kind}_most": Table("double", length),
-        f"{kind}_names": Table("text", f"N{kind.upper()}S"),
+        f"{kind}_names": Table("name", f"N{kind.upper()}S"),
     }
 
 
@@ -299,7 +302,7 @@ OPERATIONS = (
 
 
 #: Number of the form that tables and tapes have in a descriptor.
-FORM = 2
+FORM = 3
 
 
 def length(size: str, sizes: dict[str, int]) -> int:
@@ -339,8 +342,8 @@ def header() -> str:
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
     lines += ["enum {", *(f"    TAPE_{name}," for name in OPERATIONS), "    TAPE_OPERATIONS", "};", ""]
     lines += ["typedef struct {"]
-    types = {"int": "const int *", "double": "const double *", "text": "const char **"}
-    lines += [f"    {types[table.kind]}{name};" for name, table in TABLES.items()]
+    types = {"int": "int *", "double": "double *", "text": "char **", "variable": "int *", "name": "char *"}
+    lines += [f"    const {types[table.kind]}{name};" for name, table in TABLES.items()]
     return "\n".join([*lines, "} Tables;", ""])
 
 

@@ -7,6 +7,7 @@ mbfmu/runtime/contract.py, in its order, each beginning at a multiple of 8 bytes
 from __future__ import annotations
 
 import array
+import bisect
 import functools
 import math
 import struct
@@ -72,7 +73,7 @@ def packed(
     """Sizes, tables and functions as a descriptor; functions that are compiled beside it are no tapes in it."""
     parts = [_integers(sizes[name] for name in contract.SIZES)]
     for name, table in contract.TABLES.items():
-        parts.append({"int": _integers, "double": _doubles, "text": _texts}[table.kind](tables[name]))
+        parts.append(_WRITERS[table.kind](tables[name]))
     for name in contract.FUNCTIONS:
         without = name in compiled or name not in functions
         parts.append(struct.pack("<4i", 0, 0, 0, 0) if without else cached_tape(functions[name]))
@@ -130,13 +131,41 @@ def _texts(values: Sequence[str]) -> bytes:
     return struct.pack("<II", len(content), 0) + _padded(content)
 
 
+def _variables(values: Sequence[int]) -> bytes:
+    """Places, their indices as distances from the one behind the last of the same store: rows of them pack well."""
+    following = [0] * len(contract.STORES)
+    distances = []
+    for place in values:
+        store, index = place >> 28, place & 0x0FFFFFFF
+        distances.append(store << 28 | (index - following[store]) & 0x0FFFFFFF)
+        following[store] = index + 1
+    return _integers(distances)
+
+
+def _names(values: Sequence[str]) -> bytes:
+    """Names of variables: a byte that says how much of the name before is the begin of this one, then its rest."""
+    parts, before = [], b""
+    for value in values:
+        name = value.replace("\0", "").encode()
+        lengths = range(1, min(len(before), len(name), 255) + 1)
+        shared = bisect.bisect(lengths, False, key=lambda length: before[:length] != name[:length])
+        parts.append(bytes([shared]) + name[shared:] + b"\0")
+        before = name
+    content = b"".join(parts)
+    return struct.pack("<II", len(content), 0) + _padded(content)
+
+
+#: How tables are written, by their kinds.
+_WRITERS = {"int": _integers, "double": _doubles, "text": _texts, "variable": _variables, "name": _names}
+
+
 def tables_of(
     equations: Equations, variables: Sequence[ScalarVariable], guid: str, lengths: Sequence[int] | None = None
 ) -> dict[str, Sequence[Any]]:
     """All tables of the contract, by name."""
     e = equations
     blocks = [block for block in e.blocks if block]
-    kinds, constants, strings = _variables(variables, lengths)
+    kinds, constants, strings = _tables_of_variables(variables, lengths)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
     return {
@@ -176,7 +205,7 @@ def tables_of(
     }
 
 
-def _variables(
+def _tables_of_variables(
     variables: Sequence[ScalarVariable], lengths: Sequence[int] | None
 ) -> tuple[dict[str, list[Any]], list[float], list[str]]:
     """Tables of the four FMI types, and the values of constants."""

@@ -29,11 +29,11 @@ static Status check_get(Instance *s, const char *function, const unsigned *vr, s
 
 /* Refuse a value that is not finite, as the standard has it for functions outside their domain (FMI 2.0.4, section 2.1.3:
    fmi2Discard). */
-static Status check_finite(const Instance *s, const char *function, double value, const char *name)
+static Status check_finite(Instance *s, const char *function, double value, const char *names, unsigned reference)
 {
     if (fabs(value) <= 1.7976931348623157e308) return STATUS_OK;
     return say(s, STATUS_DISCARD, "%s at time %.9g: %s is %g, no finite number: a division by zero, or a function outside its "
-               "range", function, s->now->latch_t, name, value);
+               "range", function, s->now->latch_t, name_of(s, names, reference), value);
 }
 
 static Status get_reals(Instance *s, const char *function, const unsigned *vr, size_t nvr, double *value)
@@ -42,7 +42,7 @@ static Status get_reals(Instance *s, const char *function, const unsigned *vr, s
     const int *places = s->tables->real_places;
     Status status = check_get(s, function, vr, nvr, value, places, NREALS);
     for (size_t i = 0; !status && i < nvr; ++i)
-        status = check_finite(s, function, value_at(s, places[vr[i]]), s->tables->real_names[vr[i]]);
+        status = check_finite(s, function, value_at(s, places[vr[i]]), s->tables->real_names, vr[i]);
     for (size_t i = 0; !status && i < nvr; ++i) value[i] = value_at(s, places[vr[i]]);
     return status;
 }
@@ -53,7 +53,7 @@ static Status get_integers(Instance *s, const char *function, const unsigned *vr
     const int *places = s->tables->integer_places;
     Status status = check_get(s, function, vr, nvr, value, places, NINTEGERS);
     for (size_t i = 0; !status && i < nvr; ++i)
-        status = check_finite(s, function, value_at(s, places[vr[i]]), s->tables->integer_names[vr[i]]);
+        status = check_finite(s, function, value_at(s, places[vr[i]]), s->tables->integer_names, vr[i]);
     for (size_t i = 0; !status && i < nvr; ++i) value[i] = (int)lround(value_at(s, places[vr[i]]));
     return status;
 }

@@ -13,12 +13,13 @@ static Status set_input_derivatives(Instance *s, const char *name, const unsigne
     for (size_t i = 0; i < nvr; ++i) {
         int which = find_settable(&table, vr[i]);
         if (which < 0 || table.settings[which] != SET_INPUT)
-            return say(s, STATUS_ERROR, "%s: %s is not an input", name, table.names[vr[i]]);
+            return say(s, STATUS_ERROR, "%s: %s is not an input", name, name_of(s, table.names, vr[i]));
         if (order[i] != 1)
-            return say(s, STATUS_ERROR, "%s: order %d of %s, order 1 is provided", name, order[i], table.names[vr[i]]);
+            return say(s, STATUS_ERROR, "%s: order %d of %s, order 1 is provided", name, order[i],
+                       name_of(s, table.names, vr[i]));
         if (!(fabs(value[i]) <= 1.7976931348623157e308))
             return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", name,
-                       table.names[vr[i]], value[i]);
+                       name_of(s, table.names, vr[i]), value[i]);
     }
     for (size_t i = 0; i < nvr; ++i) {
         double *to = s->du + table.indices[find_settable(&table, vr[i])];

@@ -87,6 +87,41 @@ static int read_texts(Reader *s, const char ***table, long n)
     return 1;
 }
 
+/* Names of variables: how many bytes of the name before are the begin of this one, the other bytes, a zero. Few are ever
+   read (name_of). */
+static int read_names(Reader *s, const char **table, long n)
+{
+    const unsigned *size = read_items(s, 1, 2 * sizeof *size);
+    const char *at = size ? read_items(s, *size, 1) : NULL;
+    size_t left = at ? *size : 0, before = 0;
+    *table = at;
+    for (long i = 0; i < n; ++i) {
+        const char *zero = left ? memchr(at + 1, 0, left - 1) : NULL;
+        size_t shared = zero ? (unsigned char)*at : 0, length = zero ? (size_t)(zero - at) : 0;
+        if (!zero || shared > before) return refuse_to_read(s, "the name of a variable is damaged");
+        before = shared + length - 1;
+        left -= length + 1;
+        at += length + 1;
+    }
+    return at != NULL;
+}
+
+/* Places of variables: each index is the distance from the one behind the last of the same store. */
+static int read_variables(Reader *s, const int **table, long n)
+{
+    const unsigned *items = read_items(s, (size_t)n, sizeof *items);
+    int *places = items ? model_allocate(s->model, (size_t)n * sizeof *places) : NULL;
+    unsigned following[16] = {0};
+    if (!places) return refuse_to_read(s, "no memory");
+    for (long i = 0; i < n; ++i) {
+        unsigned store = items[i] >> 28, index = (items[i] + following[store]) & 0x0fffffffu;
+        places[i] = (int)(store << 28 | index);
+        following[store] = index + 1;
+    }
+    *table = places;
+    return 1;
+}
+
 #include "contract.c"
 
 static int read_sizes(Reader *s)

@@ -479,7 +479,7 @@ static Outcome choose_length(Instance *s)
 {
     Trial *trial = &s->trial;
     double begin = trial->begin, remaining = trial->limit - begin, h = fmin(s->now->head.h, trial->longest);
-    int leaps = trial->over.length > 0 && trial->over.length < 0.9 * remaining;
+    int leaps = CONSTRAINED && trial->over.length > 0 && trial->over.length < 0.9 * remaining;
     trial->cut = 0;
     if (leaps) h = trial->over.length;
     else if (h >= remaining * (1 - 1e-6)) {
@@ -509,7 +509,7 @@ static Outcome judge(Instance *s, Outcome outcome)
     Head *head = &now->head;
     Trial *trial = &s->trial;
     double begin = trial->begin, end = trial->end, h = trial->h, error = trial->error, least;
-    int leaps = s->leaps, rejected = trial->rejected, cut = trial->cut;
+    int leaps = CONSTRAINED && s->leaps, rejected = trial->rejected, cut = trial->cut;
     /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
     trial->over.length = 0;
     double regular = CONSTRAINED && !outcome && error <= 1 ? trial->regular : INFINITY;
@@ -523,7 +523,7 @@ static Outcome judge(Instance *s, Outcome outcome)
         now->rejections += 1;
         return DONE;
     }
-    if (regular < (trial->branchings ? 1e-5 : 1e-6) * head->regularity) {
+    if (CONSTRAINED && regular < (trial->branchings ? 1e-5 : 1e-6) * head->regularity) {
         outcome = BRANCHING;
         because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
                 "depends on the other constraints there): let the step, or the run, end elsewhere, start with other "

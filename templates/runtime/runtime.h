@@ -198,6 +198,7 @@ typedef struct {
     const char *name;
     unsigned categories;
     char cause[1500];               /* of the last failure, for the log */
+    char shown[1000];               /* the name of a variable, for the log */
     int open_column;                /* of the last singular A, or of w that is not finite: the unknown in question */
 
     State *now;

@@ -62,6 +62,17 @@ static int prepare(Instance *s, const int *places, const unsigned *references, s
     return !(need_w | need_y) || refresh(s, need_y);
 }
 
+/* The name of a variable, put together from what it shares with the one before it and its own rest. */
+static const char *name_of(Instance *s, const char *names, unsigned reference)
+{
+    do {
+        size_t shared = (unsigned char)*names++, rest = strlen(names) + 1, room = sizeof s->shown - 1 - shared;
+        memcpy(s->shown + shared, names, rest < room ? rest : room);
+        names += rest;
+    } while (reference--);
+    return s->shown;
+}
+
 static double value_at(const Instance *s, int place)
 {
     unsigned index = index_of(place);
@@ -82,7 +93,7 @@ typedef struct {
     int n;
     const int *references, *settings, *indices;
     const double *least, *most;
-    const char **names; /* by value reference */
+    const char *names; /* by value reference */
 } Settables;
 
 #define SETTABLES(s, type, number) \
@@ -107,44 +118,35 @@ static int find_settable(const Settables *table, unsigned reference)
 }
 
 /* Why a variable cannot be set now, as a log line; STATUS_OK if it can. */
-static Status check_settable(const Instance *s, const char *function, const Settables *table, unsigned reference)
+static Status check_settable(Instance *s, const char *function, const Settables *table, unsigned reference)
 {
-    int which = find_settable(table, reference);
-    if (which < 0)
-        return say(s, STATUS_ERROR, "%s: %s is calculated by the model and cannot be set", function,
-                   table->names[reference]);
-    int setting = table->settings[which];
-    const char *name = table->names[reference];
-    if (setting == SET_STRUCTURE)
-        return say(s, STATUS_ERROR, "%s: %s is part of the model's structure: rebuild the FMU with the value wanted",
-                   function, name);
-    if (s->now->phase == ASKED && setting != SET_INPUT)
-        return say(s, STATUS_ERROR, "%s: %s is no input, and inputs are asked for", function, name);
-    if (s->now->phase == CONTINUOUS_TIME && setting != SET_INPUT)
-        return say(s, STATUS_ERROR, "%s: %s cannot be set in continuous-time mode: enter event mode first", function,
-                   name);
-    if ((s->now->phase & (STEP_COMPLETE | EVENT_MODE)) && setting != SET_INPUT && setting != SET_TUNABLE)
-        return say(s, STATUS_ERROR, "%s: %s can be set until initialisation ends only: reset the instance first",
-                   function, name);
-    return STATUS_OK;
+    int which = find_settable(table, reference), setting = which < 0 ? SET_STRUCTURE : table->settings[which];
+    Phase phase = s->now->phase;
+    const char *why = NULL;
+    if (which < 0) why = "is calculated by the model and cannot be set";
+    else if (setting == SET_INPUT) return STATUS_OK;
+    else if (setting == SET_STRUCTURE) why = "is part of the model's structure: rebuild the FMU with the value wanted";
+    else if (phase == ASKED) why = "is no input, and inputs are asked for";
+    else if (phase == CONTINUOUS_TIME) why = "cannot be set in continuous-time mode: enter event mode first";
+    else if ((phase & (STEP_COMPLETE | EVENT_MODE)) && setting != SET_TUNABLE)
+        why = "can be set until initialisation ends only: reset the instance first";
+    return why ? say(s, STATUS_ERROR, "%s: %s %s", function, name_of(s, table->names, reference), why) : STATUS_OK;
 }
 
 /* Why a variable cannot be set to this value, as a log line; STATUS_OK if it can. */
-static Status check_value(const Instance *s, const char *function, const Settables *table, unsigned reference,
-                          double value)
+static Status check_value(Instance *s, const char *function, const Settables *table, unsigned reference, double value)
 {
     Status status = check_settable(s, function, table, reference);
     if (status) return status;
     int which = find_settable(table, reference);
+    double least = table->least[which], most = table->most[which];
     if (!(fabs(value) <= 1.7976931348623157e308))
         return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", function,
-                   table->names[reference], value);
-    if (value < table->least[which])
-        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its least is %.9g; the values before are kept",
-                   function, table->names[reference], value, table->least[which]);
-    if (value > table->most[which])
-        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its greatest is %.9g; the values before are kept",
-                   function, table->names[reference], value, table->most[which]);
+                   name_of(s, table->names, reference), value);
+    if (value < least || value > most)
+        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its %s is %.9g; the values before are kept", function,
+                   name_of(s, table->names, reference), value, value < least ? "least" : "greatest",
+                   value < least ? least : most);
     return STATUS_OK;
 }
 

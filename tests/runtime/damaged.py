@@ -54,9 +54,10 @@ class Layout:
             self._add(Part(name, "size", 0, 4, (0, 1 << 24)), aligned=False)
         self._align()
         for name, table in contract.TABLES.items():
-            if table.kind == "text":
+            if table.kind in ("text", "name"):
                 self._add(Part(name, "length", 0, 8))
-                self._add(Part(name, "text", 0, struct.unpack_from("<I", data, self.parts[-1].begin)[0]))
+                end = struct.unpack_from("<I", data, self.parts[-1].begin)[0]
+                self._add(Part(name, table.kind, 0, end, count=len(tables[name])))
             else:
                 bounds = tuple(eval(bound, {}, known) for bound in table.bounds)
                 width = 8 if table.kind == "double" else 4
@@ -106,7 +107,21 @@ class Layout:
             return _is_tape(bytes(changed), part)
         if part.kind == "text":  # without the zero at its end, a text is missing
             return self.data[place] != 0
-        return None if part.kind == "length" or part.name == "experiment" else True
+        if part.kind == "name":
+            return _are_names(bytes(changed), part.count)
+        return None if part.kind in ("length", "variable") or part.name == "experiment" else True
+
+
+def _are_names(data: bytes, count: int) -> bool:
+    """How much of the name before each one takes over, the rest of it and a zero; what follows nobody reads."""
+    length = 0
+    for _ in range(count):
+        end = data.find(0, 1)
+        if end < 0 or data[0] > length:
+            return False
+        length = data[0] + end - 1
+        data = data[end + 1 :]
+    return True
 
 
 def _is_tape(data: bytes, part: Part) -> bool:

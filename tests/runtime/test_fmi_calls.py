@@ -147,6 +147,25 @@ def test_what_cannot_be_set_says_what_to_do(fmu_library):
     assert slave.get("s") == pytest.approx(0.1 * math.cos(0.2), abs=1e-7)
 
 
+def elsewhere():
+    """The oscillator in an assembly with names that share much, nothing, half a letter, and more than a byte counts."""
+    names = {"omega": "wagen.größe", "s": "wagen.grße", "v": "wagen.", "F": "x", "m": "m", "c": "m.c"}
+    names |= {"a": "assembly." * 40 + "a[1]", "energy": "assembly." * 40 + "a[2]", "axis": "assembly" * 150}
+    equations, variables = oscillator()
+    return equations, [dataclasses.replace(v, name=names.get(v.name, v.name)) for v in variables]
+
+
+def test_log_lines_have_the_names_of_variables(fmu_library):
+    slave = fmu_library(elsewhere).slave().start()
+    for v in elsewhere()[1]:
+        if v.name in ("x", "m.c"):  # they can be set
+            continue
+        slave.log.clear()
+        assert slave.status(slave.set, v.name, v.start or 0) == fmi2Error
+        shown = v.name[:999]  # there is an end to what the log takes
+        assert slave.log[0][2].startswith(f"fmi2Set{v.type}: {shown} ")
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_values_that_are_not_finite_are_discarded_and_the_old_ones_kept(fmu_library, value):
     slave = fmu_library(oscillator).slave().start()
