@@ -229,10 +229,10 @@ static Outcome finish_event(Instance *s, double kink)
     if (NDISCRETE) know_derivatives(s);
     head->chatter = head->end - head->begin < 1e-10 * s->now->longest_step ? head->chatter + 1 : 0;
     if (head->chatter < 1000) return DONE;
-    if (s->tables->time_switches[last])
+    if (!flips || s->tables->time_switches[last])
         because(s, "%s flips at instants that follow each other after %.3g s, at time %.9g: a run of so many events has no "
                 "end; choose a longer period or time between them",
-                s->tables->switch_names[last], head->end - head->begin, head->end);
+                flips ? s->tables->switch_names[last] : "what depends on time", head->end - head->begin, head->end);
     else
         because(s, "switches flip back and forth without end at time %.9g (%s): friction, a stop or a comparison that "
                 "should hold still needs a hysteresis or a width", head->end, s->tables->switch_names[last]);
