@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -576,14 +577,16 @@ def _without_animation(components: Iterable[Component], expressions: list[ca.SX]
     """Expressions with the symbols of animation parameters, which have no place in P, replaced by their values."""
     components = list(components)
     column_of_all = stacked(expressions)
+    of_hash: dict[int, tuple[Component, str, int]] = {}
+    known = [0] * len(components)  # how many symbols of each: values make further ones
     for _ in range(_DEPTH):
-        of_hash: dict[int, tuple[Component, str, int]] = {}
-        for component in components:
-            for name, symbol in component._symbols.items():
+        for number, component in enumerate(components):
+            for name, symbol in itertools.islice(component._symbols.items(), known[number], None):
                 declaration = component.parameter(name)
                 if declaration is not None and declaration.animation:
                     for i, key in enumerate(hashes(elements(symbol))):
                         of_hash[key] = component, name, i
+            known[number] = len(component._symbols)
         symbols = ca.symvar(column_of_all)
         found = [(s, of_hash[key]) for s, key in zip(symbols, hashes(symbols), strict=True) if key in of_hash]
         if not found:
