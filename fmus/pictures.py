@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import pathlib
 import sys
+from collections.abc import Mapping
 
 from matplotlib.figure import Figure
 
@@ -44,7 +45,7 @@ def draw(name: str, cls: type[Assembly]) -> pathlib.Path:
     return path
 
 
-def page(gallery: dict[str, type[Assembly]]) -> str:
+def page(gallery: Mapping[str, type[Assembly]]) -> str:
     """The page, with a picture per assembly."""
     lines = [
         "# The gallery",

@@ -153,6 +153,14 @@ def test_import_stays_light(module: str) -> None:
     assert not loaded & {"casadi", "scipy", "numpy", "matplotlib", "fmpy", "lxml"}
 
 
+def test_an_assembly_is_loaded_without_the_others() -> None:
+    code = "import json, sys, mbfmu; mbfmu.load('double_pendulum'); print(json.dumps(sorted(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(json.loads(done.stdout))
+    assert {name for name in loaded if name.startswith("mbfmu.fmus.")} == {"mbfmu.fmus.double_pendulum"}
+    assert not loaded & {"scipy.linalg", "lark"}
+
+
 @pytest.mark.parametrize(
     "first", ["import mbfmu.simulation", "from mbfmu.simulation import Result", "import mbfmu.cli"]
 )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
+import gc
 import pathlib
 import signal
 import sys
@@ -543,6 +545,7 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one message on one line, the last of stderr."""
+    atexit.register(gc.freeze)  # the system takes all memory back: nobody has to look for garbage in it
     try:
         with terminable():
             return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)

@@ -9,6 +9,8 @@ None of this happens unless a scene is asked for.
 from __future__ import annotations
 
 import dataclasses
+import functools
+import itertools
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +19,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.scope import Facts, Notes, Scope, column, elements, open_scope
+from mbfmu.dynamics.scope import Facts, Notes, Scope, column, elements, hashes, open_scope
 from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import stacked
 from mbfmu.errors import ModelError
@@ -270,7 +272,7 @@ class Drawing(Scope):
             "color": color,
         }
         taken = self._taken(name, values | self._placed(frame, r, R, specularCoefficient), _ATTRIBUTES)
-        taken["extra"] = ca.vec(column(extra))
+        taken["extra"] = _one_column(extra)
         self._notes.shapes.append(_Sketch(self._component, name, shapeType, taken))
 
     def _placed(self, frame: Any, r: Any, R: Orientation | None, specularCoefficient: Any) -> dict[str, Any]:
@@ -288,7 +290,7 @@ class Drawing(Scope):
         }
 
     def _taken(self, name: str, values: Mapping[str, Any], sizes: Mapping[str, int]) -> dict[str, ca.SX]:
-        taken = {key: ca.vec(column(values[key])) for key in sizes}
+        taken = {key: _one_column(values[key]) for key in sizes}
         for key, size in sizes.items():
             if taken[key].numel() != size:
                 raise ModelError(
@@ -498,7 +500,7 @@ class Drawn:
     up: tuple[float, float, float]
     folders: tuple[str, ...] = ()
 
-    @property
+    @functools.cached_property
     def entries(self) -> dict[str, list[Shown]]:
         """The attributes of all shapes that are no constants, as what can be seen of the components: by path."""
         found: dict[str, list[Shown]] = {}
@@ -575,22 +577,25 @@ def _without_animation(components: Iterable[Component], expressions: list[ca.SX]
     """Expressions with the symbols of animation parameters, which have no place in P, replaced by their values."""
     components = list(components)
     column_of_all = stacked(expressions)
+    of_hash: dict[int, tuple[Component, str, int]] = {}
+    known = [0] * len(components)  # how many symbols of each: values make further ones
     for _ in range(_DEPTH):
-        of_hash: dict[int, tuple[Component, str, int]] = {}
-        for component in components:
-            for name in component._symbols:
-                declaration = component.parameters().get(name)
+        for number, component in enumerate(components):
+            for name, symbol in itertools.islice(component._symbols.items(), known[number], None):
+                declaration = component.parameter(name)
                 if declaration is not None and declaration.animation:
-                    for i, scalar in enumerate(ca.vertsplit(ca.vec(component.symbol(name)))):
-                        of_hash[scalar.element_hash()] = component, name, i
-        found = [(s, of_hash[s.element_hash()]) for s in ca.symvar(column_of_all) if s.element_hash() in of_hash]
+                    for i, key in enumerate(hashes(elements(symbol))):
+                        of_hash[key] = component, name, i
+            known[number] = len(component._symbols)
+        symbols = ca.symvar(column_of_all)
+        found = [(s, of_hash[key]) for s, key in zip(symbols, hashes(symbols), strict=True) if key in of_hash]
         if not found:
             break
         values: dict[tuple[int, str], ca.SX] = {}
         given = []
         for _, (component, name, i) in found:
             if (id(component), name) not in values:
-                values[id(component), name] = ca.vec(column(component.value(name)))
+                values[id(component), name] = _one_column(component.value(name))
             given.append(values[id(component), name][i])
         column_of_all = ca.substitute(column_of_all, ca.vertcat(*(s for s, _ in found)), ca.vertcat(*given))
     else:
@@ -626,7 +631,7 @@ def _folders(assembly: Any, components: Iterable[Any]) -> tuple[str, ...]:
 
 
 def _is_world(component: Any) -> bool:
-    return bool(getattr(component, "is_world", False))
+    return bool(getattr(type(component), "is_world", False))
 
 
 def _kind(component: Component) -> str:
@@ -643,6 +648,12 @@ def _scalars(sketch: _Sketch, key: str, value: ca.SX) -> list[tuple[str, ca.SX]]
     """The elements of an attribute, by their names within the component."""
     name, scalars = f"{sketch.name}.{key}", elements(value)
     return [(f"{name}[{i + 1}]" if len(scalars) > 1 else name, scalar) for i, scalar in enumerate(scalars)]
+
+
+def _one_column(value: Any) -> ca.SX:
+    """A value, the columns of a matrix one under the other."""
+    found = column(value)
+    return found if found.is_column() else ca.vec(found)
 
 
 def _joined(path: str, name: str) -> str:

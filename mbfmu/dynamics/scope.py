@@ -136,6 +136,18 @@ class Behaviour:
         """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
         return leaves_in(expression, self.leaf_of)
 
+    def leaf_alone(self, expression: ca.SX) -> Leaf | None:
+        """The leaf that an expression is, with all its elements and nothing else; None where it is no leaf."""
+        if not expression.is_dense():
+            return None
+        scalars = elements(expression)
+        found = self.leaf_of.get(scalars[0].element_hash()) if scalars else None
+        if found is None:
+            return None
+        symbol = self.leaves[found[0]]
+        is_whole = expression.shape == symbol.shape and hashes(scalars) == hashes(elements(symbol))
+        return found[0] if is_whole else None
+
     def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
         """Potentials that the component determines at its connectors of a kind."""
         ports = self.component.ports()
@@ -222,6 +234,8 @@ class Notes:
     def rate_of(self, expression: Any) -> ca.SX:
         """Time derivative of an expression in the leaves."""
         expression = column(expression)
+        if expression.is_constant():
+            return ca.SX.zeros(*expression.shape)
         symbols, rates = [], []
         for leaf, index, symbol in self.leaves_in(expression):
             if leaf.is_discrete:
@@ -236,7 +250,8 @@ class Notes:
             rates.append(elements(rate)[index])
         if not symbols:
             return ca.SX.zeros(*expression.shape)
-        return ca.jtimes(expression, ca.vertcat(*symbols), ca.vertcat(*rates))
+        along, speed = (parts[0] if len(parts) == 1 else ca.vertcat(*parts) for parts in (symbols, rates))
+        return ca.jtimes(expression, along, speed)
 
     def behaviour(self) -> Behaviour:
         """All of it, finished."""

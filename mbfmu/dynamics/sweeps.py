@@ -202,7 +202,14 @@ class Sweeps:
     ) -> list[ca.SX]:
         """Local expressions of a component with every leaf replaced by its value, or by what is given for it."""
         behaviour = self.behaviours[path]
-        expressions = self._with_differences(path, list(expressions), given)
+        expressions = list(expressions)
+        if all(expression.is_constant() for expression in expressions):
+            return expressions
+        alone = behaviour.leaf_alone(expressions[0]) if len(expressions) == 1 else None
+        if alone is not None:
+            value = given[alone] if alone in given else alone.value(self, path)
+            return [_like(value, behaviour.leaves[alone])]
+        expressions = self._with_differences(path, expressions, given)
         column = expressions[0] if len(expressions) == 1 else ca.veccat(*expressions)
         found = list(dict.fromkeys(leaf for leaf, *_ in behaviour.leaves_in(column)))
         if not found:
@@ -287,7 +294,8 @@ class Sweeps:
 
     def coordinate(self, path: str, name: str, size: int, order: int) -> ca.SX:
         """A joint's coordinate, or its derivative."""
-        return ca.vertcat(*(self.scalar(CoordinateNode(path, name, i), order) for i in range(size)))
+        found = [self.scalar(CoordinateNode(path, name, i), order) for i in range(size)]
+        return found[0] if size == 1 else ca.vertcat(*found)
 
     def unknown(self, path: str, leaf: leaves.Leaf) -> ca.SX:
         """A quaternion, speed, acceleration, state, multiplier or mode of a component."""

@@ -18,7 +18,6 @@ from collections.abc import Sequence
 
 import casadi as ca
 import numpy as np
-import scipy
 
 from mbfmu.dynamics.constraints import Constraints, Rows, chosen, closed_loops
 from mbfmu.dynamics.motion import Motion
@@ -106,9 +105,10 @@ def reduced(A: ca.SX, b: ca.SX, speeds: int, kept: int) -> Reduced:
     system.run()
     entries = [(i, j, value) for i in system.open_rows for j, value in system.rows[i].items()]
     size = A.size1()
-    places = np.array([(i, size + j) for i, j, _ in entries], dtype=int).reshape(-1, 2)
-    touching = scipy.sparse.coo_matrix((np.ones(len(entries)), (places[:, 0], places[:, 1])), (2 * size, 2 * size))
-    part = scipy.sparse.csgraph.connected_components(touching, directed=False)[1]
+    rows_of_entries, columns_of_entries = [i for i, _, _ in entries], [size + j for _, j, _ in entries]
+    touching = ca.Sparsity.triplet(2 * size, 2 * size, rows_of_entries, columns_of_entries)
+    count, order, offsets = (touching + touching.T).scc()
+    part = {node: number for number in range(count) for node in order[offsets[number] : offsets[number + 1]]}
     needed = {part[size + j] for j in range(kept)}
     columns = [j for j in sorted(system.open_columns) if part[size + j] in needed]
     held = range(speeds, kept)

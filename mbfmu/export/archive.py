@@ -11,6 +11,7 @@ import secrets
 import tempfile
 import zipfile
 from collections.abc import Iterator
+from typing import Self
 
 from mbfmu.errors import BuildError
 
@@ -106,16 +107,33 @@ def _room(target: pathlib.Path) -> Iterator[None]:
         ) from None
 
 
-def write_archive(folder: pathlib.Path, file: pathlib.Path, date: datetime.datetime) -> None:
-    """Write everything below `folder` into the ZIP archive `file`, the same bytes for the same content and date.
+class Archive:
+    """A ZIP archive in the making, the same bytes for the same content, order and date.
 
-    Entries are sorted, have forward slashes and no leading `./`, all the same date and fixed permissions.
+    Entries have forward slashes and no leading `./`, all the same date and fixed permissions.
     """
-    moment = min(max(date.astimezone(datetime.UTC), _EARLIEST), _LATEST)
-    names = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
-    with zipfile.ZipFile(file, "w") as archive:
-        for name in sorted(names):
-            entry = zipfile.ZipInfo(name, moment.timetuple()[:6])
+
+    def __init__(self, file: pathlib.Path, date: datetime.datetime) -> None:
+        self._moment = min(max(date.astimezone(datetime.UTC), _EARLIEST), _LATEST).timetuple()[:6]
+        self._archive = zipfile.ZipFile(file, "w")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+
+    def add(self, folder: pathlib.Path) -> None:
+        """Add everything below `folder` that has not been added yet, sorted by name."""
+        names = {path.relative_to(folder).as_posix(): path for path in folder.rglob("*") if path.is_file()}
+        for name in sorted(names.keys() - set(self._archive.namelist())):
+            entry = zipfile.ZipInfo(name, self._moment)
             entry.create_system = 3  # Unix, also where Windows writes: it decides how external_attr is read
             entry.external_attr = (0o100755 if name.startswith("binaries/") else 0o100644) << 16
-            archive.writestr(entry, names[name].read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)
+            self._archive.writestr(entry, names[name].read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)
+
+
+def write_archive(folder: pathlib.Path, file: pathlib.Path, date: datetime.datetime) -> None:
+    """Write everything below `folder` into the ZIP archive `file`."""
+    with Archive(file, date) as archive:
+        archive.add(folder)

@@ -15,7 +15,7 @@ from mbfmu.dynamics.drawing import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
 from mbfmu.export import layered_wasm, native, python
-from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
+from mbfmu.export.archive import Archive, build_date, replacing, temporary_folder
 from mbfmu.export.arrays import arrange
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
@@ -24,7 +24,7 @@ from mbfmu.export.model_description_3 import build_description, model_descriptio
 from mbfmu.export.model_exchange import obstacle
 from mbfmu.modeling import Assembly
 from mbfmu.runtime import arguments
-from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, require_compiler
+from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, own_work, require_compiler
 from mbfmu.runtime.component import ready_component
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
@@ -201,9 +201,10 @@ def build(
         if fmi == 2:
             # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
             shown = tuple(variable for variable in shown if variable.causality != "independent")
-        fill(folder, system, shown, fmi, made, sources, wasm, report)
-        report("Writing the archive")
-        write_archive(folder, part, build_date())
+        with Archive(part, build_date()) as archive:
+            fill(folder, system, shown, fmi, made, sources, wasm, archive, report)
+            report("Writing the archive")
+            archive.add(folder)
     return file
 
 
@@ -215,9 +216,10 @@ def fill(
     made: Kind,
     sources: bool,
     wasm: bool,
+    archive: Archive,
     report: Callable[[str], None],
 ) -> None:
-    """Write everything that an FMU contains into an empty folder."""
+    """Write everything that an FMU contains into an empty folder, and in the archive what is there before libraries."""
     target, kind, platforms = made.target, made.equations, made.platforms
     identifier = model_identifier(system.name)
     equations = system.equations
@@ -237,6 +239,10 @@ def fill(
             # Compilers are at work while the rest is written.
             for platform in platforms if kind == "compiled" else ():
                 compiling[platform] = stack.enter_context(native.compilation(written, identifier, platform))
+        writing = stack.enter_context(contextlib.ExitStack())
+        if compiling:
+            writing.enter_context(own_work())
+        if written is not None:
             written.write_equations()
         guid = fingerprint(equations, scalars, references, f"{target} {kind} {fmi}")
         if written is not None:
@@ -291,6 +297,9 @@ def fill(
                 shutil.copyfile(file, folder / "sources" / file.name)
             if fmi == 3:
                 (folder / "sources" / "buildDescription.xml").write_bytes(build_description(identifier, written.units))
+        if compiling:
+            archive.add(folder)
+        writing.close()
         for platform, started in compiling.items():
             report(f"Compiling for {platform}")
             native.write_library(folder, platform, identifier, started, fmi)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from lxml import etree
 
@@ -22,8 +22,33 @@ def set_attributes(element: etree._Element, **attributes: Value | None) -> None:
 
 def add(parent: etree._Element, tag: str, **attributes: Value | None) -> etree._Element:
     """Add an element with the attributes that are not None."""
-    given = {name: _text(value) for name, value in attributes.items() if value is not None}
-    return etree.SubElement(parent, tag, given)
+    return etree.SubElement(parent, tag, _given(attributes))
+
+
+def single(tag: str, **attributes: Value | None) -> etree._Element:
+    """An element with the attributes that are not None, which is part of no other."""
+    return etree.Element(tag, _given(attributes))
+
+
+def document(root: etree._Element, tag: str, children: Iterable[etree._Element]) -> bytes:
+    """The file of `root`, whose one element with this tag, empty in the tree, has these children.
+
+    One after the other is made, written and forgotten: ten thousands of them at once would take much more memory than
+    their text.
+    """
+    etree.indent(root, " ")
+    whole: bytes = etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    before, _, after = whole.partition(f"<{tag}/>".encode())
+    text = bytearray()
+    for child in children:
+        etree.indent(child, " ", level=2)
+        text += b"\n  " + etree.tostring(child, encoding="UTF-8")
+    start, end = f"<{tag}>".encode(), f"\n </{tag}>".encode()
+    return b"".join((before, start, text, end, after)) if text else whole
+
+
+def _given(attributes: Mapping[str, Value | None]) -> dict[str, str]:
+    return {name: _text(value) for name, value in attributes.items() if value is not None}
 
 
 def _text(value: Value) -> str:

@@ -6,6 +6,7 @@ import dataclasses
 import functools
 import hashlib
 import importlib.resources
+import operator
 import uuid
 from collections.abc import Iterator, Sequence
 from importlib.resources.abc import Traversable
@@ -19,6 +20,9 @@ from mbfmu.runtime.variables import ScalarVariable
 
 #: Packages whose files become part of FMUs: a change of the runtime is a change of the FMU.
 RUNTIME_PACKAGES = ("mbfmu.runtime", "mbfmu.templates")
+
+#: All that a variable says of itself but for its type.
+_OWN = operator.attrgetter(*(f.name for f in dataclasses.fields(ScalarVariable) if f.name != "declared_type"))
 
 
 def fingerprint(
@@ -40,8 +44,7 @@ def fingerprint(
     add(mbfmu.__version__)
     shown = functools.cache(repr)  # of types, which many variables share
     for variable, reference in zip(variables, references, strict=True):
-        own = vars(variable) | {"declared_type": None}
-        add(f"{reference} {own!r} {shown(variable.declared_type)}")
+        add(f"{reference} {_OWN(variable)!r} {shown(variable.declared_type)}")
     for field in dataclasses.fields(equations):
         if field.name != "functions":
             add(f"{field.name} {getattr(equations, field.name)!r}")

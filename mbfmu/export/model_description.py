@@ -6,14 +6,14 @@ import dataclasses
 import datetime
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from lxml import etree
 
 import mbfmu
 from mbfmu.export.annotations import annotate
-from mbfmu.export.elements import Value, add, set_attributes, unit_definitions
+from mbfmu.export.elements import Value, add, document, set_attributes, single, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
 from mbfmu.export.type_definitions import TypeDefinitions
@@ -144,10 +144,10 @@ def model_description(
     types.define(root)
     add_general(root, equations, LOG_CATEGORIES)
     annotate(root, 2, figures, variables, scene)
-    _model_variables(root, variables, references, types, model_exchange and drifts(equations))
+    add(root, "ModelVariables")
     _model_structure(root, equations, variables)
-    etree.indent(root, " ")
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    reinit = model_exchange and drifts(equations)
+    return document(root, "ModelVariables", _model_variables(variables, references, types, reinit))
 
 
 def description_root(
@@ -232,19 +232,13 @@ def _add_interface(root: etree._Element, tag: str, files: Sequence[str], **attri
 
 
 def _model_variables(
-    root: etree._Element,
-    variables: Sequence[ScalarVariable],
-    references: Sequence[int],
-    types: TypeDefinitions,
-    reinit: bool,
-) -> None:
-    """Add all variables; with `reinit`, states are marked as such that events may change."""
+    variables: Sequence[ScalarVariable], references: Sequence[int], types: TypeDefinitions, reinit: bool
+) -> Iterator[etree._Element]:
+    """Elements of all variables; with `reinit`, states are marked as such that events may change."""
     states = {variable.derivative_of for variable in variables} if reinit else set()
     position = {variable.name: i + 1 for i, variable in enumerate(variables)}
-    parent = add(root, "ModelVariables")
     for variable, reference in zip(variables, references, strict=True):
-        element = add(
-            parent,
+        element = single(
             "ScalarVariable",
             # First what differs in every element: what follows, archives pack better.
             valueReference=reference,
@@ -257,6 +251,7 @@ def _model_variables(
         )
         attributes = types.attributes(variable) | _own_attributes(variable, position)
         add(element, variable.type, **attributes, reinit=True if variable.name in states else None)
+        yield element
 
 
 def _own_attributes(variable: ScalarVariable, position: dict[str, int]) -> dict[str, Value | None]:

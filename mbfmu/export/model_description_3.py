@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from lxml import etree
 
 from mbfmu.export.annotations import annotate
 from mbfmu.export.arrays import INDICATORS, TYPES, Arrangement, Variable, places, states_of
-from mbfmu.export.elements import Value, add, unit_definitions
+from mbfmu.export.elements import Value, add, document, single, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
 from mbfmu.export.model_description import LOG_CATEGORIES, add_general, description_root
 from mbfmu.export.model_exchange import drifts, needs_completed_steps
@@ -91,12 +91,12 @@ def model_description_3(
     types.define(root, TYPES)
     add_general(root, equations, {name: text.replace("fmi2", "fmi3") for name, text in LOG_CATEGORIES.items()})
     states = states_of(arrangement.variables)
-    _model_variables(root, arrangement.variables, states, types, reinit=model_exchange and drifts(equations))
+    add(root, "ModelVariables")
     _model_structure(root, equations, arrangement, states)
     scalars = [e for v in arrangement.variables for alias in (v, *v.aliases) for e in alias.elements]
     annotate(root, 3, figures, scalars, scene)
-    etree.indent(root, " ")
-    return etree.tostring(root, xml_declaration=True, encoding="UTF-8")
+    reinit = model_exchange and drifts(equations)
+    return document(root, "ModelVariables", _model_variables(arrangement.variables, states, types, reinit))
 
 
 def build_description(identifier: str, files: Iterable[str]) -> bytes:
@@ -116,15 +116,9 @@ def _with_aliases(variables: Iterable[Variable]) -> list[ScalarVariable]:
 
 
 def _model_variables(
-    root: etree._Element,
-    variables: Sequence[Variable],
-    states: Sequence[tuple[Variable, Variable]],
-    types: TypeDefinitions,
-    *,
-    reinit: bool,
-) -> None:
-    """Add all variables; with `reinit`, states are marked as such that events may change."""
-    parent = add(root, "ModelVariables")
+    variables: Sequence[Variable], states: Sequence[tuple[Variable, Variable]], types: TypeDefinitions, reinit: bool
+) -> Iterator[etree._Element]:
+    """Elements of all variables; with `reinit`, states are marked as such that events may change."""
     references = {derivative.name: state.reference for state, derivative in states}
     at = places(variables)
     changing = {state.name for state, _ in states} if reinit else set()
@@ -134,8 +128,7 @@ def _model_variables(
         derivative = references.get(variable.name)
         if derivative is None and base is not None and base[0].shape == variable.shape and base[1] == 0:
             derivative = base[0].reference
-        element = add(
-            parent,
+        element = single(
             kind,
             # First what differs in every element: what follows, archives pack better.
             valueReference=variable.reference,
@@ -160,6 +153,7 @@ def _model_variables(
             unit = alias.first.display_unit if alias.first.unit is not None else None
             shown = {"displayUnit": unit if unit != first.display_unit else None}
             add(element, "Alias", name=alias.name, description=alias.description or None, **shown)
+        yield element
 
 
 def _is_exchanged(variable: ScalarVariable) -> bool:

@@ -170,6 +170,8 @@ def _kind(hint: Any) -> Any:
 
 def _check_mixture(values: dict[str, tuple[Any, int]]) -> None:
     """Symbols must be all SX or all MX, and numbers beside them must be single (no leading axes)."""
+    if len({type(value) for value, _ in values.values()}) < 2:
+        return
     symbols = {type(value).__name__: name for name, (value, _) in values.items() if alg.is_symbolic(value)}
     if len(symbols) > 1:
         raise ValueError(f"{symbols['SX']} is SX and {symbols['MX']} is MX: expected symbols of one type")

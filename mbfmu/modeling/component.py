@@ -260,6 +260,11 @@ class Component:
         """Declared parameters that are enabled."""
         return {k: d for k, d in self._declared_parameters.items() if d.enabled(self)}
 
+    def parameter(self, name: str) -> Parameter | None:
+        """A declared parameter that is enabled; None where there is none of this name."""
+        declaration = self._declared_parameters.get(name)
+        return declaration if declaration is not None and declaration.enabled(self) else None
+
     def switching_on(self, port: Port) -> list[str]:
         """Which value of one other Boolean or enumeration would enable a connector, as `name=value`."""
         found = []
@@ -604,7 +609,7 @@ class Component:
             if declaration.type is not types.Orientation:
                 value = declaration.checked(value, self.where)
         elif name not in self._values:
-            value = declaration.checked(value, self.where)
+            value = declaration.checked_default(self.where)
         return value
 
     def original(self, name: str) -> Any:
@@ -613,7 +618,7 @@ class Component:
         while owner is not None and getattr(value, "is_symbolic", lambda: False)() and value.is_scalar():
             symbols = {s.element_hash(): n for n, s in owner._symbols.items() if s.is_scalar()}
             passed = symbols.get(value.element_hash())
-            if passed is None or passed not in owner.parameters():
+            if passed is None or owner.parameter(passed) is None:
                 break
             value, owner = owner.value(passed), owner._owner
         return value

@@ -170,6 +170,13 @@ class Parameter(Declaration):
         self.min = type.min if min is None else (None if min == -math.inf else min)
         self.max = type.max if max is None else max
         self.nonzero = nonzero
+        self._default: Any = None
+
+    def checked_default(self, where: str) -> Any:
+        """The default, as `checked` gives it, which looks at it once for all components that have it."""
+        if self._default is None:
+            self._default = self.checked(self.default, where)
+        return self._default.copy() if isinstance(self._default, np.ndarray) else self._default
 
     def checked(self, value: Any, where: str) -> Any:
         """`value` in the form in which it is kept, after checks of type, shape and bounds that need no symbols.

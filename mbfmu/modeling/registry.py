@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import inspect
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from importlib.metadata import EntryPoint, entry_points
 
 from mbfmu.errors import ModelError
@@ -50,20 +50,36 @@ def _classes_of(module: types.ModuleType) -> Iterator[type[Component]]:
             yield value
 
 
-@functools.cache
-def assemblies() -> dict[str, type[Assembly]]:
-    """Gallery name -> assembly class, of all installed packages.
+class _Gallery(Mapping[str, type[Assembly]]):
+    """Classes by names, which are known at once; each is loaded when it is asked for."""
 
-    Raises:
-        ModelError: an entry point cannot be loaded, or names no assembly.
-    """
-    found = {}
-    for entry in sorted(entry_points(group="mbfmu.assemblies"), key=lambda e: e.name):
+    def __init__(self, entries: Iterable[EntryPoint]) -> None:
+        self._entries = {entry.name: entry for entry in sorted(entries, key=lambda entry: entry.name)}
+
+    def __getitem__(self, name: str) -> type[Assembly]:
+        entry = self._entries[name]
         cls = _loaded(entry)
         if not (inspect.isclass(cls) and issubclass(cls, Assembly)):
             raise ModelError(f"entry point {entry.name} = {entry.value}: must name an Assembly class")
-        found[entry.name] = cls
-    return found
+        return cls
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+
+@functools.cache
+def assemblies() -> Mapping[str, type[Assembly]]:
+    """Gallery name -> assembly class, of all installed packages.
+
+    To ask for a class raises ModelError where its entry point cannot be loaded, or names no assembly.
+    """
+    return _Gallery(entry_points(group="mbfmu.assemblies"))
 
 
 def _loaded(entry: EntryPoint) -> object:

@@ -66,6 +66,20 @@ _PROCESSORS = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cp
 _FREE = threading.BoundedSemaphore(_PROCESSORS)
 
 
+@contextlib.contextmanager
+def own_work() -> Iterator[None]:
+    """Keep a processor, where one is free, from further compilers: in the block this process has work for it itself.
+
+    The compiler that takes longest would otherwise share a processor with it, and everybody waits for that one.
+    """
+    is_kept = _FREE.acquire(blocking=False)
+    try:
+        yield
+    finally:
+        if is_kept:
+            _FREE.release()
+
+
 @dataclasses.dataclass(frozen=True)
 class Compiler:
     """A C compiler with the driver interface of gcc and clang, and the platform that it makes libraries for.

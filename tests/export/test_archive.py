@@ -10,7 +10,7 @@ import zipfile
 import pytest
 
 from mbfmu.errors import BuildError
-from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
+from mbfmu.export.archive import Archive, build_date, replacing, temporary_folder, write_archive
 
 DATE = datetime.datetime(2024, 2, 29, 12, 30, 2, tzinfo=datetime.UTC)
 
@@ -40,6 +40,19 @@ def test_entries_are_sorted_and_reproducible(tmp_path: pathlib.Path) -> None:
     assert {entry.compress_type for entry in entries} == {zipfile.ZIP_DEFLATED}
     assert entries[0].external_attr >> 16 == 0o100755
     assert entries[1].external_attr >> 16 == 0o100644
+
+
+def test_what_comes_later_is_added_once(tmp_path: pathlib.Path) -> None:
+    folder = fill(tmp_path / "content")
+    with Archive(tmp_path / "a.fmu", DATE) as archive:
+        archive.add(folder)
+        for name in ("late.txt", "binaries/linux64/another.so"):
+            (folder / name).write_text(name, encoding="utf-8")
+        archive.add(folder)
+    with zipfile.ZipFile(tmp_path / "a.fmu") as found:
+        assert found.testzip() is None
+        assert found.namelist()[4:] == ["binaries/linux64/another.so", "late.txt"]
+        assert found.read("late.txt") == b"late.txt"
 
 
 def test_dates_before_1980_are_clipped(tmp_path: pathlib.Path) -> None:

@@ -19,7 +19,7 @@ from mbfmu.export import pieces
 from mbfmu.export.native import build_library, write_sources
 from mbfmu.export.pieces import Written
 from mbfmu.runtime import build
-from mbfmu.runtime.compilers import Compilation, Compiler, find_compiler, host_platform, library_name
+from mbfmu.runtime.compilers import Compilation, Compiler, find_compiler, host_platform, library_name, own_work
 
 GUID = "{0123}"
 
@@ -190,3 +190,31 @@ def test_all_compilers_stop_at_once(tmp_path, monkeypatch, broken):
             os.kill(int(file.read_text()), 0)
     assert not (tmp_path / "cache").exists()
     assert not list(folder.rglob("*.o"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
+def test_own_work_has_a_processor(tmp_path, monkeypatch):
+    """Of two compilers on two processors the second begins when this process has nothing left to do but to wait."""
+    monkeypatch.setenv("MBFMU_CACHE", "")
+    monkeypatch.setattr("mbfmu.runtime.compilers._FREE", threading.BoundedSemaphore(2))
+    script, log = tmp_path / "cc", tmp_path / "log"
+    script.write_text(
+        '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n'
+        f'echo "begins" >> {log}; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo "$2 is made" > "$2"\n'
+    )
+    script.chmod(0o755)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    with Compilation(Compiler((str(script),), host_platform()), folder, "library.so", build.headers()) as compilation:
+        with own_work():
+            for name in ("a.c", "b.c"):
+                (folder / name).write_text("")
+                compilation.start(name, ["-O2"], [])
+            while not log.exists():
+                time.sleep(0.02)
+            time.sleep(0.2)
+            assert log.read_text().split() == ["begins"]
+        while log.read_text().split() != ["begins", "begins"]:
+            time.sleep(0.02)
+        (tmp_path / "go").touch()
+        assert compilation.library() == b"library.so is made\n"
