@@ -166,7 +166,6 @@ def equations(
         name=assembly.name,
         quaternions=unknowns.quaternion_offsets,
         free=parameters.open,
-        initial_with_w=initial.with_w,
         fixed=initial.fixed,
         given=initial.given,
         weights=initial.weights,
