@@ -230,7 +230,7 @@ class OnOffController(_Memory):
 
     modelica_name = "Blocks.Logical.OnOffController"
 
-    bandwidth = Parameter(t.Real, required, "Bandwidth around reference signal")
+    bandwidth = Parameter(t.Real, required, "Bandwidth around reference signal", min=0)
     pre_y_start = Parameter(t.Boolean, False, "Value of pre(y) at initial time")
     reference = RealInput("Connector of Real input signal used as reference signal")
     u = RealInput("Connector of Real input signal used as measurement signal")

@@ -10,6 +10,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
+from mbfmu.errors import ModelError
 from mbfmu.modeling import (
     BooleanInput,
     BooleanOutput,
@@ -63,6 +64,12 @@ class MatrixGain(Component):
     )
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("K")[1],))
     y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("K")[0],))
+
+    def check_values(self) -> None:
+        super().check_values()
+        shape = self.shape_of("K")
+        if len(shape) != 2:
+            raise ModelError(f"{self.where}.K: expected a matrix such as [[1, 0], [0, 1]], got shape {shape}")
 
     def equations(self) -> None:
         self.y = self.K @ self.u
