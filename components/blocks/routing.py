@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.blocks.interfaces import MISO
+from mbfmu.components.blocks.interfaces import MIMO, MISO, SIMO, MIMOs
 from mbfmu.errors import ModelError
 from mbfmu.modeling import (
     BooleanInput,
@@ -34,29 +34,21 @@ class RealPassThrough(Component):
         self.y = self.u
 
 
-class Replicator(Component):
+class Replicator(SIMO):
     """Signal replicator."""
 
     modelica_name = "Blocks.Routing.Replicator"
-
-    nout = Parameter(t.Integer, 1, "Number of outputs", min=1)
-    u = RealInput("Connector of Real input signal")
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.nout,))
 
     def equations(self) -> None:
         self.y = ca.repmat(self.u, self.nout, 1)
 
 
-class ExtractSignal(Component):
+class ExtractSignal(MIMO):
     """Extract signals from an input signal vector."""
 
     modelica_name = "Blocks.Routing.ExtractSignal"
 
-    nin = Parameter(t.Integer, 1, "Number of inputs", min=1)
-    nout = Parameter(t.Integer, 1, "Number of outputs", min=1)
     extract = Parameter(t.Integer, lambda self: tuple(range(1, self.nout + 1)), "Extracting vector", shape=None)
-    u = RealInput("Connector of Real input signals", shape=lambda self: (self.nin,))
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.nout,))
 
     def equations(self) -> None:
         wanted = (self.extract,) if isinstance(self.extract, int) else tuple(self.extract)
@@ -183,12 +175,10 @@ class BooleanReplicator(Replicator):
     y = BooleanOutput("Connector of Boolean output signals", shape=lambda self: (self.nout,))
 
 
-class _Whole(Component):
+class _Whole(MIMOs):
     """Vector that passes through as it is."""
 
     n = Parameter(t.Integer, required, "Dimension of signal connector", min=1)
-    u = RealInput("Connector of Real input signals", shape=lambda self: (self.n,))
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.n,))
 
     def equations(self) -> None:
         self.y = self.u
