@@ -531,6 +531,27 @@ def test_blocks_of_ones_own_have_boolean_and_integer_signals(read: Read) -> None
     assert shown["both.y[2]"] == [0, 0, 0, 0, 0]
 
 
+def test_what_a_diagram_shows_is_a_variable(read: Read) -> None:
+    model = read("""
+        model M
+          parameter Real k = 3;
+          Modelica.Blocks.Sources.Ramp ramp(height=1, duration=1);
+          Modelica.Blocks.Sources.BooleanStep step(startTime=0.5);
+          Modelica.Blocks.Interaction.Show.RealValue real, fixed(use_numberPort=false, number=2*k);
+          Modelica.Blocks.Interaction.Show.IntegerValue integer(use_numberPort=false, number=7);
+          Modelica.Blocks.Interaction.Show.BooleanValue truth;
+        equation
+          connect(ramp.y, real.numberPort);
+          connect(step.y, truth.activePort);
+        end M;
+    """)
+    result = mbfmu.simulate(model, 1.0, step=0.25)
+    np.testing.assert_allclose(result["real.showNumber"], result.time, atol=1e-12)
+    assert list(result["truth.showActive"]) == [0, 0, 1, 1, 1]
+    assert result["fixed.showNumber"][-1] == 6.0
+    assert result["integer.showNumber"][-1] == 7.0
+
+
 def test_state_selection_a_part_that_modifies_itself_and_guesses_of_signals(read: Read) -> None:
     assembly = read("""
         model M
