@@ -90,7 +90,7 @@ class Parameters:
         values = np.array([float(s) if p is None else P[p] for s, p in zip(sources, places, strict=True)])
         limits = np.array([(d.min, d.max, 0.0 if d.nonzero else None) for _, d in bound], dtype=float).reshape(-1, 3)
         low, high, other = limits.T
-        for i in np.flatnonzero((values < low) | (values > high) | (values == other) | np.isinf(values)):
+        for i in map(int, np.flatnonzero((values < low) | (values > high) | (values == other) | np.isinf(values))):
             symbol, declaration = bound[i]
             place = places[i]
             given = self.expressions[place - size] if place is not None and place >= size else sources[i]

@@ -10,6 +10,7 @@ from refusals import Refused
 
 from mbfmu import Assembly, Component, System, load, simulate
 from mbfmu.components import Body, BodyShape, World, blocks, rotational, thermal, translational
+from mbfmu.components.examples.robot_r3 import GearType1
 from mbfmu.components.interfaces import Flange_a, Flange_b
 from mbfmu.errors import InitializationError, MbfmuError, SimulationError
 from mbfmu.modeling import Parameter, required
@@ -506,6 +507,7 @@ SET_LATER: list[tuple[Callable[[], Component], dict[str, float], str]] = [
     (lambda: thermal.HeatCapacitor(C=1.0), {"x.C": 0.0}, "x.C = 0: must not be 0"),
     (lambda: rotational.IdealPlanetary(ratio=2.0), {"x.ratio": -1.0}, "x: ratio = -1: sun and ring would turn as one"),
     (lambda: Twice(n=2.0), {"x.n": 0.0}, "x.gear.ratio = 0: must not be 0"),
+    (lambda: GearType1(), {"x.i": 0.0}, "x.gear.ratio = 0: must not be 0"),
 ]
 
 
