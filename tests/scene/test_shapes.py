@@ -324,7 +324,9 @@ class WheelSet(Assembly):
         self.connect(self.shown.frameMiddle, self.load.frame_a)
 
 
-@pytest.mark.parametrize(("assembly", "count"), [(PlanarLoop, 1), (WheelSet, 8)])
+@pytest.mark.parametrize(
+    ("assembly", "count"), [(PlanarLoop, 1), (WheelSet, 8)]
+)
 def test_what_needs_more_frames_draws_and_ignores_nothing(assembly: type[Assembly], count: int) -> None:
     def shapes(**modifiers: Any) -> Any:
         scene = System.of(assembly(**modifiers), scene=True).scene
