@@ -107,21 +107,21 @@ class StickSlip(LossPower):
         return look_up(self, ca.fabs(speed), [table[i, 0] for i in rows], [table[i, 1] for i in rows], self.smoothness)
 
     def check_table(self, name: str, columns: int = 2) -> None:
-        """Refuse tables that are no function of the speed from 0 on; what a composite passes on is its own to check.
+        """Refuse tables that are no function of the speed from 0 on; of what a composite passes on, its shape counts.
 
         Raises:
             ModelError: not as many columns as there should be, or the first one does not rise from 0.
         """
-        table = self.value(name)
-        if is_expression(table):
+        table, shape = self.value(name), self.shape_of(name)
+        fits = len(shape) == 2 and shape[1] == columns
+        if fits and is_expression(table):
             return
-        table = np.asarray(table)
-        shape = self.shape_of(name)
-        rising = len(shape) == 2 and shape[1] == columns and table[0, 0] == 0 and (table[1:, 0] > table[:-1, 0]).all()
+        rising = fits and table[0][0] == 0 and (np.diff(np.asarray(table)[:, 0]) > 0).all()
         if not rising:
             others = "a friction" if columns == 2 else f"{columns - 1} numbers"
+            shown = f"has the shape {shape}" if is_expression(table) else f"= {np.asarray(table).tolist()}"
             raise ModelError(
-                f"{self.where}.{name} = {table.tolist()}: expected rows of a speed [SI unit] and {others}; the "
+                f"{self.where}.{name} {shown}: expected rows of a speed [SI unit] and {others}; the "
                 "speeds rise, the first one is 0"
             )
 

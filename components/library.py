@@ -25,7 +25,11 @@ _HOMES = {
     "Translational.Interfaces": ("mbfmu.components.translational.interfaces", "mbfmu.components.interfaces"),
     "Thermal.HeatTransfer.Interfaces": ("mbfmu.components.thermal.interfaces",),
     "Electrical.Analog.Interfaces": ("mbfmu.components.electrical.interfaces", "mbfmu.components.electrical.sources"),
-    "Blocks.Interfaces": ("mbfmu.components.blocks.interfaces", "mbfmu.modeling"),
+    "Blocks.Interfaces": (
+        "mbfmu.components.blocks.interfaces",
+        "mbfmu.components.blocks.discrete",
+        "mbfmu.modeling",
+    ),
     "Blocks.Interfaces.Adaptors": ("mbfmu.components.adaptors",),
 }
 #: Those that have another name here.

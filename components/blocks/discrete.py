@@ -11,7 +11,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.components.blocks.interfaces import StateSpaceMatrices
+from mbfmu.components.blocks.interfaces import MIMO, MIMOs, MVcontrol, StateSpaceMatrices, SVcontrol
 from mbfmu.components.blocks.logical import true
 from mbfmu.errors import ModelError
 from mbfmu.modeling import BooleanInput, Component, DiscreteState, Parameter, RealInput, RealOutput, required
@@ -41,6 +41,22 @@ class DiscreteSISO(DiscreteBlock):
 
     u = RealInput("Continuous input signal")
     y = RealOutput("Output signal, held between samples")
+
+
+class DiscreteMIMO(DiscreteBlock, MIMO):
+    """Multiple Input Multiple Output discrete control block."""
+
+
+class DiscreteMIMOs(DiscreteBlock, MIMOs):
+    """Multiple Input Multiple Output discrete control block, with as many inputs as outputs."""
+
+
+class SVdiscrete(DiscreteBlock, SVcontrol):
+    """Discrete controller of one variable."""
+
+
+class MVdiscrete(DiscreteBlock, MVcontrol):
+    """Discrete controller of several variables."""
 
 
 class Sampler(DiscreteSISO):

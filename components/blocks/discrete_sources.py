@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
+from mbfmu.components.blocks.interfaces import IntegerSignalSource, IntegerSO, partialBooleanSource
 from mbfmu.components.blocks.logical import TRUE_FROM, true
 from mbfmu.components.blocks.math import RealToInteger
 from mbfmu.components.blocks.sources import Pulse, RealExpression
@@ -34,26 +35,24 @@ class IntegerExpression(RealExpression):
     y = IntegerOutput("Value of Integer output", shape=lambda self: self.expression_shape)
 
 
-class BooleanConstant(Component):
+class BooleanConstant(partialBooleanSource):
     """Generate constant signal of type Boolean."""
 
     modelica_name = "Blocks.Sources.BooleanConstant"
 
     k = Parameter(t.Boolean, True, "Constant output value")
-    y = BooleanOutput("= true, where k is true")
 
     def equations(self) -> None:
         self.y = float(self.k)
 
 
-class BooleanStep(Component):
+class BooleanStep(partialBooleanSource):
     """Generate step signal of type Boolean."""
 
     modelica_name = "Blocks.Sources.BooleanStep"
 
     startTime = Parameter(t.Time, 0.0, "Time instant of step start")
     startValue = Parameter(t.Boolean, False, "Output before startTime")
-    y = BooleanOutput("Connector of Boolean output signal")
 
     def equations(self) -> None:
         self.time_event(self.startTime)
@@ -70,7 +69,7 @@ class _High(Component):
         self.y = true(self.u)
 
 
-class BooleanPulse(Component):
+class BooleanPulse(partialBooleanSource):
     """Generate pulse signal of type Boolean."""
 
     modelica_name = "Blocks.Sources.BooleanPulse"
@@ -78,7 +77,6 @@ class BooleanPulse(Component):
     width = Parameter(t.Real, 50.0, "Width of pulse in % of period", min=1e-60, max=100)
     period = Parameter(t.Time, required, "Time for one period", min=1e-60)
     startTime = Parameter(t.Time, 0.0, "Time instant of first pulse")
-    y = BooleanOutput("Connector of Boolean output signal")
 
     def build(self) -> None:
         period = self.period if self.is_given("period") else 1.0
@@ -176,27 +174,23 @@ class SampleTrigger(Component):
         self.y = self.active(self.sample(self.startTime, self.period))
 
 
-class IntegerConstant(Component):
+class IntegerConstant(IntegerSO):
     """Generate constant signal of type Integer."""
 
     modelica_name = "Blocks.Sources.IntegerConstant"
 
     k = Parameter(t.Integer, required, "Constant output value")
-    y = IntegerOutput("Connector of Integer output signal")
 
     def equations(self) -> None:
         self.y = float(self.k)
 
 
-class IntegerStep(Component):
+class IntegerStep(IntegerSignalSource):
     """Generate step signal of type Integer."""
 
     modelica_name = "Blocks.Sources.IntegerStep"
 
     height = Parameter(t.Integer, 1, "Height of step")
-    offset = Parameter(t.Integer, 0, "Offset of output signal y")
-    startTime = Parameter(t.Time, 0.0, "Output y = offset for time < startTime")
-    y = IntegerOutput("Connector of Integer output signal")
 
     def equations(self) -> None:
         self.time_event(self.startTime)

@@ -10,6 +10,12 @@ from typing import Any, ClassVar
 
 import casadi as ca
 
+from mbfmu.components.blocks.interfaces import (
+    partialBooleanComparison,
+    partialBooleanSI2SO,
+    partialBooleanSISO,
+    partialBooleanThresholdComparison,
+)
 from mbfmu.modeling import BooleanInput, BooleanOutput, Component, Parameter, RealInput, RealOutput, required
 from mbfmu.modeling import types as t
 
@@ -18,8 +24,6 @@ TRUE_FROM = 0.5
 
 class _Comparison(Component):
     """Block that compares its input with a reference: a subclass defines `reference`."""
-
-    y = BooleanOutput("= true, where the comparison is true")
 
     #: True where the output is true above the reference, and where it is true at the reference.
     above: bool
@@ -31,21 +35,15 @@ class _Comparison(Component):
         return self.switch(distance, 1.0, 0.0) if self.at_equality else self.switch(distance, 0.0, 1.0)
 
 
-class _Threshold(_Comparison):
+class _Threshold(_Comparison, partialBooleanThresholdComparison):
     """Comparison with a parameter."""
-
-    threshold = Parameter(t.Real, 0.0, "Comparison with respect to threshold", tunable=True)
-    u = RealInput("Connector of Real input signal")
 
     def equations(self) -> None:
         self.y = self.compare(self.u, self.threshold)
 
 
-class _TwoSignals(_Comparison):
+class _TwoSignals(_Comparison, partialBooleanComparison):
     """Comparison of two signals."""
-
-    u1 = RealInput("Connector of first Real input signal")
-    u2 = RealInput("Connector of second Real input signal")
 
     def equations(self) -> None:
         self.y = self.compare(self.u1, self.u2)
@@ -126,13 +124,10 @@ def true(signal: Any) -> Any:
     return signal >= TRUE_FROM
 
 
-class _Gate(Component):
+class _Gate(partialBooleanSI2SO):
     """Logical function of its inputs alone, which it takes to change at events only."""
 
     function: ClassVar[Callable[..., Any]]
-    u1 = BooleanInput("First signal")
-    u2 = BooleanInput("Second signal")
-    y = BooleanOutput("= true, where the function is true")
 
     def equations(self) -> None:
         self.y = type(self).function(true(self.u1), true(self.u2))
@@ -159,13 +154,10 @@ Nand = _gate("Nand", lambda a, b: ca.logic_not(ca.logic_and(a, b)), "Logical 'na
 Nor = _gate("Nor", lambda a, b: ca.logic_not(ca.logic_or(a, b)), "Logical 'nor': y = not (u1 or u2).")
 
 
-class Not(Component):
+class Not(partialBooleanSISO):
     """Logical 'not': y = not u."""
 
     modelica_name = "Blocks.Logical.Not"
-
-    u = BooleanInput("Connector of Boolean input signal")
-    y = BooleanOutput("= true, where u is false")
 
     def equations(self) -> None:
         self.y = ca.logic_not(true(self.u))
@@ -230,7 +222,7 @@ class OnOffController(_Memory):
 
     modelica_name = "Blocks.Logical.OnOffController"
 
-    bandwidth = Parameter(t.Real, required, "Bandwidth around reference signal")
+    bandwidth = Parameter(t.Real, required, "Bandwidth around reference signal", min=0)
     pre_y_start = Parameter(t.Boolean, False, "Value of pre(y) at initial time")
     reference = RealInput("Connector of Real input signal used as reference signal")
     u = RealInput("Connector of Real input signal used as measurement signal")
@@ -286,12 +278,10 @@ class TriggeredTrapezoid(Component):
         self.y = self.switch(self.time - instant, end, end - (instant - self.time) * rate)
 
 
-class _Instant(Component):
+class _Instant(partialBooleanSISO):
     """Signal that is true for the instant of an event only, by which it becomes an event of other blocks."""
 
     pre_u_start = Parameter(t.Boolean, False, "Start value of pre(u) at initial time")
-    u = BooleanInput("Connector of Boolean input signal")
-    y = BooleanOutput("= true, at the instant")
 
     def equations(self) -> None:
         self.y = self.active(self.instant())

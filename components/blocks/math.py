@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import casadi as ca
 import numpy as np
 
-from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, common_shape
+from mbfmu.components.blocks.interfaces import MISO, SI2SO, SISO, PartialRealMISO, common_shape
+from mbfmu.errors import ModelError
 from mbfmu.modeling import (
     BooleanInput,
     BooleanOutput,
@@ -63,6 +64,12 @@ class MatrixGain(Component):
     )
     u = RealInput("Connector of Real input signals", shape=lambda self: (self.shape_of("K")[1],))
     y = RealOutput("Connector of Real output signals", shape=lambda self: (self.shape_of("K")[0],))
+
+    def check_values(self) -> None:
+        super().check_values()
+        shape = self.shape_of("K")
+        if len(shape) != 2:
+            raise ModelError(f"{self.where}.K: expected a matrix such as [[1, 0], [0, 1]], got shape {shape}")
 
     def equations(self) -> None:
         self.y = self.K @ self.u
@@ -162,27 +169,18 @@ class Sum(MISO):
         self.y = ca.sum1(ca.SX(self.k) * self.u)
 
 
-class _Multi(Component):
-    """Block with as many inputs as are connected in Modelica: here nu says how many there are."""
-
-    nu = Parameter(t.Integer, required, "Number of input connections", min=1)
-    significantDigits = Parameter(t.Integer, 3, "Number of digits shown in a diagram (no effect)", min=1)
-
-
-class MultiSum(_Multi):
+class MultiSum(PartialRealMISO):
     """Sum of Reals: y = k[1]*u[1] + k[2]*u[2] + ... + k[n]*u[n]."""
 
     modelica_name = "Blocks.Math.MultiSum"
 
     k = Parameter(t.Real, lambda self: np.ones(self.nu), "Input gains", shape=None, size="nu", tunable=True)
-    u = RealInput("Connector of Real input signals", shape=lambda self: (self.nu,))
-    y = RealOutput("Connector of Real output signal")
 
     def equations(self) -> None:
         self.y = ca.sum1(ca.SX(self.k) * self.u)
 
 
-class MultiProduct(_Multi):
+class MultiProduct(PartialRealMISO):
     """Product of Reals: y = u[1]*u[2]* ... *u[n]."""
 
     modelica_name = "Blocks.Math.MultiProduct"

@@ -8,20 +8,17 @@ from typing import Any, ClassVar
 import casadi as ca
 
 from mbfmu.components.blocks import logical
+from mbfmu.components.blocks.interfaces import IntegerSIBooleanSO, PartialBooleanMISO
 from mbfmu.components.blocks.logical import true
-from mbfmu.modeling import BooleanInput, BooleanOutput, Component, IntegerInput, Parameter, required
+from mbfmu.modeling import BooleanInput, BooleanOutput, Component, Parameter, required
 from mbfmu.modeling import types as t
 
 
-class _Gate(Component):
+class _Gate(PartialBooleanMISO):
     """Logical function of its inputs alone, which it takes to change at events only: a subclass defines `value`."""
 
     #: True where the function is turned round.
     inverted: ClassVar[bool] = False
-
-    nu = Parameter(t.Integer, required, "Number of input connections", min=1)
-    u = BooleanInput("Connector of Boolean input signals", shape=lambda self: (self.nu,))
-    y = BooleanOutput("= true, where the function is true")
 
     def equations(self) -> None:
         value = self.value_of([true(u) for u in ca.vertsplit(self.u)])
@@ -103,13 +100,10 @@ class BooleanChange(logical.Change):
     modelica_name = "Blocks.Math.BooleanChange"
 
 
-class IntegerChange(Component):
+class IntegerChange(IntegerSIBooleanSO):
     """Indicates integer signal changing."""
 
     modelica_name = "Blocks.Math.IntegerChange"
-
-    u = IntegerInput("A whole number, which changes at events only")
-    y = BooleanOutput("= true, at the instant of a change")
 
     def equations(self) -> None:
         self.y = self.active(self.change(self.u))

@@ -1,4 +1,4 @@
-"""Combining and splitting signals (Modelica.Blocks.Routing 4.1)."""
+"""Combining, splitting and showing signals (Modelica.Blocks.Routing and Blocks.Interaction.Show 4.1)."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.components.blocks.interfaces import MISO
+from mbfmu.components.blocks.interfaces import MIMO, MISO, SIMO, MIMOs
 from mbfmu.errors import ModelError
 from mbfmu.modeling import (
     BooleanInput,
@@ -34,29 +34,21 @@ class RealPassThrough(Component):
         self.y = self.u
 
 
-class Replicator(Component):
+class Replicator(SIMO):
     """Signal replicator."""
 
     modelica_name = "Blocks.Routing.Replicator"
-
-    nout = Parameter(t.Integer, 1, "Number of outputs", min=1)
-    u = RealInput("Connector of Real input signal")
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.nout,))
 
     def equations(self) -> None:
         self.y = ca.repmat(self.u, self.nout, 1)
 
 
-class ExtractSignal(Component):
+class ExtractSignal(MIMO):
     """Extract signals from an input signal vector."""
 
     modelica_name = "Blocks.Routing.ExtractSignal"
 
-    nin = Parameter(t.Integer, 1, "Number of inputs", min=1)
-    nout = Parameter(t.Integer, 1, "Number of outputs", min=1)
     extract = Parameter(t.Integer, lambda self: tuple(range(1, self.nout + 1)), "Extracting vector", shape=None)
-    u = RealInput("Connector of Real input signals", shape=lambda self: (self.nin,))
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.nout,))
 
     def equations(self) -> None:
         wanted = (self.extract,) if isinstance(self.extract, int) else tuple(self.extract)
@@ -183,12 +175,10 @@ class BooleanReplicator(Replicator):
     y = BooleanOutput("Connector of Boolean output signals", shape=lambda self: (self.nout,))
 
 
-class _Whole(Component):
+class _Whole(MIMOs):
     """Vector that passes through as it is."""
 
     n = Parameter(t.Integer, required, "Dimension of signal connector", min=1)
-    u = RealInput("Connector of Real input signals", shape=lambda self: (self.n,))
-    y = RealOutput("Connector of Real output signals", shape=lambda self: (self.n,))
 
     def equations(self) -> None:
         self.y = self.u
@@ -224,9 +214,56 @@ class Extractor(MISO):
             self.require(ca.fmin(self.index, self.nin + 1 - self.index) - 0.5, "the input index is out of range")
 
 
+class RealValue(Component):
+    """Show the value of a Real in a diagram: here, as a variable of the FMU.
+
+    What changes with time comes through numberPort; in the library a modifier of `number` may do so, too.
+    """
+
+    modelica_name = "Blocks.Interaction.Show.RealValue"
+
+    use_numberPort = Parameter(t.Boolean, True, "= true, if numberPort enabled")
+    number = Parameter(t.Real, 0.0, "Number to visualize if use_numberPort=false", tunable=True)
+    significantDigits = Parameter(t.Integer, 2, "Number of digits shown in a diagram (no effect)", min=2)
+    numberPort = RealInput("Number to be shown, if use_numberPort=true", when=lambda self: self.use_numberPort)
+    showNumber = RealOutput("The number that is shown")
+
+    def equations(self) -> None:
+        self.showNumber = self.numberPort if self.use_numberPort else self.number
+
+
+class IntegerValue(Component):
+    """Show the value of an Integer in a diagram: here, as a variable of the FMU."""
+
+    modelica_name = "Blocks.Interaction.Show.IntegerValue"
+
+    use_numberPort = Parameter(t.Boolean, True, "= true, if numberPort enabled")
+    number = Parameter(t.Integer, 0, "Number to visualize if use_numberPort=false")
+    numberPort = IntegerInput("Number to be shown, if use_numberPort=true", when=lambda self: self.use_numberPort)
+    showNumber = IntegerOutput("The number that is shown")
+
+    def equations(self) -> None:
+        self.showNumber = self.numberPort if self.use_numberPort else float(self.number)
+
+
+class BooleanValue(Component):
+    """Show the value of a Boolean in a diagram: here, as a variable of the FMU."""
+
+    modelica_name = "Blocks.Interaction.Show.BooleanValue"
+
+    use_activePort = Parameter(t.Boolean, True, "= true, if activePort enabled")
+    active = Parameter(t.Boolean, False, "Boolean to visualize if use_activePort=false")
+    activePort = BooleanInput("Boolean to be shown, if use_activePort=true", when=lambda self: self.use_activePort)
+    showActive = BooleanOutput("The Boolean that is shown")
+
+    def equations(self) -> None:
+        self.showActive = self.activePort if self.use_activePort else float(self.active)
+
+
 __all__ = [
     "BooleanPassThrough",
     "BooleanReplicator",
+    "BooleanValue",
     "DeMultiplex",
     "DeMultiplex2",
     "DeMultiplex3",
@@ -237,6 +274,7 @@ __all__ = [
     "Extractor",
     "IntegerPassThrough",
     "IntegerReplicator",
+    "IntegerValue",
     "Multiplex",
     "Multiplex2",
     "Multiplex3",
@@ -244,5 +282,6 @@ __all__ = [
     "Multiplex5",
     "Multiplex6",
     "RealPassThrough",
+    "RealValue",
     "Replicator",
 ]

@@ -166,7 +166,7 @@ class TimeTable(_TimeTable):
 
 def all_columns(self: Any) -> tuple[int, ...]:
     """Numbers of the columns of a table, without the first; of a file's table, as in the library, just column 2."""
-    return (2,) if self.tableOnFile else tuple(range(2, max(2, np.shape(self.numbers)[-1]) + 1))
+    return (2,) if self.tableOnFile else tuple(range(2, max((2, *np.shape(self.numbers)[-1:])) + 1))
 
 
 class CombiTimeTable(Tabular, _TimeTable):

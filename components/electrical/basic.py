@@ -267,6 +267,9 @@ class Transformer(TwoPort):
 
     def couple(self) -> None:
         determinant = self.L1 * self.L2 - self.M**2
+        self.require(
+            1 - 2 * (determinant == 0), "L1 L2 = M^2: windings without leakage are an IdealTransformer; change M"
+        )
         self.der.i1 = (self.L2 * self.v1 - self.M * self.v2) / determinant
         self.der.i2 = (self.L1 * self.v2 - self.M * self.v1) / determinant
         self.energy(kinetic=(self.L1 * self.i1**2 + self.L2 * self.i2**2) / 2 + self.M * self.i1 * self.i2)

@@ -57,7 +57,7 @@ class IdealTriac(Component):
     Ron = Parameter(t.Resistance, 1e-5, "Closed triac resistance", min=0)
     Goff = Parameter(t.Conductance, 1e-5, "Opened triac conductance", min=0)
     Vknee = Parameter(t.Voltage, 0.8, "Threshold voltage for positive and negative phase", min=0)
-    Rdis = Parameter(t.Resistance, 100.0, "Resistance of disturbance elimination")
+    Rdis = Parameter(t.Resistance, 100.0, "Resistance of disturbance elimination", min=0)
     Cdis = Parameter(t.Capacitance, 0.005, "Capacity of disturbance elimination")
     fire1 = BooleanInput("Gate: true fires")
     n = NegativePin("Cathode")

@@ -31,7 +31,7 @@ class _GasForce(PartialCompliant):
     integrator stop there instead of feeling its way.
     """
 
-    L = Parameter(t.Length, required, "Length of cylinder")
+    L = Parameter(t.Length, required, "Length of cylinder", nonzero=True)
     d = Parameter(t.Length, required, "Diameter of cylinder")
     k0 = Parameter(t.Volume, 0.01, "Volume V = k0 + k1*(1-x)")
     k1 = Parameter(t.Volume, 1.0, "Volume V = k0 + k1*(1-x)")

@@ -277,6 +277,7 @@ class UniversalSpherical(RodAnimation, UniversalAnimation, RodFrame, TotalPower,
         Distance,
         lambda self: Start(1.0, fixed=False) if self.computeRodLength else length(self.rRod_ia),
         "Length of rod (distance between origin of frame_a and origin of frame_b)",
+        nonzero=True,
     )
     eRod_ia = Final(
         Dimensionless,

@@ -144,6 +144,12 @@ class Rotor1D(Animated, _Carried, PartialTwoFlanges):
         along = self.J * self.a - self.flange_a.tau - self.flange_b.tau if self.virtualPower else -with_frame
         self.load_frame(e * along + cross(w_a, e * self.J * self.w))
         self.energy(kinetic=self.J * (self.w / 2 + spin) * self.w)
+        if self.exact or not self.virtualPower:
+            self.on_top(
+                self.J * (self.w / 2 + spin) * self.w if self.exact else self.J * (self.w**2 - spin**2) / 2,
+                "its J is more than the inertia about n of the body that carries it, which contains that of the rotor "
+                "at rest; give that body more",
+            )
 
     def visualize(self: Any) -> None:
         e = normalize(self.n)

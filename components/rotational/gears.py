@@ -6,9 +6,10 @@ import casadi as ca
 
 from mbfmu.components.interfaces import Flange_a, Flange_b, TranslationalFlange_b
 from mbfmu.components.rotational.interfaces import PartialElementaryTwoFlangesAndSupport2
+from mbfmu.errors import ModelError
 from mbfmu.modeling import Component, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Parameter, Variable
+from mbfmu.modeling.declarations import Parameter, Variable, is_expression
 
 
 class IdealGear(PartialElementaryTwoFlangesAndSupport2):
@@ -26,6 +27,10 @@ class IdealGear(PartialElementaryTwoFlangesAndSupport2):
         self.relation(self.phi_a - self.ratio * self.phi_b)
 
 
+#: What is wrong with a ratio of -1.
+_WITHOUT_CARRIER = "sun and ring would turn as one, and the carrier freely; with planets in pairs it is less than -1"
+
+
 class IdealPlanetary(Component):
     """Ideal planetary gear box."""
 
@@ -36,7 +41,14 @@ class IdealPlanetary(Component):
     carrier = Flange_a("Flange of carrier shaft")
     ring = Flange_b("Flange of ring shaft")
 
+    def check_values(self) -> None:
+        super().check_values()
+        ratio = self.value("ratio")
+        if not is_expression(ratio) and ratio == -1.0:
+            raise ModelError(f"{self.where}.ratio = -1: {_WITHOUT_CARRIER}")
+
     def equations(self) -> None:
+        self.require(1 - 2 * (self.ratio == -1.0), f"ratio = -1: {_WITHOUT_CARRIER}")
         self.relation((1 + self.ratio) * self.carrier.phi - self.sun.phi - self.ratio * self.ring.phi)
 
 

@@ -47,7 +47,8 @@ COMPONENT_PAGES = {
     "blocks-continuous": ("Blocks: continuous and nonlinear", ("Blocks.Continuous", "Blocks.Nonlinear")),
     "blocks-discrete": ("Blocks: sampled", ("Blocks.Discrete",)),
     "blocks-math": ("Blocks: mathematics", ("Blocks.Math", "Blocks.MathInteger")),
-    "blocks-logic": ("Blocks: logic and routing", ("Blocks.Logical", "Blocks.MathBoolean", "Blocks.Routing")),
+    "blocks-logic": ("Blocks: logic and routing", ("Blocks.Logical", "Blocks.MathBoolean", "Blocks.Routing",
+                     "Blocks.Interaction")),
     "examples": ("Utilities of the library's examples", ("MultiBody.Examples", "Rotational.Examples",
                  "Translational.Examples")),
 }  # fmt: skip

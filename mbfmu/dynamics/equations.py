@@ -85,15 +85,17 @@ class Events:
 
 
 def _nonzero(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
-    """Entries of p that must not be 0, with their names: FMI's bounds cannot say so."""
+    """Parameters that must not be 0, with their names: FMI's bounds cannot say so."""
+    everything, seen = elements(parameters.all), set()
     for component in sweeps.topology.all_components:
         for name, declaration in component.parameters().items():
             if not declaration.nonzero or declaration.structural or declaration.animation:
                 continue
             for symbol in elements(component.symbol(name)):
-                number = parameters.number_of(symbol)
-                if number is not None:
-                    yield f"{component.path}.{name}", parameters.symbols[number]
+                place = parameters.place(parameters.source(symbol))
+                if place is not None and place not in seen:
+                    seen.add(place)
+                    yield f"{component.path}.{name}", everything[place]
 
 
 def _once(values: list[ca.SX]) -> list[ca.SX]:
@@ -166,7 +168,6 @@ def equations(
         name=assembly.name,
         quaternions=unknowns.quaternion_offsets,
         free=parameters.open,
-        initial_with_w=initial.with_w,
         fixed=initial.fixed,
         given=initial.given,
         weights=initial.weights,

@@ -17,6 +17,8 @@ from mbfmu.errors import ModelError
 
 #: Singular value of the equilibrated mass matrix, relative to the largest, at which a freedom counts as massless.
 TOLERANCE = 1e-12
+#: Element on the diagonal of its R, relative to the largest, above which singular values need not be asked for.
+REGULAR = 1e-8
 #: Part of a speed in a motion without mass from which on it is named, relative to the largest.
 NAMED = 0.1
 #: Units of parameters that are masses and moments of inertia.
@@ -43,13 +45,13 @@ def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Star
         (f"{component.path}.{name}", parameters.number_of(parameters.source(scalar)))
         for component in sweeps.topology.all_components
         for name, declaration in component.parameters().items()
-        if declaration.type.unit in MASSES and not declaration.structural and not declaration.animation
+        if declaration.type.unit in MASSES and declaration.min == 0 and not (declaration.final or declaration.animation)
         for scalar in ca.vertsplit(ca.vec(component.symbol(name)))
     ]
-    heavy = list(parameters.defaults)
+    heavy, random = list(parameters.defaults), np.random.default_rng(0)
     for _, place in places:
-        if place is not None and heavy[place] == 0.0:
-            heavy[place] = 1.0
+        if place is not None:  # other masses, too: none is what another takes away, as a rotor's from its carrier's
+            heavy[place] = (heavy[place] or 1.0) * random.uniform(1.0, 2.0)
     found = _open(function, vectors, parameters, heavy)
     if found:
         names = [speeds[i] for i in found]
@@ -62,9 +64,10 @@ def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Star
     owners = {name.rpartition(".")[0] for name in names}
     absent = [f"{name} = 0" for name, p in places if p is not None and not parameters.defaults[p]]
     own = [text for text in absent if text.rpartition(".")[0] in owners] or absent
+    listed = f" ({', '.join(own[:4])}{', ...' if len(own) > 4 else ''})" if own else ""
     warnings.warn(
-        f"{', '.join(names)}: {'moves' if len(names) == 1 else 'together move'} no mass with these parameters "
-        f"({', '.join(own[:4])}{', ...' if len(own) > 4 else ''}), and cannot start; give it one before",
+        f"{', '.join(names)}: {'moves' if len(names) == 1 else 'together move'} no mass with these parameters{listed}, "
+        "and cannot start; give it one before",
         stacklevel=2,
     )
     return True
@@ -92,8 +95,7 @@ def _open(
             scale = np.sqrt(np.abs(A).max(axis=0))
             scale = np.where(scale > 0.0, scale, 1.0)
             A, columns = A / scale, columns / scale
-        values = np.linalg.svd(A, compute_uv=False)  # directions take ten times as long, and are rarely asked for
-        if values.min() > TOLERANCE * values.max():
+        if _is_regular(A):
             return []
         _, values, directions = np.linalg.svd(A)
         slack = directions[values <= TOLERANCE * values.max()] if values.any() else np.eye(size)
@@ -102,3 +104,13 @@ def _open(
         part = np.abs(slack * columns).max(axis=0)
         named.update(np.flatnonzero(part > NAMED * part.max()).tolist())
     return sorted(named)
+
+
+def _is_regular(A: np.ndarray) -> bool:
+    """True where QR leaves no doubt.
+
+    CasADi's has one thread. Those that NumPy's singular values of 100 rows take wait for each other on a busy machine,
+    a hundred times as long as they work.
+    """
+    diagonal = np.abs(np.array(ca.diag(ca.qr_sparse(ca.DM(A))[1])))
+    return bool(diagonal.min() > REGULAR * diagonal.max())

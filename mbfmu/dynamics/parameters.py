@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import graphlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 import casadi as ca
 import numpy as np
@@ -51,7 +51,8 @@ class Parameters:
         """Places for the parameters of all components, those of animation left out, and for start values.
 
         Raises:
-            ModelError: a binding of the wrong size, a parameter that depends on itself.
+            ModelError: a binding of the wrong size, a parameter that depends on itself, or a value that a binding gives
+                and that is outside the parameter's bounds.
         """
         places = _Places()
         for component in components:
@@ -65,7 +66,7 @@ class Parameters:
         solved = _in_terms_of_p(places.derived, expressions, places.labels)
         changing = _column(places.symbols[i] for i in places.tunable)
         tunable = places.tunable | {len(places.symbols) + i for i in which_depend(_column(solved), changing)}
-        return cls(
+        found = cls(
             symbols=tuple(places.symbols),
             defaults=tuple(places.defaults),
             open=tuple(places.open),
@@ -76,6 +77,27 @@ class Parameters:
             expressions=tuple(solved),
             aliases=aliases,
         )
+        found._check_bounds(places.bound, places.labels)
+        return found
+
+    def _check_bounds(self, bound: Sequence[tuple[ca.SX, Parameter]], labels: Mapping[int, str]) -> None:
+        """Refuse values that bindings give parameters outside their bounds, but for those that initialisation finds."""
+        size, P = len(self.symbols), np.array(self.default_P).ravel()
+        free = _column(self.symbols[i] for i in self.open)
+        P[[*self.open, *(size + i for i in which_depend(_column(self.expressions), free))]] = np.nan
+        sources = [self.source(symbol) for symbol, _ in bound]
+        places = [self.place(source) for source in sources]
+        values = np.array([float(s) if p is None else P[p] for s, p in zip(sources, places, strict=True)])
+        limits = np.array([(d.min, d.max, 0.0 if d.nonzero else None) for _, d in bound], dtype=float).reshape(-1, 3)
+        low, high, other = limits.T
+        for i in map(int, np.flatnonzero((values < low) | (values > high) | (values == other) | np.isinf(values))):
+            symbol, declaration = bound[i]
+            place = places[i]
+            given = self.expressions[place - size] if place is not None and place >= size else sources[i]
+            causes = dict.fromkeys(labels[s.element_hash()] for s in ca.symvar(given))
+            cause = f"; it follows from {', '.join(causes)}" if causes else ""
+            name, value = labels[symbol.element_hash()], float(values[i])
+            raise ModelError(f"{name} = {value:g}: {declaration.wrong(value)}{cause}")
 
     def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with passed-on parameters replaced by what they pass on."""
@@ -154,6 +176,8 @@ class _Places:
         self._bindings = Bindings()
         #: What messages call the scalars.
         self.labels: dict[int, str] = {}
+        #: Scalars with bounds and values that bindings give, and what declares them.
+        self.bound: list[tuple[ca.SX, Parameter]] = []
 
     def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
         """Give all scalars of a parameter their places."""
@@ -176,6 +200,8 @@ class _Places:
             if declaration.tunable and given.is_constant() and not bound:
                 self.tunable.add(len(self.symbols))
             self.add(scalar, given, is_open, bound)
+            if bound and not is_open and (declaration.nonzero or (declaration.min, declaration.max) != (None, None)):
+                self.bound.append((scalar, declaration))
             if is_open:
                 self.open_weights.append(1.0 if component.is_given(name) else OPEN)
                 element = f"[{number}]" if len(scalars) > 1 else ""

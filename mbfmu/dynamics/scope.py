@@ -127,6 +127,8 @@ class Behaviour:
     motion: Mapping[str, ca.SX] | None
     #: Kinetic and potential energy, power dissipated and supplied; empty where the component does not say.
     energies: Mapping[str, ca.SX]
+    #: (kinetic energy, message) of what comes on top of the energies of other components.
+    on_top: tuple[tuple[ca.SX, str], ...]
     #: Element hash of a leaf's symbol -> (leaf, index, symbol).
     leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
     #: Time derivative of any expression in the leaves.
@@ -183,6 +185,7 @@ class Notes:
         self.clauses = Clauses(self)
         self.motion: dict[str, ca.SX] | None = None
         self.energies: dict[str, ca.SX] = {}
+        self.on_top: list[tuple[ca.SX, str]] = []
 
     @property
     def where(self) -> str:
@@ -277,6 +280,7 @@ class Notes:
             before=tuple(self.clauses.before),
             motion=self.motion,
             energies=self.energies,
+            on_top=tuple(self.on_top),
             leaf_of=self.leaf_of,
             derivative=self.rate_of,
         )
@@ -595,6 +599,13 @@ class Scope(Events):
             dissipated=column(dissipated),
             supplied=column(supplied),
         )
+
+    def on_top(self, kinetic: Any, message: str) -> None:
+        """Kinetic energy [J] that the equations of motion add to that of other components, where it may be negative.
+
+        Where that of the whole system is, too, so that motions grow that ought to decay, a warning says `message`.
+        """
+        self._notes.on_top.append((self._notes.column(kinetic, "a kinetic energy"), message))
 
 
 _scope_classes: dict[tuple[type, type], type] = {}

@@ -170,7 +170,6 @@ class InitialProblem:
     fixed: tuple[bool, ...]
     given: tuple[bool, ...]
     weights: tuple[float, ...]
-    with_w: bool
 
     def function(self, vectors: Vectors) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
@@ -242,7 +241,7 @@ def initial_problem(
     if with_w:
         motion = motion / _sizes(vectors, parameters, sweeps.start_inputs, start_time, X, guess, motion)
     equations = stacked([kinematic, motion])
-    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_w)
+    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights)
 
 
 def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:

@@ -21,6 +21,7 @@ from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, shown, state_nominals
 from mbfmu.dynamics.jumps import check_jumps
+from mbfmu.dynamics.kinetic import check_kinetic
 from mbfmu.dynamics.massless import moves_no_mass
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, guessed, initial_problem
@@ -113,6 +114,7 @@ class System:
         w = accelerations(
             sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
         )
+        check_kinetic(sweeps, vectors, motion, constraints, parameters, start, assembly.start_time)
         delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
         entries = shown(sweeps, energy)

@@ -137,7 +137,7 @@ def build(
         stiff; by default what the assembly says.
     fixed_step
         Length of the integrator's steps, s, for real-time targets: no error control, no search for events, every step
-        costs the same. `auto` is `explicit` then. For native FMUs only.
+        costs the same. `auto` is `explicit` then.
     energy
         Add the variables energy and power. For assemblies, not for a System that is made already.
     progress
@@ -176,8 +176,6 @@ def build(
         fixed_step = arguments.real(fixed_step, "fixed step")
     if fixed_step is not None and not 0 < fixed_step < math.inf:
         raise BuildError(f"fixed step {fixed_step:g} s: choose a positive number.")
-    if fixed_step is not None and target == "python":
-        raise BuildError("fixed step: a python FMU has an adaptive integrator only; choose the native target.")
     if wasm:
         ready_component()  # what is missing is told before the work
     file = pathlib.Path(path) if path is not None else pathlib.Path()

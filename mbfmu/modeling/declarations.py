@@ -218,16 +218,9 @@ class Parameter(Declaration):
                 f"{where}.{self.name} = {_short(value)}: expected {self._expectation()}, got shape {array.shape}"
                 f"{self._hint(value)}"
             )
-        if not np.all(np.isfinite(array)):
-            raise ModelError(f"{where}.{self.name} = {value!r}: every value must be finite")
-        for bound, bad, sign in (
-            (self.min, array < self.min if self.min is not None else None, ">="),
-            (self.max, array > self.max if self.max is not None else None, "<="),
-        ):
-            if bad is not None and np.any(bad):
-                raise ModelError(f"{where}.{self.name} = {value!r}: must be {sign} {bound:g}{self._unit()}")
-        if self.nonzero and np.any(array == 0):
-            raise ModelError(f"{where}.{self.name} = {value!r}: must not be 0")
+        wrong = self.wrong(array)
+        if wrong:
+            raise ModelError(f"{where}.{self.name} = {value!r}: {wrong}")
         if self.type is Axis and not np.linalg.norm(array) > 0:
             raise ModelError(
                 f"{where}.{self.name} = {value!r}: an axis needs a direction; give a vector that is not zero"
@@ -243,6 +236,16 @@ class Parameter(Declaration):
                 raise ModelError(f"{where}.{self.name} = {_short(value)}: an integer of an FMU has 32 bits")
             return int(array) if array.shape == () else tuple(int(v) for v in array.ravel())
         return float(array) if array.shape == () else array
+
+    def wrong(self, values: np.ndarray | float) -> str:
+        """What is wrong with numbers that are not finite, outside the bounds, or 0; nothing where nothing is."""
+        if not np.all(np.isfinite(values)):
+            return "every value must be finite"
+        if self.min is not None and np.any(values < self.min):
+            return f"must be >= {self.min:g}{self._unit()}"
+        if self.max is not None and np.any(values > self.max):
+            return f"must be <= {self.max:g}{self._unit()}"
+        return "must not be 0" if self.nonzero and np.any(values == 0) else ""
 
     def _checked_choice(self, value: Any, where: str) -> Any:
         if self.type.base == "Boolean":
@@ -300,13 +303,14 @@ def Final(
     *,
     shape: int | Shape = (),
     structural: bool = False,
+    nonzero: bool = False,
 ) -> Any:
-    """A parameter that its class computes (Modelica's `final parameter`): shown, never set.
+    """A parameter that its class computes (Modelica's `final parameter`): shown, never set; 0 is refused if `nonzero`.
 
     `binding` is a function of the instance that gives the value, in the unit of `type` and of `shape`; an error in it
     is told as a ModelError when the value is asked for.
     """
-    return Parameter(type, binding, doc, shape=shape, structural=structural, final=True)
+    return Parameter(type, binding, doc, shape=shape, structural=structural, nonzero=nonzero, final=True)
 
 
 class Variable(Declaration):

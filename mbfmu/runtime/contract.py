@@ -101,7 +101,7 @@ VECTORS = {
     "m": Vector("nM", "discrete states: modes of the switches, 0 or 1, then held values; nM = nm + nheld"),
     "w": Vector("nw", "accelerations a = dv/dt (relative: of nodes), multipliers lambda: `A w = b`; nw = nv + nl"),
     "W": Vector("nW", "unknowns of `A W = b`: w; in large loops motions and wrenches between neighbours follow"),
-    "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters (; w where initial_with_w)]`"),
+    "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters]`, and w where some equation knows it"),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
     "m_before": Vector("nM", "discrete states before an event"),
     "w_before": Vector("nw", "accelerations and multipliers with these"),
@@ -141,8 +141,7 @@ FUNCTIONS = {
         ("t", "X", "u", "P", "m"),
         (Result("r", "nr"), Result("J", "nr", "nX")),
         "equations of initialisation; the free parameters of X take the place of those in P; columns with `fixed[i]` "
-        "are held. Where positions and speeds follow from the rows without accelerations, the derivatives of the "
-        "others with respect to them are left out of J",
+        "are held",
     ),
     "dynamics": Signature(
         _AT,

@@ -30,8 +30,6 @@ class Equations:
     quaternions: tuple[int, ...]
     #: Indices in p of the free parameters that initialisation solves for.
     free: tuple[int, ...]
-    #: True where X ends with w: some equation of initialisation knows accelerations or multipliers.
-    initial_with_w: bool
     #: Per unknown of X: held at its start value?
     fixed: tuple[bool, ...]
     #: Per unknown of X: cost of moving it away from its guess (larger: moves less).

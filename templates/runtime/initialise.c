@@ -173,6 +173,12 @@ static void blame_equations(Instance *s)
                         s->tables->unknown_names[i]);
                 return;
             }
+        take_start(s);
+        const char *violated = violated_assertion(s);
+        if (violated) { /* such as a parameter that must not be 0 */
+            because(s, "assertion violated: %s", violated);
+            return;
+        }
         because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
         for (int i = 0; i < NEQUATIONS; ++i)
             if (!(fabs(s->r[i]) <= 1e300)) {

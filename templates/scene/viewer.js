@@ -14,9 +14,12 @@ import { Recording } from "./recording.js";
 import { Simulation } from "./simulation.js";
 
 const byId = (id) => document.getElementById(id);
+const sizeOf = (box) => box.getSize(new Vector3()).length();
+const unionOf = (boxes) => boxes.reduce((whole, box) => whole.union(box), new Box3());
 let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const FILL = 0.92; // of the free view that bounds take
+const WORLD = 4; // times as large as what moves may be what is seen with the World's axes
 const COLORS = ["#0a6ed1", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#b08900", "#5c636a"];
 
 // Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
@@ -65,7 +68,7 @@ class Viewer {
     this.meshes = meshes;
     const byName = new Map(meshes.map((mesh) => [`${mesh.userData.component}.${mesh.userData.shape}`, mesh]));
     this.coloured = model.colours.map(([name, colour]) => [byName.get(name), colour]);
-    this.bounds = this.reach();
+    [this.bounds, this.boxes] = this.reach();
     this.buildTree();
     this.listen();
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
@@ -181,24 +184,28 @@ class Viewer {
 
   // ---- the view
 
+  // Where everything moves, and the boxes that are looked at: the World's, too, unless all else is too small beside them.
   reach() {
-    const box = new Box3();
-    const own = this.meshes.filter((mesh) => mesh.userData.kind !== "World");
+    const boxes = new Map(this.meshes.map((mesh) => [mesh, new Box3()]));
     for (const _ of this.motion.samples()) {
       this.root.updateMatrixWorld(true);
-      for (const mesh of own.length ? own : this.meshes) box.expandByObject(mesh);
+      for (const [mesh, box] of boxes) box.expandByObject(mesh);
     }
     this.show(this.start);
-    return box.isEmpty() ? new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)) : box;
+    const seen = [...boxes].filter(([, box]) => !box.isEmpty()), all = seen.map(([, box]) => box);
+    const own = seen.filter(([mesh]) => mesh.userData.kind !== "World").map(([, box]) => box);
+    if (!all.length) all.push(new Box3(new Vector3(-1, -1, -1), new Vector3(1, 1, 1)));
+    const bounds = unionOf(own.length ? own : all);
+    return [bounds, sizeOf(unionOf(all)) < WORLD * sizeOf(bounds) ? all : own];
   }
 
   // What travels far, over a grid, is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
     const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = this.boxOf(moving);
-    const size = now.getSize(new Vector3()).length(), way = this.bounds.getSize(new Vector3()).length();
+    const size = sizeOf(now), way = sizeOf(this.bounds);
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
-    const large = (mesh) => new Box3().setFromObject(mesh).getSize(new Vector3()).length();
+    const large = (mesh) => sizeOf(this.boxOf([mesh]));
     const cell = Math.max(10 ** Math.floor(Math.log10(size)), way / 60);
     const grid = gridOf(2 * Math.ceil(way / cell), cell);
     const middle = this.bounds.getCenter(new Vector3());
@@ -216,14 +223,14 @@ class Viewer {
   }
 
   look(direction) {
-    const bounds = this.goesAlong ? this.boxOf(this.goesAlong) : this.bounds;
-    const { min, max } = bounds, center = bounds.getCenter(new Vector3());
+    const boxes = this.goesAlong ? this.goesAlong.map((mesh) => this.boxOf([mesh])) : this.boxes;
+    const bounds = unionOf(boxes), center = bounds.getCenter(new Vector3());
     const out = direction.clone().normalize(), right = new Vector3().crossVectors(this.camera.up, out).normalize();
     const up = new Vector3().crossVectors(out, right), slope = Math.tan((this.camera.fov * Math.PI) / 360) * FILL;
     const high = (slope * this.freeHeight()) / window.innerHeight, wide = slope * this.camera.aspect;
     // as near as lets all corners be seen, each as far out as it is
-    let distance = Math.max(max.distanceTo(min), 1e-6) / 2;
-    for (let k = 0; k < 8; k++) {
+    let distance = Math.max(sizeOf(bounds), 1e-6) / 2;
+    for (const { min, max } of boxes) for (let k = 0; k < 8; k++) {
       const corner = new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).sub(center);
       const needed = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high);
       distance = Math.max(distance, needed + corner.dot(out));

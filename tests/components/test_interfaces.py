@@ -16,9 +16,18 @@ from mbfmu.components import (
     Prismatic,
     Revolute,
     World,
+    blocks,
     forces,
     interfaces,
     rotational,
+)
+from mbfmu.components.blocks.discrete import DiscreteMIMOs
+from mbfmu.components.blocks.interfaces import (
+    BooleanSISO,
+    IntegerSIBooleanSO,
+    IntegerSignalSource,
+    PartialBooleanMISO,
+    SVcontrol,
 )
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
@@ -287,3 +296,82 @@ def test_a_force_in_an_assembly_class():
 
     result = simulate(Rig(), 0.7, tolerance=1e-9)
     np.testing.assert_allclose(result["slide.s"], 1 - 0.7 * np.cos(2 * result.time), atol=1e-7)
+
+
+class Inverter(BooleanSISO):
+    """A Boolean block of one's own."""
+
+    def equations(self):
+        self.y = ca.logic_not(self.u >= 0.5)
+
+
+class Majority(PartialBooleanMISO):
+    """True where most are."""
+
+    def equations(self):
+        self.y = ca.sum1(self.u >= 0.5) > self.nu / 2
+
+
+class IsLarge(IntegerSIBooleanSO):
+    """True from 2 on."""
+
+    def equations(self):
+        self.y = self.u >= 2
+
+
+class Count(IntegerSignalSource):
+    """Whole seconds since startTime, on top of the offset."""
+
+    def equations(self):
+        tick = self.sample(self.startTime, 1.0)
+        self.y = self.offset + self.hold(tick, value=lambda before: before + 1)
+
+
+class Sums(DiscreteMIMOs):
+    """What each input adds up to, sample by sample."""
+
+    def equations(self):
+        self.y = self.hold(self.sampled(), value=lambda before: before + self.u, start=ca.DM.zeros(self.n))
+
+
+class Law(SVcontrol):
+    """A proportional controller."""
+
+    def equations(self):
+        self.y = 3 * (self.u_s - self.u_m)
+
+
+def test_blocks_of_every_kind_of_signal_build_on_partial_ones():
+    result = run(
+        "pulse.y - inverter.u",
+        "pulse.y - most.u[0]",
+        "inverter.y - most.u[1]",
+        "yes.y - most.u[2]",
+        "count.y - large.u",
+        "two.y - sums.u[0]",
+        "ramp.y - sums.u[1]",
+        "two.y - law.u_s",
+        "ramp.y - law.u_m",
+        stop=4.0,
+        step=0.3,
+        pulse=blocks.BooleanPulse(period=2.0),
+        inverter=Inverter(),
+        most=Majority(nu=3),
+        yes=blocks.BooleanConstant(),
+        count=Count(offset=-1, startTime=0.5),
+        large=IsLarge(),
+        two=blocks.Constant(k=2.0),
+        ramp=blocks.Ramp(height=4.0, duration=4.0),
+        sums=Sums(n=2, samplePeriod=1.0),
+        law=Law(),
+    )
+    time = result.time
+    assert set(result["most.y"]) == {1.0}
+    np.testing.assert_array_equal(result["inverter.y"], np.floor(time + 1e-9) % 2)
+    whole = np.floor(time - 0.5 + 1e-9) + 1
+    np.testing.assert_array_equal(result["count.y"], whole - 1)
+    np.testing.assert_array_equal(result["large.y"], whole >= 3)
+    samples = np.floor(time + 1e-9)
+    np.testing.assert_allclose(result["sums.y[1]"], 2 * (samples + 1))
+    np.testing.assert_allclose(result["sums.y[2]"], samples * (samples + 1) / 2, atol=1e-9)
+    np.testing.assert_allclose(result["law.y"], 3 * (2 - time), atol=1e-9)

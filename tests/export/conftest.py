@@ -44,7 +44,6 @@ def make_equations() -> Equations:
         name="Examples.Oscillator",
         quaternions=(),
         free=(),
-        initial_with_w=False,
         fixed=(True, False),
         given=(True, True),
         weights=(1.0, 1.0),

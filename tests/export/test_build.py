@@ -131,7 +131,6 @@ def test_auto_with_a_compiler_is_native(system: System, tmp_path: pathlib.Path) 
         ({"target": "python", "sources": True}, "no C sources"),
         ({"solver": "Euler"}, 'solver "Euler" is unknown; there are auto, explicit, implicit'),
         ({"target": "native", "fixed_step": 0.0}, "choose a positive number"),
-        ({"target": "python", "fixed_step": 1e-3}, "an adaptive integrator only"),
         ({"energy": True}, "the system is made already"),
         ({"target": "python", "variables": "nothing.*"}, r'"nothing\.\*"'),
     ],

@@ -385,16 +385,23 @@ def test_a_run_in_fmpy_follows_the_closed_form(folder: pathlib.Path) -> None:
     np.testing.assert_allclose(result["flange.s"], 0.5 * (1 - np.cos(4 * t)) + 0.25 * np.sin(4 * t), atol=1e-7)
 
 
-@pytest.mark.parametrize("fmi", [2, 3])
-@pytest.mark.parametrize("assembly", [DoublePendulum, PlanarLoopRelease])
+@pytest.mark.parametrize(
+    ("assembly", "fmi", "fixed_step"),
+    [
+        *((assembly, fmi, None) for assembly in (DoublePendulum, PlanarLoopRelease) for fmi in (2, 3)),
+        (PlanarLoopRelease, 3, 0.004),
+    ],
+)
 def test_a_run_of_the_gallery_is_that_of_the_native_target(
-    assembly: type[mbfmu.Assembly], fmi: int, tmp_path: pathlib.Path
+    assembly: type[mbfmu.Assembly], fmi: int, fixed_step: float | None, tmp_path: pathlib.Path
 ) -> None:
     """To the last bit, all variables, events included; once more from another folder, when the first is gone."""
     runs = []
     for target in ("python", "native", "python"):
         kind = {"equations": "interpreted"} if target == "native" else {}
-        file = mbfmu.build(assembly(), tmp_path / f"{target}.fmu", fmi=fmi, target=target, **kind)
+        file = mbfmu.build(
+            assembly(), tmp_path / f"{target}.fmu", fmi=fmi, target=target, fixed_step=fixed_step, **kind
+        )
         assert validate(file) == []
         described = fmpy.read_model_description(str(file))
         reals = [v.name for v in described.modelVariables if v.type in ("Real", "Float64")]

@@ -54,7 +54,6 @@ COMMANDS: dict[str, list[str]] = {
     "build pendulum --variables none": ['"none"', "no variable"],
     "build pendulum -o x.py": ["x.py", ".fmu"],
     "build pendulum -o none/x.fmu": ["none", "does not exist"],
-    "build pendulum --target python --fixed-step 1e-3": ["fixed step", "native"],
     "build pendulum --target python --sources": ["sources", "native"],
     "convert pendulum -o x.abc": ["x.abc", "Python or TOML"],
     "convert pendulum -o none/x.py": ["none/x.py", "cannot be written"],

@@ -10,7 +10,11 @@ from refusals import Refused
 
 from mbfmu import Assembly, Component, System, load, simulate
 from mbfmu.components import Body, BodyShape, World, blocks, rotational, thermal, translational
+from mbfmu.components.examples.robot_r3 import GearType1
+from mbfmu.components.interfaces import Flange_a, Flange_b
 from mbfmu.errors import InitializationError, MbfmuError, SimulationError
+from mbfmu.modeling import Parameter, required
+from mbfmu.modeling import types as t
 
 HEAD = """
 import math, sys
@@ -501,7 +505,53 @@ SET_LATER: list[tuple[Callable[[], Component], dict[str, float], str]] = [
     ),
     (lambda: rotational.BearingFriction(tau_pos=[[0, 1]]), {"x.tau_pos[1,2]": -1.0}, "smallest value is 0"),
     (lambda: thermal.HeatCapacitor(C=1.0), {"x.C": 0.0}, "x.C = 0: must not be 0"),
+    (lambda: rotational.IdealPlanetary(ratio=2.0), {"x.ratio": -1.0}, "x: ratio = -1: sun and ring would turn as one"),
+    (lambda: Twice(n=2.0), {"x.n": 0.0}, "x.gear.ratio = 0: must not be 0"),
+    (lambda: GearType1(), {"x.i": 0.0}, "x.gear.ratio = 0: must not be 0"),
 ]
+
+
+class Twice(Component):
+    """A gear of twice the ratio of its own, and a tighter spring behind it."""
+
+    n = Parameter(t.Real, required, "Half of the ratio")
+    flange_a = Flange_a("Flange of the gear")
+    flange_b = Flange_b("Flange of the spring")
+
+    def build(self) -> None:
+        self.gear = rotational.IdealGear(ratio=2 * self.n)
+        self.spring = rotational.Spring(c=self.n - 0.5)
+        self.connect(self.flange_a, self.gear.flange_a)
+        self.connect(self.gear.flange_b, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.flange_b)
+
+
+#: Flanges of planetary gears.
+SHAFTS = ("sun", "carrier", "ring")
+
+#: What makes a component -> words of the message when it, or a System of it, is made.
+IMPOSSIBLE: list[tuple[Callable[[], Component], str]] = [
+    (lambda: rotational.IdealPlanetary(ratio=-1), r"IdealPlanetary.ratio = -1: .*planets in pairs"),
+    (lambda: blocks.MatrixGain(K=3.0), r"MatrixGain.K: expected a matrix such as .*got shape \(\)"),
+    (lambda: blocks.CombiTable1Ds(table=3.0), r"x.table: expected rows such as .*got shape \(\)"),
+    (lambda: rotational.Gearbox(ratio=1, c=1, d=1, b=0, lossTable=3.0), "lossTable has the shape .*4 numbers"),
+    (lambda: Twice(n=0.0), "x.gear.ratio = 0: must not be 0; it follows from x.n"),
+    (lambda: Twice(n=0.25), "x.spring.c = -0.25: must be >= 0 N.m/rad; it follows from x.n"),
+    (lambda: Twice(n=1e308), "x.gear.ratio = inf: every value must be finite; it follows from x.n"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(IMPOSSIBLE)))
+def test_impossible_parameters_are_named_before_the_run(number: int) -> None:
+    """Those that a composite passes on or computes, too, with what they follow from."""
+    make, words = IMPOSSIBLE[number]
+
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.x = make()
+
+    with pytest.raises(MbfmuError, match=words):
+        System.of(M())
 
 
 @pytest.mark.parametrize("number", range(len(SET_LATER)))
@@ -511,7 +561,7 @@ def test_bounds_hold_in_a_run(number: int) -> None:
     class M(Assembly):
         def __init__(self) -> None:
             self.x = make()
-            names = [name for name in self.x.ports() if name in ("flange_a", "flange_b", "flangeR", "flangeT")]
+            names = [name for name in self.x.ports() if name.startswith("flange") or name in SHAFTS]
             for k, name in enumerate(names):
                 load = translational.Mass(m=1.0) if name == "flangeT" else rotational.Inertia(J=1.0)
                 self.add(f"load{k}", load)

@@ -482,6 +482,76 @@ def test_signals_and_variables_have_their_types(read):
     assert [result[name][50] for name in ("late.y", "both", "k", "count")] == [0, 1, 3, 2]
 
 
+def test_blocks_of_ones_own_have_boolean_and_integer_signals(read: Read) -> None:
+    """Derived from the library's partial blocks, with vectors as long as their parameters say."""
+    model = read("""
+        model M
+          block Stairs
+            extends Modelica.Blocks.Interfaces.IntegerSignalSource(offset=1);
+          equation
+            y = offset + (if time >= startTime then 2 else 0);
+          end Stairs;
+          block Above
+            extends Modelica.Blocks.Interfaces.IntegerSIBooleanSO;
+          equation
+            y = u > 2;
+          end Above;
+          block Inverter
+            extends Modelica.Blocks.Interfaces.BooleanSISO;
+          equation
+            y = not u;
+          end Inverter;
+          block Both
+            extends Modelica.Blocks.Interfaces.MI2BooleanMOs(n=2);
+          equation
+            for i in 1:n loop
+              y[i] = u1[i] and u2[i];
+            end for;
+          end Both;
+          Stairs stairs(startTime=0.5);
+          Above above;
+          Inverter inverter;
+          Both both;
+          Modelica.Blocks.Sources.BooleanStep late(startTime=0.75);
+        equation
+          connect(stairs.y, above.u);
+          connect(above.y, inverter.u);
+          connect(above.y, both.u1[1]);
+          connect(inverter.y, both.u1[2]);
+          connect(late.y, both.u2[1]);
+          connect(late.y, both.u2[2]);
+        end M;
+    """)
+    result = mbfmu.simulate(model, 1.0, step=0.3)
+    shown = {name: list(result[name]) for name in ("stairs.y", "above.y", "inverter.y", "both.y[1]", "both.y[2]")}
+    assert shown["stairs.y"] == [1, 1, 3, 3, 3]
+    assert shown["above.y"] == [0, 0, 1, 1, 1]
+    assert shown["inverter.y"] == [1, 1, 0, 0, 0]
+    assert shown["both.y[1]"] == [0, 0, 0, 1, 1]
+    assert shown["both.y[2]"] == [0, 0, 0, 0, 0]
+
+
+def test_what_a_diagram_shows_is_a_variable(read: Read) -> None:
+    model = read("""
+        model M
+          parameter Real k = 3;
+          Modelica.Blocks.Sources.Ramp ramp(height=1, duration=1);
+          Modelica.Blocks.Sources.BooleanStep step(startTime=0.5);
+          Modelica.Blocks.Interaction.Show.RealValue real, fixed(use_numberPort=false, number=2*k);
+          Modelica.Blocks.Interaction.Show.IntegerValue integer(use_numberPort=false, number=7);
+          Modelica.Blocks.Interaction.Show.BooleanValue truth;
+        equation
+          connect(ramp.y, real.numberPort);
+          connect(step.y, truth.activePort);
+        end M;
+    """)
+    result = mbfmu.simulate(model, 1.0, step=0.25)
+    np.testing.assert_allclose(result["real.showNumber"], result.time, atol=1e-12)
+    assert list(result["truth.showActive"]) == [0, 0, 1, 1, 1]
+    assert result["fixed.showNumber"][-1] == 6.0
+    assert result["integer.showNumber"][-1] == 7.0
+
+
 def test_state_selection_a_part_that_modifies_itself_and_guesses_of_signals(read: Read) -> None:
     assembly = read("""
         model M

@@ -77,7 +77,7 @@ class Draft:
             name: ca.Function(name, arguments, [ca.densify(ca.SX(result)) for result in results])
             for name, (arguments, results) in expressions.items()
         }
-        nx, nX, nw = self.x.numel(), self.X.numel(), self.w.numel()
+        nX, nw = self.X.numel(), self.w.numel()
 
         def named(what: str, rows: Any) -> tuple[str, ...]:
             return tuple(f"{what} {i + 1}" for i in range(ca.SX(rows).numel()))
@@ -99,7 +99,6 @@ class Draft:
         return Equations(
             name=self.name,
             functions=functions,
-            initial_with_w=nX > nx + len(others.get("free", ())),
             parameters=self.parameters,
             inputs=self.inputs,
             start_time=0.0,

@@ -172,6 +172,43 @@ def test_what_travels_far_stays_in_view(opened: Callable[[pathlib.Path], Any], t
     assert np.abs(seen).max() < 0.6, "it leaves the view"
 
 
+class Bar(Assembly):
+    """A bar of some length on a hinge."""
+
+    def __init__(self, length: float) -> None:
+        self.world = World()
+        size = length / 10
+        self.hinge = Revolute(cylinderLength=size, cylinderDiameter=size, phi=Start(0.5, fixed=True))
+        self.bar = BodyBox(r=(length, 0, 0), width=size)
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.bar.frame_a)
+
+
+def test_the_axes_of_the_world_are_in_view(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    """Whole, where they are larger than the mechanism; a mechanism that is tiny beside them fills the view."""
+    small, tiny = (
+        opened(mbfmu.animate(Bar(length), tmp_path / f"{length}.html")).execute_script(
+            """
+            const { camera } = viewer, world = viewer.meshes.filter((mesh) => mesh.userData.kind === "World");
+            const parts = viewer.meshes.filter((mesh) => mesh.userData.kind === "Parts");
+            camera.updateMatrixWorld(true);
+            return [world, parts].map((meshes) => {
+              const { min, max } = viewer.boxOf(meshes), out = [];
+              for (const x of [min.x, max.x]) for (const y of [min.y, max.y]) for (const z of [min.z, max.z]) {
+                const at = min.clone().set(x, y, z).project(camera);
+                out.push(Math.abs(at.x), Math.abs(at.y));
+              }
+              return Math.max(...out);
+            });
+            """
+        )
+        for length in (0.3, 0.05)
+    )
+    assert small[0] < 1.0, "they are cut"
+    assert tiny[0] > 1.0
+    assert tiny[1] < 1.0
+
+
 def test_without_its_program_a_page_is_refused_in_one_line(
     monkeypatch: pytest.MonkeyPatch, tmp_path: pathlib.Path
 ) -> None:

@@ -314,6 +314,142 @@ package Modelica
         parameter Real offset=0 "Offset of output signal y";
         parameter Units.SI.Time startTime=0 "Output y = offset for time < startTime";
       end SignalSource;
+
+      partial block MVcontrol
+        parameter Integer nu_s(min=1)=1 "Number of setpoint inputs";
+        parameter Integer nu_m(min=1)=1 "Number of measurement inputs";
+        parameter Integer ny(min=1)=1 "Number of actuator outputs";
+        RealInput u_s[nu_s] "Connector of setpoint input signals";
+        RealInput u_m[nu_m] "Connector of measurement input signals";
+        RealOutput y[ny] "Connector of actuator output signals";
+      end MVcontrol;
+
+      partial block PartialRealMISO
+        parameter Integer significantDigits(min=1)=3 "Number of digits shown in a diagram (no effect)";
+        parameter Integer nu(min=0)=0 "Number of input connections";
+        RealInput u[nu] "Connector of Real input signals";
+        RealOutput y "Connector of Real output signal";
+      end PartialRealMISO;
+
+      partial block PartialConversionBlock
+        RealInput u "Connector of Real input signal to be converted";
+        RealOutput y "Connector of Real output signal with the converted input";
+      end PartialConversionBlock;
+
+      partial block partialBooleanSI
+        BooleanInput u "Connector of Boolean input signal";
+      end partialBooleanSI;
+
+      partial block partialBooleanSO
+        BooleanOutput y "Connector of Boolean output signal";
+      end partialBooleanSO;
+
+      partial block partialBooleanSource
+        extends partialBooleanSO;
+      end partialBooleanSource;
+
+      partial block BooleanSignalSource
+        extends partialBooleanSO;
+      end BooleanSignalSource;
+
+      partial block BooleanSISO
+        BooleanInput u "Connector of Boolean input signal";
+        BooleanOutput y "Connector of Boolean output signal";
+      end BooleanSISO;
+
+      partial block partialBooleanSISO
+        extends BooleanSISO;
+      end partialBooleanSISO;
+
+      partial block PartialBooleanSISO_small
+        extends BooleanSISO;
+      end PartialBooleanSISO_small;
+
+      partial block SI2BooleanSO
+        BooleanInput u1 "Connector of Boolean input signal 1";
+        BooleanInput u2 "Connector of Boolean input signal 2";
+        BooleanOutput y "Connector of Boolean output signal";
+      end SI2BooleanSO;
+
+      partial block partialBooleanSI2SO
+        extends SI2BooleanSO;
+      end partialBooleanSI2SO;
+
+      partial block partialBooleanSI3SO
+        BooleanInput u1 "Connector of Boolean input signal 1";
+        BooleanInput u2 "Connector of Boolean input signal 2";
+        BooleanInput u3 "Connector of Boolean input signal 3";
+        BooleanOutput y "Connector of Boolean output signal";
+      end partialBooleanSI3SO;
+
+      partial block PartialBooleanMISO
+        parameter Integer nu(min=0)=0 "Number of input connections";
+        BooleanInput u[nu] "Connector of Boolean input signals";
+        BooleanOutput y "Connector of Boolean output signal";
+      end PartialBooleanMISO;
+
+      partial block BooleanMIMOs
+        parameter Integer n(min=1)=1 "Number of inputs (= number of outputs)";
+        BooleanInput u[n] "Connector of Boolean input signals";
+        BooleanOutput y[n] "Connector of Boolean output signals";
+      end BooleanMIMOs;
+
+      partial block MI2BooleanMOs
+        parameter Integer n(min=1)=1 "Number of elements of each vector";
+        BooleanInput u1[n] "Connector of Boolean input signals 1";
+        BooleanInput u2[n] "Connector of Boolean input signals 2";
+        BooleanOutput y[n] "Connector of Boolean output signals";
+      end MI2BooleanMOs;
+
+      partial block partialBooleanThresholdComparison
+        parameter Real threshold=0 "Comparison with respect to threshold";
+        RealInput u "Connector of Real input signal";
+        BooleanOutput y "Connector of Boolean output signal";
+      end partialBooleanThresholdComparison;
+
+      partial block partialBooleanComparison
+        RealInput u1 "Connector of Real input signal 1";
+        RealInput u2 "Connector of Real input signal 2";
+        BooleanOutput y "Connector of Boolean output signal";
+      end partialBooleanComparison;
+
+      partial block IntegerSO
+        IntegerOutput y "Connector of Integer output signal";
+      end IntegerSO;
+
+      partial block IntegerMO
+        parameter Integer nout(min=1)=1 "Number of outputs";
+        IntegerOutput y[nout] "Connector of Integer output signals";
+      end IntegerMO;
+
+      partial block IntegerSignalSource
+        extends IntegerSO;
+        parameter Integer offset=0 "Offset of output signal y";
+        parameter Units.SI.Time startTime=0 "Output y = offset for time < startTime";
+      end IntegerSignalSource;
+
+      partial block PartialIntegerSISO
+        IntegerInput u "Connector of Integer input signal";
+        IntegerOutput y "Connector of Integer output signal";
+      end PartialIntegerSISO;
+
+      partial block PartialIntegerMISO
+        parameter Integer significantDigits(min=1)=3 "Number of digits shown in a diagram (no effect)";
+        parameter Integer nu(min=0)=0 "Number of input connections";
+        IntegerInput u[nu] "Connector of Integer input signals";
+        IntegerOutput y "Connector of Integer output signal";
+      end PartialIntegerMISO;
+
+      partial block IntegerSIBooleanSO
+        IntegerInput u "Connector of Integer input signal";
+        BooleanOutput y "Connector of Boolean output signal";
+      end IntegerSIBooleanSO;
+
+      partial block IntegerMIBooleanMOs
+        parameter Integer n(min=1)=1 "Number of inputs (= number of outputs)";
+        IntegerInput u[n] "Connector of Integer input signals";
+        BooleanOutput y[n] "Connector of Boolean output signals";
+      end IntegerMIBooleanMOs;
     end Interfaces;
   end Blocks;
 
