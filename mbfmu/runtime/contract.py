@@ -336,6 +336,8 @@ def header() -> str:
     lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)} }};"]
     lines += ["", f"enum {{ {', '.join(SETTINGS)} }};"]
     lines += ["", "enum {", *(f"    FUNCTION_{name}," for name in FUNCTIONS), "    FUNCTIONS", "};"]
+    most = [max(len(getattr(f, what)) for f in FUNCTIONS.values()) for what in ("arguments", "results")]
+    lines += ["", f"enum {{ MOST_ARGUMENTS = {most[0]}, MOST_RESULTS = {most[1]} }};"]
     lines += ["#ifndef TAPES", "#define TAPES FUNCTIONS", "#endif"]
     lines += ["", f'#define DESCRIPTOR_FILE "{DESCRIPTOR_FILE}"']
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
@@ -354,19 +356,18 @@ def readers() -> str:
         bounds = f", {table.bounds[0]}, {table.bounds[1]}" if table.kind == "int" else ""
         lines.append(f"    if (!read_{table.kind}s(s, &tables->{name}, {table.length}{bounds})) return 0;")
     lines += ["    return 1;", "}", ""]
-    lines += ["/* Lengths of a function's arguments and results. */"]
-    lines += ["static void function_shape(const Reader *s, int function, size_t *arguments, size_t *results)", "{"]
+    lines += ["/* A function's arguments and results. */"]
+    lines += ["static void function_shape(const Reader *s, int function, Shape *shape)", "{"]
     lines += ["    switch (function) {"]
     for name, signature in FUNCTIONS.items():
         lines.append(f"    case FUNCTION_{name}:")
-        lines += [f"        arguments[{i}] = {_macro(VECTORS[a].size)};" for i, a in enumerate(signature.arguments)]
-        lines += [f"        results[{i}] = {_product(result)};" for i, result in enumerate(signature.results)]
+        arguments, results = signature.arguments, signature.results
+        lines += [f"        shape->narguments = {len(arguments)};", f"        shape->nresults = {len(results)};"]
+        lines += [f"        shape->parameters = {arguments.index('P') if 'P' in arguments else -1};"]
+        lines += [f"        shape->arguments[{i}] = {_macro(VECTORS[a].size)};" for i, a in enumerate(arguments)]
+        lines += [f"        shape->results[{i}] = {_product(result)};" for i, result in enumerate(results)]
         lines.append("        break;")
-    lines += ["    }", "}", ""]
-    most = max(len(signature.arguments) for signature in FUNCTIONS.values())
-    counts = ", ".join(f"{{{len(f.arguments)}, {len(f.results)}}}" for f in FUNCTIONS.values())
-    lines += [f"enum {{ MOST_ARGUMENTS = {most}, MOST_RESULTS = {max(len(f.results) for f in FUNCTIONS.values())} }};"]
-    return "\n".join([*lines, "", f"static const int function_counts[FUNCTIONS][2] = {{{counts}}};", ""])
+    return "\n".join([*lines, "    }", "}", ""])
 
 
 def wrappers() -> str:
@@ -401,7 +402,7 @@ def _wrapper(name: str, signature: Signature) -> list[str]:
 def lane_wrappers() -> str:
     """Return `lane_functions.c`: calls of the functions that trials in lanes need (templates/runtime/lanes.c)."""
     lines = ["/* Calls of a model's functions in lanes (mbfmu/runtime/contract.py), as those of functions.c. */", ""]
-    for place, name in enumerate(("dynamics", "derivatives")):
+    for name in ("dynamics", "derivatives"):
         signature = FUNCTIONS[name]
         scalars = ("t",)
         parameters = ["LANE(Lanes) *s"]
@@ -415,7 +416,7 @@ def lane_wrappers() -> str:
             f"    const V *arg[{len(signature.arguments)}] = {{{arguments}}};",
             f"    V *res[{len(signature.results)}] = {{{results}}};",
             f"    const Tape *tape = s->model->tapes + FUNCTION_{name};",
-            f"    return LANE(run_tape)(tape, arg, res, s->work[{place}], s->fresh ? NULL : s->P);",
+            f"    return LANE(run_tape)(tape, arg, res, s->work, s->prepared + FUNCTION_{name});",
             "}",
             "",
         ]
@@ -428,7 +429,9 @@ def calls() -> str:
     for name, signature in FUNCTIONS.items():
         upper = name.upper()
         lines += [f"#ifndef CALL_{upper}"]
-        lines += [f"#define CALL_{upper}(arg, res) run_tape(s->model->tapes + FUNCTION_{name}, arg, res, s->work)"]
+        at = f"FUNCTION_{name}"
+        lines += [f"#define CALL_{upper}(arg, res) \\"]
+        lines += [f"    run_tape(s->model->tapes + {at}, arg, res, s->work, s->prepared + {at})"]
         lines += [f"#define ARG_{upper} {len(signature.arguments)}", f"#define RES_{upper} {len(signature.results)}"]
         lines += ["#endif"]
     return "\n".join([*lines, ""])

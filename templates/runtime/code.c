@@ -52,7 +52,7 @@ static void put_operation(Text *text, unsigned operation, int lanes)
     }
 }
 
-/* One run: a statement for each instruction. Returns where the next one begins. */
+/* One run: a statement for each instruction. Returns where the next one begins. A place may have several results in turn. */
 static const unsigned *put_run(Text *text, const unsigned *code)
 {
     unsigned operation = code[0], n = code[1], to = code[2], vector = code[3];
@@ -61,7 +61,7 @@ static const unsigned *put_run(Text *text, const unsigned *code)
         ++code;
         put(text, "const V *v%u = (const V *)arg[%u];\n", vector, vector);
         for (unsigned i = 0; i < n; ++i)
-            put(text, "const V w%u = v%u ? v%u[%u] : NOTHING;\n", to + i, vector, vector, code[i]);
+            put(text, "w%u = v%u ? v%u[%u] : NOTHING;\n", to + i, vector, vector, code[i]);
         return code + n;
     }
     if (operation == TAPE_OUTPUT) {
@@ -73,12 +73,12 @@ static const unsigned *put_run(Text *text, const unsigned *code)
     }
     if (operation == RUN_SINCOS) {
         for (unsigned i = 0; i < n; ++i)
-            put(text, "V w%u, w%u;\nSINCOS(w%u, w%u, w%u)\n", to + 2 * i, to + 2 * i + 1, code[i], to + 2 * i, to + 2 * i + 1);
+            put(text, "SINCOS(w%u, w%u, w%u)\n", code[i], to + 2 * i, to + 2 * i + 1);
         return code + n;
     }
     int operands = operands_of(operation);
     for (unsigned i = 0; i < n; ++i) {
-        put(text, "const V w%u = F%u(", to + i, operation);
+        put(text, "w%u = F%u(", to + i, operation);
         for (int k = 0; k < operands; ++k) put(text, "%sw%u", k ? "," : "", *code++);
         put(text, ");\n");
     }
@@ -119,11 +119,14 @@ static size_t write_code(const Tape *tape, const char *name, char *to, size_t si
 {
     Text text = {to, size, 0};
     put(&text, "\nEXPORT TARGET int %s(const double **arg, double **res)\n{\n", name);
+    for (unsigned i = 0; i < tape->kept; ++i) put(&text, "V w%u;\n", i);
+    for (unsigned i = 0; i < tape->work; ++i) put(&text, "V w%u;\n", tape->begin + i);
     for (unsigned i = 0; i < tape->nconstants; ++i) {
-        put(&text, "const V w%u = NUMBER(", i);
+        put(&text, "w%u = NUMBER(", tape->begin + i);
         put_number(&text, tape->constants[i]);
         put(&text, ");\n");
     }
+    for (const unsigned *code = tape->preparation; *code != RUN_END;) code = put_run(&text, code);
     for (const unsigned *code = tape->code; *code != RUN_END;) code = put_run(&text, code);
     put(&text, "return 0;\n}\n");
     return text.used;

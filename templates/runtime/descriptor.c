@@ -185,7 +185,7 @@ static int check_tables(Reader *s)
 static int read_tapes(Reader *s)
 {
     for (int function = 0; function < FUNCTIONS; ++function) {
-        size_t arguments[MOST_ARGUMENTS], results[MOST_RESULTS];
+        Shape shape;
         const int *counts; /* is there one, numbers of constants, instructions and their bytes */
         const double *constants;
         const unsigned char *plain;
@@ -199,9 +199,9 @@ static int read_tapes(Reader *s)
         if (!read_doubles(s, &constants, counts[1])) return 0;
         plain = read_items(s, (size_t)counts[3], 1);
         if (!plain) return 0;
-        function_shape(s, function, arguments, results);
-        wrong = tape_load(s->model, tape, plain, (size_t)counts[3], (size_t)counts[2], constants, (unsigned)counts[1],
-                          arguments, function_counts[function][0], results, function_counts[function][1]);
+        function_shape(s, function, &shape);
+        shape.nconstants = (unsigned)counts[1];
+        wrong = tape_load(s->model, tape, plain, (size_t)counts[3], (size_t)counts[2], constants, &shape);
         if (wrong) return refuse_to_read(s, wrong);
         if (tape->work > s->model->work) s->model->work = tape->work;
     }

@@ -2,9 +2,13 @@
 
 static void take_delayed(Instance *s, double t, const double *x, const double *m, double *u); /* history.c */
 
+/* Parameters have changed: what depends on them alone is to be evaluated anew. */
+static void forget_preparations(Instance *s) { memset(s->prepared, 0, sizeof s->prepared); }
+
 /* Derived parameters belong to p: bring them up to date after p changed. */
 static void derive(Instance *s)
 {
+    forget_preparations(s);
     if (ND) eval_derived(s, s->P + NPAR);
 }
 

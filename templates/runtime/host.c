@@ -34,12 +34,15 @@ HOST_EXPORT void mbfmu_unload(Model *model)
 /* Evaluate a function of the contract; vectors have the lengths that the contract gives. */
 HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **arg, double **res)
 {
+    const Tape *tape;
     double *work;
+    char prepared = 0;
     int failed;
     if (function < 0 || function >= FUNCTIONS || !model->tapes[function].code) return 1;
-    work = malloc(sizeof *work * (model->tapes[function].work + (size_t)1));
+    tape = model->tapes + function;
+    work = malloc(sizeof *work * ((size_t)tape->begin + tape->work + 1));
     if (!work) return 1;
-    failed = run_tape(model->tapes + function, arg, res, work);
+    failed = run_tape(tape, arg, res, work + tape->begin, &prepared);
     free(work);
     return failed;
 }

@@ -56,6 +56,7 @@ static void set_defaults(Instance *s)
     COPY(s->start, s->tables->default_parameters, NPAR);
     COPY(s->u, s->tables->default_inputs, NU);
     COPY(s->P, s->tables->default_parameters, NPAR);
+    forget_preparations(s);
     s->w_fresh = s->y_fresh = 0;
     s->factors_time = NAN;
 }

@@ -21,11 +21,11 @@ typedef struct {
     const Tables *tables;
     void *memory;
     I failed;                       /* lanes in which something is other than it should be */
-    int fresh;                      /* parameters, which tapes keep, have changed */
+    char prepared[FUNCTIONS];       /* results of preparations that hold for the present parameters */
     V u_time, ramps;                /* `ramps` is 1 in lanes that have any */
     V *x, *P, *u, *du, *u_now, *m;
     V *stage[STAGES], *stage_x, *next_x, *next_k, *last_stage_x, *w;
-    V *work[2];                     /* of the tapes of dynamics and derivatives */
+    V *work;                        /* in front of it, results of preparations */
     V *A, *factors, *block, *column_norms;
     I *pivots;
     V *entries, *load, *sparse, *solution, *correction, *residual;
@@ -59,12 +59,9 @@ static I LANE(not_finite)(const V *values, int n)
     return sum != 0;
 }
 
-/* Evaluate a function. What it takes of `kept` is in its scratch already, as are its constants. */
-static int LANE(run_tape)(const Tape *tape, const V **arg, V **res, V *w, const V *kept)
+/* Work through runs. */
+static int LANE(interpret)(const unsigned *code, const V **arg, V **res, V *w)
 {
-    const unsigned *code = tape->code;
-    Compiled *compiled = compiled_of(tape->compiled_lanes + (LANES == 8));
-    if (compiled) return compiled((const double **)arg, (double **)res);
     for (;;) {
         unsigned operation = code[0], n = code[1];
         V *to = w + code[2];
@@ -73,8 +70,7 @@ static int LANE(run_tape)(const Tape *tape, const V **arg, V **res, V *w, const 
         switch (operation) {
         case TAPE_INPUT: {
             const V *from = arg[*code++];
-            if (from != kept)
-                for (unsigned i = 0; i < n; ++i) to[i] = from[code[i]];
+            for (unsigned i = 0; i < n; ++i) to[i] = from[code[i]];
             code += n;
             break;
         }
@@ -125,6 +121,21 @@ static int LANE(run_tape)(const Tape *tape, const V **arg, V **res, V *w, const 
         default: return 1;
         }
     }
+}
+
+/* Evaluate a function, as `run_tape` does. */
+static int LANE(run_tape)(const Tape *tape, const V **arg, V **res, V *work, char *prepared)
+{
+    Compiled *compiled = compiled_of(tape->compiled_lanes + (LANES == 8));
+    V *w = work - tape->begin;
+    if (compiled) return compiled((const double **)arg, (double **)res);
+    if (!*prepared) {
+        for (unsigned i = 0; i < tape->nconstants; ++i)
+            for (int l = 0; l < LANES; ++l) work[i][l] = tape->constants[i];
+        if (LANE(interpret)(tape->preparation, arg, res, w)) return 1;
+        *prepared = 1;
+    }
+    return LANE(interpret)(tape->code, arg, res, w);
 }
 
 #include "lane_functions.c"
@@ -303,7 +314,6 @@ static void LANE(right_hand_side)(LANE(Lanes) *s, V t, const V *x, V *dx)
     if (SPARSE) LANE(solve_sparse)(s, s->w);
     else if (NW && !EXPLICIT) LANE(solve_blocks)(s, s->w);
     failed |= LANE(eval_derivatives)(s, t, x, u, s->m, s->w, dx);
-    s->fresh = 0;
     s->failed |= LANE(not_finite)(s->w, NW) | LANE(not_finite)(dx, NX);
     if (failed) s->failed = ~(s->failed & 0);
 }
@@ -430,7 +440,7 @@ static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsig
         LANE(put)(s->m, l, from->head_m, NDISCRETE);
         LANE(put)(s->stage[0], l, from->stage[0], NX);
     }
-    s->fresh |= changed != 0;
+    if (changed) memset(s->prepared, 0, sizeof s->prepared);
     s->failed &= 0;
     if (order8) LANE(order8_step)(s, tolerance, t, h, end, &error);
     else stiffness = LANE(explicit_step)(s, tolerance, t, h, end, &error);
@@ -450,7 +460,10 @@ static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsig
 /* Lay out the vectors, as `lay_out` does those of an instance. */
 static void LANE(lay_out)(LANE(Lanes) *s, Area *area)
 {
+    const Tape *dynamics = s->model->tapes + FUNCTION_dynamics, *derivatives = s->model->tapes + FUNCTION_derivatives;
     size_t nx = NX, nw = NW, n = NSYSTEM;
+    size_t begin = dynamics->begin > derivatives->begin ? dynamics->begin : derivatives->begin;
+    size_t work = dynamics->work > derivatives->work ? dynamics->work : derivatives->work;
 #define VECTORS(count) take(area, count, sizeof(V))
     s->x = VECTORS(nx);
     s->P = VECTORS(NP);
@@ -464,8 +477,8 @@ static void LANE(lay_out)(LANE(Lanes) *s, Area *area)
     s->next_k = VECTORS(nx);
     s->last_stage_x = VECTORS(nx);
     s->w = VECTORS(nw);
-    s->work[0] = VECTORS(s->model->tapes[FUNCTION_dynamics].work);
-    s->work[1] = VECTORS(s->model->tapes[FUNCTION_derivatives].work);
+    s->work = VECTORS(begin + work);
+    if (s->work) s->work += begin;
     s->A = VECTORS(EXPLICIT || SPARSE ? 0 : nw * nw);
     s->factors = VECTORS(NBLOCKS == 1 || EXPLICIT || SPARSE ? 0 : nw * nw);
     s->block = VECTORS(s->model->largest_block);
@@ -501,11 +514,6 @@ static void *LANE(make_lanes)(const Model *model)
     s->tables = &model->tables;
     s->memory = memory;
     LANE(lay_out)(s, &area);
-    for (int k = 0; k < 2; ++k) {
-        const Tape *tape = model->tapes + (k ? FUNCTION_derivatives : FUNCTION_dynamics);
-        for (unsigned i = 0; i < tape->nconstants; ++i)
-            for (int l = 0; l < LANES; ++l) s->work[k][i][l] = tape->constants[i];
-    }
     return s;
 }
 

@@ -15,7 +15,7 @@
 /* Factorise A in place, P A = L U, right-looking; the diagonal of U is kept as reciprocals. Returns n, or
    where A is singular to working precision the column that depends on those before it: a pivot is nothing beside what its
    column held at first. `before` is scratch [n]. */
-INNERMOST static int lu_factorise(int n, double *A, int *pivots, double *before)
+ALIGNED INNERMOST static int lu_factorise(int n, double *A, int *pivots, double *before)
 {
     for (int k = 0; k < n; ++k) {
         const double *column = A + (size_t)k * n;
@@ -52,7 +52,7 @@ INNERMOST static int lu_factorise(int n, double *A, int *pivots, double *before)
 }
 
 /* Solve A x = b with the factors of A: x replaces b. */
-static void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
+ALIGNED static void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
 {
     for (int k = 0; k < n; ++k) {
         double swap = b[k];

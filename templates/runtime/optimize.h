@@ -15,4 +15,11 @@
 #define QUICK
 #endif
 
+/* A function with loops that are as quick wherever the rest of the library puts it. */
+#ifdef __GNUC__
+#define ALIGNED __attribute__((aligned(64)))
+#else
+#define ALIGNED
+#endif
+
 #endif

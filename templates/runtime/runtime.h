@@ -64,8 +64,11 @@ typedef int Compiled(const double **arg, double **res);
 
 /* A function as a table of instructions (tape.c). */
 typedef struct {
-    unsigned nconstants, work;      /* doubles of scratch, the constants at their begin */
+    unsigned nconstants;
+    unsigned kept;                  /* results of the preparation that stay */
+    unsigned begin, work;           /* number of the first double of scratch, and how many there are */
     const double *constants;
+    const unsigned *preparation;    /* what depends on parameters alone, and is evaluated when these have changed */
     const unsigned *code;
     Compiled *compiled;             /* what is called in place of the interpreter, where the host has compiled it */
     Compiled *compiled_lanes[2];    /* the same for 4 and for 8 lanes */
@@ -94,6 +97,7 @@ typedef struct {
     int sizes[SIZES];
     Tables tables;
     Tape tapes[FUNCTIONS];
+    unsigned kept;                  /* results of preparations, of all tapes */
     size_t work;                    /* doubles of scratch of the longest tape */
     int largest_block;              /* unknowns of the largest block of A */
     Elimination elimination;        /* of A, where it is sparse */
@@ -226,7 +230,9 @@ typedef struct {
     Head kept_head;                 /* the head before a step that may fail, and its vectors */
     double *kept_vectors;
     int *iw;
-    double *work, *A, *factors, *block, *column_norms;
+    double *work;                   /* of functions; in front of it stay results of preparations (tape.c) */
+    char prepared[FUNCTIONS];       /* those that hold for the present parameters */
+    double *A, *factors, *block, *column_norms;
     int *pivots;
     double *entries, *load, *unknowns, *residual; /* of A s = b where A is sparse; `unknowns` are s of the last accelerations */
     double *projection_w;

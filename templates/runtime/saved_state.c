@@ -36,6 +36,7 @@ static Status set_state(Instance *s, const char *function, const void *state)
         return say(s, STATUS_ERROR, "%s: the state belongs to the other interface: co-simulation and model exchange have "
                    "states of their own", function);
     memcpy(s->now, state, s->state_size);
+    forget_preparations(s);
     s->w_fresh = s->y_fresh = 0;
     s->factors_time = NAN;
     return STATUS_OK;

@@ -1,14 +1,19 @@
 /* Functions as tables of instructions (mbfmu/runtime/tape.py), and their interpreter.
 
    A descriptor has plain tapes: operation and operands of each instruction, as numbers of variable length. When a model
-   is loaded, a tape is reordered into runs: instructions of one operation that do not need each other, with results
-   side by side, so that the interpreter decides once for many of them. What follows next is the operation that
-   the longest remaining chain of instructions waits for. Sums of products - the terms of products of vectors and
-   matrices - and sums of three become one instruction, rounded after every operation as the separate ones are: results
-   are those of compiled functions to the last bit. So do sine and cosine of one angle, which math libraries have as one
-   function. */
+   is loaded, a tape is reordered into runs: instructions of one operation, with results side by side, so that the
+   interpreter decides once for many of them; where they need each other, they stand in their order. What follows next is
+   the operation that the longest remaining chain of runs waits for. Sums of products - the terms of products of vectors
+   and matrices - and sums of three become one instruction, rounded after every operation as the separate ones are:
+   results are those of compiled functions to the last bit. So do sine and cosine of one angle, which math libraries have
+   as one function.
+
+   Instructions that depend on parameters and constants alone are early: they are runs of their own, the preparation,
+   which is worked through anew when parameters have changed; results of theirs that others use are kept between calls.
+   Other results are in scratch, where a place is free again when all that use it are done. */
 
 enum {
+    RUN_KEEP = TAPE_ASSIGN,         /* an early result, where it stays */
     RUN_MULADD = TAPE_OPERATIONS,   /* a * b + c */
     RUN_MULSUB,                     /* a * b - c */
     RUN_SUBMUL,                     /* c - a * b */
@@ -30,6 +35,8 @@ enum {
 
 enum { MOST_OPERANDS = 7 };
 
+#define NOT_YET UINT_MAX            /* a place that there will be */
+
 /* Operands of each operation that stands in runs. */
 static int operands_of(unsigned operation)
 {
@@ -49,22 +56,49 @@ static int operands_of(unsigned operation)
 
 /* An instruction while a tape is read: results are known by their instruction. */
 typedef struct {
-    unsigned operation;
-    int operand[MOST_OPERANDS];
-    int uses;                       /* by instructions that are needed */
-    int height;                     /* instructions of the longest chain that begins here */
+    unsigned short operation;
+    unsigned short early;           /* it depends on parameters and constants alone */
+    int operand[MOST_OPERANDS];     /* behind that of RUN_SINCOS, the cosine */
+    int uses;                       /* by instructions that are needed; at last, by those that are not in a run yet */
+    int height;                     /* runs of the longest chain that begins here; 0: nothing needs it */
     int waits;                      /* operands that are not there yet */
-    int cosine;                     /* of RUN_SINCOS */
+    unsigned kept;                  /* an early one that others use: the place where it stays + 1, or NOT_YET */
     int next;                       /* in the list of those of one operation that are ready; at last, the place */
 } Node;
+
+/* An entry of the list of constants, inputs or results: sorted by vector, then by element. */
+typedef struct {
+    unsigned vector, element;
+    int node;
+} Port;
+
+typedef struct {
+    Port *ports;
+    int n;
+} Ports;
 
 /* What tape_load works with. */
 typedef struct {
     Node *nodes;
     int n;
-    int *users, *first_user;        /* of the result of each node */
+    Ports constants, inputs, outputs;
+    int *angles, nangles;           /* nodes that are a sine or a cosine */
+    int *users, *first_user;        /* of the result of each node: those that are as early as it is */
     int ready[RUN_OPERATIONS], urgency[RUN_OPERATIONS];
+    int *run;                       /* nodes of a run */
+    int *kept, nkept;               /* nodes that are, in the order of their places */
+    unsigned begin;                 /* number of the first place of scratch */
+    unsigned char *taken;           /* which of its places are */
+    unsigned places;                /* so many have been, at most */
 } Schedule;
+
+static void add_port(Ports *list, unsigned vector, unsigned element, int node)
+{
+    Port *port = list->ports + list->n++;
+    port->vector = vector;
+    port->element = element;
+    port->node = node;
+}
 
 static void make_ready(Schedule *plan, int i)
 {
@@ -86,6 +120,9 @@ static void absorb(Node *node, Node *part, unsigned operation, const int *operan
     part->uses = 0;
 }
 
+/* May it be evaluated with `node`, one of its users? */
+static int is_part(const Node *part, const Node *node) { return part->uses == 1 && part->early == node->early; }
+
 /* Join what a sum alone uses with it: products, and shorter sums. */
 static void fuse(Node *nodes, Node *node)
 {
@@ -94,8 +131,8 @@ static void fuse(Node *nodes, Node *node)
     if (node->operation != TAPE_ADD && node->operation != TAPE_SUB) return;
     a = nodes + node->operand[0];
     b = nodes + node->operand[1];
-    first = a->operation == TAPE_MUL && a->uses == 1;
-    second = b->operation == TAPE_MUL && b->uses == 1 && b != a;
+    first = a->operation == TAPE_MUL && is_part(a, node);
+    second = b->operation == TAPE_MUL && is_part(b, node) && b != a;
     if (first && second) {
         node->operation = node->operation == TAPE_ADD ? RUN_MULADDMUL : RUN_MULSUBMUL;
         node->operand[2] = b->operand[0];
@@ -106,7 +143,7 @@ static void fuse(Node *nodes, Node *node)
     } else if (first || second) {
         Node *product = first ? a : b, *other = first ? b : a;
         int adds = node->operation == TAPE_ADD;
-        unsigned whole = other->uses != 1 || (first && !adds) ? RUN_END
+        unsigned whole = !is_part(other, node) || (first && !adds) ? RUN_END
                        : other->operation == RUN_MULADDMUL && adds ? RUN_DOT
                        : other->operation == RUN_MULADD ? (adds ? RUN_ADDADD : RUN_ADDSUB)
                        : other->operation == RUN_SUBMUL ? (adds ? RUN_SUBADD : RUN_SUBSUB) : RUN_END;
@@ -122,7 +159,7 @@ static void fuse(Node *nodes, Node *node)
             unsigned whole = part->operation == TAPE_ADD ? RUN_SUM
                            : part->operation == RUN_DOT ? RUN_DOTADD
                            : part->operation == RUN_MULSUBMUL ? RUN_MULSUBMULADD : RUN_END;
-            if (whole == RUN_END || part->uses != 1) continue;
+            if (whole == RUN_END || !is_part(part, node)) continue;
             absorb(node, part, whole, node->operand + !k, 1);
             return;
         }
@@ -130,26 +167,24 @@ static void fuse(Node *nodes, Node *node)
 }
 
 /* Join sine and cosine of one angle; `sines` [n] is scratch. */
-static void join_sines(Node *nodes, int n, int *sines)
+static void join_sines(const Schedule *plan, int *sines)
 {
-    for (int i = 0; i < n; ++i) sines[i] = -1;
-    for (int i = 0; i < n; ++i)
-        if (nodes[i].uses && nodes[i].operation == TAPE_SIN) sines[nodes[i].operand[0]] = i;
-    for (int i = 0; i < n; ++i) {
-        int *sine = sines + nodes[i].operand[0];
-        if (!nodes[i].uses || nodes[i].operation != TAPE_COS || *sine < 0) continue;
+    Node *nodes = plan->nodes;
+    for (int i = 0; i < plan->nangles; ++i) sines[nodes[plan->angles[i]].operand[0]] = -1;
+    for (int i = 0; i < plan->nangles; ++i) {
+        const Node *node = nodes + plan->angles[i];
+        if (node->uses && node->operation == TAPE_SIN) sines[node->operand[0]] = plan->angles[i];
+    }
+    for (int i = 0; i < plan->nangles; ++i) {
+        Node *node = nodes + plan->angles[i];
+        int *sine = sines + node->operand[0];
+        if (!node->uses || node->operation != TAPE_COS || *sine < 0) continue;
         nodes[*sine].operation = RUN_SINCOS;
-        nodes[*sine].cosine = i;
-        nodes[i].operation = RUN_WITH_SINE;
+        nodes[*sine].operand[1] = plan->angles[i];
+        node->operation = RUN_WITH_SINE;
         *sine = -1;
     }
 }
-
-/* One entry of the list of inputs or results: sorted by vector, then by element. */
-typedef struct {
-    unsigned vector, element;
-    int node;
-} Port;
 
 static int compare_ports(const void *left, const void *right)
 {
@@ -183,41 +218,114 @@ static int next_operand(Bytes *bytes, const Node *nodes, int i)
     return i - (int)distance;
 }
 
-/* What a plain tape holds, read into nodes. `ports` takes the results. Returns the number of results, -1 where the tape
-   is damaged: an operand that was not made, an element beyond its vector. */
-static int read_nodes(Bytes *bytes, int n, unsigned nconstants, const size_t *argument_lengths, int arguments,
-                      const size_t *result_lengths, int results, Node *nodes, Port *ports)
+/* What a function has: constants, lengths of its arguments and results; and which argument are the parameters, or -1. */
+typedef struct {
+    unsigned nconstants;
+    int narguments, nresults, parameters;
+    size_t arguments[MOST_ARGUMENTS], results[MOST_RESULTS];
+} Shape;
+
+/* Take what a plain tape holds into the schedule; 0 where it is damaged: an operand that was not made, an element beyond
+   its vector. */
+static int read_nodes(Schedule *plan, Bytes *bytes, const Shape *shape)
 {
-    int count = 0;
-    for (int i = 0; i < n; ++i) {
+    Node *nodes = plan->nodes;
+    for (int i = 0; i < plan->n; ++i) {
         Node *node = nodes + i;
-        node->operation = next_number(bytes);
-        if (node->operation >= TAPE_OPERATIONS || node->operation == TAPE_ASSIGN) return -1;
-        if (node->operation == TAPE_CONST) {
+        unsigned operation = next_number(bytes);
+        if (operation >= TAPE_OPERATIONS || operation == TAPE_ASSIGN) return 0;
+        node->operation = (unsigned short)operation;
+        node->early = 1;
+        if (operation == TAPE_CONST) {
             unsigned number = next_number(bytes);
-            if (number >= nconstants) return -1;
-            node->operand[0] = (int)number;
-        } else if (node->operation == TAPE_INPUT) {
+            if (number >= shape->nconstants) return 0;
+            add_port(&plan->constants, 0, number, i);
+        } else if (operation == TAPE_INPUT) {
             unsigned vector = next_number(bytes), element = next_number(bytes);
-            if (vector >= (unsigned)arguments || element >= argument_lengths[vector]) return -1;
-            node->operand[0] = (int)vector;
-            node->operand[1] = (int)element;
+            if (vector >= (unsigned)shape->narguments || element >= shape->arguments[vector]) return 0;
+            node->early = (int)vector == shape->parameters;
+            add_port(&plan->inputs, vector, element, i);
         } else {
-            for (int k = 0; k < operands_of(node->operation); ++k)
-                if ((node->operand[k] = next_operand(bytes, nodes, i)) < 0) return -1;
+            for (int k = 0; k < operands_of(operation); ++k) {
+                if ((node->operand[k] = next_operand(bytes, nodes, i)) < 0) return 0;
+                node->early &= nodes[node->operand[k]].early;
+            }
         }
-        if (node->operation == TAPE_SQ) {
+        if (operation == TAPE_SQ) {
             node->operation = TAPE_MUL;
             node->operand[1] = node->operand[0];
-        } else if (node->operation == TAPE_OUTPUT) {
+        } else if (operation == TAPE_SIN || operation == TAPE_COS) {
+            plan->angles[plan->nangles++] = i;
+        } else if (operation == TAPE_OUTPUT) {
             unsigned vector = next_number(bytes), element = next_number(bytes);
-            if (vector >= (unsigned)results || element >= result_lengths[vector]) return -1;
-            ports[count].vector = vector;
-            ports[count].element = element;
-            ports[count++].node = node->operand[0];
+            if (vector >= (unsigned)shape->nresults || element >= shape->results[vector]) return 0;
+            add_port(&plan->outputs, vector, element, node->operand[0]);
         }
     }
-    return bytes->at == bytes->end ? count : -1;
+    return bytes->at == bytes->end;
+}
+
+/* Which instructions results need, how often, and which become one. */
+static void fuse_all(Schedule *plan)
+{
+    Node *nodes = plan->nodes;
+    for (int i = 0; i < plan->outputs.n; ++i) ++nodes[plan->outputs.ports[i].node].uses;
+    for (int i = plan->n - 1; i >= 0; --i)
+        if (nodes[i].uses)
+            for (int k = 0; k < operands_of(nodes[i].operation); ++k) ++nodes[nodes[i].operand[k]].uses;
+    for (int i = 0; i < plan->n; ++i) if (nodes[i].uses) fuse(nodes, nodes + i);
+    join_sines(plan, plan->run);
+}
+
+/* Find what instructions wait for, and what is early and used by others. Returns how long code may become. */
+static size_t make_schedule(Schedule *plan)
+{
+    enum { ENDS = 2, RUN_HEAD = 3, INPUT = 2, OUTPUT = RUN_HEAD + 3 }; /* of an input or result with the vector, too */
+    Node *nodes = plan->nodes;
+    int *first_user = plan->first_user, before = 0;
+    size_t length = ENDS + RUN_HEAD + INPUT * (size_t)plan->inputs.n + OUTPUT * (size_t)plan->outputs.n;
+    for (int k = 0; k < RUN_OPERATIONS; ++k) plan->ready[k] = -1;
+    for (int i = 0; i < plan->outputs.n; ++i)
+        if (nodes[plan->outputs.ports[i].node].early) nodes[plan->outputs.ports[i].node].kept = NOT_YET;
+    for (int i = plan->n - 1; i >= 0; --i) {
+        Node *node = nodes + i;
+        if (!node->uses) continue;
+        if (!node->height) node->height = 1;
+        length += RUN_HEAD + (size_t)operands_of(node->operation);
+        for (int k = 0; k < operands_of(node->operation); ++k) {
+            Node *operand = nodes + node->operand[k];
+            int height;
+            if (operand->early != node->early) {
+                operand->kept = NOT_YET;
+                continue;
+            }
+            height = node->height + (operand->operation != node->operation);
+            if (height > operand->height) operand->height = height;
+            if (node->operation != RUN_WITH_SINE) ++first_user[node->operand[k]];
+        }
+    }
+    for (int i = 0; i < plan->n; ++i) {
+        Node *node = nodes + i;
+        int kept = node->kept == NOT_YET;
+        node->uses = first_user[i] + kept;
+        plan->begin += (unsigned)kept;
+        length += (size_t)kept;
+        before = first_user[i] += before;
+        if (node->operation == RUN_SINCOS && nodes[node->operand[1]].height > node->height)
+            node->height = nodes[node->operand[1]].height;
+    }
+    first_user[plan->n] = before;
+    for (int i = plan->n - 1; i >= 0; --i) {
+        Node *node = nodes + i;
+        if (!node->height || node->operation == RUN_WITH_SINE) continue;
+        for (int k = 0; k < operands_of(node->operation); ++k) {
+            if (nodes[node->operand[k]].early != node->early) continue;
+            ++node->waits;
+            plan->users[--first_user[node->operand[k]]] = i;
+        }
+    }
+    for (int i = 0; i < plan->outputs.n; ++i) ++nodes[plan->outputs.ports[i].node].uses; /* results stay */
+    return length;
 }
 
 /* The result of node i is there: what has waited for nothing else is ready. */
@@ -227,155 +335,240 @@ static void release_users(Schedule *plan, int i)
         if (--plan->nodes[plan->users[j]].waits == 0) make_ready(plan, plan->users[j]);
 }
 
-/* The runs of a schedule, written to `code`; returns where they end. */
-static unsigned *write_runs(Schedule *plan, unsigned *code, unsigned *place, int *run)
+/* The first n places of scratch side by side that are free. */
+static unsigned take_places(Schedule *plan, int n)
 {
-    Node *nodes = plan->nodes;
-    for (;;) {
-        int chosen = -1, n = 0, operands;
-        for (int k = 0; k < RUN_OPERATIONS; ++k)
-            if (plan->ready[k] >= 0 && (chosen < 0 || plan->urgency[k] > plan->urgency[chosen])) chosen = k;
-        if (chosen < 0) return code;
-        for (int i = plan->ready[chosen]; i >= 0; i = nodes[i].next) run[n++] = i;
-        plan->ready[chosen] = -1;
-        plan->urgency[chosen] = 0;
-        *code++ = (unsigned)chosen;
-        *code++ = (unsigned)n;
-        *code++ = *place;
-        operands = operands_of((unsigned)chosen);
-        for (int i = 0; i < n; ++i)
-            for (int k = 0; k < operands; ++k) *code++ = (unsigned)nodes[nodes[run[i]].operand[k]].next;
-        for (int i = 0; i < n; ++i) {
-            nodes[run[i]].next = (int)(*place)++;
-            if (chosen == RUN_SINCOS) nodes[nodes[run[i]].cosine].next = (int)(*place)++;
-        }
-        for (int i = 0; i < n; ++i) {
-            release_users(plan, run[i]);
-            if (chosen == RUN_SINCOS) release_users(plan, nodes[run[i]].cosine);
-        }
+    unsigned char *at = plan->taken, *const end = at + plan->places;
+    while (at < end) {
+        unsigned char *gap = memchr(at, 0, (size_t)(end - at)), *other = NULL;
+        at = gap ? gap : end;
+        if (gap) other = memchr(gap, 1, end - gap < n ? (size_t)(end - gap) : (size_t)n);
+        if (!other) break;
+        at = other;
     }
+    memset(at, 1, (size_t)n);
+    if (at + n > end) plan->places = (unsigned)(at + n - plan->taken);
+    return (unsigned)(at - plan->taken);
 }
 
-/* Inputs or results as runs: one for each vector. */
-static unsigned *write_ports(unsigned operation, const Port *ports, int n, unsigned *code, Node *nodes, unsigned *place)
+/* The place of an operand of instructions that are early or not. Early results are kept in the order of use. */
+static unsigned place_of(Schedule *plan, int i, int early)
 {
-    for (int begin = 0, end; begin < n; begin = end) {
-        for (end = begin; end < n && ports[end].vector == ports[begin].vector; ++end) {}
-        *code++ = operation;
-        *code++ = (unsigned)(end - begin);
-        *code++ = operation == TAPE_INPUT ? *place : 0;
-        *code++ = ports[begin].vector;
-        for (int i = begin; i < end; ++i) {
-            *code++ = ports[i].element;
-            if (operation == TAPE_OUTPUT) *code++ = (unsigned)nodes[ports[i].node].next;
-            else nodes[ports[i].node].next = (int)(*place)++;
+    Node *node = plan->nodes + i;
+    if (node->early == early) return plan->begin + (unsigned)node->next;
+    if (node->kept == NOT_YET) {
+        plan->kept[plan->nkept++] = i;
+        node->kept = (unsigned)plan->nkept;
+    }
+    return node->kept - 1;
+}
+
+/* One use of an operand is done: after the last one its place is free. What is kept has been copied only in the end. */
+static void used(Schedule *plan, int i, int early)
+{
+    Node *node = plan->nodes + i;
+    if (node->early == early && --node->uses == 0) plan->taken[node->next] = 0;
+}
+
+/* The next run: instructions that are ready, and those of the same operation that they make ready. Returns how many
+   there are, 0 where all is done. */
+static int next_run(Schedule *plan, unsigned *operation)
+{
+    Node *nodes = plan->nodes;
+    int *run = plan->run, chosen = -1, n = 0;
+    for (int k = 0; k < RUN_OPERATIONS; ++k)
+        if (plan->ready[k] >= 0 && (chosen < 0 || plan->urgency[k] > plan->urgency[chosen])) chosen = k;
+    if (chosen < 0) return 0;
+    for (int i = 0; i < n || plan->ready[chosen] >= 0; ++i) {
+        if (i == n) {
+            for (int j = plan->ready[chosen]; j >= 0; j = nodes[j].next) run[n++] = j;
+            plan->ready[chosen] = -1;
         }
+        release_users(plan, run[i]);
+        if (chosen == RUN_SINCOS) release_users(plan, nodes[run[i]].operand[1]);
+    }
+    plan->urgency[chosen] = 0;
+    *operation = (unsigned)chosen;
+    return n;
+}
+
+/* The runs of early instructions, or of the others, written to `code`; returns where they end. */
+static unsigned *write_runs(Schedule *plan, int early, unsigned *code)
+{
+    Node *nodes = plan->nodes;
+    const int *run = plan->run;
+    unsigned operation;
+    for (int n; (n = next_run(plan, &operation)) > 0;) {
+        int operands = operands_of(operation);
+        unsigned place = take_places(plan, operation == RUN_SINCOS ? 2 * n : n);
+        *code++ = operation;
+        *code++ = (unsigned)n;
+        *code++ = plan->begin + place;
+        for (int i = 0; i < n; ++i) {
+            nodes[run[i]].next = (int)place++;
+            if (operation == RUN_SINCOS) nodes[nodes[run[i]].operand[1]].next = (int)place++;
+        }
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k < operands; ++k) *code++ = place_of(plan, nodes[run[i]].operand[k], early);
+        for (int i = 0; i < n; ++i)
+            for (int k = 0; k < operands; ++k) used(plan, nodes[run[i]].operand[k], early);
     }
     return code;
 }
 
+/* Inputs, early or not, as runs: one for each vector. What waits for nothing else is ready then. */
+static unsigned *write_inputs(Schedule *plan, int early, unsigned *code)
+{
+    const Port *at = plan->inputs.ports, *end = at + plan->inputs.n;
+    while (at < end) {
+        unsigned place;
+        int n = 0;
+        while (at + n < end && at[n].vector == at->vector) ++n;
+        if (plan->nodes[at->node].early == early) {
+            place = take_places(plan, n);
+            *code++ = TAPE_INPUT;
+            *code++ = (unsigned)n;
+            *code++ = plan->begin + place;
+            *code++ = at->vector;
+            for (int i = 0; i < n; ++i) {
+                *code++ = at[i].element;
+                plan->nodes[at[i].node].next = (int)place++;
+                release_users(plan, at[i].node);
+            }
+        }
+        at += n;
+    }
+    return code;
+}
+
+/* Results as runs: one for each vector. */
+static unsigned *write_outputs(Schedule *plan, unsigned *code)
+{
+    const Port *at = plan->outputs.ports, *end = at + plan->outputs.n;
+    while (at < end) {
+        int n = 0;
+        while (at + n < end && at[n].vector == at->vector) ++n;
+        *code++ = TAPE_OUTPUT;
+        *code++ = (unsigned)n;
+        *code++ = 0;
+        *code++ = at->vector;
+        for (int i = 0; i < n; ++i) {
+            *code++ = at[i].element;
+            *code++ = place_of(plan, at[i].node, 0);
+        }
+        at += n;
+    }
+    *code++ = RUN_END;
+    return code;
+}
+
+/* The preparation. Constants are at the begin of scratch, and stay, as some stand in a tape more than once; in the end
+   what others use goes to where it is kept. */
+static void write_preparation(Schedule *plan, unsigned nconstants, unsigned *code)
+{
+    memset(plan->taken, 0, plan->places);
+    take_places(plan, (int)nconstants);
+    for (int i = 0; i < plan->constants.n; ++i) {
+        const Port *constant = plan->constants.ports + i;
+        plan->nodes[constant->node].next = (int)constant->element;
+        ++plan->nodes[constant->node].uses;
+        release_users(plan, constant->node);
+    }
+    code = write_runs(plan, 1, write_inputs(plan, 1, code));
+    *code++ = RUN_KEEP;
+    *code++ = (unsigned)plan->nkept;
+    *code++ = 0;
+    for (int i = 0; i < plan->nkept; ++i) *code++ = plan->begin + (unsigned)plan->nodes[plan->kept[i]].next;
+    *code = RUN_END;
+}
+
+/* Inputs that nothing needs are none. */
+static void leave_out_unused(Schedule *plan)
+{
+    Ports *inputs = &plan->inputs;
+    int n = 0;
+    for (int i = 0; i < inputs->n; ++i)
+        if (plan->nodes[inputs->ports[i].node].uses) inputs->ports[n++] = inputs->ports[i];
+    inputs->n = n;
+}
+
+static void sort_ports(Ports *list) { qsort(list->ports, (size_t)list->n, sizeof *list->ports, compare_ports); }
+
+static void free_schedule(Schedule *plan)
+{
+    free(plan->nodes);
+    free(plan->constants.ports);
+    free(plan->inputs.ports);
+    free(plan->outputs.ports);
+    free(plan->angles);
+    free(plan->users);
+    free(plan->first_user);
+    free(plan->run);
+    free(plan->kept);
+    free(plan->taken);
+}
+
+/* Memory for n instructions; 0 where there is none. */
+static int make_room(Schedule *plan, size_t n, unsigned nconstants)
+{
+    plan->n = (int)n;
+    plan->nodes = calloc(n + 1, sizeof(Node));
+    plan->constants.ports = malloc((n + 1) * sizeof(Port));
+    plan->inputs.ports = malloc((n + 1) * sizeof(Port));
+    plan->outputs.ports = malloc((n + 1) * sizeof(Port));
+    plan->angles = malloc((n + 1) * sizeof(int));
+    plan->users = malloc((2 * n + 1) * sizeof(int));
+    plan->first_user = calloc(n + 1, sizeof(int));
+    plan->run = malloc((n + 1) * sizeof(int));
+    plan->kept = malloc((n + 1) * sizeof(int));
+    plan->taken = calloc(n + nconstants + 1, 1);
+    return plan->nodes && plan->constants.ports && plan->inputs.ports && plan->outputs.ports && plan->angles
+        && plan->users && plan->first_user && plan->run && plan->kept && plan->taken;
+}
+
 /* Make the runs of a plain tape of n instructions in `size` bytes. Returns NULL, or what is wrong. */
 static const char *tape_load(Model *model, Tape *tape, const unsigned char *plain, size_t size, size_t n,
-                             const double *constants, unsigned nconstants, const size_t *argument_lengths, int arguments,
-                             const size_t *result_lengths, int results)
+                             const double *constants, const Shape *shape)
 {
     enum { ENOUGH = 1 << 28 };
     Schedule plan;
-    size_t operands = 0, longest;
     Bytes bytes = {plain, plain + size};
-    int nresults, ninputs = 0, *run = NULL;
-    Port *outputs = NULL, *inputs = NULL;
-    unsigned *code, *end, place = nconstants;
+    size_t length;
+    unsigned *code;
     const char *wrong = NULL;
     memset(&plan, 0, sizeof plan);
+    plan.begin = model->kept;
     if (n > size / 2) return "the instructions of a function are damaged";
-    if (n >= ENOUGH || nconstants >= ENOUGH) return "a function is too long";
-    plan.n = (int)n;
-    plan.nodes = calloc(n + 1, sizeof(Node));
-    plan.first_user = calloc(n + 2, sizeof(int));
-    plan.users = calloc(4 * n + 1, sizeof(int));
-    run = calloc(n + 1, sizeof(int));
-    outputs = calloc(n + 1, sizeof(Port));
-    inputs = calloc(n + 1, sizeof(Port));
-    if (!plan.nodes || !plan.first_user || !plan.users || !run || !outputs || !inputs) {
+    if (n >= ENOUGH || shape->nconstants >= ENOUGH) return "a function is too long";
+    if (!make_room(&plan, n, shape->nconstants)) {
         wrong = "no memory";
         goto finish;
     }
-    nresults = read_nodes(&bytes, plan.n, nconstants, argument_lengths, arguments, result_lengths, results, plan.nodes,
-                          outputs);
-    if (nresults < 0) {
+    if (!read_nodes(&plan, &bytes, shape)) {
         wrong = "the instructions of a function are damaged";
         goto finish;
     }
-    Node *nodes = plan.nodes;
-    for (int i = 0; i < nresults; ++i) ++nodes[outputs[i].node].uses;
-    for (int i = plan.n - 1; i >= 0; --i)
-        if (nodes[i].uses && nodes[i].operation != TAPE_CONST && nodes[i].operation != TAPE_INPUT)
-            for (int k = 0; k < operands_of(nodes[i].operation); ++k) ++nodes[nodes[i].operand[k]].uses;
-    for (int i = 0; i < plan.n; ++i) if (nodes[i].uses && nodes[i].operation != TAPE_OUTPUT) fuse(nodes, nodes + i);
-    join_sines(nodes, plan.n, run);
-
-    for (int k = 0; k < RUN_OPERATIONS; ++k) plan.ready[k] = -1;
-    for (int i = plan.n - 1; i >= 0; --i) {
-        if (!nodes[i].uses || nodes[i].operation == TAPE_OUTPUT) continue;
-        nodes[i].height += 1;
-        for (int k = 0; k < operands_of(nodes[i].operation); ++k) {
-            Node *operand = nodes + nodes[i].operand[k];
-            if (nodes[i].height > operand->height) operand->height = nodes[i].height;
-            ++plan.first_user[nodes[i].operand[k] + 1];
-            ++operands;
-        }
-    }
-    for (int i = 0; i < plan.n; ++i) {
-        plan.first_user[i + 1] += plan.first_user[i];
-        if (nodes[i].operation == RUN_SINCOS && nodes[nodes[i].cosine].height > nodes[i].height)
-            nodes[i].height = nodes[nodes[i].cosine].height;
-    }
-    memcpy(run, plan.first_user, sizeof(int) * n);
-    for (int i = 0; i < plan.n; ++i) {
-        if (!nodes[i].uses || nodes[i].operation == TAPE_OUTPUT) continue;
-        nodes[i].waits = operands_of(nodes[i].operation);
-        for (int k = 0; k < nodes[i].waits; ++k) plan.users[run[nodes[i].operand[k]]++] = i;
-        if (nodes[i].operation == TAPE_INPUT) {
-            inputs[ninputs].vector = (unsigned)nodes[i].operand[0];
-            inputs[ninputs].element = (unsigned)nodes[i].operand[1];
-            inputs[ninputs++].node = i;
-        }
-    }
-    qsort(inputs, (size_t)ninputs, sizeof *inputs, compare_ports);
-    qsort(outputs, (size_t)nresults, sizeof *outputs, compare_ports);
-
-    longest = 3 * n + operands + 6 * (size_t)ninputs + 6 * (size_t)nresults + 1;
-    code = model_allocate(model, longest * sizeof *code);
+    fuse_all(&plan);
+    length = make_schedule(&plan);
+    leave_out_unused(&plan);
+    sort_ports(&plan.inputs);
+    sort_ports(&plan.outputs);
+    code = model_allocate(model, length * sizeof *code);
     if (!code) {
         wrong = "no memory";
         goto finish;
     }
-    end = write_ports(TAPE_INPUT, inputs, ninputs, code, nodes, &place);
-    for (int pass = 0; pass < 2; ++pass)
-        for (int i = 0; i < plan.n; ++i) {
-            Node *node = nodes + i;
-            if (!node->uses || (node->operation != TAPE_CONST && node->operation != TAPE_INPUT)) continue;
-            if (pass == 0) {
-                if (node->operation == TAPE_CONST) node->next = node->operand[0];
-                continue;
-            }
-            release_users(&plan, i);
-        }
-    end = write_runs(&plan, end, &place, run);
-    end = write_ports(TAPE_OUTPUT, outputs, nresults, end, nodes, &place);
-    *end = RUN_END;
     tape->code = code;
+    code = write_outputs(&plan, write_runs(&plan, 0, write_inputs(&plan, 0, code)));
+    tape->preparation = code;
+    write_preparation(&plan, shape->nconstants, code);
     tape->constants = constants;
-    tape->nconstants = nconstants;
-    tape->work = place;
+    tape->nconstants = shape->nconstants;
+    tape->kept = (unsigned)plan.nkept;
+    tape->begin = model->kept = plan.begin;
+    tape->work = plan.places;
 finish:
-    free(plan.nodes);
-    free(plan.first_user);
-    free(plan.users);
-    free(run);
-    free(outputs);
-    free(inputs);
+    free_schedule(&plan);
     return wrong;
 }
 
@@ -383,6 +576,7 @@ finish:
    RUN are those of arithmetic, which vectors have as numbers do; FUNCTION the others. The interpreters and the writer of
    C code (code.c) share it. */
 #define RUNS \
+    RUN(RUN_KEEP, 1, a) \
     RUN(TAPE_ADD, 2, a + b) \
     RUN(TAPE_SUB, 2, a - b) \
     RUN(TAPE_MUL, 2, a * b) \
@@ -476,14 +670,9 @@ static Compiled *compiled_of(Compiled *const *place) { return __atomic_load_n(pl
 static Compiled *compiled_of(Compiled *const *place) { return *place; }
 #endif
 
-/* Evaluate a function. Arguments and results may be NULL, as those of compiled functions. */
-static int run_tape(const Tape *tape, const double **arg, double **res, double *w)
+/* Work through runs. Arguments and results may be NULL, as those of compiled functions. */
+ALIGNED static int interpret(const unsigned *code, const double **arg, double **res, double *w)
 {
-    const unsigned *code = tape->code;
-    Compiled *compiled = compiled_of(&tape->compiled);
-    if (compiled) return compiled(arg, res);
-    if (!code) return 1;
-    if (tape->nconstants) memcpy(w, tape->constants, tape->nconstants * sizeof *w);
     for (;;) {
         unsigned operation = code[0], n;
         double *to;
@@ -520,6 +709,21 @@ static int run_tape(const Tape *tape, const double **arg, double **res, double *
         default: return 1;
         }
     }
+}
+
+/* Evaluate a function. In front of `work` stand early results; `prepared` says that they belong to the parameters. */
+static int run_tape(const Tape *tape, const double **arg, double **res, double *work, char *prepared)
+{
+    Compiled *compiled = compiled_of(&tape->compiled);
+    double *w = work - tape->begin;
+    if (compiled) return compiled(arg, res);
+    if (!tape->code) return 1;
+    if (!*prepared) {
+        if (tape->nconstants) memcpy(work, tape->constants, tape->nconstants * sizeof *work);
+        if (interpret(tape->preparation, arg, res, w)) return 1;
+        *prepared = 1;
+    }
+    return interpret(tape->code, arg, res, w);
 }
 
 #undef RUN

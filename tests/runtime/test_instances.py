@@ -109,6 +109,30 @@ def test_a_saved_state_has_the_latch_and_what_was_set_since(library):
     assert slave.get("s") == after
 
 
+def test_a_state_has_parameters_of_its_own(library):
+    slave = library(oscillator).slave(tolerance=1e-8).start()
+    shown = ("s", "a", "energy", "omega")
+    slave.step(0.1)
+    state = slave.save()
+    slave.step(0.1)
+    soft, again = slave.get(*shown), slave.save()
+    slave.set("c", 32.0)
+    slave.step(0.1)
+    assert slave.get("a") == pytest.approx(-16 * slave.get("s"))
+    slave.restore(state)
+    slave.step(0.1)
+    assert slave.get(*shown) == soft
+    slave.set("c", 32.0)
+    slave.get("a")
+    slave.restore(again)
+    assert slave.get(*shown) == soft
+    slave.set("c", 32.0)
+    slave.reset()
+    slave.start()
+    slave.step(0.1)
+    assert slave.save() == state
+
+
 def test_a_state_saved_before_the_start_keeps_what_was_set(library):
     slave = library(oscillator).slave().enter(s=0.3)
     state = slave.save()
