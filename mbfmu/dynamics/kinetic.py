@@ -8,7 +8,7 @@ import casadi as ca
 import numpy as np
 import scipy
 
-from mbfmu.dynamics.accelerations import Dense
+from mbfmu.dynamics.accelerations import Direct
 from mbfmu.dynamics.constraints import Constraints, chosen
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
@@ -59,7 +59,7 @@ def check_kinetic(
     rows, mass, *of_parts = (np.array(value) for value in function.call(point))
     if not _is_negative(mass, rows):
         return
-    growing = _growing(vectors, motion, Dense.of(vectors, motion, constraints, parameters), parameters, point)
+    growing = _growing(vectors, motion, Direct.of(vectors, motion, constraints, parameters), parameters, point)
     growing = growing[:, _energies(mass, growing) < 0.0]
     for (path, _, message), of_part in zip(parts, of_parts, strict=True):
         component = sweeps.flat.components[path]
@@ -83,13 +83,13 @@ def _is_negative(mass: np.ndarray, rows: np.ndarray) -> bool:
     return bool(values.min(initial=0.0) < -TOLERANCE * np.abs(values).max(initial=0.0))
 
 
-def _growing(vectors: Vectors, motion: Motion, dense: Dense, parameters: Parameters, point: list[ca.DM]) -> np.ndarray:
+def _growing(vectors: Vectors, motion: Motion, system: Direct, parameters: Parameters, point: list[ca.DM]) -> np.ndarray:
     """Speeds, in columns, of those motions of the linear model at a point that grow."""
-    x, w, nq = vectors.x, dense.w, vectors.q.numel()
+    x, w, nq = vectors.x, system.w, vectors.q.numel()
     rates = stacked(parameters.resolve([motion.position_rates, motion.speed_rates, motion.state_rates]))
-    change = dense.residual(vectors)
+    change = system.residual(vectors)
     derivatives = [ca.jacobian(change, x), ca.jacobian(rates, x), ca.jacobian(rates, w)]
-    A, b = dense.dynamics(vectors).call(point)
+    A, b = system.dynamics(vectors).call(point)
     try:
         found = np.linalg.solve(np.array(A), np.array(b))
         function = ca.Function("linear", [*vectors.arguments, w], derivatives, {"allow_free": True})
