@@ -83,7 +83,9 @@ def _is_negative(mass: np.ndarray, rows: np.ndarray) -> bool:
     return bool(values.min(initial=0.0) < -TOLERANCE * np.abs(values).max(initial=0.0))
 
 
-def _growing(vectors: Vectors, motion: Motion, system: Direct, parameters: Parameters, point: list[ca.DM]) -> np.ndarray:
+def _growing(
+    vectors: Vectors, motion: Motion, system: Direct, parameters: Parameters, point: list[ca.DM]
+) -> np.ndarray:
     """Speeds, in columns, of those motions of the linear model at a point that grow."""
     x, w, nq = vectors.x, system.w, vectors.q.numel()
     rates = stacked(parameters.resolve([motion.position_rates, motion.speed_rates, motion.state_rates]))
