@@ -99,6 +99,13 @@ def test_a_free_parameter_is_found_and_is_its_value_from_then_on() -> None:
     np.testing.assert_allclose(result["slide.s"], expected, atol=1e-8)
 
 
+def test_a_free_parameter_is_found_within_its_bounds_or_not_at_all() -> None:
+    """Only a spring of negative stiffness would hold the body up from above."""
+    assembly = Slider({"s": fixed(0.7), "v": fixed(), "a": fixed()}, c=Start(20.0, fixed=False))
+    with pytest.raises(InitializationError, match=r"finds for spring\.c is out of bounds, its least is 0"):
+        mbfmu.simulate(assembly, 0.1)
+
+
 def test_a_free_parameter_that_nothing_determines_keeps_its_guess() -> None:
     assembly = Slider({"s": fixed(0.3), "v": fixed()}, c=Start(20.0, fixed=False))
     assert start_of(assembly, "spring.c") == (20.0,)
