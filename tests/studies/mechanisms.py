@@ -133,8 +133,9 @@ class Bicycle(Assembly):
         head = np.array([base + trail, 0, 0]) + axis * 0.3 / np.cos(tilt)
         self.world = parts.World(n=(0, 0, -1), g=9.81)
         self.rear = parts.RollingWheel(
-            wheelRadius=0.3, wheelMass=2.0, wheel_I_axis=0.12, wheel_I_long=0.0603, der_angles=Start((0, speed / 0.3, 0))
-        )
+            wheelRadius=0.3, wheelMass=2.0, wheel_I_axis=0.12, wheel_I_long=0.0603,
+            der_angles=Start((0, speed / 0.3, 0)),
+        )  # fmt: skip
         guesses = {"x": base, "y": 0.0, "angles": (0, 0, 0), "der_angles": (0, speed / 0.35, 0)}
         self.front = parts.RollingWheel(
             wheelRadius=0.35, wheelMass=3.0, wheel_I_axis=0.28, wheel_I_long=0.1405,
