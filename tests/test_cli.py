@@ -202,6 +202,11 @@ def test_list_of_a_class_shows_what_it_declares(capsys: pytest.CaptureFixture[st
     assert re.search(r"n +parameter, fixed +0, 0, 1 ", shown)
     assert re.search(r"frame_a +Frame_a ", shown)
     assert re.search(r"w +variable +0 +rad/s ", shown)
+    assert cli.main(["list", "Parts.RollingWheel"]) == 0
+    assert re.search(r"angles +variable +0, fixed +rad ", capsys.readouterr().out)
+    for name in ("translational.Brake", "mbfmu.components.translational.Brake"):
+        assert cli.main(["list", name]) == 0
+        assert capsys.readouterr().out.startswith("Translational.Components.Brake  from")
 
 
 def test_json_says_what_the_tables_say(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

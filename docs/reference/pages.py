@@ -205,7 +205,8 @@ def role(variable: Variable, cls: type[Component]) -> list[str]:
     kind = type(variable).__name__
     words = {"Coordinate": "position", "Quaternion": "quaternion", "Speed": "speed", "State": "state",
              "Multiplier": "constraint force", "NetworkVariable": "unknown of the network"}  # fmt: skip
-    return [words.get(kind, ""), conditional(variable.when, cls)]
+    start = "start value fixed" if listed.is_held(variable) else ""
+    return [words.get(kind, ""), start, conditional(variable.when, cls)]
 
 
 def conditional(when: Callable[[Any], bool] | None, cls: type[Component]) -> str:

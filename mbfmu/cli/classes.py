@@ -24,7 +24,7 @@ def has(name: str, classes: Mapping[str, type[Component]]) -> bool:
 
 
 def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
-    """Return all classes of a name: `Revolute`, or with a part of the Modelica name before it.
+    """Return all classes of a name: `Revolute`, or with a part of the Modelica name or of its package before it.
 
     Raises
     ------
@@ -41,7 +41,11 @@ def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type
 
 def _ending_in(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
     end = "." + name.removeprefix("Modelica.")
-    return {full: cls for full, cls in classes.items() if f".{full}".endswith(end)}
+    found = {full: cls for full, cls in classes.items() if f".{full}".endswith(end)}
+    if found or "." not in name:
+        return found
+    imported = "." + name.removeprefix("mbfmu.components.")  # as Python has it: rotational.Brake
+    return {full: cls for full, cls in classes.items() if f".{import_path(cls)}.{cls.__name__}".endswith(imported)}
 
 
 def show(found: Sequence[tuple[str, type[Component]]]) -> None:
@@ -112,8 +116,14 @@ def declarations(cls: type[Component]) -> Any:
     """Return a table of what a class declares."""
     result = table("", "name", "what", "default", "unit", "description", right=["default"], whole=["name"])
     for shown in declared(cls):
-        result.add_row(shown.name, what(shown), escape(default(shown)), unit_of(shown), escape(shown.doc))
+        start = default(shown) + (", fixed" if is_held(shown) else "")
+        result.add_row(shown.name, what(shown), escape(start), unit_of(shown), escape(shown.doc))
     return result
+
+
+def is_held(declaration: Declaration) -> bool:
+    """Does the start value of a variable hold unless it is made a guess?"""
+    return isinstance(declaration, Variable) and declaration.fixed is True
 
 
 def what(declaration: Declaration) -> str:

@@ -105,6 +105,7 @@ def component(name: str, shown: type[Component]) -> dict[str, Any]:
             "name": declaration.name,
             "kind": classes.kind_of(declaration),
             "default": classes.default(declaration),
+            "fixed": classes.is_held(declaration),
             "unit": classes.unit_of(declaration),
             "description": declaration.doc,
         }

@@ -71,6 +71,8 @@ class Events:
         checks = ca.vertcat(checks, *(1 - 2 * (symbol == 0) for symbol in settable.values()))
         messages += [f"{name} = 0: must not be 0" for name in settable]
         endings += [False] * len(settable)
+        for message, margin in _found_within(sweeps, parameters):
+            checks, messages, endings = ca.vertcat(checks, margin), [*messages, message], [*endings, False]
         return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages), tuple(endings))
 
     def of_the_clock(self) -> Events:
@@ -96,6 +98,26 @@ def _nonzero(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.S
                 if place is not None and place not in seen:
                     seen.add(place)
                     yield f"{component.path}.{name}", everything[place]
+
+
+def _found_within(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
+    """Of open parameters with bounds, how far within these the values lie that initialisation finds."""
+    for component in sweeps.topology.all_components:
+        for name, declaration in component.parameters().items():
+            if (declaration.min, declaration.max) == (None, None) or declaration.structural or declaration.animation:
+                continue
+            for symbol in elements(component.symbol(name)):
+                number = parameters.number_of(symbol)
+                if number not in parameters.open:
+                    continue
+                value = parameters.symbols[number]
+                for bound, sign, word in ((declaration.min, 1, "least"), (declaration.max, -1, "greatest")):
+                    if bound is not None:
+                        yield (
+                            f"what initialisation finds for {component.path}.{name} is out of bounds, its {word} is "
+                            f"{bound:g}; change what it follows from, or give it a value",
+                            sign * (value - bound) + 1e-9 * (1 + abs(bound)),
+                        )
 
 
 def _once(values: list[ca.SX]) -> list[ca.SX]:

@@ -109,7 +109,7 @@ class Inputs:
             feed(name, key, port, places, start)
         for name, own in assembly.ports().items():
             if isinstance(own, SignalInput):
-                feed(name, ("", name), own, tuple(range(own.size(assembly))), 0.0)
+                feed(name, ("", name), own, tuple(range(own.size(assembly))), own.start(assembly))
             elif own.taken:
                 node = flat.nodes[("", name)]
                 if not flat.members[node]:

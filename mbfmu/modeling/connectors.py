@@ -540,6 +540,23 @@ class Signal(Port):
 class SignalInput(Signal):
     """Base of input signals."""
 
+    def __init__(
+        self,
+        doc: str = "",
+        *,
+        type: Type | None = None,
+        shape: int | Shape | Callable[[Any], Shape] = (),
+        when: Callable[[Any], bool] | None = None,
+        start: Any | Callable[[Any], Any] = 0.0,
+    ) -> None:
+        """`start` is the value that an assembly's own input has until it is set: a number, or a list for a vector."""
+        super().__init__(doc, type=type, shape=shape, when=when)
+        self._start = start
+
+    def start(self, instance: Any) -> Any:
+        """Start value for this instance: a number, or one for each element."""
+        return self._start(instance) if callable(self._start) else self._start
+
     def view(self, scope: leaves.LocalSymbols) -> Any:
         """Its value."""
         return scope.leaf(leaves.Input(self.name, size=self.size(scope.component)))

@@ -129,6 +129,8 @@ class _Problem:
         self.wanted = {*held, *steady}
         self.t = system.equations.start_time
         self.nq, self.nv = mechanics.nq, mechanics.nv
+        #: Of a steady motion, what counts turns goes on.
+        self.counters = mechanics.counters if steady else frozenset()
 
     def at_rest(self, x: Array, speeds: Mapping[int, float], m: Array) -> tuple[Array, Array] | None:
         """States on the constraints with the given speeds (zero for the others), and their modes; None where none."""
@@ -157,7 +159,8 @@ class _Problem:
         reduced = operating.reduce(self.mechanics, self.t, x, self.u, m, self.wanted)
         found = operating.derivatives(self.mechanics, reduced, self.t, x, self.u, m)
         count, size = len(reduced.positions), reduced.embedding.shape[1]
-        extra = list(range(count + len(reduced.speeds), size))
+        first = count + len(reduced.speeds)
+        extra = [k for k in range(first, size) if k - first not in self.counters]
         unknowns = [k for k, i in enumerate(reduced.positions) if i not in self.held and i not in self.steady] + extra
         rows = [*(count + k for k, i in enumerate(reduced.speeds) if i not in self.held), *extra]
         # speeds follow positions where steady motions run through constraints: that part is in the embedding
@@ -367,6 +370,7 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
     """What a rest is like: stability, indifferent freedoms, values."""
     system, mechanics, t = problem.system, problem.mechanics, problem.t
     x, m, residual = found
+    x = mechanics.recounted(t, x, problem.u, m)
     reduced, _, jacobian, unknowns, _ = problem.linear(x, m)
     derivatives = operating.derivatives(mechanics, reduced, t, x, problem.u, m)
     names = state_names(system, reduced)
@@ -388,7 +392,8 @@ def _described(problem: _Problem, found: tuple[Array, Array, float], tried: int)
     by_name = {v.name: float(value) for v, value in zip(variables, shown, strict=True)}
     starting = {v.name: by_name[v.name] for v in variables if _starts_a_run(v)}
     stability = _stability(values, bool(indifferent))
-    if problem.steady and not _is_invariant(problem, x, m, reduced, derivatives.A):
+    point = (t, x, problem.u, m)
+    if problem.steady and not operating.is_invariant(mechanics, point, reduced, derivatives.A, problem.wanted):
         stability = "undetermined"
     return Equilibrium(
         system.name, x, problem.u, mechanics.P, m, residual, stability, tuple(indifferent), values, by_name,
@@ -401,21 +406,6 @@ def _starts_a_run(variable: ScalarVariable) -> bool:
     if variable.start_index is None or variable.causality in ("parameter", "calculatedParameter"):
         return False
     return variable.store == "x" or variable.initial == "exact"
-
-
-def _is_invariant(problem: _Problem, x: Array, m: Array, reduced: operating.Reduced, A: Array) -> bool:
-    """Does a linear model stay what it is along a steady motion? Its eigenvalues tell of stability only then."""
-    mechanics, t, u, step = problem.mechanics, problem.t, problem.u, 1e-3
-    w = mechanics.accelerations(t, x, u, m)
-    later = x + step * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
-    placed = mechanics.project(t, later, u, m)
-    if placed is None:
-        return False
-    there = operating.reduce(mechanics, t, placed, u, m, problem.wanted)
-    if (there.positions, there.speeds) != (reduced.positions, reduced.speeds):
-        return False
-    change = operating.derivatives(mechanics, there, t, placed, u, m).A - A
-    return bool(np.abs(change).max(initial=0.0) <= 1e-6 * step * max(1.0, np.abs(A).max(initial=0.0) ** 2))
 
 
 def _is_held(problem: _Problem, reduced: operating.Reduced, k: int) -> bool:

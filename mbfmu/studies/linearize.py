@@ -7,6 +7,7 @@ import html
 import json
 import os
 import pathlib
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -248,6 +249,11 @@ def linearize(
         at the point.
     InitializationError, SimulationError
         The point is not reached.
+
+    Warns
+    -----
+    UserWarning
+        The motion there is steady, but A changes along it, as it does in coordinates that turn with a wheel.
     """
     system = system_of(assembly)
     t, x, u, P, m = point_of(system, at, start_values, drive, tolerance)
@@ -255,6 +261,15 @@ def linearize(
     mechanics = Mechanics(e, P)
     reduced = operating.reduce(mechanics, t, x, u, m)
     found = operating.derivatives(mechanics, reduced, t, x, u, m)
+    if operating.is_steady(reduced, found.rates) and not operating.is_invariant(
+        mechanics, (t, x, u, m), reduced, found.A
+    ):
+        warnings.warn(
+            f"{system.name}: its motion at this point is steady, but A changes along it, so that eigenvalues of A say "
+            "nothing of the motion's stability; choose coordinates that do not turn with wheels or rotors: "
+            "enforceStates=True of a body that does not, or a FreeMotion to it",
+            stacklevel=2,
+        )
     taken = [v for v in system.variables if v.causality == "input" and v.type == "Real"]
     if inputs is not None:
         taken = operating.find_variables(system.name, system.variables, inputs, "input")

@@ -9,6 +9,7 @@ theta), so that three numbers turn a body whose orientation is a quaternion.
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -85,6 +86,41 @@ class Mechanics:
             for column, change in zip(changes, tangent.call([*at, *values, *moved]), strict=True):
                 column.append(np.array(ca.densify(change)).ravel(order="F"))
         return [np.array(column).T.reshape(value.numel(), count) for column, value in zip(changes, values, strict=True)]
+
+    @functools.cached_property
+    def counters(self) -> frozenset[int]:
+        """Extra states (indices in z) that act on nothing, not on themselves either, but other such: they count."""
+        first = self.nq + self.nv
+        rates = _pattern(self.equations.functions["derivatives"], 0)
+        others = [
+            _pattern(self.equations.functions[name], k)
+            for name in ("dynamics", "constraints", "crossings")
+            for k in range(self.equations.functions[name].n_out())
+        ]
+        acting = np.vstack([rates[:first], *others])[:, first:]
+        moved = [{int(i) for i in np.flatnonzero(column)} for column in rates[first:, first:].T]
+        found: set[int] = set()
+        while more := {k for k in range(self.nz) if not acting[:, k].any() and k not in found and moved[k] <= found}:
+            found |= more
+        return frozenset(found)
+
+    def recounted(self, t: float, x: Array, u: Array, m: Array) -> Array:
+        """States whose counters fit the positions again, where an equation of the start ties them to these."""
+        columns = [self.nq + self.nv + k for k in sorted(self.counters)]
+        if not columns:
+            return x
+        initial = self.equations.functions["initial"]
+        pattern = _pattern(initial, 0)
+        others = [k for k in range(pattern.shape[1]) if k not in columns]
+        rows = np.flatnonzero(pattern[:, columns].any(axis=1) & pattern[:, others].any(axis=1))
+        X = np.concatenate([x, self("guess", self.P)[0].ravel()[x.size :]])
+        for _ in range(20 if rows.size else 0):
+            r, J = self("initial", t, X, u, self.P, m)
+            step = np.linalg.lstsq(J[rows][:, columns], r.ravel()[rows], rcond=RANK)[0]
+            X[columns] -= step
+            if np.abs(step).max() < 1e-14 * max(1.0, np.abs(X[columns]).max()):
+                break
+        return X[: x.size]
 
     # -- motion at a point
 
@@ -184,6 +220,14 @@ class Mechanics:
         sizes, rank = np.array(self.equations.constraint_sizes[: right.size]), right.size - redundant
         U, values, directions = np.linalg.svd(G / sizes[:, None], full_matrices=False)
         return np.asarray(directions[:rank].T @ (U[:, :rank].T @ (right / sizes) / values[:rank]))
+
+
+def _pattern(function: ca.Function, result: int) -> Array:
+    """Which elements of a function's result can depend on which of its second argument, the states [bool]."""
+    sparsity = function.jac_sparsity(result, 1)
+    pattern = np.zeros(sparsity.shape, dtype=bool)
+    pattern[sparsity.get_triplet()[0], sparsity.get_triplet()[1]] = True
+    return pattern
 
 
 @dataclasses.dataclass(frozen=True)
@@ -339,6 +383,48 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
     return Derivatives(
         result[:, :n], result[:, n:], w, dw[:, :n], dw[:, n:], np.concatenate([velocity, rates[independent]])
     )
+
+
+def is_steady(reduced: Reduced, rates: Array) -> bool:
+    """Do speeds stay as they are at a point, while positions move? `rates` [n] are those of s there."""
+    positions, speeds = len(reduced.positions), len(reduced.speeds)
+    moving = np.abs(rates[:positions]).max(initial=0.0)
+    return bool(moving > 0 and np.abs(rates[positions : positions + speeds]).max(initial=0.0) <= 1e-6 * moving)
+
+
+def is_invariant(
+    mechanics: Mechanics,
+    point: tuple[float, Array, Array, Array],
+    reduced: Reduced,
+    A: Array,
+    wanted: Collection[int] = (),
+) -> bool:
+    """Does a linear model stay what it is along a steady motion? Its eigenvalues tell of stability only then.
+
+    `point` is t, x, u, m; `A` [n, n] is that of the point, where `reduced` was chosen with `wanted`. What acts on
+    nothing else, places and turns that are only counted, may change.
+    """
+    t, x, u, m = point
+    step = 1e-3
+    w = mechanics.accelerations(t, x, u, m)
+    later = x + step * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
+    placed = mechanics.project(t, later, u, m)
+    if placed is None:
+        return False
+    for preferred in ({*wanted}, {*wanted, *reduced.speeds}, {*wanted, *reduced.positions}):
+        there = reduce(mechanics, t, placed, u, m, preferred)
+        if (there.positions, there.speeds) == (reduced.positions, reduced.speeds):
+            break
+    else:
+        return False
+    after = derivatives(mechanics, there, t, placed, u, m).A
+    size = max(1.0, np.abs(A).max(initial=0.0))
+    acts = np.abs(A) + np.abs(after) > 1e-12 * size
+    kept = np.arange(len(A))
+    while not acts[np.ix_(kept, kept)].any(axis=0).all():
+        kept = kept[acts[np.ix_(kept, kept)].any(axis=0)]
+    change = (after - A)[np.ix_(kept, kept)]
+    return bool(np.abs(change).max(initial=0.0) <= 1e-6 * step * size**2)
 
 
 def output_derivatives(

@@ -218,12 +218,13 @@ static void blame_equations(Instance *s)
         s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
         held += s->dX[j] > 1e-6 * (1 + influence);
     }
+    take_start(s);
+    const char *violated = violated_assertion(s);
+    if (violated) append(s, "; %s", violated);
+    if (!held && violated) return;
     if (!held) {
-        take_start(s);
-        const char *violated = violated_assertion(s);
-        if (violated) append(s, "; %s", violated);
-        else if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
-                                starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
+        if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
+                           starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
         else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
         return;
     }

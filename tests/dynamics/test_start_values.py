@@ -16,6 +16,7 @@ from mbfmu.components import (
     PointMass,
     Prismatic,
     Revolute,
+    Spherical,
     SphericalSpherical,
     World,
     blocks,
@@ -99,6 +100,13 @@ def test_a_free_parameter_is_found_and_is_its_value_from_then_on() -> None:
     np.testing.assert_allclose(result["slide.s"], expected, atol=1e-8)
 
 
+def test_a_free_parameter_is_found_within_its_bounds_or_not_at_all() -> None:
+    """Only a spring of negative stiffness would hold the body up from above."""
+    assembly = Slider({"s": fixed(0.7), "v": fixed(), "a": fixed()}, c=Start(20.0, fixed=False))
+    with pytest.raises(InitializationError, match=r"finds for spring\.c is out of bounds, its least is 0"):
+        mbfmu.simulate(assembly, 0.1)
+
+
 def test_a_free_parameter_that_nothing_determines_keeps_its_guess() -> None:
     assembly = Slider({"s": fixed(0.3), "v": fixed()}, c=Start(20.0, fixed=False))
     assert start_of(assembly, "spring.c") == (20.0,)
@@ -108,6 +116,25 @@ def test_more_conditions_than_unknowns() -> None:
     """Position, speed and acceleration fixed with a spring that does not fit: three values for two unknowns."""
     with pytest.raises(InitializationError, match=r"over-determine it(.|\n)*slide\.s = 0\.3(.|\n)*slide\.a = 0"):
         mbfmu.simulate(Slider({"s": fixed(0.3), "v": fixed(), "a": fixed()}), 0.1)
+
+
+class Pole(Assembly):
+    """A ball joint with angles as states, at their pole, and turning about the axis that they do not have there."""
+
+    def __init__(self) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.ball = Spherical(
+            enforceStates=True, useQuaternions=False, angles_fixed=True, angles_start=(0, math.pi / 2, 0),
+            w_rel_a_fixed=True, w_rel_a_start=(1.0, 0.2, 0.3),
+        )  # fmt: skip
+        self.body = Body(m=1.0, r_CM=(0, 0, 0), I_11=0.1, I_22=0.2, I_33=0.25)
+        self.connect(self.world.frame_b, self.ball.frame_a)
+        self.connect(self.ball.frame_b, self.body.frame_a)
+
+
+def test_a_pole_of_angles_is_named_beside_the_start_values_that_it_contradicts() -> None:
+    with pytest.raises(InitializationError, match=r"is at 90 or -90 degrees(.|\n)*useQuaternions(.|\n)*over-determine"):
+        mbfmu.simulate(Pole(), 0.1)
 
 
 def test_what_rounding_leaves_of_a_derivative_moves_nothing() -> None:

@@ -27,6 +27,8 @@ MISTAKES = [
     (f"{INERTIA} a(J=-1);\nend M;", 2, "must be >= 0"),
     (f"{INERTIA} a;\nend M;", 2, "needs a value for J"),
     ("Modelica.Mechanics.Rotational.Components.Nothing a;\nend M;", 2, "that mbfmu does not have"),
+    (f"{INERTIA}s a(J=1);\nend M;", 2, f"does not have; did you mean {INERTIA}?"),
+    ("Modelica.Mechanics.MultiBody.Joints.Body a;\nend M;", 2, "did you mean Modelica.Mechanics.MultiBody.Parts.Body?"),
     ("Wheel a;\nend M;", 2, "class Wheel is not known here"),
     (f"{INERTIA} a(J=1);\nequation\nconnect(a.flange_a, a.flange_c);\nend M;", 4, "has no 'flange_c'"),
     (f"{INERTIA} a(J=1);\nequation\nconnect(a, a.flange_b);\nend M;", 4, "is a component; name its connector"),

@@ -552,6 +552,22 @@ def test_what_a_diagram_shows_is_a_variable(read: Read) -> None:
     assert result["integer.showNumber"][-1] == 7.0
 
 
+def test_inputs_of_the_model_have_their_start_values_until_they_are_set(read: Read) -> None:
+    assembly = read("""
+        model M
+          parameter Real k=2;
+          Modelica.Blocks.Interfaces.RealInput u(start=k/4);
+          input Real v[2](start={1, k});
+          Modelica.Blocks.Interfaces.RealInput w[3](each start=7);
+          Modelica.Blocks.Interfaces.BooleanInput on(start=true);
+          Modelica.Blocks.Interfaces.IntegerInput n(start=3);
+          Real y = u + 10*v[1] + 100*v[2] + 1000*w[3] + (if on then 1e4*n else 0);
+        end M;""")
+    assert final(assembly, "y") == [0.5 + 10 + 200 + 7000 + 30000]
+    assembly.modify(k=4)
+    assert final(assembly, "y") == [1 + 10 + 400 + 7000 + 30000]
+
+
 def test_state_selection_a_part_that_modifies_itself_and_guesses_of_signals(read: Read) -> None:
     assembly = read("""
         model M

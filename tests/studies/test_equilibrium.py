@@ -8,10 +8,11 @@ import fmpy
 import numpy as np
 import pytest
 import scipy.optimize
-from mechanisms import CartPole, Chain, G, Governor, Suspension
+from mechanisms import Bicycle, CartPole, Chain, G, Governor, Suspension
 
 import mbfmu
-from mbfmu import cli
+from mbfmu import Start, cli
+from mbfmu.components import Fixed, FixedTranslation, RollingWheel, World, blocks, forces, rotational, thermal
 from mbfmu.errors import ModelError
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
@@ -45,6 +46,72 @@ def test_a_governor_at_its_speed():
     found = mbfmu.equilibrium(Governor(length), speeds={"shaft.w": speed}, stable=True)
     assert np.cos(found["arm.phi"]) == pytest.approx(G / (speed**2 * length), rel=1e-9)
     assert found["shaft.w"] == pytest.approx(speed)
+
+
+def test_a_bicycle_at_constant_speed():
+    """What counts turns of wheels goes on; it is no unknown that could be turned until it stops."""
+    found = mbfmu.equilibrium(Bicycle(5.0, enforceStates=True), speeds={"front_axle.w": -5.0 / 0.35}, starts=1)
+    assert found["frame.v_0[1]"] == pytest.approx(5.0)
+    assert [found["rear.angles[3]"], found["head.phi"]] == pytest.approx([0.0, 0.0])
+    moving = found.eigenvalues[np.abs(found.eigenvalues) > 1e-3]
+    wanted = np.linalg.eigvals(Bicycle.equation(5.0))
+    np.testing.assert_allclose(np.sort_complex(moving), np.sort_complex(wanted), rtol=1e-8)
+    assert found.stability == "indifferent"
+
+
+class MeasuredShaft(mbfmu.Assembly):
+    """A shaft against a damper that warms a cooled store; its speed is filtered, and summed up."""
+
+    def __init__(self):
+        self.shaft = rotational.Inertia(J=1.0)
+        self.drive = rotational.ConstantTorque(tau_constant=14.0)
+        self.damper, self.wall = rotational.Damper(d=2.0, useHeatPort=True), rotational.Fixed()
+        self.sensor, self.filter, self.sum = rotational.SpeedSensor(), blocks.FirstOrder(T=0.5), blocks.Integrator()
+        self.store, self.air = thermal.HeatCapacitor(C=10.0, T=Start(300.0)), thermal.FixedTemperature(T=290.0)
+        self.cooling = thermal.ThermalConductor(G=0.5)
+        self.connect(self.wall.flange, self.damper.flange_a)
+        self.connect(self.damper.flange_b, self.shaft.flange_a)
+        self.connect(self.drive.flange, self.shaft.flange_b)
+        self.connect(self.shaft.flange_b, self.sensor.flange)
+        self.connect(self.sensor.w, self.filter.u)
+        self.connect(self.sensor.w, self.sum.u)
+        self.connect(self.damper.heatPort, self.store.port)
+        self.connect(self.store.port, self.cooling.port_a)
+        self.connect(self.cooling.port_b, self.air.port)
+
+
+def test_of_a_steady_motion_all_rests_but_what_only_counts():
+    found = mbfmu.equilibrium(MeasuredShaft(), speeds={"damper.w_rel": 7.0})
+    assert found["filter.y"] == pytest.approx(7.0)
+    assert found["store.T"] == pytest.approx(290.0 + 2.0 * 7.0**2 / 0.5)
+
+
+class LeaningWheel(mbfmu.Assembly):
+    """A wheel stands still, leaning on two springs beside its rim."""
+
+    def __init__(self, radius=0.3, mass=2.0):
+        self.world = World(n=(0, 0, -1))
+        self.wheel = RollingWheel(
+            wheelRadius=radius, wheelMass=mass, wheel_I_axis=0.12, wheel_I_long=0.06, angles=Start((0.1, 0, 0.3))
+        )
+        self.top = FixedTranslation(r=(0, 0, radius))
+        self.walls = [Fixed(r=(0.4 * side, 0.1, 0.5)) for side in (-1, 1)]
+        self.springs = [forces.Spring(c=100.0, s_unstretched=0.3) for _ in self.walls]
+        self.connect(self.wheel.frame_a, self.top.frame_a)
+        for wall, spring in zip(self.walls, self.springs, strict=True):
+            self.connect(wall.frame_b, spring.frame_a)
+            self.connect(spring.frame_b, self.top.frame_b)
+
+
+def test_angles_of_a_wheel_are_those_of_the_orientation_in_which_it_rests():
+    system = mbfmu.System.of(LeaningWheel())
+    rest = mbfmu.equilibrium(system)
+    lean = rest["wheel.angles[3]"]
+    assert rest["top.frame_b.r_0[3]"] == pytest.approx(2 * 0.3 * np.cos(lean))
+    assert abs(lean - 0.3) > 0.01
+    run = mbfmu.simulate(system, 0.1, start_values=rest.start_values)
+    assert np.abs(run["top.frame_b.r_0"] - run["top.frame_b.r_0"][0]).max() < 1e-9
+    assert run["top.frame_b.r_0[3]"][0] == pytest.approx(rest["top.frame_b.r_0[3]"])
 
 
 def test_a_car_at_constant_speed():

@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 import scipy.signal
 from chirp import compare
-from mechanisms import CartPole, G, Suspension, TwoPendulums
+from mechanisms import Bicycle, CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import cli
@@ -108,6 +108,28 @@ def test_a_suspension_has_four_states():
     relative = np.kron(np.eye(2), [[0.0, 1.0], [1.0, -1.0]])  # from the places of body and wheel
     expected = relative @ second_order(mass, stiffness, damping) @ np.linalg.inv(relative)
     np.testing.assert_allclose(linear.A[np.ix_(order, order)], expected, atol=1e-9)
+
+
+def moving(eigenvalues):
+    return np.sort_complex(eigenvalues[np.abs(eigenvalues) > 1e-3])
+
+
+@pytest.mark.parametrize("speed", [3.0, 8.0])
+def test_a_bicycle_that_rolls_straight_ahead(speed, recwarn):
+    linear = mbfmu.linearize(Bicycle(speed, enforceStates=True))
+    wanted = np.sort_complex(np.linalg.eigvals(Bicycle.equation(speed)))
+    np.testing.assert_allclose(moving(linear.eigenvalues), wanted, rtol=1e-8)
+    assert not recwarn.list
+
+
+def test_coordinates_that_turn_with_a_wheel_are_warned_of():
+    system = mbfmu.System.of(Bicycle(5.0))
+    with pytest.warns(UserWarning, match="its motion at this point is steady, but A changes along it"):
+        mbfmu.linearize(system)
+    lean, times = 1e-4, np.linspace(0, 2, 21)  # the motion itself is right
+    run = mbfmu.simulate(system, 2.0, step=0.1, tolerance=1e-10, start_values={"rear.der_angles[3]": lean})
+    wanted = [-(scipy.linalg.expm(Bicycle.equation(5.0) * t) @ [0, 0, lean, 0])[1] for t in times]
+    np.testing.assert_allclose(run["head.phi"], wanted, atol=1e-6 * lean)
 
 
 def test_a_body_with_a_quaternion_has_twelve_states():

@@ -7,12 +7,14 @@ names; `library` knows Modelica's own), `model` (inheritance, modifiers, parts, 
 
 from __future__ import annotations
 
+import difflib
 import pathlib
 import sys
 import warnings
 from typing import Any
 
 from mbfmu.errors import MbfmuError, ModelError
+from mbfmu.importers.modelica import library
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Classes, Found
 from mbfmu.importers.modelica.evaluate import Environment, evaluate
@@ -127,13 +129,26 @@ def _assembled(classes: Classes, node: Node) -> Assembly:
 def _listed(missing: list[tuple[Place, str]]) -> str:
     if len(missing) == 1:
         at, name = missing[0]
-        return f"{at}: {name} is a class of the Modelica library that mbfmu does not have (`mbfmu list`)"
-    lines = "\n".join(f"  {at}: {name}" for at, name in missing)
+        return f"{at}: {name} is a class of the Modelica library that mbfmu does not have{_like(name) or _SEE}"
+    lines = "\n".join(f"  {at}: {name}{_like(name)}" for at, name in missing)
     count = len({name for _, name in missing})
     return (
         f"{missing[0][0]}: {count} class{'es' if count > 1 else ''} of the Modelica library that mbfmu does not have "
         f"(`mbfmu list`):\n{lines}"
     )
+
+
+_SEE = " (`mbfmu list`)"
+
+
+def _like(name: str) -> str:
+    """A class with nearly this name in the same package, or with the same name in another one, for a message."""
+    package, _, last = name.rpartition(".")
+    names = {".".join(full) for full in library.components()}
+    beside = {other.rpartition(".")[2] for other in names if other.rpartition(".")[0] == package}
+    close = difflib.get_close_matches(last, sorted(beside), n=1, cutoff=0.75)
+    found = [f"{package}.{close[0]}"] if close else sorted(other for other in names if other.endswith(f".{last}"))
+    return f"; did you mean {' or '.join(found[:3])}?" if found else ""
 
 
 #: Entries of the annotation `experiment`, and the attributes of an assembly.

@@ -676,8 +676,17 @@ class Model(Instance):
             type_ = self._type(name) if kind.scalar is not None else self._port_type(name)
             if type_.base not in kind.port.bases:  # an enumeration; or a library's connector without a unit
                 type_ = kind.port.default_type
-            return kind.port(component.doc or name, type=type_, shape=lambda instance: self.sizes(name), when=when)
+            given = {"start": lambda instance: self._input_start(name)} if issubclass(kind.port, SignalInput) else {}
+            return kind.port(component.doc or name, type=type_, shape=lambda _: self.sizes(name), when=when, **given)
         return kind.port(component.doc, when=when)
+
+    def _input_start(self, name: str) -> Any:
+        """What an input of the whole model is until it is set: its start value, as parameters are now."""
+        value = self.attribute(name, "start")
+        if value is None:
+            return 0.0
+        value = self.session.numbers(value, self.declared(name).component.at, mark=False)
+        return [float(v) for v in values.flat(value)] if isinstance(value, list) else value
 
     def _port_type(self, name: str) -> t.Type:
         found = bound(inner(self.layers(name), "unit"))
