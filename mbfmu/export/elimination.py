@@ -96,7 +96,7 @@ def _substitute(
         yield f"    double z{k} = b[{pivots[k][0]}];"
         yield from (f"    z{k} -= x[{places[k, j]}] * z{j};" for j in row if j < k)
     for k in reversed(range(len(rows))):
-        yield from (f"    z{k} -= x[{places[k, j]}] * z{j};" for j in rows[k] if j > k)
+        yield from (f"    z{k} -= x[{places[k, j]}] * z{j};" for j in reversed(rows[k]) if j > k)
         yield f"    s->solution[{k}] = unknowns[{pivots[k][1]}] = z{k} *= x[{places[k, k]}];"
     yield "}\n"
 

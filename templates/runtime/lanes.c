@@ -231,16 +231,21 @@ static void LANE(solve_blocks)(LANE(Lanes) *s, V *w)
 static void LANE(sparse_factorise)(LANE(Lanes) *s)
 {
     const Elimination *plan = &s->model->elimination;
-    V *restrict x = s->sparse;
+    const int *targets = plan->targets, *scaled = plan->scaled;
+    V *x = s->sparse;
     for (int i = 0; i < plan->starts[plan->n]; ++i) x[i] = (V){0};
     for (int e = 0; e < NENTRIES; ++e) x[plan->places[e]] = s->entries[e];
     for (int k = 0; k < plan->n; ++k) {
+        int rows = plan->scaled_starts[k + 1] - plan->scaled_starts[k], left = plan->starts[k + 1] - plan->diagonal[k] - 1;
+        const V *upper = x + plan->diagonal[k] + 1;
         V reciprocal = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
-        for (int e = plan->scaled_starts[k]; e < plan->scaled_starts[k + 1]; ++e) x[plan->scaled[e]] *= reciprocal;
-        for (int e = plan->product_starts[k]; e < plan->product_starts[k + 1]; ++e) {
-            const Product *p = plan->products + e;
-            x[p->to] -= x[p->lower] * x[p->upper];
-        }
+        for (int r = 0; r < rows; ++r) x[scaled[r]] *= reciprocal;
+        for (; left > 0; left -= WIDTH, upper += WIDTH)
+            for (int r = 0; r < rows; ++r) {
+                V lower = x[scaled[r]];
+                for (int f = 0; f < WIDTH && f < left; ++f) x[*targets++] -= lower * upper[f];
+            }
+        scaled += rows;
     }
 }
 
@@ -257,7 +262,7 @@ static void LANE(sparse_substitute)(const LANE(Lanes) *s, const V *b, V *z)
     }
     for (int k = plan->n - 1; k >= 0; --k) {
         V sum = z[k];
-        for (int e = plan->diagonal[k] + 1; e < plan->starts[k + 1]; ++e) sum -= x[e] * z[columns[e]];
+        for (int e = plan->starts[k + 1] - 1; e > plan->diagonal[k]; --e) sum -= x[e] * z[columns[e]];
         z[k] = sum * x[plan->diagonal[k]];
     }
 }

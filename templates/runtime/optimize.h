@@ -22,4 +22,16 @@
 #define ALIGNED
 #endif
 
+/* A function that is worth a copy of its code for each constant that it is called with, and a loop over a few constants. */
+#if defined __GNUC__
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+#else
+#define ALWAYS_INLINE static inline
+#endif
+#if defined __GNUC__ && !defined __clang__
+#define UNROLL_8 _Pragma("GCC unroll 8")
+#else
+#define UNROLL_8
+#endif
+
 #endif

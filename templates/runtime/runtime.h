@@ -74,21 +74,16 @@ typedef struct {
     Compiled *compiled_lanes[2];    /* the same for 4 and for 8 lanes */
 } Tape;
 
-/* A product in an elimination: factors[to] -= factors[lower] * factors[upper]. */
-typedef struct {
-    int to, lower, upper;
-} Product;
-
 /* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots. Row k
    has entries from row_starts[k] on, at `columns`, with their places among the values; `places` are those of all values
    among the factors. Of these, row k has those from starts[k] on, at `factor_columns`, and the reciprocal of its pivot is
-   at diagonal[k]. Pivot k scales factors, from scaled_starts[k] on, and then takes off products. */
+   at diagonal[k]. Pivot k scales factors, from scaled_starts[k] on, and takes products of them and of what follows it in its
+   row off factors at `targets`. */
 typedef struct {
     int n;
     int *row_starts, *columns, *values, *places;
     int *starts, *diagonal, *factor_columns;
-    int *scaled_starts, *scaled, *product_starts;
-    Product *products;
+    int *scaled_starts, *scaled, *targets;
 } Elimination;
 
 /* A model: what its descriptor says, shared by any number of instances. Compiled functions may come later, and change no

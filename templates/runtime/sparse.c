@@ -2,6 +2,9 @@
    there is to do are lists of products, without any search (Davis, Direct Methods for Sparse Linear Systems, chapter
    6). */
 
+/* Columns from which products are taken off at once: so many factors stay in registers. */
+enum { WIDTH = 8 };
+
 SMALL
 /* More products than this are too many for a model that is meant to run. */
 #define MOST_PRODUCTS (1 << 27)
@@ -59,10 +62,9 @@ static const char *plan_elimination(Model *model, const int *entry_rows, const i
     plan->factor_columns = model_allocate(model, factors * sizeof(int));
     plan->scaled_starts = model_allocate(model, (m + 1) * sizeof(int));
     plan->scaled = model_allocate(model, factors * sizeof(int));
-    plan->product_starts = model_allocate(model, (m + 1) * sizeof(int));
-    plan->products = model_allocate(model, products * sizeof(Product));
+    plan->targets = model_allocate(model, products * sizeof(int));
     if (!plan->row_starts || !plan->columns || !plan->values || !plan->places || !plan->starts || !plan->diagonal
-        || !plan->factor_columns || !plan->scaled_starts || !plan->scaled || !plan->product_starts || !plan->products)
+        || !plan->factor_columns || !plan->scaled_starts || !plan->scaled || !plan->targets)
         goto finish;
     wrong = NULL;
 
@@ -90,19 +92,17 @@ static const char *plan_elimination(Model *model, const int *entry_rows, const i
         plan->values[to] = e;
         plan->places[e] = at[i * m + j] - 1;
     }
-    int scaled = 0, product = 0;
+    int scaled = 0, *targets = plan->targets;
     for (int k = 0; k < n; ++k) {
         plan->scaled_starts[k] = scaled;
-        plan->product_starts[k] = product;
-        for (int i = k + 1; i < n; ++i) {
-            if (!at[i * m + k]) continue;
-            int lower = plan->scaled[scaled++] = at[i * m + k] - 1;
-            for (int upper = plan->diagonal[k] + 1; upper < plan->starts[k + 1]; ++upper)
-                plan->products[product++] = (Product){at[i * m + plan->factor_columns[upper]] - 1, lower, upper};
-        }
+        for (int i = k + 1; i < n; ++i)
+            if (at[i * m + k]) plan->scaled[scaled++] = at[i * m + k] - 1;
+        for (int first = plan->diagonal[k] + 1; first < plan->starts[k + 1]; first += WIDTH)
+            for (int i = k + 1; i < n; ++i)
+                for (int upper = first; at[i * m + k] && upper < first + WIDTH && upper < plan->starts[k + 1]; ++upper)
+                    *targets++ = at[i * m + plan->factor_columns[upper]] - 1;
     }
     plan->scaled_starts[n] = scaled;
-    plan->product_starts[n] = product;
 finish:
     free(row_places);
     free(at);
@@ -110,24 +110,54 @@ finish:
 }
 QUICK
 
+/* Scale factors, and take the products of them and of some that follow the pivot in its row off others; returns the targets
+   that are left. `width` is a constant wherever this is called. */
+ALWAYS_INLINE const int *take_off(double *x, const int *scaled, int rows, double scale, const double *upper, const int width,
+                                  const int *targets)
+{
+    double u[WIDTH];
+    UNROLL_8 for (int f = 0; f < width; ++f) u[f] = upper[f];
+    for (int r = 0; r < rows; ++r, targets += width) {
+        double lower = x[scaled[r]] *= scale;
+        UNROLL_8 for (int f = 0; f < width; ++f) x[targets[f]] -= lower * u[f];
+    }
+    return targets;
+}
+
 /* Factorise A. Where a pivot is nothing, what is solved with the factors tells. */
 static void sparse_factorise(const Instance *s)
 {
     const Elimination *plan = &s->model->elimination;
-    double *restrict x = s->sparse;
-    for (int i = 0; i < plan->starts[plan->n]; ++i) x[i] = 0;
+    const int *targets = plan->targets, *scaled = plan->scaled;
+    double *x = s->sparse;
+    memset(x, 0, (size_t)plan->starts[plan->n] * sizeof *x);
     for (int e = 0; e < NENTRIES; ++e) x[plan->places[e]] = s->entries[e];
     for (int k = 0; k < plan->n; ++k) {
-        double reciprocal = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
-        for (int e = plan->scaled_starts[k]; e < plan->scaled_starts[k + 1]; ++e) x[plan->scaled[e]] *= reciprocal;
-        for (int e = plan->product_starts[k]; e < plan->product_starts[k + 1]; ++e) {
-            const Product *p = plan->products + e;
-            x[p->to] -= x[p->lower] * x[p->upper];
-        }
+        int rows = plan->scaled_starts[k + 1] - plan->scaled_starts[k], left = plan->starts[k + 1] - plan->diagonal[k] - 1;
+        const double *upper = x + plan->diagonal[k] + 1;
+        double scale = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
+        do {
+            switch (left) {
+            case 0: targets = take_off(x, scaled, rows, scale, upper, 0, targets); break;
+            case 1: targets = take_off(x, scaled, rows, scale, upper, 1, targets); break;
+            case 2: targets = take_off(x, scaled, rows, scale, upper, 2, targets); break;
+            case 3: targets = take_off(x, scaled, rows, scale, upper, 3, targets); break;
+            case 4: targets = take_off(x, scaled, rows, scale, upper, 4, targets); break;
+            case 5: targets = take_off(x, scaled, rows, scale, upper, 5, targets); break;
+            case 6: targets = take_off(x, scaled, rows, scale, upper, 6, targets); break;
+            case 7: targets = take_off(x, scaled, rows, scale, upper, 7, targets); break;
+            default: targets = take_off(x, scaled, rows, scale, upper, WIDTH, targets);
+            }
+            scale = 1; /* they are scaled */
+            upper += WIDTH;
+            left -= WIDTH;
+        } while (left > 0);
+        scaled += rows;
     }
 }
 
-/* Solve A s = b with the factors of A, to `unknowns`, and in the order of pivots to the solution. */
+/* Solve A s = b with the factors of A, to `unknowns`, and in the order of pivots to the solution. What was solved for last is
+   put in last, so that nothing else waits for it. */
 static void sparse_substitute(const Instance *s, const double *b, double *unknowns)
 {
     const Elimination *plan = &s->model->elimination;
@@ -141,7 +171,7 @@ static void sparse_substitute(const Instance *s, const double *b, double *unknow
     }
     for (int k = plan->n - 1; k >= 0; --k) {
         double sum = z[k];
-        for (int e = plan->diagonal[k] + 1; e < plan->starts[k + 1]; ++e) sum -= x[e] * z[columns[e]];
+        for (int e = plan->starts[k + 1] - 1; e > plan->diagonal[k]; --e) sum -= x[e] * z[columns[e]];
         z[k] = sum * x[plan->diagonal[k]];
         unknowns[s->tables->pivot_columns[k]] = z[k];
     }

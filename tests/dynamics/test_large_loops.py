@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -11,6 +11,7 @@ import pytest
 import mbfmu
 from mbfmu.components import BodyBox, FixedTranslation, Revolute, World
 from mbfmu.dynamics import accelerations as forms
+from mbfmu.dynamics import pivots as orders
 from mbfmu.dynamics.pivots import pivots
 from mbfmu.dynamics.system import System
 from mbfmu.fmus.bevel_gear import BevelGear
@@ -172,6 +173,53 @@ def test_what_fills_in_least_comes_first() -> None:
     found = pivots(sparsity, n, [values])
     assert sorted(i for i, _ in found) == sorted(j for _, j in found) == list(range(n))
     assert 0 in {i for i, _ in found[-2:]}
+
+
+def products(sparsity: Sequence[tuple[int, int]], order: Sequence[tuple[int, int]]) -> int:
+    """Number of multiplications and subtractions of a factorisation along an order."""
+    rows = {i: {j for k, j in sparsity if k == i} for i, _ in order}
+    total = 0
+    for pivot, column in order:
+        rest = rows.pop(pivot) - {column}
+        touched = [row for row in rows.values() if column in row]
+        for row in touched:
+            row.discard(column)
+            row |= rest
+        total += len(rest) * len(touched)
+    return total
+
+
+def grid(cells: int) -> tuple[tuple[tuple[int, int], ...], np.ndarray]:
+    """Sparsity and values of a grid in which each node knows its neighbours."""
+    number = np.arange(cells**2).reshape(cells, cells)
+    pairs = [*zip(number[1:].flat, number[:-1].flat, strict=True)]
+    pairs += zip(number[:, 1:].flat, number[:, :-1].flat, strict=True)
+    entries = sorted({*((int(k), int(k)) for k in number.flat), *((int(i), int(j)) for i, j in pairs)})
+    entries = sorted({*entries, *((j, i) for i, j in entries)})
+    random = np.random.default_rng(2)
+    return tuple(entries), np.array([4 + random.uniform() if i == j else -1.0 for i, j in entries])
+
+
+def test_a_grid_is_taken_apart_and_not_swept_through() -> None:
+    """Row by row each node costs the square of the grid's width."""
+    sparsity, values = grid(12)
+    found = pivots(sparsity, 144, [values])
+    swept = products(sparsity, [(k, k) for k in range(144)])
+    assert swept > 15_000
+    assert products(sparsity, found) < 0.4 * swept
+
+
+def test_an_order_that_is_not_exact_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In [[thin, 1], [1, full]] thin entries make least work, and their products swallow what is full."""
+    n, thin = 4, 1e-8
+    thin_ones, ones = {(i, i) for i in range(n)}, {(i, n + i) for i in range(n)} | {(n + i, i) for i in range(n)}
+    full = {(n + i, n + j) for i in range(n) for j in range(n)}
+    sparsity = tuple(sorted(thin_ones | ones | full))
+    random = np.random.default_rng(0)
+    values = np.array([(thin if (i, j) in thin_ones else 1) * random.uniform(0.5, 1) for i, j in sparsity])
+    for thresholds, are_first in (((thin / 100,), True), ((thin / 100, 0.25), False)):
+        monkeypatch.setattr(orders, "THRESHOLDS", thresholds)
+        assert (set(pivots(sparsity, 2 * n, [values])[:n]) == thin_ones) == are_first
 
 
 def test_a_matrix_without_entries_gets_an_order_too() -> None:

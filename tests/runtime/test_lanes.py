@@ -130,6 +130,27 @@ def test_many_unknowns_are_eliminated_alike(monkeypatch):
     assert not any(many.alike(spread(0.0, 2.0)).messages)
 
 
+def test_wide_rows_of_sparse_equations_are_eliminated_alike():
+    """The first pivot is nothing in some runs, which go on alone, so small in others that solutions are refined."""
+    n, random = 12, np.random.default_rng(4)
+    d = Draft("coupled", q=n, v=n, parameters=[1.0])
+    A = ca.SX(random.normal(size=(n, n)) + n * np.eye(n))
+    A[0, 0] = d.P[0]
+    make = d.equations(
+        A=ca.vec(A),
+        b=-d.q,
+        guess=ca.vertcat(*random.normal(size=2 * n)),
+        fixed=(True,) * 2 * n,
+        sparsity=tuple((i, j) for j in range(n) for i in range(n)),
+        pivots=tuple((i, i) for i in range(n)),
+    )
+    values = np.array([*10.0 ** np.arange(-9, 1), 0.0])[:, None]
+    found = hand_made(lambda: make, 0, tolerance=1e-8).alike(values)
+    assert found.messages == ("",) * RUNS
+    np.testing.assert_allclose(found.rows[-1], found.rows[0], rtol=1e-5, atol=1e-5)
+    assert np.ptp(found.rows[:, -1], axis=0).max() > 1e-3
+
+
 @pytest.mark.parametrize(
     ("make", "setting", "low", "high"),
     [

@@ -164,6 +164,28 @@ def test_a_pivot_that_vanishes_is_noticed(order, start):
     np.testing.assert_allclose(run.values("x")[:2], [start * np.cos(10) + np.sin(10), np.cos(10)], atol=1e-6)
 
 
+@pytest.mark.parametrize(("n", "density"), [(1, 1.0), (40, 0.05), (40, 0.2), (21, 1.0)])
+def test_a_sparse_matrix_is_solved_along_any_order(n, density):
+    """Rows of every width, values and pivots in any sequence."""
+    random = np.random.default_rng(n)
+    rows, columns = random.permutation(n), random.permutation(n)
+    A = np.where(random.uniform(size=(n, n)) < density, random.normal(size=(n, n)), 0.0)
+    A[rows, columns] += np.where(random.uniform(size=n) < 0.5, -2.0, 2.0) * n
+    sparsity = random.permutation(np.argwhere(A))
+    b = random.normal(size=n)
+    d = Draft("along any order", q=n, v=n)
+    run = Run(
+        d.equations(
+            A=ca.SX(A[tuple(sparsity.T)]),
+            b=ca.SX(b),
+            guess=ca.SX.zeros(2 * n),
+            sparsity=tuple((int(i), int(j)) for i, j in sparsity),
+            pivots=tuple((int(i), int(j)) for i, j in zip(rows, columns, strict=True)),
+        )
+    )
+    np.testing.assert_allclose(run.values("w"), np.linalg.solve(A, b), rtol=1e-12, atol=1e-15)
+
+
 def test_a_sparse_matrix_that_is_singular_is_refused():
     d = Draft("singular", q=2, v=2, parameters=[0.0])
     equations = d.equations(
