@@ -210,8 +210,8 @@ def _kind(elements: Sequence[ScalarVariable]) -> tuple[str, str, str | None] | N
 def _without_aliases(variables: Iterable[Variable]) -> list[Variable]:
     """Let variables that only show the place of another one become its aliases.
 
-    Outputs and inputs stay by themselves: an alias has the causality of what it stands for. A calculated parameter that
-    passes on a parameter is an alias of that one.
+    Outputs and inputs stay by themselves: an alias has the causality of what it stands for. So does a calculated
+    parameter that passes on another one: who could set an alias of that would set both.
     """
     listed = list(variables)
     groups: dict[tuple[object, ...], list[Variable]] = {}
@@ -225,8 +225,7 @@ def _without_aliases(variables: Iterable[Variable]) -> list[Variable]:
         for variable in group:
             follows = variable.first.start_index is None and variable.first.derivative_of is None
             follows &= _looks(variable) == _looks(chief)
-            settable = chief.causality == "parameter" and variable.causality == "calculatedParameter"
-            if variable is not chief and follows and (settable or variable.causality == chief.causality == "local"):
+            if variable is not chief and follows and variable.causality == chief.causality == "local":
                 aliases.setdefault(chief.name, []).append(variable)
                 hidden.add(variable.name)
     return [dataclasses.replace(v, aliases=tuple(aliases.get(v.name, ()))) for v in listed if v.name not in hidden]

@@ -107,6 +107,15 @@ def test_vectors_and_matrices_are_arrays_and_copies_are_aliases(fmus):
     assert speeds.get("derivative") == place.get("valueReference")
 
 
+def test_a_parameter_that_follows_another_one_is_no_alias_of_it(fmus):
+    """Setting a height would set the width, too."""
+    variables = {v.get("name"): v for v in description(fmus("planar_four_bar", 3)).find("ModelVariables")}
+    width, height = variables["body1.width"], variables["body1.height"]
+    assert (width.get("causality"), height.get("causality")) == ("parameter", "calculatedParameter")
+    assert height.get("start") is None
+    assert not list(width.iterfind("Alias"))
+
+
 def test_arrays_count_their_last_index_fastest(fmus):
     """The matrix of an attitude, read as an array and as scalars of FMI 2.0."""
     scalars = [f"body.frame_a.R.T[{i},{j}]" for i in (1, 2, 3) for j in (1, 2, 3)]
