@@ -78,7 +78,7 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
             (folder / file).write_bytes(content)
         for source, title in _names(platform).items():
             target = library(platform, title)
-            content = compiler.compile(folder / source, target.name, headers(), "-O3")
+            content = compiler.compile(folder / source, target.name, headers(), _optimize(compiler, source))
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
                 part = target.with_suffix(".part")
@@ -90,6 +90,11 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
             made.append(target)
     (LIBRARIES / platform / "sources").write_text(digest(), encoding="ascii")
     return made
+
+
+def _optimize(compiler: Compiler, source: str) -> str:
+    """How a library is optimised: zig's, which FMUs carry for several platforms, a quarter smaller and 5 % slower."""
+    return "-Os" if "ziglang" in compiler.command and source != "lane_library.c" else "-O3"
 
 
 def template_folder(name: str) -> pathlib.Path:
