@@ -138,10 +138,12 @@ class Direct:
     def dependence(self, vectors: Vectors) -> list[set[int]]:
         """All that the block of an entry depends on."""
         knowns = ca.vertcat(vectors.x, vectors.u)
-        by_a, by_b, size = pattern(ca.densify(ca.vec(self.A)), knowns), pattern(self.b, knowns), self.w.numel()
-        found: list[set[int]] = [set() for _ in range(size)]
+        rows = pattern(self.b, knowns)
+        for (row, _), known in zip(self._entries, pattern(self.A.nz[:], knowns), strict=True):
+            rows[row] |= known
+        found: list[set[int]] = [set() for _ in rows]
         for block in self.blocks:
-            union = set().union(*(by_b[i] for i in block), *(by_a[j * size + i] for i in block for j in block))
+            union = set().union(*(rows[i] for i in block))
             for i in block:
                 found[i] = union
         return found
@@ -209,14 +211,13 @@ def accelerations(
         function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)
-    is_large = vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM
-    if is_large and not is_singular and not constraints.choice.redundancies:
+    if is_singular or constraints.choice.redundancies:
+        return Direct.of(vectors, motion, constraints, parameters)
+    if vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM:
         found = Sparse.of(sweeps, vectors, motion, constraints, rows, parameters, start, start_time)
         if found is not None:
             return found
     direct = Direct.of(vectors, motion, constraints, parameters)
-    if is_singular or constraints.choice.redundancies:
-        return direct
     return direct.with_pivots(vectors, parameters, sweeps.start_inputs, start, start_time)
 
 

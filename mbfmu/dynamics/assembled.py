@@ -129,7 +129,7 @@ def _follow_hints(
     column = stacked(positions)
     residual = ca.Function("hints", [column, *known], [residuals, ca.jacobian(residuals, column)])
     begin = [ca.SX(0) if o is None else o.start for o in owners]
-    X = np.array(ca.Function("start", [parameters.all], parameters.resolve([stacked(begin)]))(P)).ravel()
+    X = np.array(parameters.by_default(*parameters.resolve([stacked(begin)]))).ravel()
     unturned = {Q[3].element_hash() for Q in unknowns.quaternions.values()}
     for k, symbol in enumerate(positions):
         if symbol.element_hash() in unturned and owners[k] is None:

@@ -73,9 +73,9 @@ _ATTRIBUTES = {
 _VECTOR_ATTRIBUTES = {"r": 3, "T": 9, "coordinates": 3, "color": 3, "specularCoefficient": 1}
 
 
-def _below(component: str, name: str) -> str:
+def _joined(path: str, name: str) -> str:
     """Name in the model of what a component has; '' is the model itself."""
-    return f"{component}.{name}" if component else name
+    return f"{path}.{name}" if path else name
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Shape:
     @property
     def ident(self) -> str:
         """Its name in the model."""
-        return _below(self.component, self.name)
+        return _joined(self.component, self.name)
 
     @property
     def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
@@ -144,12 +144,12 @@ class Vector:
     @property
     def ident(self) -> str:
         """Its name in the model."""
-        return _below(self.component, self.name)
+        return _joined(self.component, self.name)
 
     @property
     def shown_by(self) -> tuple[str, ...]:
         """Names in the model of the shapes that show it."""
-        return tuple(_below(self.component, name) for name in self.shapes)
+        return tuple(_joined(self.component, name) for name in self.shapes)
 
     @property
     def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
@@ -654,10 +654,6 @@ def _one_column(value: Any) -> ca.SX:
     """A value, the columns of a matrix one under the other."""
     found = column(value)
     return found if found.is_column() else ca.vec(found)
-
-
-def _joined(path: str, name: str) -> str:
-    return f"{path}.{name}" if path else name
 
 
 def _matrix(value: Any) -> ca.SX:

@@ -53,9 +53,8 @@ def check_kinetic(
     function = ca.Function("masses", vectors.arguments, [velocity, *masses], {"allow_free": True})
     if function.has_free():  # speeds that follow from accelerations
         return
-    P = parameters.default_P
-    x = ca.Function("start", [parameters.all], [start])(P)
-    point = [ca.DM(start_time), x, ca.DM(sweeps.start_inputs), P, ca.DM.zeros(vectors.m.numel())]
+    x, inputs, modes = parameters.by_default(start), ca.DM(sweeps.start_inputs), ca.DM.zeros(vectors.m.numel())
+    point = [ca.DM(start_time), x, inputs, parameters.default_P, modes]
     rows, mass, *of_parts = (np.array(value) for value in function.call(point))
     if not _is_negative(mass, rows):
         return
@@ -112,5 +111,5 @@ def _inertias(component: Component, parameters: Parameters) -> str:
     """Moments of inertia of a component, with their default values."""
     names = [name for name, declaration in component.parameters().items() if declaration.type is Inertia]
     (symbols,) = parameters.resolve([stacked(component.symbol(name) for name in names)])
-    numbers = np.array(ca.Function("inertias", [parameters.all], [symbols])(parameters.default_P)).ravel()
+    numbers = np.array(parameters.by_default(symbols)).ravel()
     return ", ".join(f"{name} = {number:g} kg.m2" for name, number in zip(names, numbers, strict=True))

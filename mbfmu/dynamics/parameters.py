@@ -140,6 +140,10 @@ class Parameters:
         p = ca.DM(self.defaults)
         return ca.vertcat(p, self.derive(p))
 
+    def by_default(self, expression: ca.SX) -> ca.DM:
+        """Value of an expression in parameters, with those of default."""
+        return ca.Function("by_default", [self.all], [expression])(self.default_P)
+
     @functools.cached_property
     def _place(self) -> Mapping[int, int]:
         return {s.element_hash(): i for i, s in enumerate([*self.symbols, *self.derived])}

@@ -325,8 +325,7 @@ def _sizes(
     Equations of motion are divided by theirs. A stiff force would otherwise drown the constraints beside it when
     the rank of all is found, and the loops would stay open.
     """
-    P = parameters.default_P
-    at = ca.Function("start", [parameters.all], [guess])(P)
+    at, P = parameters.by_default(guess), parameters.default_P
     slope = ca.Function("slope", [X, vectors.t, vectors.u, vectors.P, vectors.m], [ca.jacobian(rows, X)])
     values = slope(at, start_time, ca.DM(inputs), P, ca.DM.zeros(vectors.m.numel()))
     size = np.linalg.norm(np.array(values), axis=1)

@@ -271,7 +271,7 @@ def samples(
     Places where a value is not finite are left out.
     """
     P = parameters.default_P
-    x = np.array(ca.Function("start", [parameters.all], [start])(P)).ravel()
+    x = np.array(parameters.by_default(start)).ravel()
     values = ca.Function("values", vectors.arguments, [entries])
     random, nq = np.random.default_rng(0), vectors.q.numel()
     found = []

@@ -37,11 +37,12 @@ def written_out(sparsity: Sequence[tuple[int, int]], pivots: Sequence[tuple[int,
     column_places = {column: k for k, (_, column) in enumerate(pivots)}
     entries = [(row_places[i], column_places[j]) for i, j in sparsity]
     rows = _filled(entries, len(pivots))
-    if sum(1 for _ in _products(rows)) > MOST_PRODUCTS:
+    products = list(itertools.islice(_products(rows), MOST_PRODUCTS + 1))
+    if len(products) > MOST_PRODUCTS:
         return None
     places = {place: x for x, place in enumerate((i, j) for i, row in enumerate(rows) for j in row)}
     lines = itertools.chain(
-        _factorise(entries, rows, places), _substitute(pivots, rows, places), _residual(entries, pivots)
+        _factorise(entries, rows, places, products), _substitute(pivots, rows, places), _residual(entries, pivots)
     )
     return Elimination(_HEAD + "\n".join(lines) + "\n", len(places))
 
@@ -70,14 +71,16 @@ def _products(rows: Sequence[Sequence[int]]) -> Iterator[tuple[int, int, int]]:
 
 
 def _factorise(
-    entries: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], places: dict[tuple[int, int], int]
+    entries: Sequence[tuple[int, int]],
+    rows: Sequence[Sequence[int]],
+    places: dict[tuple[int, int], int],
+    products: Sequence[tuple[int, int, int]],
 ) -> Iterator[str]:
     given = {place: e for e, place in enumerate(entries)}
     yield "static void sparse_factorise(const Instance *s)\n{\n    const double *a = s->entries;"
     for place, x in places.items():
         yield f"    double x{x} = {f'a[{given[place]}]' if place in given else '0'};"
-    products = itertools.groupby(_products(rows), key=lambda product: product[0])
-    of_pivot = {k: list(group) for k, group in products}
+    of_pivot = {k: list(group) for k, group in itertools.groupby(products, key=lambda product: product[0])}
     for k in range(len(rows)):
         pivot = places[k, k]
         yield f"    x{pivot} = 1 / x{pivot};"

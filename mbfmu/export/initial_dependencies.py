@@ -77,10 +77,12 @@ class StartPatterns:
         if e.nl and not e.njacobian:
             return [_union([*matrix, *vector])] * e.nw
         places = e.sparsity or [(i, j) for j in range(e.nw) for i in range(e.nw)]
+        entering = [[entry] for entry in vector]
+        for entry, (i, _) in zip(matrix, places, strict=True):
+            entering[i].append(entry)
         rows: list[Pattern | None] = [None] * e.nw
         for block in e.blocks:
-            entries = [entry for entry, (i, _) in zip(matrix, places, strict=True) if i in block]
-            union = _union([*entries, *(vector[i] for i in block)])
+            union = _union([entry for i in block for entry in entering[i]])
             for i in block:
                 rows[i] = union
         return rows
