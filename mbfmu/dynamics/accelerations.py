@@ -14,9 +14,10 @@ from mbfmu.dynamics.constraints import Constraints, Rows, chosen
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.pivots import pivots
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.tableau import Sparse, samples
 from mbfmu.dynamics.vectors import Vectors
+from mbfmu.dynamics.wanted import Wanted
 from mbfmu.errors import ModelError
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
@@ -188,7 +189,8 @@ class Recursive:
 
 
 def accelerations(
-    sweeps: Sweeps,
+    values: Values,
+    wanted: Wanted,
     vectors: Vectors,
     motion: Motion,
     constraints: Constraints,
@@ -208,17 +210,17 @@ def accelerations(
     constraints are redundant, at each position in another way (templates/runtime/redundancy.c).
     """
     if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
-        function = recursion.accelerations(sweeps, vectors.arguments, parameters.resolve)
+        function = recursion.accelerations(values, vectors.arguments, parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)
     if is_singular or constraints.choice.redundancies:
         return Direct.of(vectors, motion, constraints, parameters)
     if vectors.v.numel() + len(constraints.kept) >= SPARSE_FROM:
-        found = Sparse.of(sweeps, vectors, motion, constraints, rows, parameters, start, start_time)
+        found = Sparse.of(values, wanted, vectors, motion, constraints, rows, parameters, start, start_time)
         if found is not None:
             return found
     direct = Direct.of(vectors, motion, constraints, parameters)
-    return direct.with_pivots(vectors, parameters, sweeps.start_inputs, start, start_time)
+    return direct.with_pivots(vectors, parameters, values.start_inputs, start, start_time)
 
 
 def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:

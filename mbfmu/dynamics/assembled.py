@@ -22,7 +22,7 @@ from mbfmu.dynamics.equations import Events, equations
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, initial_problem
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
@@ -55,7 +55,7 @@ class Assembled:
     def of(
         cls,
         assembly: Assembly,
-        sweeps: Sweeps,
+        values: Values,
         motion: Motion,
         rows: Sequence[Rows],
         starts: Starts,
@@ -67,26 +67,26 @@ class Assembled:
             InitializationError: no position satisfies the constraints; the message names the joints.
         """
         constraints = Constraints.of(rows, parameters.resolve)
-        vectors = Vectors.of(sweeps.unknowns, sweeps.inputs, parameters)
+        vectors = Vectors.of(values.unknowns, values.inputs, parameters)
         positions = elements(ca.vertcat(vectors.q, vectors.v))
         if starts.hints or rows:
-            guesses = _follow_hints(sweeps, vectors, rows, starts, parameters, assembly.start_time)
+            guesses = _follow_hints(values, vectors, rows, starts, parameters, assembly.start_time)
             starts, parameters = starts.move(parameters, guesses)
         if not rows:
             return cls(starts, parameters, constraints, False)
         at_rest = Recursive.at_rest(ca.vertcat(vectors.a, constraints.multipliers), vectors)
         record = equations(
             assembly,
-            sweeps.unknowns,
-            sweeps.inputs,
+            values.unknowns,
+            values.inputs,
             parameters,
             motion,
             constraints,
-            initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time),
+            initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time),
             at_rest,
-            Events.of(sweeps, parameters, constraints).of_the_clock(),
-            Updates.of(sweeps, starts, parameters, constraints, vectors, at_rest.w).unchanged(vectors),
-            Delays.unknown(sweeps),
+            Events.of(values, parameters, constraints).of_the_clock(),
+            Updates.of(values, starts, parameters, constraints, vectors, at_rest.w).unchanged(vectors),
+            Delays.unknown(values),
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )
@@ -103,7 +103,7 @@ class Assembled:
 
 
 def _follow_hints(
-    sweeps: Sweeps, vectors: Vectors, rows: Sequence[Rows], starts: Starts, parameters: Parameters, start_time: float
+    values: Values, vectors: Vectors, rows: Sequence[Rows], starts: Starts, parameters: Parameters, start_time: float
 ) -> list[tuple[ca.SX, float]]:
     """Guesses that nobody gave, moved to where guesses of dependent variables are met best, with default parameters.
 
@@ -111,7 +111,7 @@ def _follow_hints(
 
     So `lineForce(r_rel_0(start = ...))` says where a coordinate beyond the spring starts looking.
     """
-    unknowns = sweeps.unknowns
+    unknowns = values.unknowns
     positions = elements(ca.vertcat(vectors.q, vectors.v))
     owners = [starts.owner_of(s) for s in positions]
     movable = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
@@ -125,7 +125,7 @@ def _follow_hints(
         return []
     known = [vectors.t, vectors.u, vectors.P, vectors.m]
     P = parameters.default_P
-    values: list[Any] = [start_time, ca.DM(sweeps.start_inputs), P, ca.DM.zeros(vectors.m.numel())]
+    numbers: list[Any] = [start_time, ca.DM(values.start_inputs), P, ca.DM.zeros(vectors.m.numel())]
     column = stacked(positions)
     residual = ca.Function("hints", [column, *known], [residuals, ca.jacobian(residuals, column)])
     begin = [ca.SX(0) if o is None else o.start for o in owners]
@@ -138,7 +138,7 @@ def _follow_hints(
 
     def evaluate(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         X[movable] = y
-        r, J = residual(X, *values)
+        r, J = residual(X, *numbers)
         return np.array(r).ravel(), np.array(J)[:, movable]
 
     def weighed(y: np.ndarray) -> np.ndarray:

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import operator
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import casadi as ca
 
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.implied import Condition, ImpliedSignals
-from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.motion import Motion, moved
-from mbfmu.dynamics.sweeps import Sweeps
-from mbfmu.dynamics.topology import Edge, Topology
+from mbfmu.dynamics.motion import Motion
+from mbfmu.dynamics.structure.structure import Structure
+from mbfmu.dynamics.topology import Edge
 from mbfmu.dynamics.unknowns import Own, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
 from mbfmu.modeling import leaves
+from mbfmu.modeling.formulas import Formula
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,93 +156,114 @@ def chosen(column: ca.SX, indices: Sequence[int]) -> ca.SX:
     return column[list(indices)] if indices else ca.SX(0, 1)
 
 
-def closed_loops(sweeps: Sweeps) -> list[Rows]:
+@dataclasses.dataclass(frozen=True)
+class RowFormulas:
+    """Constraint rows before they have values."""
+
+    name: str
+    position: Formula | None
+    velocity: Formula
+    acceleration: Formula
+    multipliers: ca.SX
+
+    @property
+    def formulas(self) -> list[Formula]:
+        """All of them."""
+        return [f for f in (self.position, self.velocity, self.acceleration) if f is not None]
+
+    def rows(self, values: Values) -> Rows:
+        """The rows."""
+        position = None if self.position is None else values(self.position)
+        return Rows(self.name, position, values(self.velocity), values(self.acceleration), self.multipliers)
+
+
+def closed_loops(structure: Structure) -> list[RowFormulas]:
     """Rows of cut joints, of components, of relations that close loops, and of positions that are prescribed twice."""
-    cuts = [_weld(sweeps, edge) for edge in sweeps.topology.edges if edge.role == "cut"]
-    return [*cuts, *_of_components(sweeps), *_of_relations(sweeps), *_of_repeated(sweeps)]
+    cuts = [_weld(structure, edge) for edge in structure.topology.edges if edge.role == "cut"]
+    return [*cuts, *_of_components(structure), *_of_relations(structure), *_of_repeated(structure)]
 
 
-def _weld(sweeps: Sweeps, edge: Edge) -> Rows:
+def _weld(structure: Structure, edge: Edge) -> RowFormulas:
     """A cut joint keeps its coordinates; its second frame b is welded to the first."""
-    two = {what: sweeps.beyond(edge, what) for what in ("r_0", "T", "v_0", "w", "a_0", "z")}
-    one = {what: sweeps.frame(edge.b, what) for what in two}
-    T = one["T"]
-    turn = rotation_vector(two["T"] @ T.T)
-    return Rows(
+
+    def both(linear: str, angular: str) -> tuple[Formula, ...]:
+        ends = ((structure.beyond(edge, what), structure.frame(edge.b, what)) for what in (linear, angular))
+        return (structure.frame(edge.b, "T"), *itertools.chain.from_iterable(ends))
+
+    def apart(T: ca.SX, r_2: ca.SX, r_1: ca.SX, w_2: ca.SX, w_1: ca.SX) -> ca.SX:
+        return ca.vertcat(T @ (r_2 - r_1), w_2 - w_1)
+
+    def turned(T: ca.SX, r_2: ca.SX, r_1: ca.SX, T_2: ca.SX, T_1: ca.SX) -> ca.SX:
+        return ca.vertcat(T @ (r_2 - r_1), rotation_vector(T_2 @ T_1.T))
+
+    return RowFormulas(
         f"cut of {edge.path}",
-        ca.vertcat(T @ (two["r_0"] - one["r_0"]), turn),
-        ca.vertcat(T @ (two["v_0"] - one["v_0"]), two["w"] - one["w"]),
-        ca.vertcat(T @ (two["a_0"] - one["a_0"]), two["z"] - one["z"]),
-        sweeps.unknowns.multipliers[edge],
+        Formula.combined(turned, *both("r_0", "T")),
+        Formula.combined(apart, *both("v_0", "w")),
+        Formula.combined(apart, *both("a_0", "z")),
+        structure.unknowns.multipliers[edge],
     )
 
 
-def _of_components(sweeps: Sweeps) -> Iterator[Rows]:
-    for path, behaviour in sweeps.behaviours.items():
+def _of_components(structure: Structure) -> Iterator[RowFormulas]:
+    for path, behaviour in structure.behaviours.items():
         for c in behaviour.constraints:
-            parts = [p for p in (c.position, c.velocity, c.acceleration) if p is not None]
-            values = sweeps.substitute(path, parts)
-            multipliers = stacked(sweeps.unknowns.own[Own(path, leaves.Multiplier(name))] for name in c.multipliers)
+            multipliers = stacked(structure.unknowns.own[Own(path, leaves.Multiplier(name))] for name in c.multipliers)
             if multipliers.numel() != c.velocity.numel():
                 raise ModelError(
                     f"{path}: constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
                     f"{multipliers.numel()} multipliers; give one of each"
                 )
-            position = values[0] if c.position is not None else None
-            yield Rows(f"{path} {c.name}", position, values[-2], values[-1], multipliers)
+            position = None if c.position is None else structure.local(path, c.position)
+            velocity, acceleration = (structure.local(path, part) for part in (c.velocity, c.acceleration))
+            yield RowFormulas(f"{path} {c.name}", position, velocity, acceleration, multipliers)
 
 
-def _of_relations(sweeps: Sweeps) -> Iterator[Rows]:
-    for relation in sweeps.topology.relations:
+def _of_relations(structure: Structure) -> Iterator[RowFormulas]:
+    for relation in structure.topology.relations:
         if relation.solves is None:
-            derivative = sweeps.behaviours[relation.path].derivative
+            derivative = structure.behaviours[relation.path].derivative
             velocity = derivative(relation.expression)
-            values = sweeps.substitute(relation.path, [relation.expression, velocity, derivative(velocity)])
+            parts = (relation.expression, velocity, derivative(velocity))
             name = f"relation {relation.index + 1} of {relation.path}"
-            yield Rows(name, values[0], values[1], values[2], sweeps.multiplier(relation))
+            formulas = (structure.local(relation.path, part) for part in parts)
+            yield RowFormulas(name, *formulas, multipliers=structure.unknowns.multipliers[relation.key])
 
 
-def _of_repeated(sweeps: Sweeps) -> Iterator[Rows]:
-    for path, connector in sweeps.topology.repeated:
-        node = sweeps.topology.flange_node(path, connector)
-        position, velocity, acceleration = (
-            sweeps.scalar(node, order) - sweeps.prescribed(path, connector, order) for order in (0, 1, 2)
+def _of_repeated(structure: Structure) -> Iterator[RowFormulas]:
+    for path, connector in structure.topology.repeated:
+        node = structure.topology.flange_node(path, connector)
+        formulas = (
+            Formula.combined(operator.sub, structure.scalar(node, order), structure.prescribed(path, connector, order))
+            for order in (0, 1, 2)
         )
-        multiplier = sweeps.unknowns.multipliers[(path, connector)]
-        yield Rows(f"{path}.{connector}", position, velocity, acceleration, multiplier)
+        multiplier = structure.unknowns.multipliers[(path, connector)]
+        yield RowFormulas(f"{path}.{connector}", *formulas, multipliers=multiplier)
 
 
-def constrained(topology: Topology, inputs: Inputs) -> tuple[Sweeps, Motion, list[Rows]]:
-    """The sweeps of a topology, the motion that they give, and all constraint rows.
-
-    Rows act on accelerations of nodes themselves, so coordinates that they know must not be relative.
-    """
+def constrained(values: Values, loops: Sequence[RowFormulas]) -> tuple[Values, Motion, list[Rows]]:
+    """The values with what conditions bind among the unknowns, the motion that they give, and all constraint rows."""
+    rows = [formulas.rows(values) for formulas in loops]
+    accelerations, multipliers = stacked(r.acceleration for r in rows), stacked(r.multipliers for r in rows)
     while True:
-        sweeps, motion = moved(topology, inputs)
-        topology, unknowns, loops = sweeps.topology, sweeps.unknowns, closed_loops(sweeps)
-        columns = zip(*((r.acceleration, r.multipliers) for r in loops), strict=True) if loops else ((), ())
-        accelerations, multipliers = map(stacked, columns)
-        residual, unknown = ca.vertcat(motion.balances, accelerations), stacked([*unknowns.a.values(), multipliers])
-        implied = ImpliedSignals(sweeps, residual, unknown)
-        if implied.to_bind:
-            topology = topology.binding(implied.to_bind)
-            continue
-        motion, rows = with_implied(sweeps, motion, implied.conditions)
-        motion, rows = with_massless(sweeps, motion, [*loops, *rows])
-        known = stacked(r for row in rows for r in (row.position, row.velocity) if r is not None)
-        bound = [n for n in topology.relative if ca.depends_on(known, ca.vertcat(unknowns.q[n], unknowns.v[n]))]
-        if not bound:
-            return sweeps, motion, rows
-        topology = topology.without_relative(bound)
+        motion = Motion.of(values)
+        residual = ca.vertcat(motion.balances, accelerations)
+        implied = ImpliedSignals(values, residual, stacked([*values.unknowns.a.values(), multipliers]))
+        if not implied.to_bind:
+            break
+        values = values.binding(implied.to_bind)
+    motion, conditions = with_implied(values, motion, implied.conditions)
+    motion, rows = with_massless(values, motion, [*rows, *conditions])
+    return values, motion, rows
 
 
-def with_implied(sweeps: Sweeps, motion: Motion, conditions: Iterable[Condition]) -> tuple[Motion, list[Rows]]:
+def with_implied(values: Values, motion: Motion, conditions: Iterable[Condition]) -> tuple[Motion, list[Rows]]:
     """Conditions between states, kept like constraints: the last derivative of each by the signal that it implies.
 
     The multipliers that come with the others stay zero, as long as their derivatives are (Gear, Gupta and Leimkuhler,
     Journal of Computational and Applied Mathematics 12 (1985), 77-90).
     """
-    v, balances, rows = stacked(sweeps.unknowns.v.values()), ca.SX(motion.balances), []
+    v, balances, rows = stacked(values.unknowns.v.values()), ca.SX(motion.balances), []
     for condition in conditions:
         levels, name = list(condition.between_states), condition.name
         while levels:
@@ -248,13 +272,13 @@ def with_implied(sweeps: Sweeps, motion: Motion, conditions: Iterable[Condition]
             multiplier = ca.SX.sym(name) if levels else condition.signal
             if levels:
                 balances += ca.jacobian(velocity, v).T @ multiplier
-            acceleration = sweeps.total_derivative(velocity)
+            acceleration = values.total_derivative(velocity)
             rows.append(Rows(name, position, velocity, acceleration, multiplier, needed=True))
             name = f"derivative of {condition.name}"
     return dataclasses.replace(motion, balances=balances), rows
 
 
-def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Motion, list[Rows]]:
+def with_massless(values: Values, motion: Motion, rows: list[Rows]) -> tuple[Motion, list[Rows]]:
     """Where a speed moves no mass, its balance is a condition on positions (or speeds), kept as a constraint.
 
     The multiplier that comes with it stays zero: it only gives the balance, without accelerations, an unknown.
@@ -262,11 +286,11 @@ def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Mot
     Raises:
         ModelError: no force acts along such a speed either, whatever the parameters are.
     """
-    v, a = stacked(sweeps.unknowns.v.values()), stacked(sweeps.unknowns.a.values())
+    v, a = stacked(values.unknowns.v.values()), stacked(values.unknowns.a.values())
     unknown = ca.vertcat(a, *(r.multipliers for r in rows))
     known = set(which_depend(motion.balances, unknown))
     balances, found = ca.SX(motion.balances), []
-    empty = [sweeps.unknowns.speed_names[i] for i in range(v.numel()) if motion.balances[i].is_zero()]
+    empty = [values.unknowns.speed_names[i] for i in range(v.numel()) if motion.balances[i].is_zero()]
     if empty:
         joints = dict.fromkeys(name.rpartition(".")[0] or name for name in empty)
         raise ModelError(
@@ -274,12 +298,12 @@ def with_massless(sweeps: Sweeps, motion: Motion, rows: list[Rows]) -> tuple[Mot
             "nothing says how it accelerates; connect a body behind its joint, or take the joint away"
         )
     for i in (i for i in range(v.numel()) if i not in known):
-        name = f"balance of forces along {sweeps.unknowns.speed_names[i]}"
+        name = f"balance of forces along {values.unknowns.speed_names[i]}"
         balance, multiplier = motion.balances[i], ca.SX.sym(name)
-        rate = sweeps.total_derivative(balance)
+        rate = values.total_derivative(balance)
         if ca.depends_on(balance, v):
             found.append(Rows(name, None, balance, rate, multiplier))
         else:
-            found.append(Rows(name, balance, rate, sweeps.total_derivative(rate), multiplier))
+            found.append(Rows(name, balance, rate, values.total_derivative(rate), multiplier))
         balances[i] += multiplier
     return dataclasses.replace(motion, balances=balances), rows + found

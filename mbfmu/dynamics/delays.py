@@ -12,7 +12,7 @@ import casadi as ca
 
 from mbfmu.dynamics.constraints import Constraints
 from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -30,7 +30,7 @@ class Delays:
     fixed: tuple[bool, ...]
 
     @classmethod
-    def of(cls, sweeps: Sweeps, parameters: Parameters, constraints: Constraints, vectors: Vectors, w: ca.SX) -> Delays:
+    def of(cls, values: Values, parameters: Parameters, constraints: Constraints, vectors: Vectors, w: ca.SX) -> Delays:
         """Ask all components.
 
         Raises:
@@ -38,10 +38,10 @@ class Delays:
         """
         found: list[list[ca.SX]] = [[], [], []]
         names: list[str] = []
-        delayed = stacked(sweeps.unknowns.delayed.values())
-        for path, behaviour in sweeps.behaviours.items():
+        delayed = stacked(values.unknowns.delayed.values())
+        for path, behaviour in values.behaviours.items():
             for delay in behaviour.delays:
-                columns = sweeps.substitute(path, [delay.signal, delay.time, delay.most])
+                columns = values.locals(path, [delay.signal, delay.time, delay.most])
                 columns = constraints.without_dropped(parameters.resolve(columns))
                 if ca.depends_on(columns[1], ca.vertcat(w, delayed)):
                     raise ModelError(
@@ -57,9 +57,9 @@ class Delays:
         return cls(signals, times, longest, tuple(names), fixed)
 
     @classmethod
-    def unknown(cls, sweeps: Sweeps) -> Delays:
+    def unknown(cls, values: Values) -> Delays:
         """Delays of a system whose signals are not known yet: only its start is looked at."""
-        count = stacked(sweeps.unknowns.delayed.values()).numel()
+        count = stacked(values.unknowns.delayed.values()).numel()
         none = ca.SX.zeros(count)
         return cls(none, none, none, ("",) * count, (False,) * count)
 

@@ -19,14 +19,15 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.scope import Facts, Notes, Scope, column, elements, hashes, open_scope
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.scope import Behaviour, Facts, Notes, Scope, column, elements, hashes, open_scope
+from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.unknowns import stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, null_rotation
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Shown
+from mbfmu.modeling.formulas import Formula
 from mbfmu.modeling.types import Dimensionless, Position, VectorQuantity
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -184,8 +185,8 @@ class Scene:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Sketch:
-    """A shape, or with `vector` a vector, whose attributes are still expressions."""
+class Sketch:
+    """A shape, or with `vector` a vector, whose attributes are still expressions: in leaves, then in their values."""
 
     component: Component
     name: str
@@ -195,16 +196,24 @@ class _Sketch:
     vector: Mapping[str, Any] | None = None
 
 
-class _Values(Notes):
-    """Stands in for the notes of equations: what is read has its value in the system."""
+@dataclasses.dataclass(frozen=True)
+class Sketches:
+    """What a component draws, and the formula of all attributes, one after the other."""
 
-    def __init__(self, component: Component, sweeps: Sweeps, path: str) -> None:
+    path: str
+    shapes: tuple[Sketch, ...]
+    formula: Formula
+
+
+class _Leaves(Notes):
+    """Stands in for the notes of equations: what is read are the leaves of these, and what they assign."""
+
+    def __init__(self, component: Component, behaviour: Behaviour | None) -> None:
         super().__init__(component)
-        self.sweeps, self.path = sweeps, path
-        self.shapes: list[_Sketch] = []
-
-    def leaf(self, leaf: leaves.Leaf) -> ca.SX:
-        return leaf.value(self.sweeps, self.path)
+        self.behaviour = behaviour
+        self.shapes: list[Sketch] = []
+        if behaviour is not None:
+            self.leaves, self.leaf_of = dict(behaviour.leaves), dict(behaviour.leaf_of)
 
     def assign(self, target: leaves.Target, value: Any) -> ca.SX:
         raise ModelError(
@@ -212,16 +221,15 @@ class _Values(Notes):
         )
 
     def assigned(self, target: leaves.Target) -> ca.SX:
-        return self.sweeps.target(self.path, target)
-
-    def rate_of(self, expression: Any) -> ca.SX:
-        return self.sweeps.total_derivative(column(expression))
+        if self.behaviour is None:
+            raise KeyError(target)
+        return self.leaf(leaves.Read(target, self.behaviour.targets[target].shape))
 
 
 class Drawing(Scope):
     """Mixed into a component's class while it draws: the vocabulary of `visualize`."""
 
-    _notes: _Values
+    _notes: _Leaves
 
     def draw_shape(
         self,
@@ -273,7 +281,7 @@ class Drawing(Scope):
         }
         taken = self._taken(name, values | self._placed(frame, r, R, specularCoefficient), _ATTRIBUTES)
         taken["extra"] = _one_column(extra)
-        self._notes.shapes.append(_Sketch(self._component, name, shapeType, taken))
+        self._notes.shapes.append(Sketch(self._component, name, shapeType, taken))
 
     def _placed(self, frame: Any, r: Any, R: Orientation | None, specularCoefficient: Any) -> dict[str, Any]:
         """Where something is, and how it shines."""
@@ -416,7 +424,7 @@ class Drawing(Scope):
         values["r"] = column(values["r"]) + ca.mtimes(column(values["T"]).T, r_tail)
         values |= {"coordinates": coordinates, "color": attributes.get("color", (155, 155, 155))}
         taken = self._taken(name, values, _VECTOR_ATTRIBUTES)
-        self._notes.shapes.append(_Sketch(self._component, name, "vector", taken, facts))
+        self._notes.shapes.append(Sketch(self._component, name, "vector", taken, facts))
 
     def draw_lines(
         self,
@@ -496,14 +504,14 @@ _LABELS: Mapping[str, tuple[Sequence[float], Sequence[float], Sequence[Any]]] = 
 class Drawn:
     """What all components draw, as expressions of t, x, u, P, m and w."""
 
-    sketches: tuple[tuple[str, _Sketch], ...]
+    sketches: tuple[tuple[str, Sketch], ...]
     up: tuple[float, float, float]
     folders: tuple[str, ...] = ()
 
     @functools.cached_property
-    def entries(self) -> dict[str, list[Shown]]:
+    def entries(self) -> dict[str, list[Any]]:
         """The attributes of all shapes that are no constants, as what can be seen of the components: by path."""
-        found: dict[str, list[Shown]] = {}
+        found: dict[str, list[Any]] = {}
         for path, sketch in self.sketches:
             for key, value in sketch.values.items():
                 kind = Position if key in _LENGTHS else Dimensionless
@@ -546,31 +554,39 @@ class Drawn:
 _LENGTHS = {"r", "r_shape", "length", "width", "height"}
 
 
-def drawn(sweeps: Sweeps) -> Drawn:
+def sketched(structure: Structure) -> list[Sketches]:
     """Let all components draw that are to be animated.
 
     Raises:
         ModelError: a component draws what it cannot; the message names it.
     """
-    sketches: list[tuple[str, _Sketch]] = []
-    flat = sweeps.flat
+    sketches: list[Sketches] = []
+    flat = structure.flat
     for path, component in flat.components.items():
         world = component if _is_world(component) else component._outer_world
         if type(component).visualize is Component.visualize or (world is not None and not world.enableAnimation):
             continue
         if "animation" in component.declarations and not component.value("animation"):
             continue
-        notes = _Values(component, sweeps, path)
+        notes = _Leaves(component, structure.behaviours.get(path))
         open_scope(component, Facts(flat.connected_ports(path)), notes, Drawing).visualize()
-        sketches += [(path, sketch) for sketch in notes.shapes]
-    expressions = [value for _, sketch in sketches for value in sketch.values.values()]
+        attributes = [value for sketch in notes.shapes for value in sketch.values.values()]
+        sketches.append(Sketches(path, tuple(notes.shapes), structure.locals(path, attributes, names=notes)))
+    return sketches
+
+
+def drawn(values: Values, sketches: Sequence[Sketches]) -> Drawn:
+    """What components draw, with the values that it has in the system."""
+    flat = values.flat
+    expressions = [value for sketch in sketches for value in values(sketch.formula)]
     resolved = iter(_without_animation(flat.components.values(), expressions))
-    sketches = [
-        (path, dataclasses.replace(sketch, values={key: next(resolved) for key in sketch.values}))
-        for path, sketch in sketches
+    found = [
+        (sketch.path, dataclasses.replace(shape, values={key: next(resolved) for key in shape.values}))
+        for sketch in sketches
+        for shape in sketch.shapes
     ]
-    drawing = [sketch.component for _, sketch in sketches if sketch.vector is None and is_file(sketch.type)]
-    return Drawn(tuple(sketches), _up(flat.components.values()), _folders(flat.root, drawing))
+    drawing = [sketch.component for _, sketch in found if sketch.vector is None and is_file(sketch.type)]
+    return Drawn(tuple(found), _up(flat.components.values()), _folders(flat.root, drawing))
 
 
 def _without_animation(components: Iterable[Component], expressions: list[ca.SX]) -> list[ca.SX]:
@@ -644,7 +660,7 @@ def _kind(component: Component) -> str:
     return "Own"
 
 
-def _scalars(sketch: _Sketch, key: str, value: ca.SX) -> list[tuple[str, ca.SX]]:
+def _scalars(sketch: Sketch, key: str, value: ca.SX) -> list[tuple[str, ca.SX]]:
     """The elements of an attribute, by their names within the component."""
     name, scalars = f"{sketch.name}.{key}", elements(value)
     return [(f"{name}[{i + 1}]" if len(scalars) > 1 else name, scalar) for i, scalar in enumerate(scalars)]

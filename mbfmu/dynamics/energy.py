@@ -7,61 +7,72 @@ as long as forces and motions belong together, so it checks component equations 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import operator
+from collections.abc import Iterator, Sequence
 
 import casadi as ca
 
 from mbfmu.dynamics.scope import Behaviour
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.structure.quantities import Shared
+from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Shown
+from mbfmu.modeling.formulas import Formula
 from mbfmu.modeling.types import Energy, Power
 
 
-def connector_powers(sweeps: Sweeps, path: str) -> Iterator[Shown]:
+def connector_powers(structure: Structure, path: str) -> Iterator[Shown]:
     """Power into a component through each of its mechanical connectors."""
-    for name, port in sweeps.flat.components[path].ports().items():
-        power = port.power(sweeps, path)
+    for name, port in structure.flat.components[path].ports().items():
+        power = port.power(structure, path)
         if power is not None:
             yield f"{name}.power", Power, f"Power into the component through {name}", (), power
 
 
-def energy_totals(sweeps: Sweeps) -> Iterator[Shown]:
+def energy_totals(structure: Structure) -> Iterator[Shown]:
     """Energies, power out and in, and the balance error."""
-    kinetic, potential, outflow, error = (ca.SX.zeros(1) for _ in range(4))
-    for path in sweeps.flat.elementary:
-        behaviour = sweeps.behaviours[path]
-        inflow = sum((power for *_, power in connector_powers(sweeps, path)), ca.SX.zeros(1))
+    totals: tuple[list[Formula], ...] = ([], [], [], [])
+    kinetic, potential, outflow, error = totals
+    for path in structure.flat.elementary:
+        behaviour = structure.behaviours[path]
+        inflow = _sum([power for *_, power in connector_powers(structure, path)])
         if behaviour.energies:
             names = ("kinetic", "potential", "supplied", "dissipated")
             stored = behaviour.derivative(behaviour.energies["kinetic"] + behaviour.energies["potential"])
-            values = sweeps.substitute(path, [*(behaviour.energies[n] for n in names), stored])
-            kinetic, potential = kinetic + values[0], potential + values[1]
-            outflow += values[3]
-            error += inflow + values[2] - values[3] - values[4]
+            own = [structure.local(path, behaviour.energies[name]) for name in names]
+            kinetic.append(own[0])
+            potential.append(own[1])
+            outflow.append(own[3])
+            kept = structure.local(path, stored)
+            error.append(Formula.combined(lambda p, s, d, k: p + s - d - k, inflow, own[2], own[3], kept))
         elif _is_source(behaviour):
-            outflow += inflow
+            outflow.append(inflow)
         else:
-            error += inflow  # an ideal joint or gear keeps nothing
-    own = (name for name, port in sweeps.flat.root.ports().items() if isinstance(port, Flange))
-    outside = sum((_power_from_outside(sweeps, name) for name in own), ca.SX.zeros(1))
-    for name, doc, value in (
-        ("kinetic", "Kinetic energy of the system", kinetic),
-        ("potential", "Potential energy of the system", potential),
-        ("total", "Mechanical energy of the system", kinetic + potential),
+            error.append(inflow)  # an ideal joint or gear keeps nothing
+    own_flanges = (name for name, port in structure.flat.root.ports().items() if isinstance(port, Flange))
+    outside = _sum([_power_from_outside(structure, name) for name in own_flanges])
+    of_motion, of_place = (Formula.of(Shared(label, _sum(parts))) for label, parts in (("kinetic energy", kinetic), ("potential energy", potential)))
+    for name, doc, formula in (
+        ("kinetic", "Kinetic energy of the system", of_motion),
+        ("potential", "Potential energy of the system", of_place),
+        ("total", "Mechanical energy of the system", _sum([of_motion, of_place])),
     ):
-        yield f"energy.{name}", Energy, doc, (), value
-    for name, doc, value in (
-        ("outflow", "Power that leaves the system: losses, and work done on sources", outflow),
+        yield f"energy.{name}", Energy, doc, (), formula
+    for name, doc, formula in (
+        ("outflow", "Power that leaves the system: losses, and work done on sources", _sum(outflow)),
         ("inflow", "Power that enters the system through its own flanges", outside),
         (
             "balanceError",
             "Power into all bodies, springs and ideal joints that their stored energy does not account for: zero but "
             "for rounding",
-            error,
+            _sum(error),
         ),
     ):
-        yield f"energy.{name}", Power, doc, (), value
+        yield f"energy.{name}", Power, doc, (), formula
+
+
+def _sum(parts: Sequence[Formula]) -> Formula:
+    return Formula.combined(lambda *values: sum(values, ca.SX.zeros(1)), *parts)
 
 
 def _is_source(behaviour: Behaviour) -> bool:
@@ -73,9 +84,11 @@ def _is_source(behaviour: Behaviour) -> bool:
     )
 
 
-def _power_from_outside(sweeps: Sweeps, name: str) -> ca.SX:
+def _power_from_outside(structure: Structure, name: str) -> Formula:
     """Power into the assembly through one of its own flanges."""
-    node = sweeps.topology.flange_node("", name)
-    taken = sweeps.inputs.flows.get(node.number)
-    flow = -sweeps.outside_flow("", name) if taken is None else taken
-    return flow * sweeps.scalar(node, 1)
+    node = structure.topology.flange_node("", name)
+    if node.number in structure.inputs.flows:
+        flow = structure.from_outside(node.number)
+    else:
+        flow = Formula.combined(operator.neg, structure.outside_flow("", name))
+    return Formula.combined(operator.mul, flow, structure.scalar(node, 1))

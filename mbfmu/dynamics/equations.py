@@ -14,7 +14,7 @@ from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import InitialProblem
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import Unknowns, elements
 from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
@@ -42,24 +42,24 @@ class Events:
     endings: tuple[bool, ...]
 
     @classmethod
-    def of(cls, sweeps: Sweeps, parameters: Parameters, constraints: Constraints) -> Events:
+    def of(cls, values: Values, parameters: Parameters, constraints: Constraints) -> Events:
         """Ask all components."""
         crossings, times, checks = parameters.resolve(
             [
-                sweeps.of_all(lambda behaviour: behaviour.switches),
-                sweeps.of_all(lambda behaviour: behaviour.times),
-                sweeps.of_all(
+                values.of_all(lambda behaviour: behaviour.switches),
+                values.of_all(lambda behaviour: behaviour.times),
+                values.of_all(
                     lambda behaviour: (expression for expression, _ in (*behaviour.checks, *behaviour.endings))
                 ),
             ]
         )
         crossings, checks = constraints.without_dropped([crossings, checks])
-        settable = dict(_nonzero(sweeps, parameters))
+        settable = dict(_nonzero(values, parameters))
         of_time: list[bool] = []
         names: list[str] = []
         messages: list[str] = []
         endings: list[bool] = []
-        for path, behaviour in sweeps.behaviours.items():
+        for path, behaviour in values.behaviours.items():
             count = sum(expression.numel() for expression in behaviour.switches)
             names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
             for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
@@ -71,7 +71,7 @@ class Events:
         checks = ca.vertcat(checks, *(1 - 2 * (symbol == 0) for symbol in settable.values()))
         messages += [f"{name} = 0: must not be 0" for name in settable]
         endings += [False] * len(settable)
-        for message, margin in _found_within(sweeps, parameters):
+        for message, margin in _found_within(values, parameters):
             checks, messages, endings = ca.vertcat(checks, margin), [*messages, message], [*endings, False]
         return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages), tuple(endings))
 
@@ -86,10 +86,10 @@ class Events:
         )
 
 
-def _nonzero(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
+def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
     """Parameters that must not be 0, with their names: FMI's bounds cannot say so."""
     everything, seen = elements(parameters.all), set()
-    for component in sweeps.topology.all_components:
+    for component in values.topology.all_components:
         for name, declaration in component.parameters().items():
             if not declaration.nonzero or declaration.structural or declaration.animation:
                 continue
@@ -100,9 +100,9 @@ def _nonzero(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.S
                     yield f"{component.path}.{name}", everything[place]
 
 
-def _found_within(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
+def _found_within(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
     """Of open parameters with bounds, how far within these the values lie that initialisation finds."""
-    for component in sweeps.topology.all_components:
+    for component in values.topology.all_components:
         for name, declaration in component.parameters().items():
             if (declaration.min, declaration.max) == (None, None) or declaration.structural or declaration.animation:
                 continue

@@ -1,7 +1,7 @@
 """Signals that nothing computes, because a condition on others implies them (an inverse model).
 
-A condition that knows its signal is solved for it (`Sweeps.implied`). Elsewhere it is differentiated until the signal
-has an effect: through the rates of states, or through accelerations. The condition and the derivatives before that one
+A condition that knows a signal without derivatives is an equation that gives it (mbfmu.dynamics.structure.equation_graph).
+Others are differentiated until their signal has an effect: through the rates of states, or through accelerations. The condition and the derivatives before that one
 hold between states alone, and are kept as constraints are, with the signal in place of a force; states of blocks among
 them are *bound*: speeds in the sense of the contract, so that projection moves them, too.
 """
@@ -14,7 +14,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.elimination import sampled, solve
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import Own, elements, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
@@ -48,40 +48,32 @@ class ImpliedSignals:
     `residual` is zero for the right accelerations and multipliers, `unknown`; they follow from it but for the signals.
     """
 
-    def __init__(self, sweeps: Sweeps, residual: ca.SX, unknown: ca.SX) -> None:
-        self._sweeps, self._residual, self._unknown = sweeps, residual, unknown
-        unknowns = sweeps.unknowns
-        self._signals = {
-            own: symbol
-            for own, symbol in unknowns.multipliers.items()
-            if isinstance(own, Own) and isinstance(own.leaf, leaves.Implied) and self._is_open(own, symbol)
-        }
-        self._all = stacked(self._signals.values())
-        self._without_rate = stacked([sweeps.inputs.u, *unknowns.delayed.values()])
+    def __init__(self, values: Values, residual: ca.SX, unknown: ca.SX) -> None:
+        self._values, self._residual, self._unknown = values, residual, unknown
+        unknowns = values.unknowns
+        self._signals = [signal.own for signal in values.graph.open_signals if signal.own in unknowns.multipliers]
+        self._all = stacked(unknowns.own[own] for own in self._signals)
+        self._without_rate = stacked([values.inputs.u, *unknowns.delayed.values()])
         self._moved = self._states_moved() if self._signals else ca.SX(0, 1)
-        self.conditions = [self._differentiated(own, symbol) for own, symbol in self._signals.items()]
+        self.conditions = [self._differentiated(own) for own in self._signals]
 
     @property
     def to_bind(self) -> set[tuple[str, leaves.Leaf]]:
         """States of blocks that conditions know, and signals that a condition knows through accelerations only."""
         known = stacked(level for condition in self.conditions for level in condition.between_states)
         states = {(c.owner.path, c.owner.leaf) for c in self.conditions if not c.between_states}
-        for own, symbol in self._sweeps.unknowns.z.items():
+        for own, symbol in self._values.unknowns.z.items():
             moved = stacked(element for element in elements(symbol) if ca.depends_on(self._moved, element))
             if moved.numel() and ca.depends_on(known, moved):
                 states.add((own.path, own.leaf))
         return states
 
-    def _is_open(self, own: Own, symbol: ca.SX) -> bool:
-        assert isinstance(own.leaf, leaves.Implied)
-        return self._sweeps.implied(own.path, own.leaf).element_hash() == symbol.element_hash()
-
-    def _differentiated(self, own: Own, signal: ca.SX) -> Condition:
-        """A condition with its derivatives."""
-        assert isinstance(own.leaf, leaves.Implied)
-        sweeps, found = self._sweeps, Condition(own, signal, ())
-        level = sweeps.condition(own.path, own.leaf)
-        most = sum(symbol.numel() for group in (sweeps.unknowns.v, sweeps.unknowns.z) for symbol in group.values())
+    def _differentiated(self, own: Own) -> Condition:
+        """The condition of a signal, with its derivatives."""
+        values = self._values
+        found = Condition(own, values.unknowns.own[own], ())
+        level = values.condition_of(own)
+        most = sum(symbol.numel() for group in (values.unknowns.v, values.unknowns.z) for symbol in group.values())
         levels: list[ca.SX] = []
         while not self._has_effect(level):
             level = self._without_accelerations(level)
@@ -96,12 +88,12 @@ class ImpliedSignals:
                     "has none; feed it through a filter, such as a CriticalDamping block"
                 )
             levels.append(level)
-            level = sweeps.total_derivative(level)
+            level = values.total_derivative(level)
         return dataclasses.replace(found, between_states=tuple(levels))
 
     def _states_moved(self) -> ca.SX:
         """The signals, and the states that they act on at once or through other ones."""
-        unknowns, rates = self._sweeps.unknowns, self._sweeps.state_rates
+        unknowns, rates = self._values.unknowns, self._values.state_rates
         states = elements(stacked(unknowns.z.values()))
         moved, count = self._all, 0
         while moved.numel() > count:

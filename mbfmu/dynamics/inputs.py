@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 
 import casadi as ca
@@ -42,8 +43,8 @@ class Inputs:
     all: tuple[Input, ...]
     #: Element of a signal connector that an input feeds.
     signals: Mapping[tuple[ConnectorKey, int], ca.SX]
-    #: Node -> flow into the assembly from outside.
-    flows: Mapping[int, ca.SX]
+    #: Node -> flows into the assembly from outside.
+    flows: Mapping[int, tuple[ca.SX, ...]]
     #: Connector of the assembly that takes its motion from outside -> position, speed and acceleration.
     motions: Mapping[str, tuple[ca.SX, ...]]
 
@@ -51,6 +52,14 @@ class Inputs:
     def u(self) -> ca.SX:
         """All as one vector."""
         return ca.vertcat(ca.SX(0, 1), *(given.symbol for given in self.all))
+
+    def symbol(self, name: str) -> ca.SX:
+        """The symbol of an input."""
+        return self._symbols[name]
+
+    @functools.cached_property
+    def _symbols(self) -> Mapping[str, ca.SX]:
+        return {given.name: given.symbol for given in self.all}
 
     @property
     def starts(self) -> tuple[float, ...]:
@@ -66,7 +75,7 @@ class Inputs:
         """
         found: dict[str, Input] = {}
         signals: dict[tuple[ConnectorKey, int], ca.SX] = {}
-        flows: dict[int, ca.SX] = {}
+        flows: dict[int, tuple[ca.SX, ...]] = {}
         motions: dict[str, tuple[ca.SX, ...]] = {}
 
         def new(name: str, start: float, type: Type, doc: str, terminal: Terminal | None = None) -> ca.SX:
@@ -118,7 +127,7 @@ class Inputs:
                     )
                 taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, q.doc, terminal(own, q.name)) for q in own.taken)
                 if own.taken == own.flows:
-                    flows[node] = flows.get(node, 0) + taken[0]
+                    flows[node] = (*flows.get(node, ()), taken[0])
                 else:
                     motions[name] = taken
         return cls(tuple(found.values()), signals, flows, motions)

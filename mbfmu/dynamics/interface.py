@@ -13,19 +13,17 @@ import numpy as np
 
 from mbfmu.dynamics.accelerations import Accelerations, pattern
 from mbfmu.dynamics.constraints import Constraints
-from mbfmu.dynamics.energy import connector_powers, energy_totals
 from mbfmu.dynamics.inputs import Inputs, terminal
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, StartValue
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.vectors import Vectors
+from mbfmu.dynamics.wanted import Wanted
 from mbfmu.errors import ModelError
-from mbfmu.modeling import leaves
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component, near
-from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import Dimensionless, Orientation, Type, rate_unit
 from mbfmu.runtime.variables import DeclaredType, ScalarVariable, Store, Terminal
@@ -41,29 +39,16 @@ _CONSTANT: dict[str, Any] = {
 _CALCULATED: dict[str, Any] = {"initial": "calculated", "start": None}
 
 
-def shown(sweeps: Sweeps, energy: bool = False) -> dict[str, list[Shown]]:
-    """Variables and connectors of all components, by path; with `energy` also powers and energies."""
-    found: dict[str, list[Shown]] = {}
-    for path, component in sweeps.flat.components.items():
-        found[path] = list(_variables_of(sweeps, path, component))
-        for port in component.ports().values():
-            found[path] += port.shown(sweeps, path)
-        if energy and path in sweeps.flat.elementary:
-            found[path] += connector_powers(sweeps, path)
-    if energy:
-        found[""] += energy_totals(sweeps)
-    return found
+#: A quantity that can be seen: name within the component, type, sentence, shape, column of values.
+Seen = tuple[str, Type, str, tuple[int, ...], ca.SX]
 
 
-def _variables_of(sweeps: Sweeps, path: str, component: Component) -> Iterator[Shown]:
-    for name, declaration in component.variables().items():
-        values = sweeps.variable(path, name)
-        if declaration.type is Orientation:
-            yield from shown_orientation(
-                name, declaration.doc, values, sweeps.target(path, leaves.AngularVelocityOf(name))
-            )
-        else:
-            yield name, declaration.type, declaration.doc, declaration.shape(component), values
+def seen(values: Values, wanted: Wanted) -> dict[str, list[Seen]]:
+    """Variables and connectors of all components with their values, by path."""
+    return {
+        path: [(name, type, doc, shape, values(formula)) for name, type, doc, shape, formula in entries]
+        for path, entries in wanted.shown.items()
+    }
 
 
 @dataclasses.dataclass(frozen=True)
@@ -87,7 +72,7 @@ class Places:
     @classmethod
     def of_values(
         cls,
-        entries: Mapping[str, list[Shown]],
+        entries: Mapping[str, list[Seen]],
         vectors: Vectors,
         inputs: Inputs,
         motion: Motion,
@@ -129,18 +114,18 @@ class Visible:
     """What can be seen of a system: all that its scalar variables follow from."""
 
     assembly: Assembly
-    sweeps: Sweeps
+    values: Values
     vectors: Vectors
     parameters: Parameters
     starts: Starts
     accelerations: Accelerations
-    entries: Mapping[str, list[Shown]]
+    entries: Mapping[str, list[Seen]]
     places: Places
 
     @functools.cached_property
     def _terminals(self) -> dict[str, Terminal]:
         """Variables of the assembly's own connectors, by name."""
-        found = {given.name: given.terminal for given in self.sweeps.inputs.all if given.terminal is not None}
+        found = {given.name: given.terminal for given in self.values.inputs.all if given.terminal is not None}
         own = {name: port for name, port in self.assembly.ports().items() if port.taken}
         for name, *_ in self.entries[""]:
             connector, _, member = name.partition(".")
@@ -202,11 +187,11 @@ class Visible:
                 "time", "Time", "Real", "independent", "continuous", None, None, "time", 0, unit="s", quantity="Time"
             )
         )
-        for i, given in enumerate(self.sweeps.inputs.all):
+        for i, given in enumerate(self.values.inputs.all):
             place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
             running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
             take(_scalar(given.name, given.description, given.type, **running, **place))
-        for path, component in self.sweeps.flat.components.items():
+        for path, component in self.values.flat.components.items():
             for name, declaration in component.parameters().items():
                 if not declaration.animation:
                     for variable in self._parameter(path, component, name, declaration):
@@ -261,7 +246,7 @@ class Visible:
 
     def _values(self, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...]) -> Iterator[ScalarVariable]:
         full = ".".join(filter(None, (path, name)))
-        component, used = self.sweeps.flat.components[path], self._used_starts
+        component, used = self.values.flat.components[path], self._used_starts
         declaration = component.variable(name)
         scalars = self.places.elements[(path, name)]
         starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]

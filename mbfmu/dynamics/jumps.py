@@ -9,7 +9,7 @@ import numpy as np
 
 from mbfmu.dynamics.equations import Events
 from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -25,7 +25,7 @@ _REMEDY = (
 
 
 def check_jumps(
-    sweeps: Sweeps, vectors: Vectors, parameters: Parameters, events: Events, start: float, stop: float
+    values: Values, vectors: Vectors, parameters: Parameters, events: Events, start: float, stop: float
 ) -> None:
     """Warn of a signal of time alone that is differentiated, and jumps while the model runs with default parameters.
 
@@ -34,10 +34,10 @@ def check_jumps(
     Raises:
         ModelError: a differentiated signal is held between events, so that its derivative is nothing but impulses.
     """
-    asked = sorted(sweeps.differentiated, key=str)
+    asked = sorted(values.graph.differentiated, key=str)
     if not asked:
         return
-    columns = parameters.resolve([ca.vec(sweeps.target(path, target)) for path, target in asked])
+    columns = parameters.resolve([ca.vec(values.target(path, target)) for path, target in asked])
     named = [(f"{path}.{target}", s) for (path, target), c in zip(asked, columns, strict=True) for s in elements(c)]
     P = ca.vertcat(ca.DM(parameters.defaults), parameters.derive(ca.DM(parameters.defaults)))
     count = events.crossings.numel()

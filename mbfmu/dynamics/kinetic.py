@@ -12,7 +12,7 @@ from mbfmu.dynamics.accelerations import Direct
 from mbfmu.dynamics.constraints import Constraints, chosen
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.modeling.component import Component
@@ -25,7 +25,7 @@ GROWTH, ROUNDING = 1e-3, 1e-6
 
 
 def check_kinetic(
-    sweeps: Sweeps,
+    values: Values,
     vectors: Vectors,
     motion: Motion,
     constraints: Constraints,
@@ -38,22 +38,22 @@ def check_kinetic(
     Motions are those of the linear model at the start (states in parameters), with default parameters. Without dampers
     and springs that work along them such motions do not grow; the model then moves as Modelica's does.
     """
-    parts = [(path, *part) for path, behaviour in sweeps.behaviours.items() for part in behaviour.on_top]
+    parts = [(path, *part) for path, behaviour in values.behaviours.items() for part in behaviour.on_top]
     if not parts or not vectors.v.numel():
         return
     whole = [
-        sweeps.substitute(path, [behaviour.energies["kinetic"]])[0]
-        for path, behaviour in sweeps.behaviours.items()
+        values.locals(path, [behaviour.energies["kinetic"]])[0]
+        for path, behaviour in values.behaviours.items()
         if behaviour.energies and not behaviour.on_top
     ]
-    energies = [sweeps.substitute(path, [kinetic])[0] for path, kinetic, _ in parts]
+    energies = [values.locals(path, [kinetic])[0] for path, kinetic, _ in parts]
     total = ca.sum1(stacked([*whole, *energies]))
     velocity = ca.jacobian(chosen(constraints.velocity, constraints.kept), vectors.v)
     masses = [ca.hessian(energy, vectors.v)[0] for energy in parameters.resolve([total, *energies])]
     function = ca.Function("masses", vectors.arguments, [velocity, *masses], {"allow_free": True})
     if function.has_free():  # speeds that follow from accelerations
         return
-    x, inputs, modes = parameters.by_default(start), ca.DM(sweeps.start_inputs), ca.DM.zeros(vectors.m.numel())
+    x, inputs, modes = parameters.by_default(start), ca.DM(values.start_inputs), ca.DM.zeros(vectors.m.numel())
     point = [ca.DM(start_time), x, inputs, parameters.default_P, modes]
     rows, mass, *of_parts = (np.array(value) for value in function.call(point))
     if not _is_negative(mass, rows):
@@ -61,7 +61,7 @@ def check_kinetic(
     growing = _growing(vectors, motion, Direct.of(vectors, motion, constraints, parameters), parameters, point)
     growing = growing[:, _energies(mass, growing) < 0.0]
     for (path, _, message), of_part in zip(parts, of_parts, strict=True):
-        component = sweeps.flat.components[path]
+        component = values.flat.components[path]
         if (_energies(of_part, growing) < TOLERANCE * _energies(mass, growing)).any():
             given = _inertias(component, parameters)
             warnings.warn(

@@ -10,7 +10,7 @@ import numpy as np
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -25,7 +25,7 @@ NAMED = 0.1
 MASSES = ("kg", "kg.m2")
 
 
-def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Starts, parameters: Parameters) -> bool:
+def moves_no_mass(values: Values, vectors: Vectors, motion: Motion, starts: Starts, parameters: Parameters) -> bool:
     """True where some freedom of a tree without constraints moves no mass with the default parameters.
 
     The mass matrix is looked at in a random position: one that is singular there is singular nearly everywhere.
@@ -43,7 +43,7 @@ def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Star
     speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
     places = [
         (f"{component.path}.{name}", parameters.number_of(parameters.source(scalar)))
-        for component in sweeps.topology.all_components
+        for component in values.topology.all_components
         for name, declaration in component.parameters().items()
         if declaration.type.unit in MASSES and declaration.min == 0 and not (declaration.final or declaration.animation)
         for scalar in ca.vertsplit(ca.vec(component.symbol(name)))

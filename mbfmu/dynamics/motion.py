@@ -6,10 +6,8 @@ import dataclasses
 
 import casadi as ca
 
-from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.sweeps import AlgebraicLoop, Sweeps
-from mbfmu.dynamics.topology import Topology
-from mbfmu.dynamics.unknowns import Unknowns, stacked
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.unknowns import stacked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,27 +22,8 @@ class Motion:
     state_rates: ca.SX
 
     @classmethod
-    def of(cls, sweeps: Sweeps) -> Motion:
-        """Ask the sweeps for all of it."""
-        sweeps.prepare()
-        balances = stacked(balance for key in sweeps.unknowns.v for balance in sweeps.balances(key))
-        return cls(balances, sweeps.position_rates, sweeps.speed_rates, sweeps.state_rates)
+    def of(cls, values: Values) -> Motion:
+        """What the values say of it."""
+        balances = stacked(values(balance) for key in values.unknowns.v for balance in values.balances(key))
+        return cls(balances, values.position_rates, values.speed_rates, values.state_rates)
 
-
-def moved(topology: Topology, inputs: Inputs) -> tuple[Sweeps, Motion]:
-    """The sweeps of a topology, and the motion that they give.
-
-    A force that keeps a relation (in a gear, say) may need itself: where its reaction acts on what it drives. Such a
-    relation is kept as a constraint instead, so that its force is an unknown as other multipliers are.
-
-    Raises:
-        AlgebraicLoop: a quantity needs itself, and no relation is part of that.
-    """
-    while True:
-        sweeps = Sweeps(topology, Unknowns.of(topology), inputs)
-        try:
-            return sweeps, Motion.of(sweeps)
-        except AlgebraicLoop as loop:
-            if not loop.relations:
-                raise
-            topology = topology.keeping(loop.relations[-1:])

@@ -1,8 +1,8 @@
-"""Accelerations of a tree in linear time: the articulated-body recursion (Featherstone), derived from the sweeps.
+"""Accelerations of a tree in linear time: the articulated-body recursion (Featherstone), derived from the values.
 
 No component knows of it. The spatial acceleration of a frame, alpha = (acceleration of the origin, angular
 acceleration) resolved in the frame itself, and the wrench (cut force and torque) of an edge at its child are
-placeholders; the sweeps, evaluated with them, are linear in them, and their Jacobians are the maps of the recursion:
+placeholders; the values, evaluated with them, are linear in them, and their Jacobians are the maps of the recursion:
 
     alpha_child   = X alpha_parent + S a + c                    motion of an edge
     load          = I alpha_child + p                           everything at a node but its edges
@@ -24,17 +24,27 @@ import collections
 import dataclasses
 import functools
 import math
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.expressions.values import Values, evaluated
 from mbfmu.dynamics.scope import Behaviour
-from mbfmu.dynamics.sweeps import MOTION, Placeholders, Sweeps, relative_acceleration
+from mbfmu.dynamics.structure.quantities import (
+    MOTION,
+    FrameMotion,
+    RelativeMotion,
+    Wrench,
+    at_children,
+    relative_acceleration,
+)
+from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.topology import GROUND, Edge, FlangeNode
 from mbfmu.dynamics.unknowns import Coordinate, Own, elements, hashes, stacked
 from mbfmu.frames import cross
+from mbfmu.modeling.formulas import Formula, Quantity
 
 #: Number of groups up to which leaf functions are written out in place. Beyond that shared code, which stays in the
 #: processor's cache, is quicker: a chain of 20 aligned axes takes 0.92 of the time and 0.58 of the code, with random
@@ -71,14 +81,30 @@ class NotLocal(Exception):
     """The recursion does not apply to this system."""
 
 
-def _placeholders(order: Sequence[Edge]) -> Placeholders:
+@dataclasses.dataclass(frozen=True)
+class _Placeholders:
     """Motions of all frames, and wrenches of all edges at their child, as symbols."""
-    motion = {
-        (edge.child, what): ca.SX.sym(f"{what}{edge.child}", 3, 3 if what == "T" else 1)
-        for edge in order
-        for what in MOTION
-    }
-    return Placeholders(motion, {edge: ca.SX.sym(f"wrench {edge.path}", 6) for edge in order})
+
+    #: (frame node, r_0 ... z) -> its motion.
+    motion: Mapping[tuple[int, str], ca.SX]
+    #: Tree edge -> cut force and torque that it takes up at its child.
+    wrench: Mapping[Edge, ca.SX]
+
+    @classmethod
+    def of(cls, order: Sequence[Edge]) -> _Placeholders:
+        """Symbols for the edges of a tree."""
+        motion = {
+            (edge.child, what): ca.SX.sym(f"{what}{edge.child}", 3, 3 if what == "T" else 1)
+            for edge in order
+            for what in MOTION
+        }
+        return cls(motion, {edge: ca.SX.sym(f"wrench {edge.path}", 6) for edge in order})
+
+    @property
+    def given(self) -> dict[Quantity, ca.SX]:
+        """The quantities that they stand for."""
+        frames: dict[Quantity, ca.SX] = {FrameMotion(*key): symbol for key, symbol in self.motion.items()}
+        return frames | at_children(self.wrench)
 
 
 @dataclasses.dataclass(eq=False)
@@ -292,7 +318,7 @@ class Linker:
 
 
 def accelerations(
-    base: Sweeps, arguments: Sequence[ca.SX], resolve: Resolve, name: str = "accelerations"
+    base: Values, arguments: Sequence[ca.SX], resolve: Resolve, name: str = "accelerations"
 ) -> ca.Function | None:
     """Function of `arguments` that gives the accelerations of all speeds, in the order of `Unknowns.a`.
 
@@ -321,14 +347,14 @@ def accelerations(
 class _Recursion:
     """The maps of one system, and how they are linked."""
 
-    def __init__(self, base: Sweeps, resolve: Resolve) -> None:
+    def __init__(self, base: Values, resolve: Resolve) -> None:
         self.topology, self.unknowns, self.resolve = base.topology, base.unknowns, resolve
-        self.places = _placeholders(self.topology.order)
+        self.places = _Placeholders.of(self.topology.order)
         self.numbers: list[_Numbers] = []
         behaviours = dict(base.topology.behaviours)
         for path in {edge.path: None for edge in self.topology.order}:
             behaviours[path] = self._with_numbers_as_symbols(behaviours[path])
-        self.sweeps = Sweeps(base.topology, base.unknowns, base.inputs, self.places, behaviours)
+        self.values = self._evaluated(base, behaviours)
         self.unknown = {
             symbol
             for placeholders in (
@@ -348,6 +374,22 @@ class _Recursion:
         self.kinds: dict[_Group, _Kind] = {}
         for group in reversed(self.groups):  # what children pass is part of a kind
             self.kinds[group] = self._kind(group)
+
+    def _evaluated(self, base: Values, behaviours: Mapping[str, Behaviour]) -> Values:
+        """Values of edges, loads and balances, between the placeholders."""
+        structure = dataclasses.replace(base.structure, behaviours=behaviours)
+        given = self.places.given | base.torn
+        wanted = [balance for key in self.unknowns.a for balance in structure.balances(key)]
+        for edge in self.topology.order:
+            wanted += [structure.motion(edge, what) for what in _RELATIVE]
+            wanted += [structure.supported(edge, what) for what in MOTION]
+            wanted += self._wrench_formulas(structure, edge)
+            wanted += [structure.node_loads(edge.child, name) for name in ("f", "t")]
+        return evaluated(base.graph.within(structure, wanted, given), given)
+
+    @staticmethod
+    def _wrench_formulas(structure: Structure, edge: Edge) -> list[Formula]:
+        return [Formula.of(Wrench(edge, edge.reversed, name)) for name in ("f", "t")]
 
     def _with_numbers_as_symbols(self, behaviour: Behaviour) -> Behaviour:
         """A behaviour whose relative motion has symbols in place of the numbers in it."""
@@ -445,12 +487,21 @@ class _Recursion:
 
     def _expressions(self, group: _Group) -> list[ca.SX]:
         """All that the work on a group begins with."""
-        found = [self.sweeps.motion(edge, what) for edge in group.edges for what in _RELATIVE]
+        found = [self._motion(edge, what) for edge in group.edges for what in _RELATIVE]
         found += [row for edge in group.edges for row in self._rows(group.keys[edge])]
         found += [part for edge in group.edges if edge.parent != GROUND for part in self._wrench_at_parent(edge)]
         loads = [load for edge in group.edges for load in self._loads(edge.child)]
         resolved = self.resolve([*found, *loads])
         return [*resolved[: len(found)], *self._without_alone(resolved[len(found) :])]
+
+    def _motion(self, edge: Edge, what: str) -> ca.SX:
+        """Relative motion of an edge."""
+        return self.values.known[RelativeMotion(edge, what)]
+
+    def _turning(self, node: int) -> ca.SX:
+        """Angular velocity of a node."""
+        value: ca.SX = self.values(self.values.structure.frame(node, "w"))
+        return value
 
     def _motion_symbols(self, node: int) -> list[ca.SX]:
         """Placeholders of the motion of a node."""
@@ -458,14 +509,14 @@ class _Recursion:
 
     def _loads(self, node: int) -> list[ca.SX]:
         """Force and torque of everything at a node but edges."""
-        return [self.sweeps.node_loads(node, name) for name in ("f", "t")]
+        return [self.values(self.values.structure.node_loads(node, name)) for name in ("f", "t")]
 
     def _rows(self, keys: list[Coordinate]) -> list[ca.SX]:
-        return [row for key in keys for row in self.sweeps.balances(key)]
+        return [self.values(row) for key in keys for row in self.values.structure.balances(key)]
 
     def _wrench_at_parent(self, edge: Edge) -> list[ca.SX]:
         """What an edge passes on of its wrench."""
-        return [self.sweeps.wrench(edge, edge.reversed, name) for name in ("f", "t")]
+        return [self.values(formula) for formula in self._wrench_formulas(self.values.structure, edge)]
 
     def _without_alone(self, loads: list[ca.SX]) -> list[ca.SX]:
         """Loads with what they are in place of the accelerations of drive trains."""
@@ -489,8 +540,8 @@ class _Recursion:
         """X, S and c of an edge."""
         alpha = ca.SX.zeros(6) if edge.parent == GROUND else self.of_parent
         work = _parent_acceleration if edge.reversed else _child_acceleration
-        relative = (self.sweeps.motion(edge, what) for what in _RELATIVE)
-        (motion,) = self.resolve([work(alpha, self.sweeps.frame(edge.a, "w"), *relative)])
+        relative = (self._motion(edge, what) for what in _RELATIVE)
+        (motion,) = self.resolve([work(alpha, self._turning(edge.a), *relative)])
         S, rest = _affine(motion, self._accelerations_of(keys))
         X, c = ca.SX(6, 6), rest
         if not alpha.is_constant():
@@ -609,7 +660,7 @@ class _Recursion:
         """A speed that no joint carries: an inertia of a drive train, which may be mounted on a moving frame."""
         if isinstance(key, Own):
             raise NotLocal
-        mass, rest = _affine(self.resolve([self.sweeps.balance(key)])[0], self.unknowns.a[key])
+        mass, rest = _affine(self.resolve([self.values(self.values.structure.balance(key))])[0], self.unknowns.a[key])
         unsolved = ca.vertcat(*self.unknowns.a.values(), *self.places.wrench.values())
         if not mass.nnz() or ca.depends_on(ca.vertcat(mass, rest), unsolved):
             raise NotLocal
@@ -704,7 +755,7 @@ class _Recursion:
         for what in quantities:
             places = elements(self.places.motion[(edge.child, what)])
             if any(p.element_hash() in needed for p in places):
-                expressions = elements(self.resolve([self.sweeps.supported(edge, what)])[0])
+                expressions = elements(self.resolve([self.values(self.values.structure.supported(edge, what))])[0])
                 wanted += [(p, e) for p, e in zip(places, expressions, strict=True) if p.element_hash() in needed]
         return wanted
 
@@ -755,7 +806,7 @@ def _placed(matrices: list[ca.SX], name: str, keep: bool = True) -> tuple[list[c
 def _child_acceleration(alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX, w: ca.SX, a: ca.SX, z: ca.SX) -> ca.SX:
     """alpha of frame b from that of frame a, which rotates with w_a, and the relative motion."""
     linear, angular = ca.vertsplit(alpha, 3)
-    relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, angular)
+    relative = relative_acceleration(a, r, v, w_a, angular)
     return ca.vertcat(T @ (linear + relative), T @ angular + z + cross(T @ w_a, w))
 
 
@@ -763,7 +814,7 @@ def _parent_acceleration(alpha: ca.SX, w_a: ca.SX, r: ca.SX, T: ca.SX, v: ca.SX,
     """alpha of frame a from that of frame b."""
     linear, angular = ca.vertsplit(alpha, 3)
     turned = T.T @ (angular - z - cross(T @ w_a + w, w))
-    relative = relative_acceleration({"a": a, "r": r, "v": v}.__getitem__, w_a, turned)
+    relative = relative_acceleration(a, r, v, w_a, turned)
     return ca.vertcat(T.T @ linear - relative, turned)
 
 

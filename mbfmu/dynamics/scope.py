@@ -90,8 +90,33 @@ class Delay:
     most: ca.SX
 
 
+class LocalNames:
+    """Leaves of a component with their symbols."""
+
+    leaves: Mapping[Leaf, ca.SX]
+    #: Element hash of a leaf's symbol -> (leaf, index, symbol).
+    leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
+
+    def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
+        """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
+        keys = (symbol.element_hash() for symbol in ca.symvar(expression))
+        return [self.leaf_of[key] for key in keys if key in self.leaf_of]
+
+    def leaf_alone(self, expression: ca.SX) -> Leaf | None:
+        """The leaf that an expression is, with all its elements and nothing else; None where it is no leaf."""
+        if not expression.is_dense():
+            return None
+        scalars = elements(expression)
+        found = self.leaf_of.get(scalars[0].element_hash()) if scalars else None
+        if found is None:
+            return None
+        symbol = self.leaves[found[0]]
+        is_whole = expression.shape == symbol.shape and hashes(scalars) == hashes(elements(symbol))
+        return found[0] if is_whole else None
+
+
 @dataclasses.dataclass(frozen=True)
-class Behaviour:
+class Behaviour(LocalNames):
     """What the equations of one component say: leaves that they read, targets that they assign, and the rest."""
 
     component: Component
@@ -134,22 +159,6 @@ class Behaviour:
     #: Time derivative of any expression in the leaves.
     derivative: Callable[[ca.SX], ca.SX]
 
-    def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
-        """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
-        return leaves_in(expression, self.leaf_of)
-
-    def leaf_alone(self, expression: ca.SX) -> Leaf | None:
-        """The leaf that an expression is, with all its elements and nothing else; None where it is no leaf."""
-        if not expression.is_dense():
-            return None
-        scalars = elements(expression)
-        found = self.leaf_of.get(scalars[0].element_hash()) if scalars else None
-        if found is None:
-            return None
-        symbol = self.leaves[found[0]]
-        is_whole = expression.shape == symbol.shape and hashes(scalars) == hashes(elements(symbol))
-        return found[0] if is_whole else None
-
     def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
         """Potentials that the component determines at its connectors of a kind."""
         ports = self.component.ports()
@@ -158,13 +167,7 @@ class Behaviour:
                 yield target
 
 
-def leaves_in(expression: ca.SX, leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]) -> list[tuple[Leaf, int, ca.SX]]:
-    """Leaf, index and symbol of every leaf element that an expression contains."""
-    hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
-    return [leaf_of[element] for element in hashes if element in leaf_of]
-
-
-class Notes:
+class Notes(LocalNames):
     """What is taken down while the equations of a component run, and the symbols that they are in."""
 
     def __init__(self, component: Component) -> None:
@@ -229,10 +232,6 @@ class Notes:
     def assigned(self, target: Target) -> ca.SX:
         """What the equations have assigned to a target; KeyError where they have not."""
         return self.targets[target]
-
-    def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
-        """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
-        return leaves_in(expression, self.leaf_of)
 
     def rate_of(self, expression: Any) -> ca.SX:
         """Time derivative of an expression in the leaves."""

@@ -13,7 +13,7 @@ from mbfmu.dynamics.constraints import Constraints
 from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.scope import column
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.topology import STATE_SELECT
 from mbfmu.dynamics.unknowns import Own, elements, stacked
 from mbfmu.dynamics.vectors import Vectors
@@ -69,19 +69,19 @@ class Starts:
     moved: Mapping[int, float]
 
     @classmethod
-    def of(cls, sweeps: Sweeps) -> Starts:
+    def of(cls, values: Values) -> Starts:
         """Ask all components for their start values.
 
         An unknown takes the start value of its strongest variable; other fixed ones become conditions.
         """
-        unknowns = sweeps.unknowns
+        unknowns = values.unknowns
         groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers, unknowns.held)
         known = {e.element_hash() for group in groups for symbol in group.values() for e in elements(symbol)}
         found: list[StartValue] = []
         owner: dict[int, StartValue] = {}
         conditions: list[StartValue] = []
         hints: list[StartValue] = []
-        for entry in _declared(sweeps):
+        for entry in _declared(values):
             key = entry.value.element_hash() if entry.value.is_symbolic() else None
             is_unknown = key in known
             if not (is_unknown or entry.fixed or entry.given):
@@ -124,9 +124,9 @@ class Starts:
         return dataclasses.replace(self, moved=moved), parameters.with_defaults(numbers)
 
 
-def _declared(sweeps: Sweeps) -> Iterable[StartValue]:
+def _declared(values: Values) -> Iterable[StartValue]:
     """Start values of all variables that have one."""
-    for path, behaviour in sweeps.behaviours.items():
+    for path, behaviour in values.behaviours.items():
         component = behaviour.component
         for name, declaration in component.variables().items():
             if isinstance(declaration, Coordinate | Quaternion) and declaration.leaf(component) is None:
@@ -134,14 +134,14 @@ def _declared(sweeps: Sweeps) -> Iterable[StartValue]:
             value, fixed, select = component.start(name)
             if value is None and not np.any(fixed):
                 continue
-            values = elements(sweeps.variable(path, name))
+            scalars = elements(values.variable(path, name))
             where = f"{component.where}.{name}"
-            starts = _spread(column(0.0 if value is None else value), len(values), where)
-            if np.size(fixed) not in (1, len(values)):
-                raise ModelError(f"{where}: fixed has {np.size(fixed)} elements, expected {len(values)}")
-            is_fixed = np.broadcast_to(np.asarray(fixed, dtype=bool), (len(values),))
-            for i, (element, start) in enumerate(zip(values, starts, strict=True)):
-                label = f"{where}[{i + 1}]" if len(values) > 1 else where
+            starts = _spread(column(0.0 if value is None else value), len(scalars), where)
+            if np.size(fixed) not in (1, len(scalars)):
+                raise ModelError(f"{where}: fixed has {np.size(fixed)} elements, expected {len(scalars)}")
+            is_fixed = np.broadcast_to(np.asarray(fixed, dtype=bool), (len(scalars),))
+            for i, (element, start) in enumerate(zip(scalars, starts, strict=True)):
+                label = f"{where}[{i + 1}]" if len(scalars) > 1 else where
                 number = float(start) if start.is_constant() else None
                 symbol = start if number is None else ca.SX.sym(f"{label}.start")
                 given, strength = component.is_given(name), STATE_SELECT[select]
@@ -181,7 +181,7 @@ class InitialProblem:
 
 
 def initial_problem(
-    sweeps: Sweeps,
+    values: Values,
     vectors: Vectors,
     constraints: Constraints,
     starts: Starts,
@@ -191,7 +191,7 @@ def initial_problem(
     delays: Delays | None = None,
 ) -> InitialProblem:
     """Equations of initialisation; without `accelerations` those that positions and speeds alone decide."""
-    unknowns = sweeps.unknowns
+    unknowns = values.unknowns
     rows: list[ca.SX] = [constraints.position, constraints.velocity]
     names = [*constraints.names[: constraints.position.numel()], *(f"speed of {n}" for n in constraints.names)]
     for own, Q in unknowns.quaternions.items():
@@ -201,7 +201,7 @@ def initial_problem(
     with_w = accelerations is not None and any(
         o is not None and o.fixed for o in map(starts.owner_of, elements(vectors.a))
     )
-    for value, name in _conditions(sweeps, starts):
+    for value, name in _conditions(values, starts):
         (value,) = parameters.resolve([value])
         knows_w = bool(wanted.numel()) and ca.depends_on(value, wanted)
         if knows_w and accelerations is None:
@@ -223,9 +223,9 @@ def initial_problem(
             (motion,) = delays.at_start([motion], vectors)
         names += [f"motion of {s}" for s in elements(accelerations.w)]
     X = stacked(sought)
-    guess = guessed(sweeps, starts, parameters, X)
+    guess = guessed(values, starts, parameters, X)
     owners = [starts.owner_of(symbol) for symbol in elements(X)]
-    weights = _costs(owners, parameters, X, _impulses(sweeps), _rates(sweeps, vectors) if with_w else frozenset())
+    weights = _costs(owners, parameters, X, _impulses(values), _rates(values, vectors) if with_w else frozenset())
     opened = dict(zip((s.element_hash() for s in elements(free)), parameters.open_names, strict=True))
     labels = tuple(
         opened.get(s.element_hash(), str(s)) if o is None else o.label for s, o in zip(elements(X), owners, strict=True)
@@ -239,25 +239,25 @@ def initial_problem(
             columns = list(ca.substitute(columns, [derived], [expressions]))
         kinematic, motion, X = ca.substitute([*columns, X], [free], [place])
     if with_w:
-        motion = motion / _sizes(vectors, parameters, sweeps.start_inputs, start_time, X, guess, motion)
+        motion = motion / _sizes(vectors, parameters, values.start_inputs, start_time, X, guess, motion)
     equations = stacked([kinematic, motion])
     return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights)
 
 
-def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
+def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
     """Fixed start values of dependent variables, and initial equations of components: (residual, name)."""
     for entry in starts.conditions:
         yield entry.value - entry.start, f"start value of {entry.label}"
-    for path, behaviour in sweeps.behaviours.items():
+    for path, behaviour in values.behaviours.items():
         for expression, name in behaviour.initial:
-            values = sweeps.substitute(path, [expression])[0]
-            yield from ((value, f"{name} of {path}") for value in elements(values))
+            (residuals,) = values.locals(path, [expression])
+            yield from ((value, f"{name} of {path}") for value in elements(residuals))
 
 
-def guessed(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:
+def guessed(values: Values, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:
     """Where the search for the unknowns X begins."""
     free = {parameters.symbols[i].element_hash() for i in parameters.open}
-    ones = {Q[3].element_hash() for Q in sweeps.unknowns.quaternions.values()}  # the null rotation
+    ones = {Q[3].element_hash() for Q in values.unknowns.quaternions.values()}  # the null rotation
     guesses = []
     for symbol in elements(X):
         key, owner = symbol.element_hash(), starts.owner_of(symbol)
@@ -270,20 +270,20 @@ def guessed(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) ->
     return parameters.resolve([stacked(guesses)])[0]
 
 
-def _impulses(sweeps: Sweeps) -> frozenset[int]:
+def _impulses(values: Values) -> frozenset[int]:
     """Rates of the speeds that have an equation of their own in place of a motion, such as the impulse of friction."""
     return frozenset(
         element.element_hash()
-        for own, symbol in sweeps.unknowns.a.items()
-        if isinstance(own, Own) and leaves.Effort(str(own.leaf)) in sweeps.behaviours[own.path].targets
+        for own, symbol in values.unknowns.a.items()
+        if isinstance(own, Own) and leaves.Effort(str(own.leaf)) in values.behaviours[own.path].targets
         for element in elements(symbol)
     )
 
 
-def _rates(sweeps: Sweeps, vectors: Vectors) -> frozenset[int]:
+def _rates(values: Values, vectors: Vectors) -> frozenset[int]:
     """Speeds, and states that are the rate of another state."""
     states = {symbol.element_hash() for symbol in elements(vectors.z)}
-    rates = {rate.element_hash() for rate in elements(sweeps.state_rates) if rate.is_symbolic()}
+    rates = {rate.element_hash() for rate in elements(values.state_rates) if rate.is_symbolic()}
     return frozenset(rates & states) | {symbol.element_hash() for symbol in elements(vectors.v)}
 
 

@@ -16,10 +16,11 @@ from mbfmu.dynamics.constraints import Constraints, constrained
 from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.drawing import Scene, drawn
 from mbfmu.dynamics.equations import Events, equations
+from mbfmu.dynamics.expressions.values import evaluated
 from mbfmu.dynamics.figures import figures_of
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.interface import Places, Visible, shown, state_nominals
+from mbfmu.dynamics.interface import Places, Visible, seen, state_nominals
 from mbfmu.dynamics.jumps import check_jumps
 from mbfmu.dynamics.kinetic import check_kinetic
 from mbfmu.dynamics.massless import moves_no_mass
@@ -28,6 +29,7 @@ from mbfmu.dynamics.starts import Starts, guessed, initial_problem
 from mbfmu.dynamics.topology import Topology, analyse
 from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
+from mbfmu.dynamics.wanted import settled
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
@@ -102,38 +104,39 @@ class System:
     def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool) -> System:
         flat = flatten(assembly)
         inputs = Inputs.of(assembly, flat)
-        sweeps, motion, rows = constrained(analyse(flat, tuple(cuts)), inputs)
-        starts = Starts.of(sweeps)
-        parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
-        assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
+        graph, wanted = settled(analyse(flat, tuple(cuts)), inputs, energy, scene)
+        values, motion, rows = constrained(evaluated(graph), wanted.loops)
+        starts = Starts.of(values)
+        parameters = Parameters.of(values.topology.all_components, starts.entries_of_p)
+        assembled = Assembled.of(assembly, values, motion, rows, starts, parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
-        vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
-        start = guessed(sweeps, starts, parameters, vectors.x)
+        vectors = Vectors.of(values.unknowns, inputs, parameters)
+        start = guessed(values, starts, parameters, vectors.x)
         is_singular = assembled.is_singular
-        all_heavy = bool(constraints.names) or not moves_no_mass(sweeps, vectors, motion, starts, parameters)
+        all_heavy = bool(constraints.names) or not moves_no_mass(values, vectors, motion, starts, parameters)
         w = accelerations(
-            sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
+            values, wanted, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
         )
-        check_kinetic(sweeps, vectors, motion, constraints, parameters, start, assembly.start_time)
-        delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
-        initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
-        entries = shown(sweeps, energy)
-        parameters.check_regular(sweeps.solved_for)
-        drawing = drawn(sweeps) if scene else None
+        check_kinetic(values, vectors, motion, constraints, parameters, start, assembly.start_time)
+        delays = Delays.of(values, parameters, constraints, vectors, w.w)
+        initial = initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
+        entries = seen(values, wanted)
+        parameters.check_regular(values.divisors)
+        drawing = drawn(values, wanted.sketches) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
         places = Places.of_values(entries, vectors, inputs, motion, constraints, w, parameters)
-        visible = Visible(assembly, sweeps, vectors, parameters, starts, w, entries, places)
+        visible = Visible(assembly, values, vectors, parameters, starts, w, entries, places)
         variables = visible.variables()
-        events = Events.of(sweeps, parameters, constraints)
-        check_jumps(sweeps, vectors, parameters, events, assembly.start_time, assembly.stop_time)
+        events = Events.of(values, parameters, constraints)
+        check_jumps(values, vectors, parameters, events, assembly.start_time, assembly.stop_time)
         picture, variables = drawing.placed(variables) if drawing else (None, variables)
         return cls(
             name=assembly.name,
             description=assembly.description,
             equations=equations(
                 assembly,
-                sweeps.unknowns,
+                values.unknowns,
                 inputs,
                 parameters,
                 motion,
@@ -141,7 +144,7 @@ class System:
                 initial,
                 w,
                 events,
-                Updates.of(sweeps, starts, parameters, constraints, vectors, w.w),
+                Updates.of(values, starts, parameters, constraints, vectors, w.w),
                 delays,
                 places.rates,
                 places.outputs,
@@ -152,7 +155,7 @@ class System:
                 (path, type(c).__name__, _first_line(type(c))) for path, c in flat.components.items() if path
             ),
             connections=tuple(flat.connections),
-            structure=(*_structure(sweeps.topology, vectors, constraints), *assembled.report()),
+            structure=(*_structure(values.topology, vectors, constraints), *assembled.report()),
             scene=picture,
             figures=figures_of(assembly, variables),
         )

@@ -1,7 +1,7 @@
 """Accelerations of large loops from a sparse system: neighbours are kept apart by the motion and wrenches between them.
 
 In A w = b of the dense form each row knows all joints between its bodies and the ground. Here accelerations of frames
-and wrenches of edges stay unknowns of their own beside w, as placeholders of the sweeps, so that every row knows its
+and wrenches of edges stay unknowns of their own beside w, as placeholders of the values, so that every row knows its
 neighbours only: motion of an edge, balance of a node, balance along a speed, constraint. What is gained by that is lost
 again where there is little to share, so unknowns with an entry of 1 or -1 are eliminated symbolically as long as this
 makes the system smaller or little fuller (`reduced`). In the limit that is the dense form; in a chain of loops
@@ -19,13 +19,16 @@ from collections.abc import Sequence
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.constraints import Constraints, Rows, chosen, closed_loops
+from mbfmu.dynamics.constraints import Constraints, Rows, chosen
+from mbfmu.dynamics.expressions.values import Values, evaluated
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.pivots import pivots
-from mbfmu.dynamics.sweeps import MOTION, Placeholders, Sweeps
+from mbfmu.dynamics.structure.quantities import MOTION, FrameMotion, at_children
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.vectors import Vectors
+from mbfmu.dynamics.wanted import Wanted
+from mbfmu.modeling.formulas import Quantity
 
 #: Motions of frames that stay unknowns; positions and speeds are known.
 _UNKNOWN_MOTION = ("a_0", "z")
@@ -54,7 +57,8 @@ class Reduced:
 
 
 def linear_system(
-    base: Sweeps,
+    base: Values,
+    wanted: Wanted,
     vectors: Vectors,
     motion: Motion,
     constraints: Constraints,
@@ -65,35 +69,42 @@ def linear_system(
 
     Row nv + i belongs to constraint i that is kept, as in the dense form.
     """
-    order = base.topology.order
-    places = {
-        (edge.child, what): ca.SX.sym(f"{what}{edge.child}", 3)
-        if what in _UNKNOWN_MOTION
-        else base.frame(edge.child, what)
-        for edge in order
-        for what in MOTION
-    }
+    structure, order = base.structure, base.topology.order
+    given: dict[Quantity, ca.SX] = dict(base.torn)
+    between: list[ca.SX] = []
+    for edge in order:
+        for what in MOTION:
+            frame = FrameMotion(edge.child, what)
+            if what in _UNKNOWN_MOTION:
+                given[frame] = ca.SX.sym(f"{what}{edge.child}", 3)
+            elif frame in base.known:
+                given[frame] = base.known[frame]
+        between += [given[FrameMotion(edge.child, what)] for what in _UNKNOWN_MOTION]
     wrenches = {edge: ca.SX.sym(f"wrench {edge.path}", 6) for edge in order}
-    sweeps = Sweeps(base.topology, base.unknowns, base.inputs, Placeholders(places, wrenches))
-    loops = closed_loops(sweeps)
+    given |= at_children(wrenches)
+    supported = [structure.supported(edge, what) for edge in order for what in _UNKNOWN_MOTION]
+    loads = [structure.load_on(edge) for edge in order]
+    balances = [balance for key in base.unknowns.v for balance in base.balances(key)]
+    asked = [*(f for row in wanted.loops for f in row.formulas), *supported, *loads, *balances]
+    values = evaluated(base.graph.within(structure, asked, given), given)
+    loops = [row.rows(values) for row in wanted.loops]
     massless = list(rows[len(loops) :])  # the balances that are kept as constraints: they know no accelerations
     local = Constraints.of([*loops, *massless], parameters.resolve).only(constraints.choice)
-    balances = stacked(balance for key in base.unknowns.v for balance in sweeps.balances(key))
+    along = stacked(values(balance) for balance in balances)
     added = stacked(r.multipliers for r in massless)
     for i in set(ca.jacobian_sparsity(motion.balances, added).get_triplet()[0]) if added.numel() else ():
-        balances[i] = motion.balances[i]
-    motions = stacked(places[(edge.child, w)] - sweeps.supported(edge, w) for edge in order for w in _UNKNOWN_MOTION)
-    nodes = stacked(wrenches[edge] + sweeps.load_on(edge) for edge in order)
+        along[i] = motion.balances[i]
+    motions = stacked(own - values(formula) for own, formula in zip(between, supported, strict=True))
+    nodes = stacked(wrenches[edge] + values(load) for edge, load in zip(order, loads, strict=True))
     residual = stacked(
         [
-            *parameters.resolve([balances]),
+            *parameters.resolve([along]),
             chosen(local.acceleration, local.kept),
             *parameters.resolve([motions, nodes]),
         ]
     )
-    between = stacked([*(places[(edge.child, w)] for edge in order for w in _UNKNOWN_MOTION), *wrenches.values()])
     (residual,) = constraints.without_dropped([residual])
-    return residual, ca.vertcat(vectors.a, constraints.kept_multipliers, between)
+    return residual, ca.vertcat(vectors.a, constraints.kept_multipliers, *between, *wrenches.values())
 
 
 def reduced(A: ca.SX, b: ca.SX, speeds: int, kept: int) -> Reduced:
@@ -207,7 +218,8 @@ class Sparse:
     @classmethod
     def of(
         cls,
-        base: Sweeps,
+        base: Values,
+        wanted: Wanted,
         vectors: Vectors,
         motion: Motion,
         constraints: Constraints,
@@ -220,7 +232,7 @@ class Sparse:
 
         `start` are the states, in parameters, around which pivots are chosen.
         """
-        residual, unknowns = linear_system(base, vectors, motion, constraints, rows, parameters)
+        residual, unknowns = linear_system(base, wanted, vectors, motion, constraints, rows, parameters)
         A = ca.jacobian(residual, unknowns)
         if ca.depends_on(A, unknowns):
             return None

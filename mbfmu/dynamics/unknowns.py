@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from types import MappingProxyType
 
 import casadi as ca
 
@@ -28,6 +29,9 @@ class Own:
 
 #: What an entry of q, v and a belongs to: a node of the scalar graph, or a quaternion or speeds of a component.
 Coordinate = ScalarNode | Own
+#: What a multiplier belongs to: a component, a cut joint, a relation that closes a loop, a position that is prescribed
+#: twice.
+MultiplierKey = Own | Edge | RelationKey | ConnectorKey
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,13 +54,15 @@ class Unknowns:
     delayed: Mapping[Own, ca.SX]
     #: Multipliers of components, cut joints, relations that close loops, positions that are prescribed twice, and
     #: signals that conditions imply.
-    multipliers: Mapping[Own | Edge | RelationKey | ConnectorKey, ca.SX]
+    multipliers: Mapping[MultiplierKey, ca.SX]
     #: Per element of v, what messages call it: its coordinate's name, or its own.
     speed_names: tuple[str, ...]
+    #: All symbols, by what they are of whom: states and signals keep theirs where they are bound.
+    made: Mapping[tuple[str, Hashable], ca.SX]
 
     @classmethod
-    def of(cls, topology: Topology) -> Unknowns:
-        """Symbols for all that the topology leaves open."""
+    def of(cls, topology: Topology, made: Mapping[tuple[str, Hashable], ca.SX] = MappingProxyType({})) -> Unknowns:
+        """Symbols for all that the topology leaves open; those that are made already stay."""
         q: dict[Coordinate, ca.SX] = {}
         v: dict[Coordinate, ca.SX] = {}
         a: dict[Coordinate, ca.SX] = {}
@@ -64,11 +70,18 @@ class Unknowns:
         modes: dict[Own, ca.SX] = {}
         held: dict[Own, ca.SX] = {}
         delayed: dict[Own, ca.SX] = {}
-        multipliers: dict[Own | Edge | RelationKey | ConnectorKey, ca.SX] = {}
+        multipliers: dict[MultiplierKey, ca.SX] = {}
         names: list[str] = []
+        known = dict(made)
+
+        def symbol(owner: Hashable, name: str, *shape: int, what: str = "value") -> ca.SX:
+            if (what, owner) not in known:
+                known[what, owner] = ca.SX.sym(name, *shape)
+            return known[what, owner]
+
         for node in topology.independent:
             name = _node_name(topology, node)
-            q[node], v[node], a[node] = (ca.SX.sym(name + dash) for dash in ("", "'", "''"))
+            q[node], v[node], a[node] = (symbol(node, name + "'" * k, what=f"order {k}") for k in range(3))
             names.append(name)
         for path, behaviour in topology.behaviours.items():
             for declaration in behaviour.component.variables().values():
@@ -78,42 +91,46 @@ class Unknowns:
                 own = Own(path, leaf)
                 match leaf:
                     case leaves.Quaternion():
-                        q[own] = ca.SX.sym(str(own), leaf.size)
+                        q[own] = symbol(own, str(own), leaf.size)
                     case leaves.Speed():
-                        v[own], a[own] = (ca.SX.sym(f"{own}{dash}", leaf.size) for dash in ("", "'"))
+                        v[own] = symbol(own, str(own), leaf.size)
+                        a[own] = symbol(own, f"{own}'", leaf.size, what="rate")
                         names += [str(element) for element in ca.vertsplit(v[own])]
                     case leaves.State() if (path, leaf) in topology.bound:
-                        v[own], a[own] = (ca.SX.sym(f"{own}{dash}", leaf.size) for dash in ("", "'"))
+                        v[own] = symbol(own, str(own), leaf.size)
+                        a[own] = symbol(own, f"{own}'", leaf.size, what="rate")
                         names += [str(element) for element in ca.vertsplit(v[own])]
                     case leaves.State():
-                        z[own] = ca.SX.sym(str(own), leaf.size)
+                        z[own] = symbol(own, str(own), leaf.size)
                     case leaves.Multiplier():
-                        multipliers[own] = ca.SX.sym(str(own), leaf.size)
+                        multipliers[own] = symbol(own, str(own), leaf.size)
             for i in range(len(behaviour.conditions)):
                 own = Own(path, leaves.Implied(i))
                 if (path, own.leaf) in topology.bound:
-                    v[own], a[own] = ca.SX.sym(f"time integral of {own}"), ca.SX.sym(str(own))
+                    v[own] = symbol(own, f"time integral of {own}", what="integral")
+                    a[own] = symbol(own, str(own))
                     names.append(f"time integral of {own}")
                 else:
-                    multipliers[own] = ca.SX.sym(str(own))
+                    multipliers[own] = symbol(own, str(own))
             for i in range(len(behaviour.switches)):
                 own = Own(path, leaves.Mode(i))
-                modes[own] = ca.SX.sym(str(own))
+                modes[own] = symbol(own, str(own))
             for value in behaviour.held:
                 own = Own(path, value.leaf)
-                held[own] = ca.SX.sym(str(own), *value.leaf.shape)
+                held[own] = symbol(own, str(own), *value.leaf.shape)
             for delay in behaviour.delays:
                 own = Own(path, delay.leaf)
-                delayed[own] = ca.SX.sym(str(own), *delay.leaf.shape)
+                delayed[own] = symbol(own, str(own), *delay.leaf.shape)
         for edge in topology.edges:
             if edge.role == "cut":
-                multipliers[edge] = ca.SX.sym(f"cut.{edge.path}.{edge.connectors[1]}", 6)
+                multipliers[edge] = symbol(edge, f"cut.{edge.path}.{edge.connectors[1]}", 6)
         for relation in topology.relations:
             if relation.solves is None:
-                multipliers[relation.key] = ca.SX.sym(f"relation.{relation.path}.{relation.index}")
+                multipliers[relation.key] = symbol(relation.key, f"relation.{relation.path}.{relation.index}")
         for path, connector in topology.repeated:
-            multipliers[(path, connector)] = ca.SX.sym(f"root.{path}.{connector}")
-        return cls(ca.SX.sym("time"), q, v, a, z, modes, held, delayed, multipliers, tuple(names))
+            multipliers[(path, connector)] = symbol((path, connector), f"root.{path}.{connector}", what="root")
+        time = symbol(None, "time")
+        return cls(time, q, v, a, z, modes, held, delayed, multipliers, tuple(names), known)
 
     @functools.cached_property
     def own(self) -> Mapping[Own, ca.SX]:

@@ -9,7 +9,7 @@ import casadi as ca
 from mbfmu.dynamics.constraints import Constraints
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts
-from mbfmu.dynamics.sweeps import Sweeps
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import Own, elements, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -33,7 +33,7 @@ class Updates:
     @classmethod
     def of(
         cls,
-        sweeps: Sweeps,
+        values: Values,
         starts: Starts,
         parameters: Parameters,
         constraints: Constraints,
@@ -51,29 +51,29 @@ class Updates:
             return constraints.without_dropped(parameters.resolve(columns))
 
         before = {
-            path: resolved(sweeps.substitute(path, behaviour.before))
-            for path, behaviour in sweeps.behaviours.items()
+            path: resolved(values.locals(path, behaviour.before))
+            for path, behaviour in values.behaviours.items()
             if behaviour.before
         }
         start, held, names = [], [], []
         states = elements(vectors.x)
         place = {state.element_hash(): i for i, state in enumerate(states)}
-        for path, behaviour in sweeps.behaviours.items():
-            values: dict[leaves.Leaf, ca.SX] = {}
+        for path, behaviour in values.behaviours.items():
+            earlier: dict[leaves.Leaf, ca.SX] = {}
             if path in before:
-                earlier = ca.substitute(before[path], [ca.vertcat(vectors.m, w)], [ca.vertcat(m_before, w_before)])
-                values = {leaves.Pre(i): value for i, value in enumerate(earlier)}
+                columns = ca.substitute(before[path], [ca.vertcat(vectors.m, w)], [ca.vertcat(m_before, w_before)])
+                earlier = {leaves.Pre(i): value for i, value in enumerate(columns)}
             for kept in behaviour.held:
-                symbol = sweeps.unknowns.held[Own(path, kept.leaf)]
+                symbol = values.unknowns.held[Own(path, kept.leaf)]
                 if isinstance(kept.leaf, leaves.Pre):
                     _check_discrete(path, before[path][kept.leaf.index], vectors, w)
-                (rule,) = resolved(sweeps.substitute(path, [kept.rule], values))
+                (rule,) = resolved(values.locals(path, [kept.rule], earlier))
                 held.append(rule)
                 names += [f"{path}.{kept.leaf}"] * rule.numel()
-                start.append(_start(sweeps, starts, path, kept.start, symbol))
+                start.append(_start(values, starts, path, kept.start, symbol))
             for reset in behaviour.resets:
-                active, value = resolved(sweeps.substitute(path, [reset.active, reset.value], values))
-                targets = resolved([sweeps.variable(path, reset.name)])
+                active, value = resolved(values.locals(path, [reset.active, reset.value], earlier))
+                targets = resolved([values.variable(path, reset.name)])
                 wanted = elements(targets[0])
                 given = elements(value) * (len(wanted) if value.numel() == 1 else 1)
                 if len(given) != len(wanted) or any(e.element_hash() not in place for e in wanted):
@@ -94,10 +94,10 @@ class Updates:
         return dataclasses.replace(self, held=kept, states=vectors.x)
 
 
-def _start(sweeps: Sweeps, starts: Starts, path: str, given: ca.SX | None, symbol: ca.SX) -> ca.SX:
+def _start(values: Values, starts: Starts, path: str, given: ca.SX | None, symbol: ca.SX) -> ca.SX:
     """What a held value is before the start: as its equations say, or the start value of its variable."""
     if given is not None:
-        return sweeps.substitute(path, [given])[0]
+        return values.locals(path, [given])[0]
     owners = [starts.owner_of(element) for element in elements(symbol)]
     return stacked(ca.SX(0.0) if owner is None else owner.start for owner in owners)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import operator
 import re
 from collections.abc import Callable, Iterator
 from typing import Any, Protocol
@@ -19,6 +20,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling import leaves, types
 from mbfmu.modeling.declarations import Declaration, Shape
+from mbfmu.modeling.formulas import Formula
 from mbfmu.modeling.types import (
     Acceleration,
     Angle,
@@ -48,12 +50,12 @@ class Quantity:
     doc: str
 
 
-#: A quantity of a connector with its value: name within the component, type, sentence, shape, column of values.
-Shown = tuple[str, Type, str, Shape, ca.SX]
+#: A quantity of a connector: name within the component, type, sentence, shape, formula of a column of values.
+Shown = tuple[str, Type, str, Shape, Formula]
 
 
 class Connections(leaves.Quantities, Protocol):
-    """What a kind of connector may ask of the system that it is part of (mbfmu.dynamics.sweeps)."""
+    """What a kind of connector may ask of the structure of the system that it is part of (mbfmu.dynamics.structure)."""
 
     def component(self, path: str) -> Any:
         """The component of a path."""
@@ -63,31 +65,31 @@ class Connections(leaves.Quantities, Protocol):
         """True where an elementary component is connected: then potentials have values."""
         ...
 
-    def orientation(self, path: str, connector: str) -> tuple[ca.SX, ca.SX]:
+    def orientation(self, path: str, connector: str) -> tuple[Formula, Formula]:
         """T [3x3] and w [3] of a frame."""
         ...
 
-    def load(self, path: str, connector: str, name: str, size: int) -> ca.SX:
+    def load(self, path: str, connector: str, name: str, size: int) -> Formula:
         """What an elementary component assigns to a flow; zero where it assigns nothing."""
         ...
 
-    def wrench_at(self, path: str, connector: str, name: str) -> ca.SX:
+    def wrench_at(self, path: str, connector: str, name: str) -> Formula:
         """Cut force (f) or torque (t) that a joint or rigid part takes up at one of its frames."""
         ...
 
-    def reaction(self, path: str, connector: str) -> ca.SX:
+    def reaction(self, path: str, connector: str) -> Formula:
         """Flow with which relations and prescribed motions of a component hold a flange."""
         ...
 
-    def network_flow(self, path: str, connector: str) -> ca.SX:
+    def network_flow(self, path: str, connector: str) -> Formula:
         """Flow into an elementary component through a connector whose flows follow from potentials."""
         ...
 
-    def outer_flow(self, path: str, connector: str, name: str) -> ca.SX | None:
+    def outer_flow(self, path: str, connector: str, name: str) -> Formula | None:
         """Flow into a component or composite; None where it cannot be told."""
         ...
 
-    def outside_flow(self, path: str, connector: str) -> ca.SX:
+    def outside_flow(self, path: str, connector: str) -> Formula:
         """Flow out of the assembly through a flange whose motion comes from outside."""
         ...
 
@@ -147,7 +149,7 @@ class Port(Declaration):
 
     # -- in a system
 
-    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> Formula:
         """All that flows into the elementary component `path` through it."""
         raise NotImplementedError
 
@@ -170,7 +172,7 @@ class Port(Declaration):
             if value is not None:
                 yield f"{self.name}.{quantity.name}", quantity.type, quantity.doc, quantity.shape, value
 
-    def power(self, system: Connections, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> Formula | None:
         """Mechanical power into the component [W]; None where there is none, or where it cannot be told."""
         return None
 
@@ -207,6 +209,14 @@ class View:
 
     def _unknown(self, name: str) -> AttributeError:
         return AttributeError(f"{self._scope.where}.{self._port.name} has no variable {name!r}")
+
+
+def _sum(one: Formula, other: Formula) -> Formula:
+    return Formula.combined(operator.add, one, other)
+
+
+def _product(one: Formula, other: Formula) -> Formula:
+    return Formula.combined(operator.mul, one, other)
 
 
 def _size(quantity: Quantity) -> int:
@@ -252,9 +262,9 @@ class Frame(Port):
         else:
             super().write(scope, name, value)
 
-    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> Formula:
         """What the component assigns, and what it takes up as a joint or rigid part."""
-        return system.load(path, self.name, name, 3) + system.wrench_at(path, self.name, name)
+        return _sum(system.load(path, self.name, name, 3), system.wrench_at(path, self.name, name))
 
     def _potentials(self, system: Connections, path: str) -> Iterator[Shown]:
         position = self.potentials[0]
@@ -268,7 +278,7 @@ class Frame(Port):
         )
         yield from shown_orientation(f"{self.name}.R", "of the connector frame", T, w)
 
-    def power(self, system: Connections, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> Formula | None:
         """f . v + t . w."""
         if not system.has_members(path, self.name):
             return None
@@ -276,10 +286,11 @@ class Frame(Port):
         if f is None or t is None:
             return None
         T, w = system.orientation(path, self.name)
-        return ca.dot(f, T @ system.frame_motion(path, self.name, "v_0")) + ca.dot(t, w)
+        v = system.frame_motion(path, self.name, "v_0")
+        return Formula.combined(lambda f, t, T, w, v: ca.dot(f, T @ v) + ca.dot(t, w), f, t, T, w, v)
 
 
-def shown_orientation(name: str, doc: str, T: ca.SX, w: ca.SX) -> Iterator[Shown]:
+def shown_orientation(name: str, doc: str, T: Formula, w: Formula) -> Iterator[Shown]:
     """The scalars of an orientation."""
     yield f"{name}.T", Dimensionless, f"Transformation matrix: {doc}", (3, 3), T
     yield f"{name}.w", AngularVelocity, f"Angular velocity: {doc}", (3,), w
@@ -337,9 +348,9 @@ class Flange(Port):
         else:
             super().write(scope, name, value)
 
-    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> Formula:
         """What the component assigns, and what its relations and prescribed positions need."""
-        return system.load(path, self.name, name, 1) + system.reaction(path, self.name)
+        return _sum(system.load(path, self.name, name, 1), system.reaction(path, self.name))
 
     def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Position and flow; what it gives, where it is the assembly's own."""
@@ -360,12 +371,12 @@ class Flange(Port):
         value = system.flange_position(path, self.name, 0)
         yield f"{self.name}.{self.position}", quantity.type, quantity.doc, (), value
 
-    def power(self, system: Connections, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> Formula | None:
         """Flow times speed."""
         if not system.has_members(path, self.name):
             return None
         flow = system.outer_flow(path, self.name, self.flow)
-        return None if flow is None else flow * system.flange_position(path, self.name, 1)
+        return None if flow is None else _product(flow, system.flange_position(path, self.name, 1))
 
     @property
     def _motions(self) -> tuple[Quantity, ...]:
@@ -435,7 +446,7 @@ class NetworkPort(Port):
         else:
             super().write(scope, name, value)
 
-    def inflow(self, system: Connections, path: str, name: str) -> ca.SX:
+    def inflow(self, system: Connections, path: str, name: str) -> Formula:
         """As the network's balance gives it."""
         return system.network_flow(path, self.name)
 
@@ -481,12 +492,12 @@ class Pin(NetworkPort):
     potential_name, flow_name = "potential", "currents"
     store, conductor = "Ground or a Capacitor", "Resistor"
 
-    def power(self, system: Connections, path: str) -> ca.SX | None:
+    def power(self, system: Connections, path: str) -> Formula | None:
         """Potential times current."""
         if not system.has_members(path, self.name):
             return None
         current = system.outer_flow(path, self.name, "i")
-        return None if current is None else current * system.potential(path, self.name)
+        return None if current is None else _product(current, system.potential(path, self.name))
 
 
 class Signal(Port):
@@ -533,7 +544,7 @@ class Signal(Port):
     def shown(self, system: Connections, path: str) -> Iterator[Shown]:
         """Its value."""
         component = system.component(path)
-        value = ca.vertcat(*(system.signal(path, self.name, i) for i in range(self.size(component))))
+        value = Formula.combined(ca.vertcat, *(system.signal(path, self.name, i) for i in range(self.size(component))))
         yield self.name, self.type, self.doc, self.shape(component), value
 
 

@@ -2,7 +2,7 @@
 
 A *leaf* is what the equations of a component read and do not work out themselves: the motion of a frame, a coordinate,
 a state, a signal. In equations it is a local symbol that knows its own time derivative; in a system of components it
-has a value. A *target* is what equations assign and others ask for: a variable, a load, a prescribed motion.
+is a formula. A *target* is what equations assign and others ask for: a variable, a load, a prescribed motion.
 
 Connectors (mbfmu.modeling.connectors) and declared variables (mbfmu.modeling.declarations) say which leaves they are.
 """
@@ -16,6 +16,7 @@ import casadi as ca
 
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross, skew
+from mbfmu.modeling.formulas import Formula
 
 
 class LocalSymbols(Protocol):
@@ -49,54 +50,54 @@ class LocalSymbols(Protocol):
 
 
 class Quantities(Protocol):
-    """What leaves and connectors may ask of a system of components (mbfmu.dynamics.sweeps), in global symbols."""
+    """What leaves may ask of the structure of a system (mbfmu.dynamics.structure): formulas, in global symbols."""
 
     @property
-    def time(self) -> ca.SX:
+    def time(self) -> Formula:
         """Time [s]."""
         ...
 
-    def frame_motion(self, path: str, connector: str, what: str) -> ca.SX:
+    def frame_motion(self, path: str, connector: str, what: str) -> Formula:
         """Motion of a frame: r_0, T, v_0, w, a_0 or z."""
         ...
 
-    def flange_position(self, path: str, connector: str, order: int) -> ca.SX:
+    def flange_position(self, path: str, connector: str, order: int) -> Formula:
         """Position of a flange, or its derivative."""
         ...
 
-    def potential(self, path: str, connector: str) -> ca.SX:
+    def potential(self, path: str, connector: str) -> Formula:
         """Potential of a connector at which flows balance, such as a temperature."""
         ...
 
-    def coordinate(self, path: str, name: str, size: int, order: int) -> ca.SX:
+    def coordinate(self, path: str, name: str, size: int, order: int) -> Formula:
         """A joint's coordinate, or its derivative."""
         ...
 
-    def network_variable(self, path: str, name: str) -> ca.SX:
+    def network_variable(self, path: str, name: str) -> Formula:
         """A variable of a component that is found together with the potentials of its network."""
         ...
 
-    def unknown(self, path: str, leaf: Leaf) -> ca.SX:
+    def unknown(self, path: str, leaf: Leaf) -> Formula:
         """A quaternion, speed, state, multiplier or mode of a component."""
         ...
 
-    def signal(self, path: str, name: str, index: int, order: int = 0) -> ca.SX:
+    def signal(self, path: str, name: str, index: int, order: int = 0) -> Formula:
         """Element of a signal connector, or its derivative."""
         ...
 
-    def implied(self, path: str, leaf: Implied) -> ca.SX:
+    def implied(self, path: str, leaf: Implied) -> Formula:
         """What a component's condition implies."""
         ...
 
-    def variable(self, path: str, name: str, order: int = 0) -> ca.SX:
+    def variable(self, path: str, name: str, order: int = 0) -> Formula:
         """A declared variable of a component, or its derivative."""
         ...
 
-    def target(self, path: str, target: Target, order: int = 0) -> ca.SX:
+    def target(self, path: str, target: Target, order: int = 0) -> Formula:
         """What a component assigns to a target, or its derivative."""
         ...
 
-    def inflow(self, path: str, connector: str, name: str, order: int = 0) -> ca.SX:
+    def inflow(self, path: str, connector: str, name: str, order: int = 0) -> Formula:
         """Flow into a component, or its derivative."""
         ...
 
@@ -177,8 +178,8 @@ class Leaf:
         following = self.following()
         return None if following is None else scope.leaf(following)
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
-        """Its value in the system, for the component `path`."""
+    def formula(self, system: Quantities, path: str) -> Formula:
+        """What it is in a system, for the component `path`."""
         raise NotImplementedError
 
 
@@ -192,7 +193,7 @@ class Time(Leaf):
     def rate(self, scope: LocalSymbols) -> Any:
         return ca.SX(1)
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.time
 
 
@@ -219,7 +220,7 @@ class FrameMotion(Leaf):
             return -skew(scope.leaf(FrameMotion(self.connector, "w"))) @ scope.leaf(self)
         return super().rate(scope)
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.frame_motion(path, self.connector, self.what)
 
 
@@ -247,7 +248,7 @@ class FlangePosition(_WithOrder):
     def __str__(self) -> str:
         return self.connector + "'" * self.order
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.flange_position(path, self.connector, self.order)
 
 
@@ -260,7 +261,7 @@ class Potential(Leaf):
     def __str__(self) -> str:
         return self.connector
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.potential(path, self.connector)
 
 
@@ -273,7 +274,7 @@ class NetworkVariable(Leaf):
     def __str__(self) -> str:
         return self.name
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.network_variable(path, self.name)
 
 
@@ -287,7 +288,7 @@ class Flow(_WithOrder):
     def __str__(self) -> str:
         return f"{self.connector}.{self.name}" + "'" * self.order
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.inflow(path, self.connector, self.name, self.order)
 
 
@@ -303,8 +304,8 @@ class Input(_WithOrder):
     def following(self) -> Leaf:
         return dataclasses.replace(self, order=self.order + 1)
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
-        return ca.vertcat(*(system.signal(path, self.name, i, self.order) for i in range(self.size)))
+    def formula(self, system: Quantities, path: str) -> Formula:
+        return Formula.combined(ca.vertcat, *(system.signal(path, self.name, i, self.order) for i in range(self.size)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -324,8 +325,8 @@ class AtPart(Leaf):
     def rate(self, scope: LocalSymbols) -> Any:
         return self.leaf.rate(PartSymbols(scope, self.part))
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
-        return self.leaf.value(system, _part_path(path, self.part))
+    def formula(self, system: Quantities, path: str) -> Formula:
+        return self.leaf.formula(system, _part_path(path, self.part))
 
 
 class PartSymbols:
@@ -371,7 +372,7 @@ class PartVariable(_WithOrder):
     def __str__(self) -> str:
         return f"{self.part}.{self.name}" + "'" * self.order
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.variable(_part_path(path, self.part), self.name, self.order)
 
 
@@ -384,8 +385,29 @@ class Coordinate(_WithOrder):
     def __str__(self) -> str:
         return self.name + "'" * self.order
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.coordinate(path, self.name, self.size, self.order)
+
+
+@dataclasses.dataclass(frozen=True)
+class Read(_WithOrder):
+    """What the equations of a component assign to a target, read by what it draws."""
+
+    target: Target
+    dimensions: tuple[int, ...] = dataclasses.field(compare=False)
+
+    def __str__(self) -> str:
+        return f"{self.target}" + "'" * self.order
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.dimensions
+
+    def following(self) -> Leaf:
+        return dataclasses.replace(self, order=self.order + 1)
+
+    def formula(self, system: Quantities, path: str) -> Formula:
+        return system.target(path, self.target, self.order)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -402,7 +424,7 @@ class _Unknown(Leaf):
     def shape(self) -> tuple[int, ...]:
         return (self.size,)
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.unknown(path, self)
 
 
@@ -468,7 +490,7 @@ class StateRate(Leaf, Target):
     def rate(self, scope: LocalSymbols) -> Any:
         return scope.rate_of(scope.assigned(self))
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.target(path, self)
 
 
@@ -484,7 +506,7 @@ class Stated(Leaf, Target):
     def rate(self, scope: LocalSymbols) -> Any:
         return scope.assigned(StatedRate(self.index))
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.target(path, self)
 
 
@@ -511,7 +533,7 @@ class _Numbered(Leaf):
     def shape(self) -> tuple[int, ...]:
         return (self.size,)
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.unknown(path, self)
 
 
@@ -552,7 +574,7 @@ class Implied(_Numbered):
 
     label = "implied"
 
-    def value(self, system: Quantities, path: str) -> ca.SX:
+    def formula(self, system: Quantities, path: str) -> Formula:
         return system.implied(path, self)
 
 

@@ -1,0 +1,1 @@
+"""What is solved for what: the quantities of a system, the equation graph, and its blocks in order."""

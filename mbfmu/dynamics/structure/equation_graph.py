@@ -1,0 +1,311 @@
+"""The equation graph: what needs what, which equation gives which unknown, and blocks in the order of the work.
+
+Most quantities follow from others by a formula, which tree edges, assignments and relations decide. Of what is left -
+potentials of networks, unknowns of their relations, implied signals - each comes with an equation; which of these gives
+which of them is a matching (augmenting paths, from each one's own equation on; Duff, ACM Transactions on Mathematical
+Software 7 (1981), 315-330). With it the graph is directed: its strongly connected parts (Tarjan, SIAM Journal on
+Computing 1 (1972), 146-160) are the blocks. One of several quantities is *torn*: with what is sought in it, and with the
+fewest others that its loops go through, known, the rest follows one after the other.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantity, RelationForce
+from mbfmu.dynamics.structure.structure import Structure
+from mbfmu.dynamics.topology import RelationKey
+from mbfmu.modeling import leaves
+from mbfmu.modeling.formulas import Formula
+
+
+@dataclasses.dataclass(frozen=True)
+class Block:
+    """Quantities that are made together: a single one, or several that need each other."""
+
+    #: In the order in which they follow, once those that are torn are known.
+    members: tuple[Quantity, ...]
+    torn: tuple[Quantity, ...] = ()
+
+    @property
+    def all(self) -> tuple[Quantity, ...]:
+        """All of them."""
+        return self.torn + self.members
+
+
+@dataclasses.dataclass(frozen=True)
+class EquationGraph:
+    """The quantities that some formulas need, and theirs."""
+
+    structure: Structure
+    #: Formula of each quantity; of one that is sought, the equation that gives it.
+    formulas: Mapping[Quantity, Formula]
+    #: What is sought -> the one whose own equation gives it.
+    matched: Mapping[Quantity, Quantity]
+    #: Implied signals that no equation gives without derivatives -> the one whose condition gives nothing else.
+    open_signals: Mapping[ImpliedSignal, ImpliedSignal] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of(cls, structure: Structure, wanted: Iterable[Formula]) -> EquationGraph:
+        """The graph of all that some formulas need.
+
+        Raises:
+            ModelError: nothing determines some unknowns of networks; the message names them.
+        """
+        formulas = _reached(structure, wanted, {})
+        sought = [quantity for quantity in formulas if quantity.is_sought]
+        if not sought:
+            return cls(structure, formulas, {})
+        matched = _matching(sought, {quantity: _sought_by(quantity, formulas) for quantity in sought})
+        left = [quantity for quantity in sought if quantity not in matched]
+        structure.check_matched([quantity for quantity in left if not isinstance(quantity, ImpliedSignal)])
+        unused = [quantity for quantity in sought if quantity not in set(matched.values())]
+        own = {quantity: quantity for quantity in left if quantity in unused}
+        others = (quantity for quantity in unused if quantity not in own)
+        pairs: Any = {quantity: own.get(quantity) or next(others) for quantity in left}
+        return cls(structure, _directed(structure, formulas, matched), matched, pairs)
+
+    def within(self, structure: Structure, wanted: Iterable[Formula], given: Collection[Quantity]) -> EquationGraph:
+        """What some formulas need besides what is given, with the same equations for the same unknowns."""
+        found = _reached(structure, wanted, dict.fromkeys(given))
+        return EquationGraph(structure, _directed(structure, found, self.matched), self.matched, self.open_signals)
+
+    # -- what stands in what
+
+    @functools.cached_property
+    def _parts(self) -> list[list[Quantity]]:
+        """Strongly connected parts, each behind those that it needs."""
+        order = list(self.formulas)
+        number = {quantity: i for i, quantity in enumerate(order)}
+        rows, columns = list(range(len(order))), list(range(len(order)))
+        for i, formula in enumerate(self.formulas.values()):
+            for need in formula.needs:
+                j = number.get(need)
+                if j is not None:
+                    rows.append(i)
+                    columns.append(j)
+        pattern = ca.Sparsity.triplet(len(order), len(order), rows, columns)
+        count, found, offsets = pattern.scc()
+        return [[order[i] for i in sorted(found[offsets[k] : offsets[k + 1]])] for k in reversed(range(count))]
+
+    def _is_loop(self, part: list[Quantity]) -> bool:
+        return len(part) > 1 or part[0].is_sought and part[0] in self.matched or part[0] in self.formulas[part[0]].needs
+
+    @functools.cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """All quantities in blocks, in an order in which each needs earlier ones only."""
+        return tuple(self._torn(part) if self._is_loop(part) else Block(tuple(part)) for part in self._parts)
+
+    def _torn(self, part: list[Quantity]) -> Block:
+        """A block whose loops are torn."""
+        torn = [quantity for quantity in part if quantity.is_sought]
+        rest = [quantity for quantity in part if not quantity.is_sought]
+        inside = {quantity: [n for n in dict.fromkeys(self.formulas[quantity].needs) if n in set(rest)] for quantity in rest}
+        torn += _tears(inside, self.structure)
+        left = {q: [n for n in needs if n not in set(torn)] for q, needs in inside.items() if q not in set(torn)}
+        return Block(tuple(_sorted(left)), tuple(torn))
+
+    def relation_in_loop(self) -> RelationKey | None:
+        """A relation whose force needs itself: where a gear's housing sits on what it drives, say."""
+        for part in self._parts:
+            if len(part) > 1 and any(isinstance(quantity, RelationForce) for quantity in part):
+                cycle = _cycle(part, self.formulas)
+                forces = [quantity.key for quantity in cycle if isinstance(quantity, RelationForce)]
+                forces = forces or [quantity.key for quantity in part if isinstance(quantity, RelationForce)]
+                return forces[-1]
+        return None
+
+    def reached(self, formula: Formula) -> set[Quantity]:
+        """All quantities that a formula needs, directly or through others."""
+        found: set[Quantity] = set()
+        stack: list[Any] = list(formula.needs)
+        while stack:
+            one = stack.pop()
+            if one not in found:
+                found.add(one)
+                stack += self.formulas[one].needs
+        return found
+
+    @property
+    def differentiated(self) -> list[tuple[str, leaves.Value]]:
+        """Signals and variables whose derivatives are needed, with their components."""
+        found = (quantity for quantity in self.formulas if isinstance(quantity, Assigned) and quantity.order)
+        return list(dict.fromkeys((q.path, q.target) for q in found if isinstance(q.target, leaves.Value)))
+
+
+def _reached(
+    structure: Structure, wanted: Iterable[Formula], given: Mapping[Quantity, None]
+) -> dict[Quantity, Formula]:
+    """Formulas of all that some formulas need, in the order in which it is met."""
+    formulas: dict[Quantity, Formula] = {}
+    stack: list[Any] = [need for formula in wanted for need in formula.needs][::-1]
+    while stack:
+        quantity = stack.pop()
+        if quantity in formulas or quantity in given:
+            continue
+        formula = quantity.formula(structure)
+        formulas[quantity] = formula
+        stack.extend(reversed(formula.needs))
+    return formulas
+
+
+def _sought_by(quantity: Quantity, formulas: Mapping[Quantity, Formula]) -> list[Quantity]:
+    """What is sought that the own equation of a quantity knows, directly or through formulas."""
+    found: dict[Quantity, None] = {}
+    stack: list[Any] = list(formulas[quantity].needs)
+    seen: set[Any] = set()
+    while stack:
+        one = stack.pop()
+        if one in seen:
+            continue
+        seen.add(one)
+        if one.is_sought:
+            found[one] = None
+        else:
+            stack += formulas[one].needs
+    return list(found)
+
+
+def _matching(sought: Sequence[Quantity], knows: Mapping[Quantity, Sequence[Quantity]]) -> dict[Quantity, Quantity]:
+    """Unknown -> the one whose equation gives it: as many as there can be, each by its own where that knows it.
+
+    Implied signals come last: where equations are too few without derivatives, they are what is left.
+    """
+    known_by: dict[Quantity, list[Quantity]] = {quantity: [] for quantity in sought}
+    for equation, unknowns in knows.items():
+        for unknown in unknowns:
+            known_by[unknown].append(equation)
+    giver: dict[Quantity, Quantity] = {}
+    taken: dict[Quantity, Quantity] = {}
+
+    def give(unknown: Quantity, equation: Quantity) -> None:
+        giver[unknown], taken[equation] = equation, unknown
+
+    def augment(start: Quantity) -> None:
+        """Find an unknown an equation, along a path of others that may change theirs."""
+        came_from: dict[Quantity, Quantity] = {}
+        queue = [start]
+        for unknown in queue:
+            for equation in known_by[unknown]:
+                if equation in came_from:
+                    continue
+                came_from[equation] = unknown
+                if equation in taken:
+                    queue.append(taken[equation])
+                    continue
+                while True:  # hand the equations of the path on
+                    unknown = came_from[equation]
+                    before = giver.get(unknown)
+                    give(unknown, equation)
+                    if before is None:
+                        return
+                    equation = before
+
+    for implied in (False, True):
+        group = [quantity for quantity in sought if isinstance(quantity, ImpliedSignal) is implied]
+        for quantity in group:
+            if quantity in knows[quantity] and quantity not in taken:
+                give(quantity, quantity)
+        for quantity in group:
+            if quantity not in giver:
+                augment(quantity)
+    return giver
+
+
+def _directed(
+    structure: Structure, formulas: Mapping[Quantity, Formula], matched: Mapping[Quantity, Quantity]
+) -> dict[Quantity, Formula]:
+    """Formulas in which what is sought has the equation that gives it, or, without one, a symbol."""
+    found = dict(formulas)
+    for quantity in formulas:
+        if quantity.is_sought:
+            giver = matched.get(quantity)
+            if giver is None:
+                assert isinstance(quantity, ImpliedSignal)
+                found[quantity] = Formula.constant(quantity.symbol(structure))
+            elif giver != quantity:
+                found[quantity] = giver.formula(structure)
+    return found
+
+
+def _tears(needs: Mapping[Quantity, Sequence[Quantity]], structure: Structure) -> list[Quantity]:
+    """Quantities without which no loop is left: what equations assign first, small ones, with many neighbours.
+
+    What has only one way in or out is never better than its neighbour (Levy and Low, Journal of Algorithms 9 (1988),
+    470-493); of the others the greatest product of ways in and out goes first.
+    """
+    ahead = {quantity: set(found) for quantity, found in needs.items()}
+    behind: dict[Quantity, set[Quantity]] = {quantity: set() for quantity in needs}
+    for quantity, found in ahead.items():
+        for need in found:
+            behind[need].add(quantity)
+    torn: list[Quantity] = []
+
+    def remove(quantity: Quantity) -> None:
+        for need in ahead.pop(quantity):
+            behind.get(need, set()).discard(quantity)
+        for other in behind.pop(quantity):
+            ahead.get(other, set()).discard(quantity)
+
+    while True:
+        idle = [q for q in ahead if not ahead[q] or not behind[q]]
+        while idle:
+            for quantity in idle:
+                remove(quantity)
+            idle = [q for q in ahead if not ahead[q] or not behind[q]]
+        if not ahead:
+            return torn
+
+        def merit(quantity: Quantity) -> tuple[bool, int, int]:
+            shape = quantity.shape(structure)
+            size = 10**6 if shape is None else shape[0] * shape[1]
+            is_assigned = isinstance(quantity, Assigned) and isinstance(quantity.target, leaves.Value)
+            return is_assigned, -size, len(ahead[quantity]) * len(behind[quantity])
+
+        best = max((q for q in ahead if q.shape(structure) is not None), key=merit, default=None)
+        assert best is not None, "a loop of motions beyond edges alone"
+        torn.append(best)
+        remove(best)
+
+
+def _sorted(needs: Mapping[Quantity, Sequence[Quantity]]) -> Iterator[Quantity]:
+    """Quantities behind those that they need."""
+    done: set[Quantity] = set()
+    for first in needs:
+        stack = [first]
+        while stack:
+            one = stack[-1]
+            ahead = [need for need in needs[one] if need not in done] if one not in done else []
+            if ahead:
+                stack += ahead
+                continue
+            stack.pop()
+            if one not in done:
+                done.add(one)
+                yield one
+
+
+def _cycle(part: Sequence[Quantity], formulas: Mapping[Quantity, Formula]) -> list[Quantity]:
+    """A loop through quantities that need each other."""
+    members = set(part)
+    path: dict[Quantity, None] = {}
+    dead: set[Quantity] = set()
+    one = part[0]
+    while True:
+        path[one] = None
+        following = next((n for n in formulas[one].needs if n in members and n not in dead), None)
+        if following is None:
+            dead.add(one)
+            del path[one]
+            one = list(path)[-1]
+        elif following in path:
+            found = list(path)
+            return found[found.index(following) :]
+        else:
+            one = following

@@ -1,0 +1,503 @@
+"""Quantities of a system, a small type for each kind: each says what it needs, and how it follows from that.
+
+What a quantity needs comes from what the equations of the components say, so it is known before anything has a value
+(mbfmu.dynamics.structure.equation_graph). Some are *known*: time, states, accelerations, multipliers, inputs. Others are
+*sought*: potentials of a network, unknowns of its relations, implied signals. No formula gives these, but an equation
+does that they, or others, stand in.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar
+
+import casadi as ca
+
+from mbfmu.dynamics.topology import Edge, RelationKey, ScalarNode
+from mbfmu.dynamics.unknowns import MultiplierKey, Own
+from mbfmu.frames import cross
+from mbfmu.modeling import leaves
+from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.formulas import Quantity as AnyQuantity
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.structure.structure import Structure
+
+#: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
+#: a_0 resolved in the world frame, w and z in the frame itself.
+MOTION = ("r_0", "T", "v_0", "w", "a_0", "z")
+
+
+class Quantity(AnyQuantity):
+    """Base of what has a value in a system."""
+
+    #: True where no formula gives it, but an equation.
+    is_sought: ClassVar[bool] = False
+
+    def formula(self, structure: Structure) -> Formula:
+        """How it follows from others; of what is sought, the equation that belongs to it: zero for the right value."""
+        raise NotImplementedError
+
+    def name(self, structure: Structure) -> str:
+        """What messages call it."""
+        raise NotImplementedError
+
+    def shape(self, structure: Structure) -> tuple[int, int] | None:
+        """Rows and columns, as far as they are known before it has a value."""
+        return None
+
+    def nominal(self, structure: Structure) -> float:
+        """What counts as 1 of it."""
+        return 1.0
+
+
+# -- known ones
+
+
+class Known(Quantity):
+    """Base of what follows from nothing else: it has a symbol."""
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        """Its symbol."""
+        raise NotImplementedError
+
+    def formula(self, structure: Structure) -> Formula:
+        return Formula.constant(self.symbol(structure))
+
+    def name(self, structure: Structure) -> str:
+        return str(self.symbol(structure))
+
+
+@dataclasses.dataclass(frozen=True)
+class Time(Known):
+    """Time."""
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        return structure.unknowns.time
+
+
+@dataclasses.dataclass(frozen=True)
+class CoordinateOf(Known):
+    """A coordinate of the system, its speed, or the acceleration of its node."""
+
+    node: ScalarNode
+    order: int
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        unknowns = structure.unknowns
+        return (unknowns.q, unknowns.v, unknowns.a)[self.order][self.node]
+
+
+@dataclasses.dataclass(frozen=True)
+class UnknownOf(Known):
+    """An unknown leaf of a component: a quaternion, speed, state, multiplier, mode, held or delayed value."""
+
+    own: Own
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        return structure.unknowns.own[self.own]
+
+
+@dataclasses.dataclass(frozen=True)
+class MultiplierOf(Known):
+    """What keeps a cut joint, a relation that closes a loop, or a position that is prescribed twice."""
+
+    key: MultiplierKey
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        return structure.unknowns.multipliers[self.key]
+
+
+@dataclasses.dataclass(frozen=True)
+class InputOf(Known):
+    """An input of the system."""
+
+    label: str
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        return structure.inputs.symbol(self.label)
+
+
+# -- motion
+
+
+@dataclasses.dataclass(frozen=True)
+class PositionOf(Quantity):
+    """Position, speed or acceleration of a scalar node that is no coordinate of the system itself."""
+
+    node: ScalarNode
+    order: int
+
+    def formula(self, structure: Structure) -> Formula:
+        relative = structure.topology.relative.get(self.node)
+        if relative is not None:
+            own = Formula.of(CoordinateOf(self.node, self.order))
+            forward = relative.sign > 0
+            return Formula.combined(
+                lambda reference, distance: reference + distance if forward else reference - distance,
+                structure.scalar(relative.reference, self.order),
+                own,
+            )
+        relation = structure.topology.solved_by[self.node]
+        own = ca.vertcat(*(element for *_, element, n in relation.leaves if n == self.node))
+        rest = ca.substitute(relation.expression, own, ca.SX.zeros(own.numel()))
+        expression = -rest / relation.coefficient(self.node)
+        for _ in range(self.order):
+            expression = structure.behaviours[relation.path].derivative(expression)
+        return structure.local(relation.path, expression)
+
+    def name(self, structure: Structure) -> str:
+        return structure.node_name(self.node) + "'" * self.order
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+
+@dataclasses.dataclass(frozen=True)
+class RelativeMotion(Quantity):
+    """Relative motion of an edge, a joint or a prescribed frame: r, T, w, v, a or z."""
+
+    edge: Edge
+    what: str
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.local(self.edge.path, structure.local_motion(self.edge, self.what))
+
+    def name(self, structure: Structure) -> str:
+        return f"relative motion {self.what} of {self.edge.path}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return (3, 3) if self.what == "T" else (3, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class FrameMotion(Quantity):
+    """Motion of a frame node."""
+
+    node: int
+    what: str
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.supported(structure.topology.support[self.node], self.what)
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.what} of {'.'.join(structure.flat.members[self.node][0])}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return (3, 3) if self.what == "T" else (3, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class MotionBeyond(Quantity):
+    """Motion of frame b of an edge, as it follows from frame a and the relative motion."""
+
+    edge: Edge
+    what: str
+
+    def formula(self, structure: Structure) -> Formula:
+        rel = functools.partial(structure.motion, self.edge)
+        a = functools.partial(structure.frame, self.edge.a)
+        if self.what == "T":
+            return Formula.combined(lambda T, T_a: T @ T_a, rel("T"), a("T"))
+        if self.what == "w":
+            return Formula.combined(lambda T, w_a, w: T @ w_a + w, rel("T"), a("w"), rel("w"))
+        if self.what == "z":
+            return Formula.combined(
+                lambda T, z_a, z, w_a, w: T @ z_a + z + cross(T @ w_a, w),
+                rel("T"), a("z"), rel("z"), a("w"), rel("w"),
+            )  # fmt: skip
+        if self.what == "r_0":
+            return Formula.combined(lambda r_a, T_a, r: r_a + T_a.T @ r, a("r_0"), a("T"), rel("r"))
+        if self.what == "v_0":
+            return Formula.combined(
+                lambda v_a, T_a, v, w_a, r: v_a + T_a.T @ (v + cross(w_a, r)),
+                a("v_0"), a("T"), rel("v"), a("w"), rel("r"),
+            )  # fmt: skip
+        return Formula.combined(
+            lambda a_a, T_a, *relative: a_a + T_a.T @ relative_acceleration(*relative),
+            a("a_0"), a("T"), rel("a"), rel("r"), rel("v"), a("w"), a("z"),
+        )  # fmt: skip
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.what} beyond {self.edge.path}"
+
+
+def relative_acceleration(a: ca.SX, r: ca.SX, v: ca.SX, w: ca.SX, z: ca.SX) -> ca.SX:
+    """Acceleration of frame b relative to the origin of frame a, resolved in a.
+
+    Args:
+        a, r, v: second derivative, value and first derivative of the position of b, as seen in a.
+        w, z: angular velocity and acceleration of a.
+    """
+    return a + cross(z, r) + 2 * cross(w, v) + cross(w, cross(w, r))
+
+
+@dataclasses.dataclass(frozen=True)
+class SpeedRate(Quantity):
+    """Time derivative of the speeds of a coordinate that is relative to another node."""
+
+    node: ScalarNode
+
+    def formula(self, structure: Structure) -> Formula:
+        relative = structure.topology.relative[self.node]
+        forward = relative.sign > 0
+        return Formula.combined(
+            lambda own, other: own - other if forward else other - own,
+            Formula.of(CoordinateOf(self.node, 2)),
+            structure.scalar(relative.reference, 2),
+        )
+
+    def name(self, structure: Structure) -> str:
+        relative = structure.topology.relative[self.node]
+        return f"acceleration of {relative.path}.{relative.name}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+
+# -- what equations assign
+
+
+@dataclasses.dataclass(frozen=True)
+class Assigned(Quantity):
+    """What the equations of a component assign to a target, or a time derivative of it."""
+
+    path: str
+    target: leaves.Target
+    order: int = 0
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.local(self.path, self._expression(structure))
+
+    def _expression(self, structure: Structure) -> ca.SX:
+        behaviour = structure.behaviours[self.path]
+        expression = behaviour.targets[self.target]
+        for _ in range(self.order):
+            expression = behaviour.derivative(expression)
+        return expression
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.path}.{self.target}" + "'" * self.order
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        rows, columns = structure.behaviours[self.path].targets[self.target].shape
+        return rows, columns
+
+    def nominal(self, structure: Structure) -> float:
+        return structure.nominal(self.path, str(self.target))
+
+
+@dataclasses.dataclass(frozen=True)
+class LeafOf(Quantity):
+    """What a leaf of a component is, where its derivative is asked for and no rule gives it."""
+
+    path: str
+    leaf: leaves.Leaf
+
+    def formula(self, structure: Structure) -> Formula:
+        return self.leaf.formula(structure, self.path)
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.path}.{self.leaf}"
+
+
+@dataclasses.dataclass(frozen=True)
+class TotalDerivative(Quantity):
+    """Time derivative of what has no rule for it, from the states that it follows from."""
+
+    of: LeafOf | TotalDerivative
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.differentiated(self.of)
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.of.name(structure)}'"
+
+
+@dataclasses.dataclass(frozen=True)
+class Shared(Quantity):
+    """A formula that several others need: made once."""
+
+    label: str
+    of: Formula = dataclasses.field(compare=False)
+
+    def formula(self, structure: Structure) -> Formula:
+        return self.of
+
+    def name(self, structure: Structure) -> str:
+        return self.label
+
+
+# -- loads
+
+
+@dataclasses.dataclass(frozen=True)
+class Wrench(Quantity):
+    """Cut force (f) or torque (t) that an edge takes up at its frame b or a."""
+
+    edge: Edge
+    at_b: bool
+    which: str
+
+    def formula(self, structure: Structure) -> Formula:
+        edge, which = self.edge, self.which
+        if is_at_child(edge, self.at_b):
+            return Formula.combined(lambda load: -load, structure.node_load(edge.child, which, without=edge))
+        if edge.role == "cut" and self.at_b:
+            part = slice(0, 3) if which == "f" else slice(3, 6)
+            return Formula.combined(lambda wrench: wrench[part], Formula.of(MultiplierOf(edge)))
+        f, t = (Formula.of(Wrench(edge, not self.at_b, name)) for name in ("f", "t"))
+        T, r = structure.motion(edge, "T"), structure.motion(edge, "r")
+        if self.at_b:  # from a
+            if which == "f":
+                return Formula.combined(lambda T, f: -T @ f, T, f)
+            return Formula.combined(lambda T, f, t, r: T @ (cross(r, f) - t), T, f, t, r)
+        if which == "f":
+            return Formula.combined(lambda T, f: -T.T @ f, T, f)
+        return Formula.combined(lambda T, f, t, r: cross(r, -T.T @ f) - T.T @ t, T, f, t, r)
+
+    def name(self, structure: Structure) -> str:
+        return f"cut {'force' if self.which == 'f' else 'torque'} of {self.edge.path}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 3, 1
+
+
+def is_at_child(edge: Edge, at_b: bool) -> bool:
+    """True for the end of a tree edge that is further from the ground."""
+    return edge.role != "cut" and at_b != edge.reversed
+
+
+def at_children(wrenches: Mapping[Edge, ca.SX]) -> dict[AnyQuantity, ca.SX]:
+    """Cut forces and torques of edges at their children, from columns with both."""
+    found: dict[AnyQuantity, ca.SX] = {}
+    for edge, wrench in wrenches.items():
+        found[Wrench(edge, not edge.reversed, "f")] = wrench[:3]
+        found[Wrench(edge, not edge.reversed, "t")] = wrench[3:]
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class RelationForce(Quantity):
+    """Force that keeps a relation which gives the position of a node: from the balance of that node."""
+
+    key: RelationKey
+
+    def formula(self, structure: Structure) -> Formula:
+        relation = structure.relation_of[self.key]
+        node = relation.solves
+        assert node is not None
+        return Formula.combined(
+            lambda balance, coefficient: -balance / coefficient,
+            structure.balance(node, without=relation),
+            Formula.of(Coefficient(self.key, node)),
+        )
+
+    def name(self, structure: Structure) -> str:
+        return f"force of {self.key[0]}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Coefficient(Quantity):
+    """Derivative of a relation with respect to the position of a node, or of one of the node's flanges."""
+
+    key: RelationKey
+    node: ScalarNode
+    connector: str | None = None
+
+    def formula(self, structure: Structure) -> Formula:
+        relation = structure.relation_of[self.key]
+        return structure.local(relation.path, relation.coefficient(self.node, self.connector))
+
+    def name(self, structure: Structure) -> str:
+        return f"ratio of {self.key[0]}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+
+@dataclasses.dataclass(frozen=True)
+class Flow(Quantity):
+    """All that flows into an elementary component through a connector: force, torque, heat flow."""
+
+    path: str
+    connector: str
+    which: str
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.flow_through(self.path, self.connector, self.which)
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.path}.{self.connector}.{self.which}"
+
+
+# -- what is sought
+
+
+@dataclasses.dataclass(frozen=True)
+class Potential(Quantity):
+    """Potential of a node of a network, where no component gives it; its flows add up to zero."""
+
+    node: int
+    is_sought = True
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.network_balance(self.node)
+
+    def name(self, structure: Structure) -> str:
+        port = structure.network_port(self.node)
+        return f"{port.potential_name} of {'.'.join(structure.flat.members[self.node][0])}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+    def nominal(self, structure: Structure) -> float:
+        return structure.network_port(self.node).potentials[0].type.nominal or 1.0
+
+
+@dataclasses.dataclass(frozen=True)
+class LinkOf(Quantity):
+    """What comes with a relation between potentials: a variable that the component declares, or a flow that keeps it."""
+
+    path: str
+    index: int
+    is_sought = True
+
+    def formula(self, structure: Structure) -> Formula:
+        return structure.local(self.path, structure.behaviours[self.path].relations[self.index])
+
+    def name(self, structure: Structure) -> str:
+        return f"{self.path}.{structure.behaviours[self.path].network[self.index].name}"
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+    def nominal(self, structure: Structure) -> float:
+        return structure.nominal(self.path, structure.behaviours[self.path].network[self.index].name)
+
+
+@dataclasses.dataclass(frozen=True)
+class ImpliedSignal(Quantity):
+    """A signal that nothing computes; a condition of its component is zero for the right value."""
+
+    own: Own
+    is_sought = True
+
+    def formula(self, structure: Structure) -> Formula:
+        assert isinstance(self.own.leaf, leaves.Implied)
+        return structure.local(self.own.path, structure.behaviours[self.own.path].conditions[self.own.leaf.index])
+
+    def name(self, structure: Structure) -> str:
+        return f"the signal of condition {self.own.leaf.index + 1} of {self.own.path}"  # type: ignore[attr-defined]
+
+    def shape(self, structure: Structure) -> tuple[int, int]:
+        return 1, 1
+
+    def symbol(self, structure: Structure) -> ca.SX:
+        """The unknown that it is where no equation gives it without derivatives."""
+        return structure.unknowns.own[self.own]

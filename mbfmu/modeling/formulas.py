@@ -1,0 +1,60 @@
+"""Formulas: how a value follows from quantities of a system, said before any of these has a value.
+
+What a leaf is in a system, or what flows through a connector, is a formula. So it can be asked what it needs, and the
+order in which values are made follows from that (mbfmu.dynamics.structure.equation_graph).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+class Quantity:
+    """Base of what has a value in a system, such as the position of a frame (mbfmu.dynamics.structure.quantities)."""
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+@dataclasses.dataclass(frozen=True)
+class Formula:
+    """The quantities that a value needs, and what makes it of theirs."""
+
+    needs: tuple[Quantity, ...]
+    make: Callable[..., Any]
+
+    @classmethod
+    def of(cls, quantity: Quantity) -> Formula:
+        """The value of a quantity as it is."""
+        return cls((quantity,), _itself)
+
+    @classmethod
+    def constant(cls, value: Any) -> Formula:
+        """A value that needs nothing."""
+        return cls((), lambda: value)
+
+    @classmethod
+    def combined(cls, function: Callable[..., Any], *parts: Formula) -> Formula:
+        """What a function makes of the values of other formulas."""
+        needs = tuple(itertools.chain.from_iterable(part.needs for part in parts))
+        if all(part.make is _itself for part in parts):
+            return cls(needs, function)
+        ends = list(itertools.accumulate((len(part.needs) for part in parts), initial=0))
+
+        def make(*values: Any) -> Any:
+            return function(
+                *(
+                    part.make(*values[begin:end])
+                    for part, begin, end in zip(parts, ends, ends[1:], strict=False)
+                )
+            )
+
+        return cls(needs, make)
+
+    def value(self, known: Mapping[Quantity, Any]) -> Any:
+        """Its value, with known values of what it needs."""
+        return self.make(*(known[quantity] for quantity in self.needs))
