@@ -25,6 +25,7 @@ from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
+    AtPart,
     Delayed,
     DiscreteState,
     Effort,
@@ -46,6 +47,7 @@ from mbfmu.modeling.leaves import (
     Time,
     Value,
 )
+from mbfmu.modeling.truths import is_truth
 from mbfmu.modeling.user_code import place, told
 
 
@@ -233,6 +235,39 @@ class Notes:
     def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
         """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
         return leaves_in(expression, self.leaf_of)
+
+    def base(self, leaf: Leaf) -> str:
+        """Base type of a leaf: "Boolean" and "Integer" for what is declared so, else "Real"."""
+        if isinstance(leaf, Mode) or leaf in self.clauses.truths:
+            return "Boolean"
+        component = self.component
+        if isinstance(leaf, AtPart | PartVariable):
+            for name in leaf.part.split("."):
+                component = component.parts.get(name, component)
+            leaf = leaf.leaf if isinstance(leaf, AtPart) else leaf
+        if not isinstance(leaf, Input | PartVariable | DiscreteState):
+            return "Real"
+        declared = component.ports().get(leaf.name) or component.declarations.get(leaf.name)
+        return declared.type.base if isinstance(declared, Signal | Variable) else "Real"
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """True for the symbol of a leaf that is 1 or 0."""
+        found = self.leaf_of.get(symbol.element_hash())
+        return found is not None and self.base(found[0]) == "Boolean"
+
+    def equation(self, expression: Any, what: str) -> ca.SX:
+        """An expression that is to be 0, as SX.
+
+        Raises:
+            ModelError: it is a comparison, or what `column` refuses.
+        """
+        column = self.column(expression, what)
+        if any(is_truth(element, self.is_boolean) for element in elements(column)):
+            raise ModelError(
+                f"{self.where}: {what} is the comparison {column!s:.60}, which is 1 or 0; give the difference of both "
+                "sides, which is to be 0"
+            )
+        return column
 
     def rate_of(self, expression: Any) -> ca.SX:
         """Time derivative of an expression in the leaves."""
@@ -491,14 +526,14 @@ class Scope(Events):
         The forces that keep it follow from the principle of virtual power. A relation between temperatures of heat
         ports is kept by a heat flow through them.
         """
-        self._notes.relations.append(self._notes.column(expression, "a relation"))
+        self._notes.relations.append(self._notes.equation(expression, "a relation"))
 
     def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
         """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
         if position is not None:
-            position = self._notes.column(position, "a constraint")
+            position = self._notes.equation(position, "a constraint")
             velocity = self._notes.rate_of(position)
-        velocity = self._notes.column(velocity, "a constraint")
+        velocity = self._notes.equation(velocity, "a constraint")
         self._notes.constraints.append(
             Constraint(
                 multipliers,
@@ -515,7 +550,7 @@ class Scope(Events):
         The condition is differentiated until the signal has an effect on it; what it says of states is kept, too.
         """
         found = ca.SX(0, 1)
-        for element in elements(self._notes.column(condition, "a condition")):
+        for element in elements(self._notes.equation(condition, "what implies a signal")):
             found = ca.vertcat(found, self._notes.leaf(Implied(len(self._notes.conditions))))
             self._notes.conditions.append(element)
         return found
@@ -529,21 +564,33 @@ class Scope(Events):
 
     def initially(self, expression: Any, name: str = "initial equation") -> None:
         """expression = 0 holds at the start."""
-        self._notes.initial.append((self._notes.column(expression, name), name))
+        self._notes.initial.append((self._notes.equation(expression, name), name))
 
     def require(self, expression: Any, message: str) -> None:
-        """expression >= 0 must hold while the model runs; `message` says what is wrong and what to do."""
-        self._notes.checks.append((self._notes.column(expression, "a requirement"), message))
+        """A condition, or expression >= 0, must hold while the model runs.
+
+        `message` says what is wrong and what to do.
+        """
+        column = self._notes.column(expression, "a requirement")
+        wholly = isinstance(expression, bool | np.bool_)
+        margins = (e - 0.5 if wholly or is_truth(e, self._notes.is_boolean) else e for e in elements(column))
+        self._notes.checks.append((ca.vertcat(ca.SX(0, 1), *margins), message))
 
     def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
-        """`then` while expression >= 0, else `otherwise`: the crossing is located, the integrator restarts there.
+        """`then` while a condition holds, or expression >= 0, else `otherwise`.
 
-        A switch with hysteresis gives a function for the expression: it gets the switch's present mode, 1 or 0.
+        The crossing is located, the integrator restarts there. A condition is a comparison such as `self.u < 1`, what
+        logic makes of such, or a Boolean. A switch with hysteresis gives a function for it: it gets the switch's
+        present mode, 1 or 0.
         """
+        if self._is_truth(expression):
+            return ca.if_else(self._condition(expression) > 0.5, column(then), column(otherwise))
         index = len(self._notes.switches)
         mode = self._notes.leaf(Mode(index))
         if callable(expression) and not hasattr(expression, "is_symbolic"):
             expression = expression(mode)
+            margin = 0.5 if self._is_truth(expression) else 0.0  # a truth that may depend on this very mode
+            expression = self._notes.column(expression, "the condition of a switch") - margin
         expression = self._notes.column(expression, "the condition of a switch")
         self._notes.switches.append(expression)
         self._notes.of_time.append(self._waits_for_instant(expression))
@@ -567,7 +614,12 @@ class Scope(Events):
         An instant is a function of parameters and held values, and of time where it is the next of a series: those that
         lie after `self.time` count.
         """
-        self._notes.times.append(self._notes.column(instant, "an instant"))
+        instant = self._notes.column(instant, "an instant")
+        if any(is_truth(element, self._notes.is_boolean) for element in elements(instant)):
+            raise ModelError(
+                f"{self._component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
+            )
+        self._notes.times.append(instant)
 
     def delay(self, signal: Any, time: Any, longest: Any = None) -> ca.SX:
         """The signal as it was `time` seconds ago; what it was at the start, as long as the start is less ago.

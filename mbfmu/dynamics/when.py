@@ -17,6 +17,7 @@ import casadi as ca
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import DiscreteState, Variable
+from mbfmu.modeling.truths import is_truth
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,6 +80,14 @@ class Noted(Protocol):
         """Leaves of an expression."""
         ...
 
+    def base(self, leaf: leaves.Leaf) -> str:
+        """Base type of a leaf."""
+        ...
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """True for the symbol of a leaf that is 1 or 0."""
+        ...
+
 
 class Clauses:
     """What the equations of a component say about events, as it is taken down."""
@@ -90,6 +99,8 @@ class Clauses:
         self.resets: list[Reset] = []
         self._given: dict[leaves.DiscreteState, list[tuple[ca.SX, ca.SX]]] = {}
         self._held: list[tuple[leaves.Held, ca.SX, ca.SX]] = []
+        #: Which of what is held is 1 or 0, a condition.
+        self.truths: set[leaves.Held] = set()
         self._started: Event | None = None
         self._start_time: ca.SX | None = None
 
@@ -114,6 +125,11 @@ class Clauses:
             )
         self._held[leaf.index] = (leaf, begin, value)
         return symbol
+
+    def truth(self, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A condition that is held, false before the start."""
+        self.truths.add(leaves.Held(len(self._held)))
+        return self.held(0.0, rule)
 
     def initial(self) -> Event:
         """The event of the start."""
@@ -190,9 +206,7 @@ class Events:
 
     def change(self, value: Any) -> Event:
         """A discrete value (a condition or whole number) becomes another one."""
-        value = self._notes.column(value, "a value that changes")
-        if value.op() in (ca.OP_LT, ca.OP_LE, ca.OP_NOT, ca.OP_AND, ca.OP_OR):
-            value = self._condition(value)
+        value = self._condition(value) if self._is_truth(value) else self._notes.column(value, "a value that changes")
         known = self._clauses.held(ca.SX.zeros(value.numel()), lambda before: value)
         differs = ca.sum1(self.pre(known) != value) > 0
         return Event(ca.logic_and(differs, ca.logic_not(self.initial.active)))
@@ -214,7 +228,7 @@ class Events:
 
     def active(self, event: Event) -> ca.SX:
         """1 while the event is being handled, else 0: a signal by which it becomes one of others."""
-        return self._clauses.held(0.0, lambda before: event.active)
+        return self._clauses.truth(lambda before: event.active)
 
     # -- what they do
 
@@ -288,13 +302,29 @@ class Events:
             active = ca.logic_or(active, other)
         return active
 
+    def _is_truth(self, value: Any) -> bool:
+        """True for what is 1 or 0, and never a number whose sign says something."""
+        return isinstance(value, Event) or is_truth(value, self._notes.is_boolean)
+
     def _condition(self, condition: Any) -> ca.SX:
         """A condition as 1 or 0 that changes at events only: comparisons become switches, signals are true from 0.5."""
         if isinstance(condition, Event):
             raise ModelError(f"{self._component.where}: an event is given where a condition is needed")
+        known = self._is_truth(condition)
         condition = self._notes.column(condition, "a condition")
         if condition.numel() != 1:
             raise ModelError(f"{self._component.where}: a condition has {condition.numel()} elements; it is one truth")
+        if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
+            return condition >= 0.5
+        if not known and not condition.is_symbolic():
+            raise ModelError(
+                f"{self._component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
+                "give a comparison, such as self.u >= 1"
+            )
+        return self._joined(condition)
+
+    def _joined(self, condition: ca.SX) -> ca.SX:
+        """What is made of comparisons, with a switch for each of them."""
         if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
             return condition >= 0.5
         operation = condition.op()
@@ -303,12 +333,28 @@ class Events:
             return 1 - self._located(parts[0] - parts[1])
         if operation == ca.OP_LE:
             return self._located(parts[1] - parts[0])
+        if operation in (ca.OP_EQ, ca.OP_NE):
+            same = self._same(parts[0], parts[1])
+            return same if operation == ca.OP_EQ else ca.logic_not(same)
         if operation == ca.OP_NOT:
-            return ca.logic_not(self._condition(parts[0]))
-        if operation in (ca.OP_AND, ca.OP_OR):
-            join = ca.logic_and if operation == ca.OP_AND else ca.logic_or
-            return join(self._condition(parts[0]), self._condition(parts[1]))
+            return ca.logic_not(self._joined(parts[0]))
+        if operation == ca.OP_SUB:
+            return ca.logic_not(self._joined(parts[1]))
+        if operation in (ca.OP_AND, ca.OP_MUL, ca.OP_FMIN, ca.OP_IF_ELSE_ZERO):
+            return ca.logic_and(self._joined(parts[0]), self._joined(parts[1]))
+        if operation in (ca.OP_OR, ca.OP_FMAX, ca.OP_ADD):
+            return ca.logic_or(self._joined(parts[0]), self._joined(parts[1]))
         return self._located(condition - 0.5)
+
+    def _same(self, one: ca.SX, other: ca.SX) -> ca.SX:
+        """1 while two whole numbers, or two truths, are equal."""
+        for leaf, *_ in self._notes.leaves_in(ca.vertcat(one, other)):
+            if not (leaf.is_discrete or self._notes.base(leaf) in ("Integer", "Boolean")):
+                raise ModelError(
+                    f"{self._component.where}: {one!s:.40} == {other!s:.40} compares what changes between events, "
+                    f"{leaf}, and would be true for an instant that no step meets; use <, <=, > or >="
+                )
+        return self._located(0.5 - ca.fabs(one - other))
 
     def _located(self, expression: ca.SX) -> ca.SX:
         """1 while the expression is not negative; its crossing is found in time."""
