@@ -592,6 +592,11 @@ class Scope(Events):
             margin = 0.5 if self._is_truth(expression) else 0.0  # a truth that may depend on this very mode
             expression = self._notes.column(expression, "the condition of a switch") - margin
         expression = self._notes.column(expression, "the condition of a switch")
+        if expression.numel() != 1:
+            raise ModelError(
+                f"{self._component.where}: the condition of a switch has {expression.numel()} elements; it is one "
+                "number, or one truth"
+            )
         self._notes.switches.append(expression)
         self._notes.of_time.append(self._waits_for_instant(expression))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))

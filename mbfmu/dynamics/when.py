@@ -145,6 +145,12 @@ class Clauses:
             self._start_time = self.held(0.0, lambda before: ca.if_else(started, time, before))
         return self._start_time
 
+    @property
+    def of_start(self) -> frozenset[leaves.Leaf]:
+        """The leaves that `start_time` consists of."""
+        found = [] if self._start_time is None else self._notes.leaves_in(self._start_time)
+        return frozenset(leaf for leaf, *_ in found)
+
     def give(self, leaf: leaves.DiscreteState, active: ca.SX, value: ca.SX) -> None:
         """A discrete state gets a value at an event; of several events at one instant the first one counts."""
         self._given.setdefault(leaf, []).append((active, value))
@@ -182,6 +188,10 @@ class Events:
         """`then` while expression >= 0, else `otherwise`."""
         raise NotImplementedError
 
+    def require(self, expression: Any, message: str) -> None:
+        """A condition must hold."""
+        raise NotImplementedError
+
     def time_event(self, instant: Any) -> None:
         """Something happens at this instant."""
         raise NotImplementedError
@@ -214,9 +224,14 @@ class Events:
     def sample(self, start: Any, interval: Any) -> Event:
         """The instants start + i interval (i = 0, 1, ...), from the start of a run on.
 
-        Where several have passed at once, with steps of a fixed length, the last one counts.
+        Both are numbers or parameters that stay as they are while the model runs; `start` may count from
+        `self.start_time`. Where several have passed at once, with steps of a fixed length, the last one counts.
+
+        Raises:
+            ModelError: one of them changes while the model runs, or the interval is not positive. Of an interval that
+                parameters give, a run says so when it starts.
         """
-        start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
+        start, interval = self._series(start, interval)
         passed = ca.floor((self.time - start) / interval + 1e-9)  # i of the last instant; rounding must not lose it
         waiting = ca.fmax(passed + 1 - (self.time <= start + passed * interval + 1e-9 * interval), 0)
         due = self._clauses.held(  # the number of instants that were; -1: not started yet
@@ -287,6 +302,29 @@ class Events:
         return self._clauses.pre(expression)
 
     # -- helpers
+
+    def _series(self, start: Any, interval: Any) -> tuple[ca.SX, ca.SX]:
+        """Start and interval of sampling, checked; the interval is positive where it is used."""
+        where = f"{self._component.where}: sample({start!s:.40}, {interval!s:.40})"
+        start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
+        for value, what, allowed in ((start, "start", self._clauses.of_start), (interval, "interval", frozenset())):
+            if value.numel() != 1:
+                raise ModelError(f"{where}: its {what} has {value.numel()} elements; give one number, in s")
+            changing = [leaf for leaf, *_ in self._notes.leaves_in(value) if leaf not in allowed]
+            changing += tunable_in(self._component, value)
+            if changing:
+                raise ModelError(
+                    f"{where}: its {what} depends on {changing[0]}, which changes while the model runs, and samples "
+                    "would be lost; give a number or a parameter that is not tunable"
+                )
+            if is_truth(value, self._notes.is_boolean):
+                raise ModelError(f"{where}: its {what} is a comparison; give a time, in s")
+        if interval.is_constant():
+            if not float(interval) > 0:
+                raise ModelError(f"{where}: its interval is not positive; give the time between samples, in s")
+            return start, interval
+        self.require(interval > 0, f"the interval {interval!s:.40} of sampling must be > 0 s")
+        return start, ca.if_else(interval > 0, interval, 1)
 
     @property
     def _clauses(self) -> Clauses:
@@ -368,6 +406,24 @@ class Events:
                 )
             self.time_event(-ca.substitute(expression, self.time, 0) / slope)
         return self.switch(expression, 1.0, 0.0)
+
+
+def tunable_in(component: Any, expression: ca.SX) -> list[str]:
+    """Tunable parameters that an expression depends on, also where an owner gives them to a parameter."""
+    if component is None or expression.is_constant():
+        return []
+    symbols = {symbol.element_hash() for symbol in ca.symvar(expression)}
+    found: list[str] = []
+    for name, symbol in list(component._symbols.items()):
+        declaration = component.parameter(name)
+        if declaration is None or symbols.isdisjoint(element.element_hash() for element in symbol.elements()):
+            continue
+        value = component.value(name)
+        if isinstance(value, ca.SX):
+            found += [*tunable_in(component, value), *tunable_in(component.part_of, value)]
+        elif declaration.tunable:
+            found.append(f"{component.where}.{name}")
+    return found
 
 
 def _is_function(value: Any) -> bool:
