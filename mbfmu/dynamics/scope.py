@@ -672,9 +672,9 @@ def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scop
     """A fresh scope of some kind that stands for the component and takes down in `notes`; the component stays as is."""
     cls = type(component)
     if (kind, cls) not in _scope_classes:
-        _scope_classes[kind, cls] = type(
-            cls.__name__, (kind, cls), {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
-        )
+        own = {name: cls.declarations[name] for name in cls.own_words}
+        methods = {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
+        _scope_classes[kind, cls] = type(cls.__name__, (kind, cls), methods | own)
     scope: Any = object.__new__(_scope_classes[kind, cls])
     scope._start_scope(component, facts, notes)
     return scope

@@ -84,8 +84,16 @@ def _components_in(value: Any) -> Iterator[Component]:
         yield from _components_in(value.ravel().tolist())
 
 
-def _is_ours(cls: type, name: str) -> bool:
-    return isinstance(vars(cls).get(name), property | FunctionType)
+#: Words of equations and pictures (mbfmu.dynamics.scope, .drawing): they mean the same in all components.
+VOCABULARY = frozenset(
+    {
+        *("time", "start_time", "world", "der", "pre", "is_connected", "is_root", "holds_orientation"),
+        *("relation", "constrain", "implied", "relative_motion", "effort", "with_rate", "delay", "initially"),
+        *("switch", "time_event", "require", "terminate", "energy", "on_top"),
+        *("initial", "edge", "change", "sample", "active", "when", "reinit", "hold"),
+        *("draw_arrow", "draw_axes", "draw_lines", "draw_shape", "draw_surface", "is_positive"),
+    }
+)
 
 
 class _Computed:
@@ -134,13 +142,15 @@ class Component:
     copy_obstacle: ClassVar[str | None] = None
     #: True where anything may be kept in attributes of an instance that is a part already.
     takes_attributes: ClassVar[bool] = False
+    #: Words of the vocabulary that the class declares itself, since Modelica has them so, and that it does without.
+    own_words: ClassVar[frozenset[str]] = frozenset()
 
     __signature__ = _Signature()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, value in vars(cls).items():
-            if isinstance(value, Declaration) and _is_ours(Component, name):
+            if isinstance(value, Declaration) and name in vars(Component):
                 raise ModelError(
                     f"{cls.__name__}: {name!r} is part of what every component has, and cannot be declared; choose "
                     "another name"
@@ -148,7 +158,19 @@ class Component:
         declarations: dict[str, Declaration] = {}
         for base in reversed(cls.__mro__):
             declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
+        for name in (*declarations, *vars(cls)):
+            if cls._is_word(name):
+                raise ModelError(
+                    f"{cls.__name__}: {name!r} is a word of equations, self.{name}, and cannot be anything else there; "
+                    "choose another name"
+                )
         cls._take_declarations(declarations)
+
+    @classmethod
+    def _is_word(cls, name: str) -> bool:
+        """True where equations or pictures of the class would not see an attribute, for a word of theirs."""
+        speaks = hasattr(cls, "equations") or cls.visualize is not Component.visualize
+        return speaks and name in VOCABULARY - cls.own_words
 
     @classmethod
     def _take_declarations(cls, declarations: dict[str, Declaration]) -> None:
@@ -459,6 +481,11 @@ class Component:
         if _is_reserved(type(self), name):
             raise ModelError(
                 f"{self.where}: {name!r} is part of what every component has, and cannot be assigned; choose another "
+                "name"
+            )
+        if self._is_word(name) and (not of_component or isinstance(value, Port)):
+            raise ModelError(
+                f"{self.where}: {name!r} is a word of equations, self.{name}, and cannot be assigned; choose another "
                 "name"
             )
         if inspect.isclass(value) and issubclass(value, Component):

@@ -622,6 +622,23 @@ def test_inputs_with_values_of_their_own_outputs_read_beside_connections_and_ord
     assert final(assembly, *names, stop=1.0) == pytest.approx([4, 7, 2, 4, 8, 10])
 
 
+@pytest.mark.parametrize("name", ["start_time", "switch", "energy", "equations", "build", "value", "tolerance"])
+def test_names_that_mean_something_in_python(read: Read, name: str) -> None:
+    assembly = read(f"""
+        model M
+          model S
+            parameter Real {name} = 3;
+            Real x(start=1, fixed=true);
+          equation
+            der(x) = {name};
+          end S;
+          S s({name}=4), o;
+          parameter Real {name} = 5;
+          Real y = {name}*time;
+        end M;""")
+    assert final(assembly, "s.x", "o.x", "y", f"s.{name}", name, stop=1.0) == pytest.approx([5, 4, 5, 4, 5])
+
+
 @pytest.mark.parametrize(
     ("condition", "holds"),
     [
