@@ -204,9 +204,23 @@ class Notes:
         return self.leaves[leaf]
 
     def assign(self, target: Target, value: Any) -> ca.SX:
-        """Take down what the equations assign to a target."""
+        """Take down what the equations assign to a target.
+
+        Raises:
+            ModelError: they have assigned something to it already, but for a load of 0.
+        """
+        before = self.targets.get(target)
+        self.once(before is None or (isinstance(target, Load) and before.is_zero()), f"{target} twice")
         self.targets[target] = expression = self.column(value, str(target))
         return expression
+
+    def once(self, is_first: bool, what: str) -> None:
+        """Refuse what only the last of two statements would have a say in."""
+        if not is_first:
+            raise ModelError(
+                f"{self.where}: the equations of {type(self.component).__name__} give {what}; say all of it in one "
+                "statement"
+            )
 
     def column(self, value: Any, what: str) -> ca.SX:
         """A value that the equations give, as SX.
@@ -511,6 +525,7 @@ class Scope(Events):
         Cut forces and torques follow: the joint itself takes no power, and each of its coordinates is driven by what
         its flanges and `effort` give.
         """
+        self._notes.once(self._notes.motion is None, "the relative motion twice")
         r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)
         v, z = self._notes.rate_of(r), self._notes.rate_of(w)
         self._notes.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._notes.rate_of(v), "z": z}
@@ -649,13 +664,12 @@ class Scope(Events):
 
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
         """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
-        potential feeds into it [W]."""
-        self._notes.energies.update(
-            kinetic=column(kinetic),
-            potential=column(potential),
-            dissipated=column(dissipated),
-            supplied=column(supplied),
-        )
+        potential feeds into it [W]; each of them once, in one call or several."""
+        given = {"kinetic": kinetic, "potential": potential, "dissipated": dissipated, "supplied": supplied}
+        for name, value in given.items():
+            before, expression = self._notes.energies.get(name, ca.SX.zeros(1)), column(value)
+            self._notes.once(before.is_zero() or expression.is_zero(), f"{name} energy twice")
+            self._notes.energies[name] = before + expression
 
     def on_top(self, kinetic: Any, message: str) -> None:
         """Kinetic energy [J] that the equations of motion add to that of other components, where it may be negative.

@@ -63,6 +63,8 @@ MISTAKES = [
     ("Real x;\nequation\nwhen time > 1 then x = 2; end when;\nend M;", 4, "when-equations are not translated"),
     ("Real x;\nequation\nx^2 = 2;\nend M;", 4, "cannot be solved for x"),
     ("Real x;\nReal y;\nequation\nx = 1;\nend M;", 3, "no equation determines y"),
+    ("Real x = 1;\nReal x = 2;\nend M;", 3, "x: is declared twice"),
+    ("parameter Real x = 1;\nparameter Real x = 2;\nend M;", 3, "x: is declared twice"),
     ("Real x;\nequation\nx = 1;\nx = 2;\nend M;", 5, "determines nothing"),
     ("Real x;\nequation\nx = pre(x);\nend M;", 4, "needs discrete equations"),
     ("Real x;\nalgorithm\nx := 1;\nx := x + 1;\nend M;", 5, "the order of this algorithm matters at x"),

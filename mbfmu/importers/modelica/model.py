@@ -182,6 +182,8 @@ class Model(Instance):
             return
         old = self.content.components.get(name)
         if old is not None and "redeclare" not in component.prefixes:
+            if old.scope is node and old.component is not component:
+                raise fault(component.at, f"{name}: is declared twice; rename one of the two")
             if str(old.component.type) != str(component.type) and old.component.at != component.at:
                 raise fault(
                     component.at, f"{name}: is declared here and, otherwise, at {old.component.at}; rename one of them"
