@@ -297,6 +297,10 @@ class Events:
 
         return self._clauses.held(start, rule)
 
+    def kept(self, start: Any, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A value that any event may change: `rule` gives what it becomes, from what it was before."""
+        return self._clauses.held(start, rule)
+
     def pre(self, expression: Any) -> ca.SX:
         """The expression as it was before the event; between events, and for what events alone change, the same."""
         return self._clauses.pre(expression)
