@@ -250,6 +250,7 @@ class BooleanValue(Component):
     """Show the value of a Boolean in a diagram: here, as a variable of the FMU."""
 
     modelica_name = "Blocks.Interaction.Show.BooleanValue"
+    own_words = frozenset({"active"})
 
     use_activePort = Parameter(t.Boolean, True, "= true, if activePort enabled")
     active = Parameter(t.Boolean, False, "Boolean to visualize if use_activePort=false")

@@ -54,6 +54,9 @@ from mbfmu.modeling.types import (
 )
 from mbfmu.modeling.types import Orientation as OrientationType
 
+#: Cosines of half the angles from a quaternion that is kept: further away is an event, nearer it stays (_followed).
+FAR, NEAR = 0.5, 0.75
+
 
 def _select(self: Component) -> str:
     return "always" if self.enforceStates else "avoid"
@@ -272,12 +275,29 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         )
         draw_sphere(self, "sphere", self.frame_a, sphere, self.sphereColor, self.r_CM)
 
+    def _followed(self, R: Any) -> Any:
+        """Quaternion of R that is continuous while the model runs, where Q is no state.
+
+        Of Q and -Q it is the one nearer to a quaternion that is kept, which Q replaces when R has turned by 120 degrees
+        since: before half a turn, where both would be equally near. At the start it is the one nearer to the null
+        rotation.
+        """
+
+        def moved_on(before: Any) -> Any:
+            now = to_Q(R, before)
+            return ca.if_else(ca.dot(now, before) > NEAR, before, now)
+
+        guess = self.kept([0, 0, 0, 1], moved_on)
+        Q = to_Q(R, guess)
+        self.switch(ca.dot(Q, guess) - FAR, 1, 0)  # an event, at which the kept one moves on
+        return Q
+
     def _orientation_states(self) -> None:
         """Q or phi, where this body holds the orientation; dummies otherwise (Connections.isRoot in Modelica)."""
         if self.angles_fixed and not self.is_root:
             self.initially(equality_constraint(self.frame_a.R, self.R_start), "angles_start")
         if self.holds_orientation and self.useQuaternions:
-            self.Q = self.freeMotion.Q if self.is_root else to_Q(self.frame_a.R)
+            self.Q = self.freeMotion.Q if self.is_root else self._followed(self.frame_a.R)
         else:
             self.Q = [0, 0, 0, 1]
         if self.holds_orientation and not self.useQuaternions:

@@ -160,7 +160,6 @@ class MassWithStopAndFriction(PartialFriction, PartialTwoFlanges):
             # Below SLOW the stop lets go: the decay that is left needs no short steps.
             stopping=self.v**2 / (self.v**2 + SLOW**2) / IMPACT,
         )
-        self.energy(kinetic=self.m * self.v**2 / 2, dissipated=self.lossPower)
 
 
 __all__ = ["Brake", "MassWithStopAndFriction", "SupportFriction"]

@@ -54,6 +54,7 @@ class Events:
             ]
         )
         crossings, checks = constraints.without_dropped([crossings, checks])
+        _check_instants(values, parameters, times)
         settable = dict(_nonzero(values, parameters))
         of_time: list[bool] = []
         names: list[str] = []
@@ -84,6 +85,27 @@ class Events:
         return dataclasses.replace(
             self, crossings=crossings, times=nothing, assertions=nothing, messages=(), endings=()
         )
+
+
+def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> None:
+    """Refuse instants that depend on what changes between events: nobody could know them before.
+
+    Raises:
+        ModelError: there is one; the message names its component.
+    """
+    unknowns = values.unknowns
+    known = ca.veccat(unknowns.time, parameters.all, *unknowns.modes.values(), *unknowns.held.values())
+    hashes = {symbol.element_hash() for symbol in elements(known)}
+    if all(symbol.element_hash() in hashes for symbol in ca.symvar(times)):
+        return
+    for path, behaviour in values.behaviours.items():
+        for column in parameters.resolve(values.locals(path, behaviour.times)):
+            for symbol in ca.symvar(column):
+                if symbol.element_hash() not in hashes:
+                    raise ModelError(
+                        f"{path}: time_event at {column!s:.60} depends on {symbol}, which changes between events; give "
+                        "an instant of parameters and held values, or a switch, whose crossing is located"
+                    )
 
 
 def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:

@@ -25,6 +25,7 @@ from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
+    AtPart,
     Delayed,
     DiscreteState,
     Effort,
@@ -46,6 +47,7 @@ from mbfmu.modeling.leaves import (
     Time,
     Value,
 )
+from mbfmu.modeling.truths import is_truth
 from mbfmu.modeling.user_code import place, told
 
 
@@ -205,9 +207,23 @@ class Notes(LocalNames):
         return self.leaves[leaf]
 
     def assign(self, target: Target, value: Any) -> ca.SX:
-        """Take down what the equations assign to a target."""
+        """Take down what the equations assign to a target.
+
+        Raises:
+            ModelError: they have assigned something to it already, but for a load of 0.
+        """
+        before = self.targets.get(target)
+        self.once(before is None or (isinstance(target, Load) and before.is_zero()), f"{target} twice")
         self.targets[target] = expression = self.column(value, str(target))
         return expression
+
+    def once(self, is_first: bool, what: str) -> None:
+        """Refuse what only the last of two statements would have a say in."""
+        if not is_first:
+            raise ModelError(
+                f"{self.where}: the equations of {type(self.component).__name__} give {what}; say all of it in one "
+                "statement"
+            )
 
     def column(self, value: Any, what: str) -> ca.SX:
         """A value that the equations give, as SX.
@@ -232,6 +248,39 @@ class Notes(LocalNames):
     def assigned(self, target: Target) -> ca.SX:
         """What the equations have assigned to a target; KeyError where they have not."""
         return self.targets[target]
+
+    def base(self, leaf: Leaf) -> str:
+        """Base type of a leaf: "Boolean" and "Integer" for what is declared so, else "Real"."""
+        if isinstance(leaf, Mode) or leaf in self.clauses.truths:
+            return "Boolean"
+        component = self.component
+        if isinstance(leaf, AtPart | PartVariable):
+            for name in leaf.part.split("."):
+                component = component.parts.get(name, component)
+            leaf = leaf.leaf if isinstance(leaf, AtPart) else leaf
+        if not isinstance(leaf, Input | PartVariable | DiscreteState):
+            return "Real"
+        declared = component.ports().get(leaf.name) or component.declarations.get(leaf.name)
+        return declared.type.base if isinstance(declared, Signal | Variable) else "Real"
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """True for the symbol of a leaf that is 1 or 0."""
+        found = self.leaf_of.get(symbol.element_hash())
+        return found is not None and self.base(found[0]) == "Boolean"
+
+    def equation(self, expression: Any, what: str) -> ca.SX:
+        """An expression that is to be 0, as SX.
+
+        Raises:
+            ModelError: it is a comparison, or what `column` refuses.
+        """
+        column = self.column(expression, what)
+        if any(is_truth(element, self.is_boolean) for element in elements(column)):
+            raise ModelError(
+                f"{self.where}: {what} is the comparison {column!s:.60}, which is 1 or 0; give the difference of both "
+                "sides, which is to be 0"
+            )
+        return column
 
     def rate_of(self, expression: Any) -> ca.SX:
         """Time derivative of an expression in the leaves."""
@@ -475,6 +524,7 @@ class Scope(Events):
         Cut forces and torques follow: the joint itself takes no power, and each of its coordinates is driven by what
         its flanges and `effort` give.
         """
+        self._notes.once(self._notes.motion is None, "the relative motion twice")
         r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)
         v, z = self._notes.rate_of(r), self._notes.rate_of(w)
         self._notes.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._notes.rate_of(v), "z": z}
@@ -490,14 +540,14 @@ class Scope(Events):
         The forces that keep it follow from the principle of virtual power. A relation between temperatures of heat
         ports is kept by a heat flow through them.
         """
-        self._notes.relations.append(self._notes.column(expression, "a relation"))
+        self._notes.relations.append(self._notes.equation(expression, "a relation"))
 
     def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
         """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
         if position is not None:
-            position = self._notes.column(position, "a constraint")
+            position = self._notes.equation(position, "a constraint")
             velocity = self._notes.rate_of(position)
-        velocity = self._notes.column(velocity, "a constraint")
+        velocity = self._notes.equation(velocity, "a constraint")
         self._notes.constraints.append(
             Constraint(
                 multipliers,
@@ -514,7 +564,7 @@ class Scope(Events):
         The condition is differentiated until the signal has an effect on it; what it says of states is kept, too.
         """
         found = ca.SX(0, 1)
-        for element in elements(self._notes.column(condition, "a condition")):
+        for element in elements(self._notes.equation(condition, "what implies a signal")):
             found = ca.vertcat(found, self._notes.leaf(Implied(len(self._notes.conditions))))
             self._notes.conditions.append(element)
         return found
@@ -528,22 +578,39 @@ class Scope(Events):
 
     def initially(self, expression: Any, name: str = "initial equation") -> None:
         """expression = 0 holds at the start."""
-        self._notes.initial.append((self._notes.column(expression, name), name))
+        self._notes.initial.append((self._notes.equation(expression, name), name))
 
     def require(self, expression: Any, message: str) -> None:
-        """expression >= 0 must hold while the model runs; `message` says what is wrong and what to do."""
-        self._notes.checks.append((self._notes.column(expression, "a requirement"), message))
+        """A condition, or expression >= 0, must hold while the model runs.
+
+        `message` says what is wrong and what to do.
+        """
+        column = self._notes.column(expression, "a requirement")
+        wholly = isinstance(expression, bool | np.bool_)
+        margins = (e - 0.5 if wholly or is_truth(e, self._notes.is_boolean) else e for e in elements(column))
+        self._notes.checks.append((ca.vertcat(ca.SX(0, 1), *margins), message))
 
     def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
-        """`then` while expression >= 0, else `otherwise`: the crossing is located, the integrator restarts there.
+        """`then` while a condition holds, or expression >= 0, else `otherwise`.
 
-        A switch with hysteresis gives a function for the expression: it gets the switch's present mode, 1 or 0.
+        The crossing is located, the integrator restarts there. A condition is a comparison such as `self.u < 1`, what
+        logic makes of such, or a Boolean. A switch with hysteresis gives a function for it: it gets the switch's
+        present mode, 1 or 0.
         """
+        if self._is_truth(expression):
+            return ca.if_else(self._condition(expression) > 0.5, column(then), column(otherwise))
         index = len(self._notes.switches)
         mode = self._notes.leaf(Mode(index))
         if callable(expression) and not hasattr(expression, "is_symbolic"):
             expression = expression(mode)
+            margin = 0.5 if self._is_truth(expression) else 0.0  # a truth that may depend on this very mode
+            expression = self._notes.column(expression, "the condition of a switch") - margin
         expression = self._notes.column(expression, "the condition of a switch")
+        if expression.numel() != 1:
+            raise ModelError(
+                f"{self._component.where}: the condition of a switch has {expression.numel()} elements; it is one "
+                "number, or one truth"
+            )
         self._notes.switches.append(expression)
         self._notes.of_time.append(self._waits_for_instant(expression))
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
@@ -566,7 +633,12 @@ class Scope(Events):
         An instant is a function of parameters and held values, and of time where it is the next of a series: those that
         lie after `self.time` count.
         """
-        self._notes.times.append(self._notes.column(instant, "an instant"))
+        instant = self._notes.column(instant, "an instant")
+        if any(is_truth(element, self._notes.is_boolean) for element in elements(instant)):
+            raise ModelError(
+                f"{self._component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
+            )
+        self._notes.times.append(instant)
 
     def delay(self, signal: Any, time: Any, longest: Any = None) -> ca.SX:
         """The signal as it was `time` seconds ago; what it was at the start, as long as the start is less ago.
@@ -591,13 +663,12 @@ class Scope(Events):
 
     def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
         """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
-        potential feeds into it [W]."""
-        self._notes.energies.update(
-            kinetic=column(kinetic),
-            potential=column(potential),
-            dissipated=column(dissipated),
-            supplied=column(supplied),
-        )
+        potential feeds into it [W]; each of them once, in one call or several."""
+        given = {"kinetic": kinetic, "potential": potential, "dissipated": dissipated, "supplied": supplied}
+        for name, value in given.items():
+            before, expression = self._notes.energies.get(name, ca.SX.zeros(1)), column(value)
+            self._notes.once(before.is_zero() or expression.is_zero(), f"{name} energy twice")
+            self._notes.energies[name] = before + expression
 
     def on_top(self, kinetic: Any, message: str) -> None:
         """Kinetic energy [J] that the equations of motion add to that of other components, where it may be negative.
@@ -614,9 +685,9 @@ def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scop
     """A fresh scope of some kind that stands for the component and takes down in `notes`; the component stays as is."""
     cls = type(component)
     if (kind, cls) not in _scope_classes:
-        _scope_classes[kind, cls] = type(
-            cls.__name__, (kind, cls), {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
-        )
+        own = {name: cls.declarations[name] for name in cls.own_words}
+        methods = {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
+        _scope_classes[kind, cls] = type(cls.__name__, (kind, cls), methods | own)
     scope: Any = object.__new__(_scope_classes[kind, cls])
     scope._start_scope(component, facts, notes)
     return scope

@@ -17,6 +17,7 @@ import casadi as ca
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import DiscreteState, Variable
+from mbfmu.modeling.truths import is_truth
 
 
 @dataclasses.dataclass(frozen=True)
@@ -79,6 +80,14 @@ class Noted(Protocol):
         """Leaves of an expression."""
         ...
 
+    def base(self, leaf: leaves.Leaf) -> str:
+        """Base type of a leaf."""
+        ...
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """True for the symbol of a leaf that is 1 or 0."""
+        ...
+
 
 class Clauses:
     """What the equations of a component say about events, as it is taken down."""
@@ -90,6 +99,8 @@ class Clauses:
         self.resets: list[Reset] = []
         self._given: dict[leaves.DiscreteState, list[tuple[ca.SX, ca.SX]]] = {}
         self._held: list[tuple[leaves.Held, ca.SX, ca.SX]] = []
+        #: Which of what is held is 1 or 0, a condition.
+        self.truths: set[leaves.Held] = set()
         self._started: Event | None = None
         self._start_time: ca.SX | None = None
 
@@ -115,6 +126,11 @@ class Clauses:
         self._held[leaf.index] = (leaf, begin, value)
         return symbol
 
+    def truth(self, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A condition that is held, false before the start."""
+        self.truths.add(leaves.Held(len(self._held)))
+        return self.held(0.0, rule)
+
     def initial(self) -> Event:
         """The event of the start."""
         if self._started is None:
@@ -128,6 +144,12 @@ class Clauses:
             started = self.initial().active
             self._start_time = self.held(0.0, lambda before: ca.if_else(started, time, before))
         return self._start_time
+
+    @property
+    def of_start(self) -> frozenset[leaves.Leaf]:
+        """The leaves that `start_time` consists of."""
+        found = [] if self._start_time is None else self._notes.leaves_in(self._start_time)
+        return frozenset(leaf for leaf, *_ in found)
 
     def give(self, leaf: leaves.DiscreteState, active: ca.SX, value: ca.SX) -> None:
         """A discrete state gets a value at an event; of several events at one instant the first one counts."""
@@ -166,6 +188,10 @@ class Events:
         """`then` while expression >= 0, else `otherwise`."""
         raise NotImplementedError
 
+    def require(self, expression: Any, message: str) -> None:
+        """A condition must hold."""
+        raise NotImplementedError
+
     def time_event(self, instant: Any) -> None:
         """Something happens at this instant."""
         raise NotImplementedError
@@ -190,9 +216,7 @@ class Events:
 
     def change(self, value: Any) -> Event:
         """A discrete value (a condition or whole number) becomes another one."""
-        value = self._notes.column(value, "a value that changes")
-        if value.op() in (ca.OP_LT, ca.OP_LE, ca.OP_NOT, ca.OP_AND, ca.OP_OR):
-            value = self._condition(value)
+        value = self._condition(value) if self._is_truth(value) else self._notes.column(value, "a value that changes")
         known = self._clauses.held(ca.SX.zeros(value.numel()), lambda before: value)
         differs = ca.sum1(self.pre(known) != value) > 0
         return Event(ca.logic_and(differs, ca.logic_not(self.initial.active)))
@@ -200,9 +224,14 @@ class Events:
     def sample(self, start: Any, interval: Any) -> Event:
         """The instants start + i interval (i = 0, 1, ...), from the start of a run on.
 
-        Where several have passed at once, with steps of a fixed length, the last one counts.
+        Both are numbers or parameters that stay as they are while the model runs; `start` may count from
+        `self.start_time`. Where several have passed at once, with steps of a fixed length, the last one counts.
+
+        Raises:
+            ModelError: one of them changes while the model runs, or the interval is not positive. Of an interval that
+                parameters give, a run says so when it starts.
         """
-        start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
+        start, interval = self._series(start, interval)
         passed = ca.floor((self.time - start) / interval + 1e-9)  # i of the last instant; rounding must not lose it
         waiting = ca.fmax(passed + 1 - (self.time <= start + passed * interval + 1e-9 * interval), 0)
         due = self._clauses.held(  # the number of instants that were; -1: not started yet
@@ -214,7 +243,7 @@ class Events:
 
     def active(self, event: Event) -> ca.SX:
         """1 while the event is being handled, else 0: a signal by which it becomes one of others."""
-        return self._clauses.held(0.0, lambda before: event.active)
+        return self._clauses.truth(lambda before: event.active)
 
     # -- what they do
 
@@ -268,11 +297,38 @@ class Events:
 
         return self._clauses.held(start, rule)
 
+    def kept(self, start: Any, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A value that any event may change: `rule` gives what it becomes, from what it was before."""
+        return self._clauses.held(start, rule)
+
     def pre(self, expression: Any) -> ca.SX:
         """The expression as it was before the event; between events, and for what events alone change, the same."""
         return self._clauses.pre(expression)
 
     # -- helpers
+
+    def _series(self, start: Any, interval: Any) -> tuple[ca.SX, ca.SX]:
+        """Start and interval of sampling, checked; the interval is positive where it is used."""
+        where = f"{self._component.where}: sample({start!s:.40}, {interval!s:.40})"
+        start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
+        for value, what, allowed in ((start, "start", self._clauses.of_start), (interval, "interval", frozenset())):
+            if value.numel() != 1:
+                raise ModelError(f"{where}: its {what} has {value.numel()} elements; give one number, in s")
+            changing = [leaf for leaf, *_ in self._notes.leaves_in(value) if leaf not in allowed]
+            changing += tunable_in(self._component, value)
+            if changing:
+                raise ModelError(
+                    f"{where}: its {what} depends on {changing[0]}, which changes while the model runs, and samples "
+                    "would be lost; give a number or a parameter that is not tunable"
+                )
+            if is_truth(value, self._notes.is_boolean):
+                raise ModelError(f"{where}: its {what} is a comparison; give a time, in s")
+        if interval.is_constant():
+            if not float(interval) > 0:
+                raise ModelError(f"{where}: its interval is not positive; give the time between samples, in s")
+            return start, interval
+        self.require(interval > 0, f"the interval {interval!s:.40} of sampling must be > 0 s")
+        return start, ca.if_else(interval > 0, interval, 1)
 
     @property
     def _clauses(self) -> Clauses:
@@ -288,13 +344,29 @@ class Events:
             active = ca.logic_or(active, other)
         return active
 
+    def _is_truth(self, value: Any) -> bool:
+        """True for what is 1 or 0, and never a number whose sign says something."""
+        return isinstance(value, Event) or is_truth(value, self._notes.is_boolean)
+
     def _condition(self, condition: Any) -> ca.SX:
         """A condition as 1 or 0 that changes at events only: comparisons become switches, signals are true from 0.5."""
         if isinstance(condition, Event):
             raise ModelError(f"{self._component.where}: an event is given where a condition is needed")
+        known = self._is_truth(condition)
         condition = self._notes.column(condition, "a condition")
         if condition.numel() != 1:
             raise ModelError(f"{self._component.where}: a condition has {condition.numel()} elements; it is one truth")
+        if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
+            return condition >= 0.5
+        if not known and not condition.is_symbolic():
+            raise ModelError(
+                f"{self._component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
+                "give a comparison, such as self.u >= 1"
+            )
+        return self._joined(condition)
+
+    def _joined(self, condition: ca.SX) -> ca.SX:
+        """What is made of comparisons, with a switch for each of them."""
         if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
             return condition >= 0.5
         operation = condition.op()
@@ -303,12 +375,28 @@ class Events:
             return 1 - self._located(parts[0] - parts[1])
         if operation == ca.OP_LE:
             return self._located(parts[1] - parts[0])
+        if operation in (ca.OP_EQ, ca.OP_NE):
+            same = self._same(parts[0], parts[1])
+            return same if operation == ca.OP_EQ else ca.logic_not(same)
         if operation == ca.OP_NOT:
-            return ca.logic_not(self._condition(parts[0]))
-        if operation in (ca.OP_AND, ca.OP_OR):
-            join = ca.logic_and if operation == ca.OP_AND else ca.logic_or
-            return join(self._condition(parts[0]), self._condition(parts[1]))
+            return ca.logic_not(self._joined(parts[0]))
+        if operation == ca.OP_SUB:
+            return ca.logic_not(self._joined(parts[1]))
+        if operation in (ca.OP_AND, ca.OP_MUL, ca.OP_FMIN, ca.OP_IF_ELSE_ZERO):
+            return ca.logic_and(self._joined(parts[0]), self._joined(parts[1]))
+        if operation in (ca.OP_OR, ca.OP_FMAX, ca.OP_ADD):
+            return ca.logic_or(self._joined(parts[0]), self._joined(parts[1]))
         return self._located(condition - 0.5)
+
+    def _same(self, one: ca.SX, other: ca.SX) -> ca.SX:
+        """1 while two whole numbers, or two truths, are equal."""
+        for leaf, *_ in self._notes.leaves_in(ca.vertcat(one, other)):
+            if not (leaf.is_discrete or self._notes.base(leaf) in ("Integer", "Boolean")):
+                raise ModelError(
+                    f"{self._component.where}: {one!s:.40} == {other!s:.40} compares what changes between events, "
+                    f"{leaf}, and would be true for an instant that no step meets; use <, <=, > or >="
+                )
+        return self._located(0.5 - ca.fabs(one - other))
 
     def _located(self, expression: ca.SX) -> ca.SX:
         """1 while the expression is not negative; its crossing is found in time."""
@@ -322,6 +410,24 @@ class Events:
                 )
             self.time_event(-ca.substitute(expression, self.time, 0) / slope)
         return self.switch(expression, 1.0, 0.0)
+
+
+def tunable_in(component: Any, expression: ca.SX) -> list[str]:
+    """Tunable parameters that an expression depends on, also where an owner gives them to a parameter."""
+    if component is None or expression.is_constant():
+        return []
+    symbols = {symbol.element_hash() for symbol in ca.symvar(expression)}
+    found: list[str] = []
+    for name, symbol in list(component._symbols.items()):
+        declaration = component.parameter(name)
+        if declaration is None or symbols.isdisjoint(element.element_hash() for element in symbol.elements()):
+            continue
+        value = component.value(name)
+        if isinstance(value, ca.SX):
+            found += [*tunable_in(component, value), *tunable_in(component.part_of, value)]
+        elif declaration.tunable:
+            found.append(f"{component.where}.{name}")
+    return found
 
 
 def _is_function(value: Any) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component, shown
 from mbfmu.modeling.connectors import Connector, Reference, Signal, SignalOutput
-from mbfmu.modeling.declarations import checked_numbers, truths_as_numbers
+from mbfmu.modeling.declarations import Declaration, checked_numbers, truths_as_numbers
 from mbfmu.modeling.figures import Drawn
 from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
@@ -209,9 +209,19 @@ class Assembly(Component):
             object.__setattr__(self, name, float(value))
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
-        super().__init_subclass__(**kwargs)
         for name, value in vars(cls).items():
+            if isinstance(value, Declaration) and name in vars(Assembly):
+                raise ModelError(
+                    f"{cls.__name__}: {name!r} is part of what every assembly has, and cannot be declared; choose "
+                    "another name"
+                )
             _refuse_misspelt(cls.__name__, name, value)
+        super().__init_subclass__(**kwargs)
+
+    @classmethod
+    def _is_word(cls, name: str) -> bool:
+        """The same, but for the start of the experiment."""
+        return name not in EXPERIMENT and super()._is_word(name)
 
 
 def _refuse_misspelt(where: str, name: str, value: Any) -> None:

@@ -84,8 +84,16 @@ def _components_in(value: Any) -> Iterator[Component]:
         yield from _components_in(value.ravel().tolist())
 
 
-def _is_ours(cls: type, name: str) -> bool:
-    return isinstance(vars(cls).get(name), property | FunctionType)
+#: Words of equations and pictures (mbfmu.dynamics.scope, .drawing): they mean the same in all components.
+VOCABULARY = frozenset(
+    {
+        *("time", "start_time", "world", "der", "pre", "is_connected", "is_root", "holds_orientation"),
+        *("relation", "constrain", "implied", "relative_motion", "effort", "with_rate", "delay", "initially"),
+        *("switch", "time_event", "require", "terminate", "energy", "on_top"),
+        *("initial", "edge", "change", "sample", "active", "when", "reinit", "hold", "kept"),
+        *("draw_arrow", "draw_axes", "draw_lines", "draw_shape", "draw_surface", "is_positive"),
+    }
+)
 
 
 class _Computed:
@@ -134,13 +142,15 @@ class Component:
     copy_obstacle: ClassVar[str | None] = None
     #: True where anything may be kept in attributes of an instance that is a part already.
     takes_attributes: ClassVar[bool] = False
+    #: Words of the vocabulary that the class declares itself, since Modelica has them so, and that it does without.
+    own_words: ClassVar[frozenset[str]] = frozenset()
 
     __signature__ = _Signature()
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name, value in vars(cls).items():
-            if isinstance(value, Declaration) and _is_ours(Component, name):
+            if isinstance(value, Declaration) and name in vars(Component):
                 raise ModelError(
                     f"{cls.__name__}: {name!r} is part of what every component has, and cannot be declared; choose "
                     "another name"
@@ -148,7 +158,19 @@ class Component:
         declarations: dict[str, Declaration] = {}
         for base in reversed(cls.__mro__):
             declarations |= {k: v for k, v in vars(base).items() if isinstance(v, Declaration)}
+        for name in (*declarations, *vars(cls)):
+            if cls._is_word(name):
+                raise ModelError(
+                    f"{cls.__name__}: {name!r} is a word of equations, self.{name}, and cannot be anything else there; "
+                    "choose another name"
+                )
         cls._take_declarations(declarations)
+
+    @classmethod
+    def _is_word(cls, name: str) -> bool:
+        """True where equations or pictures of the class would not see an attribute, for a word of theirs."""
+        speaks = hasattr(cls, "equations") or cls.visualize is not Component.visualize
+        return speaks and name in VOCABULARY - cls.own_words
 
     @classmethod
     def _take_declarations(cls, declarations: dict[str, Declaration]) -> None:
@@ -298,6 +320,12 @@ class Component:
                         f"{self.where}.{name}: the {type(part).__name__} in it is no part of {self.where}; assign each "
                         "component to an attribute, or a complete list of them, or use add(name, component)"
                     )
+            parts = self._parts_in(name) if isinstance(value, list) and value else []
+            if parts and (len(parts) != len(value) or any(a is not b for a, b in zip(parts, value, strict=True))):
+                raise ModelError(
+                    f"{self.where}.{name}: the list has been changed since it was assigned, and its {len(parts)} "
+                    "components have not; assign a complete list"
+                )
         lost = sorted(self._asked - set(self._values))
         if lost:
             raise ModelError(
@@ -461,19 +489,26 @@ class Component:
                 f"{self.where}: {name!r} is part of what every component has, and cannot be assigned; choose another "
                 "name"
             )
+        if self._is_word(name) and (not of_component or isinstance(value, Port)):
+            raise ModelError(
+                f"{self.where}: {name!r} is a word of equations, self.{name}, and cannot be assigned; choose another "
+                "name"
+            )
         if inspect.isclass(value) and issubclass(value, Component):
             raise ModelError(f"{self.where}.{name}: is the class {value.__name__}; make one, {value.__name__}(...)")
+        self._refuse_to_lose(name, value)
         if name in self.declarations:
             super().__setattr__(name, value)
         elif isinstance(value, Component):
             self._own(name, value)
+            self.__dict__.pop(name, None)  # what may have stood there before, such as None
         elif of_component and isinstance(value, list | tuple):
             wrong = [v for v in value if not isinstance(v, Component)]
             if wrong:
                 raise ModelError(f"{self.where}.{name}: a list of components has {shown(wrong[0])} in it; leave it out")
             for i, part in enumerate(value, start=1):
                 self._own(f"{name}[{i}]", part)
-            for i in range(len(value), len(self.__dict__.get(name, ()))):  # of a longer list before
+            for i in range(len(value), len(self._parts_in(name))):  # of a longer list before
                 self._parts.pop(f"{name}[{i + 1}]").__dict__["_owner"] = None
             self.__dict__[name] = list(value)
         elif isinstance(value, Port):
@@ -482,6 +517,33 @@ class Component:
         else:
             self._refuse_unknown(name, value)
             super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        self._refuse_to_lose(name, None)
+        super().__delattr__(name)
+
+    def _parts_in(self, name: str) -> list[Component]:
+        """The parts `name[1]`, `name[2]` ... that a list of components in this attribute has become."""
+        found: list[Component] = []
+        while f"{name}[{len(found) + 1}]" in self._parts:
+            found.append(self._parts[f"{name}[{len(found) + 1}]"])
+        return found
+
+    def _refuse_to_lose(self, name: str, value: Any) -> None:
+        """Refuse something else in place of a part, a list of parts or a connector: the model would keep these."""
+        listed = isinstance(value, list | tuple) and any(isinstance(v, Component) for v in value)
+        kept: Any = None
+        if name in self._parts and not isinstance(value, Component):
+            kept = f"the component {self._parts[name].title}"
+        elif name in self._ports and not isinstance(value, Port):
+            kept = f"the connector {self._ports[name].name}"
+        elif not listed and isinstance(self.__dict__.get(name), list) and self._parts_in(name):
+            kept = f"a list of {len(self._parts_in(name))} components"
+        if kept is not None:
+            raise ModelError(
+                f"{self.where}.{name} = {value!r:.40}: it is {kept}, which the model would keep; leave that out where "
+                "it is made, or choose another name"
+            )
 
     def _refuse_unknown(self, name: str, value: Any) -> None:
         """Refuse an attribute that an assembly gives to one of its parts and that means nothing to this: a misspelling.
@@ -572,6 +634,8 @@ class Component:
             part.modify(**value)
 
     def _rebuild(self) -> None:
+        for name in [name for name, value in vars(self).items() if isinstance(value, list) and self._parts_in(name)]:
+            del self.__dict__[name]
         self._parts.clear()
         self._connections.clear()
         vars(self)["_rebuilding"] = True

@@ -622,6 +622,47 @@ def test_inputs_with_values_of_their_own_outputs_read_beside_connections_and_ord
     assert final(assembly, *names, stop=1.0) == pytest.approx([4, 7, 2, 4, 8, 10])
 
 
+@pytest.mark.parametrize("name", ["start_time", "switch", "energy", "equations", "build", "value", "tolerance"])
+def test_names_that_mean_something_in_python(read: Read, name: str) -> None:
+    assembly = read(f"""
+        model M
+          model S
+            parameter Real {name} = 3;
+            Real x(start=1, fixed=true);
+          equation
+            der(x) = {name};
+          end S;
+          S s({name}=4), o;
+          parameter Real {name} = 5;
+          Real y = {name}*time;
+        end M;""")
+    assert final(assembly, "s.x", "o.x", "y", f"s.{name}", name, stop=1.0) == pytest.approx([5, 4, 5, 4, 5])
+
+
+@pytest.mark.parametrize(
+    ("condition", "holds"),
+    [
+        ("late == true", lambda t: t > 0.4),
+        ("late <> early", lambda t: (t < 0.2) | (t > 0.4)),
+        ("late == (not early)", lambda t: (t < 0.2) | (t > 0.4)),
+        ("not (late or early)", lambda t: (t > 0.2) & (t < 0.4)),
+        ("late < true", lambda t: t < 0.4),
+    ],
+)
+def test_conditions_of_booleans(read: Read, condition: str, holds: Callable[[Any], Any]) -> None:
+    assembly = read(f"""
+        model M
+          Real x(start=0, fixed=true), y;
+          Boolean early = x < 0.2, late = x > 0.4;
+        equation
+          der(x) = 1;
+          y = if {condition} then 1 else 2;
+        end M;""")
+    result = mbfmu.simulate(assembly, 0.63, step=0.07)
+    truth = holds(np.asarray(result.time))
+    np.testing.assert_array_equal(result["y"], np.where(truth, 1, 2))
+
+
 def test_files_of_packages_and_the_library_s_own_text_beside_the_model(tmp_path: pathlib.Path) -> None:
     texts = {
         "Modelica/Mechanics/Rotational/Interfaces/Flange.mo": "connector Flange Real phi; end Flange;",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,7 +11,17 @@ import pytest
 import mbfmu
 from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, rotational, translational
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly, Frame_a, RealInput, RotationalFlange, Start, TranslationalFlange
+from mbfmu.modeling import (
+    Assembly,
+    Component,
+    Frame_a,
+    Parameter,
+    RealInput,
+    RotationalFlange,
+    Start,
+    TranslationalFlange,
+)
+from mbfmu.modeling import types as t
 
 
 def rod(m: float = 1.0) -> Body:
@@ -359,3 +370,73 @@ def test_notebooks_show_little_of_much():
     assert "<td>cylinder1</td><td>Cylinder_analytic_CAD</td>" in shown[0] or "<td>cylinder1</td>" in shown[0]
     assert "degrees of freedom" in shown[1] or "degree of freedom" in shown[1]
     assert all(len(text) < 5000 and text.count("<div>") == text.count("</div>") for text in shown)
+
+
+class Arm(Assembly):
+    def __init__(self) -> None:
+        self.world = World()
+        self.joint = Revolute(phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
+        self.u = RealInput("Nothing")
+        self.load = Body(m=1.0, r_CM=(0.5, 0, 0))
+        self.more = [Body(m=1.0, r_CM=(0.1, 0, 0)), Body(m=2.0, r_CM=(0.1, 0, 0))]
+        self.connect(self.world.frame_b, self.joint.frame_a)
+        for body in (self.load, *self.more):
+            self.connect(self.joint.frame_b, body.frame_a)
+
+
+@pytest.mark.parametrize("name", ["load", "more", "u"])
+@pytest.mark.parametrize("value", [None, 3.0, "nothing", []])
+def test_part_list_and_connector_are_not_lost_to_something_else(name: str, value: Any) -> None:
+    """The attribute would be gone, and the part would stay in the model."""
+    arm = Arm()
+    with pytest.raises(ModelError, match=rf"Arm\.{name} = .*which the model would keep"):
+        setattr(arm, name, value)
+    with pytest.raises(ModelError, match=rf"Arm\.{name} = None: .*which the model would keep"):
+        delattr(arm, name)
+    assert set(arm.parts) == {"world", "joint", "load", "more[1]", "more[2]"}
+
+
+def test_list_of_parts_and_part_do_not_take_each_other_s_name() -> None:
+    arm = Arm()
+    with pytest.raises(ModelError, match="it is a list of 2 components"):
+        arm.more = Body(m=1.0, r_CM=(0.5, 0, 0))
+    with pytest.raises(ModelError, match=r"it is the component load \(Body\)"):
+        arm.load = [Body(m=1.0, r_CM=(0.5, 0, 0))]
+
+
+def test_list_of_parts_that_was_changed_is_refused() -> None:
+    arm = Arm()
+    arm.more.pop()
+    with pytest.raises(ModelError, match=r"Arm\.more: the list has been changed"):
+        mbfmu.System.of(arm)
+    arm = Arm()
+    arm.more.reverse()
+    with pytest.raises(ModelError, match=r"Arm\.more: the list has been changed"):
+        mbfmu.System.of(arm)
+
+
+def test_attribute_may_be_none_before_it_is_a_part() -> None:
+    class Late(Arm):
+        def __init__(self) -> None:
+            self.late = None
+            super().__init__()
+            self.late = Body(m=3.0, r_CM=(0.1, 0, 0))
+            self.connect(self.joint.frame_b, self.late.frame_a)
+
+    late = Late()
+    assert late.late is late.parts["late"]
+    assert mbfmu.simulate(late, 0.1)["late.m"][0] == 3.0
+
+
+def test_list_of_parts_follows_its_structural_parameter() -> None:
+    class Chain(Component):
+        n = Parameter(t.Integer, 3, "Number of bodies")
+
+        def build(self) -> None:
+            self.body = [Body(m=1.0 + i, r_CM=(0.1, 0, 0)) for i in range(self.n)]
+
+    chain = Chain()
+    for n in (2, 4, 1):
+        chain.n = n
+        assert list(chain.parts) == [f"body[{i + 1}]" for i in range(n)]
+        assert chain.body == list(chain.parts.values())

@@ -11,9 +11,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import mbfmu
+from mbfmu.components.blocks import BooleanValue
+from mbfmu.dynamics.drawing import Drawing
+from mbfmu.dynamics.scope import Scope
+from mbfmu.dynamics.when import Events
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Component, Final, Frame_a, Parameter, RealInput, Start, State, Variable, required
+from mbfmu.modeling import (
+    Assembly,
+    Component,
+    Final,
+    Frame_a,
+    Parameter,
+    RealInput,
+    RealOutput,
+    Start,
+    State,
+    Variable,
+    required,
+)
 from mbfmu.modeling import types as t
+from mbfmu.modeling.component import VOCABULARY
 
 
 class Gadget(Component):
@@ -209,3 +227,54 @@ class Special(Gadget):
 
     gain = Parameter(t.Real, 3.0, "Gain")
     extra = Parameter(t.Real, 0.0, "Another one")
+
+
+def test_words_of_equations_are_those_of_the_scope() -> None:
+    words = {name for kind in (Events, Scope, Drawing) for name in vars(kind) if not name.startswith("_")}
+    assert words | {"der"} == VOCABULARY
+
+
+@pytest.mark.parametrize("name", sorted(VOCABULARY))
+def test_words_of_equations_cannot_be_declared(name: str) -> None:
+    """They would be ignored: self.time is the time, whatever a parameter of this name is."""
+
+    def equations(scope: Any) -> None:
+        scope.y = scope.u
+
+    words = {"u": RealInput("Input"), "y": RealOutput("Output"), "equations": equations}
+    for value in (Parameter(t.Time, 3.0, "Mine"), Variable(t.Time, "Mine"), RealInput("Mine"), lambda self: 3.0):
+        with pytest.raises(ModelError, match=f"Block: '{name}' is a word of equations, self.{name}"):
+            type("Block", (Component,), {**words, name: value})
+    component = type("Block", (Component,), words)()
+    for value in (3.0, RealInput("Mine")):
+        with pytest.raises(ModelError, match=f"Block: '{name}' is a word of equations.*cannot be assigned"):
+            setattr(component, name, value)
+    inherited = type("Partial", (Component,), {name: Parameter(t.Time, 3.0, "Mine")})
+    with pytest.raises(ModelError, match=f"'{name}' is a word of equations"):
+        type("Block", (inherited,), words)
+
+
+@pytest.mark.parametrize("name", ["start_time", "tolerance", "interval", "solver", "inputs", "output", "notes", "name"])
+def test_what_every_assembly_has_cannot_be_declared(name: str) -> None:
+    with pytest.raises(ModelError, match=f"M: '{name}' is part of what every assembly has"):
+        type("M", (Assembly,), {name: Parameter(t.Real, 3.0, "Mine")})
+
+
+def test_parts_may_have_names_like_words_of_equations() -> None:
+    class M(Assembly):
+        start_time = 0.5
+
+        def __init__(self) -> None:
+            self.switch = Holder()
+
+    assert M().switch.path == "switch"
+
+
+def test_class_that_has_a_word_as_modelica_has_it_reads_what_it_declares() -> None:
+    for value in (True, False):
+
+        class M(Assembly):
+            def __init__(self, value: bool = value) -> None:
+                self.shown = BooleanValue(use_activePort=False, active=value)
+
+        assert mbfmu.simulate(M(), 0.1)["shown.showActive"][-1] == value

@@ -15,7 +15,7 @@ import casadi as ca
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
-from mbfmu.importers.modelica.evaluate import Environment, evaluate, subscripted
+from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate, subscripted
 from mbfmu.importers.modelica.syntax import fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, State
@@ -61,6 +61,10 @@ class Equations:
     def time(self) -> Any:
         """Time [s]."""
         return self.scope.time
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """False for what is known to be a number."""
+        return symbol.element_hash() not in self.scope._notes.leaf_of or self.scope._notes.is_boolean(symbol)
 
     def compare(self, sign: str, difference: Any) -> Any:
         """1 where `difference sign 0` holds, else 0; an event where that changes."""
@@ -583,21 +587,21 @@ class Equations:
             )
         if name != ("assert",) or len(call.arguments) < 2:
             raise fault(call.at, f"{call.function}: this call is no equation that is translated")
-        condition = call.arguments[0]
+        decides = call.arguments[0]
         message = "the condition of an assert is violated"
         if isinstance(call.arguments[1], s.Literal):
             message = str(call.arguments[1].value)
         message = f"{call.at}: {message}"
-        if isinstance(condition, s.Operation) and condition.operator in ("<", "<=", ">", ">="):
-            a, b = (evaluate(o, env) for o in condition.operands)
+        if isinstance(decides, s.Operation) and decides.operator in ("<", "<=", ">", ">="):
+            a, b = (evaluate(o, env) for o in decides.operands)
             if values.is_number(a) and values.is_number(b):
-                distance = a - b if condition.operator in (">", ">=") else b - a
+                distance = a - b if decides.operator in (">", ">=") else b - a
                 if is_symbolic(distance):
                     self.scope.require(distance, message)
                 elif distance < 0:
                     raise ModelError(message)
                 return
-        value = evaluate(condition, env)
+        value = condition(decides, env)
         if value is False:
             raise ModelError(message)
         if is_symbolic(value):

@@ -20,6 +20,7 @@ from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import Wrong, array, is_symbolic
 from mbfmu.modeling.component import near
+from mbfmu.modeling.truths import is_truth
 
 #: Functions that only a simulator of discrete equations has.
 _DISCRETE = (
@@ -102,6 +103,30 @@ def truth(node: s.Node, env: Environment) -> bool:
     if not isinstance(value, bool):
         raise fault(node.at, f"{s.text(node)}: is {values.describe(value)}; a condition is true or false")
     return value
+
+
+def condition(node: s.Node, env: Environment) -> Any:
+    """Value of a condition: true, false, or an expression of comparisons and Booleans, 1 or 0.
+
+    Raises:
+        ModelError: it is a number, whose sign or size says nothing.
+    """
+    value = evaluate(node, env)
+    for element in values.flat(value):
+        if is_symbolic(element) and not _is_truth(element, env):
+            raise fault(node.at, f"{s.text(node)}: is a number; a condition is true or false, such as x > 0")
+    return value
+
+
+def _is_truth(value: Any, env: Environment) -> bool:
+    return is_truth(value, lambda symbol: _is_boolean(symbol, env))
+
+
+def _is_boolean(symbol: ca.SX, env: Environment) -> bool:
+    """False for parameters, whose Booleans are no symbols, and for what the model declares otherwise."""
+    if env.session.is_parameter(symbol):
+        return False
+    return env.equations is None or env.equations.is_boolean(symbol)
 
 
 def whole(node: s.Node, env: Environment) -> int:
@@ -207,9 +232,9 @@ def _end(node: s.EndIndex, env: Environment) -> Any:
 
 
 def _conditional(node: s.Conditional, env: Environment) -> Any:
-    (condition, then), *rest = node.branches
+    (decides, then), *rest = node.branches
     otherwise = dataclasses.replace(node, branches=tuple(rest)) if rest else node.otherwise
-    value = evaluate(condition, env)
+    value = condition(decides, env)
     if isinstance(value, bool):
         return evaluate(then if value else otherwise, env)
     if not is_symbolic(value):
@@ -242,10 +267,10 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
 def _operation(node: s.Operation, env: Environment) -> Any:
     sign, operands = node.operator, node.operands
     if sign in ("and", "or"):
-        return _logical(sign, evaluate(operands[0], env), operands[1], env)
-    parts = [evaluate(o, env) for o in operands]
+        return _logical(sign, condition(operands[0], env), operands[1], env)
     if sign == "not":
-        return values.elementwise(_negation, parts[0])
+        return values.elementwise(_negation, condition(operands[0], env))
+    parts = [evaluate(o, env) for o in operands]
     if len(parts) == 1:
         return values.elementwise(_plus_sign, parts[0]) if sign in ("+", ".+") else values.negate(parts[0])
     if sign in _RELATIONS:
@@ -270,7 +295,7 @@ def _negation(value: Any) -> Any:
 def _logical(sign: str, a: Any, second: s.Node, env: Environment) -> Any:
     if isinstance(a, bool) and a == (sign == "or"):
         return a
-    b = evaluate(second, env)
+    b = condition(second, env)
     if isinstance(a, list) or isinstance(b, list):
         return values.elementwise(lambda x, y: _both(sign, x, y), a, b)
     return _both(sign, a, b)
@@ -292,6 +317,9 @@ def _relation(sign: str, a: Any, b: Any, env: Environment) -> Any:
         return values.compare(sign, a, b)
     if not all(values.is_number(v) or isinstance(v, bool) for v in (a, b)):
         raise Wrong(f"{values.describe(a)} {sign} {values.describe(b)}: these cannot be compared")
+    if sign in ("==", "<>") and _is_truth(a, env) and _is_truth(b, env):
+        same = _both("or", _both("and", a, b), _both("and", _negation(a), _negation(b)))
+        return same if sign == "==" else _negation(same)
     difference = a - b
     if env.equations is not None and not env.is_smooth and not env.session.is_parameter(difference):
         return env.equations.compare(sign, difference)
@@ -647,8 +675,8 @@ def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
     if not branches:
         _statements(otherwise, env)
         return
-    (condition, body), *rest = branches
-    value = evaluate(condition, env)
+    (decides, body), *rest = branches
+    value = condition(decides, env)
     if isinstance(value, bool):
         if value:
             _statements(body, env)
@@ -656,7 +684,7 @@ def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
             _if_statement(rest, otherwise, env)
         return
     if not is_symbolic(value):
-        raise fault(condition.at, f"{s.text(condition)}: is {values.describe(value)}; a condition is true or false")
+        raise fault(decides.at, f"{s.text(decides)}: is {values.describe(value)}; a condition is true or false")
     # Both branches are run, each on names of its own; what they leave is chosen between.
     before = dict(env.locals)
     outcomes = []
@@ -670,16 +698,14 @@ def _if_statement(branches: Any, otherwise: Any, env: Environment) -> None:
         try:
             run()
         except (_Break, _Return):
-            raise fault(
-                condition.at, "break and return cannot depend on what changes; compute a value instead"
-            ) from None
+            raise fault(decides.at, "break and return cannot depend on what changes; compute a value instead") from None
         outcomes.append(dict(env.locals))
     then, other = outcomes
     for name in then:
         a, b = then[name], other.get(name)
         if a is not b:
             if a is None or b is None:
-                raise fault(condition.at, f"{name}: is assigned in one branch only; give it a value before")
+                raise fault(decides.at, f"{name}: is assigned in one branch only; give it a value before")
             env.locals[name] = choose(value, a, b)
         else:
             env.locals[name] = a

@@ -65,7 +65,7 @@ from mbfmu.modeling import (
     Variable,
 )
 from mbfmu.modeling import types as t
-from mbfmu.modeling.component import near
+from mbfmu.modeling.component import VOCABULARY, near
 from mbfmu.modeling.connectors import INPUTS, Given, Port, Signal, SignalInput
 from mbfmu.modeling.declarations import Declaration, Parameter
 
@@ -182,6 +182,8 @@ class Model(Instance):
             return
         old = self.content.components.get(name)
         if old is not None and "redeclare" not in component.prefixes:
+            if old.scope is node and old.component is not component:
+                raise fault(component.at, f"{name}: is declared twice; rename one of the two")
             if str(old.component.type) != str(component.type) and old.component.at != component.at:
                 raise fault(
                     component.at, f"{name}: is declared here and, otherwise, at {old.component.at}; rename one of them"
@@ -422,21 +424,21 @@ class Model(Instance):
         """The component: an instance of a class of its own, with the model's parameters, variables and connectors."""
         if self.content.base is not None:
             return self._derived()
-        namespace: dict[str, Any] = {"__doc__": self.content.doc or self.node.name, "modelica_name": None}
-        namespace |= {n: d for n in self.of_kind("parameter") if (d := self._parameter(n)) is not None}
+        others: dict[str, Any] = {"__doc__": self.content.doc or self.node.name, "modelica_name": None}
+        declared: dict[str, Declaration] = self._declared_parameters()
         states = self._states()
         for name in self.of_kind("variable"):
-            namespace[name] = self._variable(name, name in states)
+            declared[name] = self._variable(name, name in states)
         for name in self.of_kind("connector"):
             if not self._is_array_of_ports(name):
-                namespace[name] = self._port(name)
+                declared[name] = self._port(name)
         arrays = [n for n in self.of_kind("connector") if self._is_array_of_ports(n)]
         if self.has_equations:
-            namespace["equations"] = lambda scope: Equations(self, scope).run()
+            others["equations"] = lambda scope: Equations(self, scope).run()
         if self.is_composite or self.is_record or base is Assembly:
-            namespace["build"] = lambda component: self._build(component, arrays)
-        component = self._constructed(component_class(_identifier(self.node.name), base, namespace), {})
-        if "build" not in namespace:
+            others["build"] = lambda component: self._build(component, arrays)
+        component = self._constructed(component_class(_identifier(self.node.name), base, declared, others), {})
+        if "build" not in others:
             self._add_arrays(arrays)
         return component
 
@@ -464,13 +466,13 @@ class Model(Instance):
                 f"{self.node.name}: adds to {cls.__name__} of the library, from which it is derived; make that class "
                 "a component beside what is added",
             )
-        namespace: dict[str, Any] = {n: d for n in self.of_kind("parameter") if (d := self._parameter(n)) is not None}
-        if not namespace:
+        declared = self._declared_parameters()
+        if not declared:
             component = make_component(self.session, cls, layers, self.name, self)
             self.component = component
             return component
-        namespace |= {"__doc__": self.content.doc, "modelica_name": None}
-        derived = component_class(_identifier(self.node.name), cls, namespace)
+        others = {"__doc__": self.content.doc, "modelica_name": None}
+        derived = component_class(_identifier(self.node.name), cls, declared, others)
         own_layers = tuple(
             dataclasses.replace(
                 layer,
@@ -525,6 +527,9 @@ class Model(Instance):
                 for name in names_in(self.layers(n))
             )
         )
+
+    def _declared_parameters(self) -> dict[str, Declaration]:
+        return {n: d for n in self.of_kind("parameter") if (d := self._parameter(n)) is not None}
 
     def _parameter(self, name: str) -> Parameter | None:
         """The parameter's declaration; None for what mbfmu has no parameters for, such as arrays of texts."""
@@ -996,14 +1001,16 @@ class Model(Instance):
         return False
 
 
-def component_class(name: str, base: type[Component], namespace: dict[str, Any]) -> type[Component]:
-    """A component class with declarations, which may have any name.
+def component_class(
+    name: str, base: type[Component], declared: dict[str, Declaration], others: dict[str, Any]
+) -> type[Component]:
+    """A component class with declarations, which may have any name, and other attributes.
 
-    Where a name is one of Component's own (path, value, start ...) the declaration is none of the class's attributes.
+    Where a name is one of Component's own (path, value, start ...), of the others, or a word of equations (start_time,
+    initial ...) the declaration is none of the class's attributes.
     """
-    declared = {n: d for n, d in namespace.items() if isinstance(d, Declaration)}
-    attributes = {n: v for n, v in namespace.items() if n not in declared or not hasattr(Assembly, n)}
-    cls: type[Component] = type(name, (base,), attributes)
+    attributes = {n: d for n, d in declared.items() if not hasattr(Assembly, n) and n not in VOCABULARY}
+    cls: type[Component] = type(name, (base,), attributes | others)
     cls.copy_obstacle = "its equations are those of a Modelica file; load the file again"
     for n, declaration in declared.items():
         declaration.name = n
