@@ -11,14 +11,13 @@ import casadi as ca
 
 from mbfmu.dynamics import recursion
 from mbfmu.dynamics.constraints import Constraints, Rows, chosen
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.pivots import pivots
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.tableau import Sparse, samples
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.dynamics.wanted import Wanted
-from mbfmu.errors import ModelError
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
 RECURSIVE_FROM = 5
@@ -91,18 +90,12 @@ class Direct:
 
     @classmethod
     def of(cls, vectors: Vectors, motion: Motion, constraints: Constraints, parameters: Parameters) -> Direct:
-        """Take the equations apart.
-
-        Raises:
-            ModelError: they are not linear.
-        """
+        """Take the equations apart, which are linear (mbfmu.dynamics.iterations)."""
         w = ca.vertcat(vectors.a, constraints.kept_multipliers)
         (balances,) = parameters.resolve([motion.balances])
         residual = ca.vertcat(balances, chosen(constraints.acceleration, constraints.kept))
         (residual,) = constraints.without_dropped([residual])
         A = ca.jacobian(residual, w)
-        if w.numel() and ca.depends_on(A, w):
-            raise ModelError(_nonlinear(vectors.v, residual, w))
         b = -ca.substitute(residual, w, ca.SX.zeros(w.numel()))
         blocks = independent_blocks(A.sparsity())
         A, b = ca.sparsify(A), ca.densify(b)
@@ -241,15 +234,3 @@ def independent_blocks(matrix: ca.Sparsity) -> tuple[tuple[int, ...], ...]:
     """Sets of unknowns whose equations do not touch each other."""
     count, order, offsets = (matrix + matrix.T).scc() if matrix.size1() else (0, [], [0])
     return tuple(sorted(tuple(sorted(order[offsets[k] : offsets[k + 1]])) for k in range(count)))
-
-
-def _nonlinear(v: ca.SX, residual: ca.SX, w: ca.SX) -> str:
-    names = [
-        str(speed)
-        for speed, row in zip(ca.vertsplit(v) if v.numel() else [], ca.vertsplit(residual), strict=False)
-        if ca.depends_on(ca.jacobian(row, w), w)
-    ]
-    return (
-        f"the equations of {', '.join(names[:4])} are not linear in accelerations and cut forces: an acceleration "
-        "or cut force is fed back through a nonlinear block; put a filter (FirstOrder) in between"
-    )

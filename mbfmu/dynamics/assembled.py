@@ -19,10 +19,11 @@ from mbfmu.dynamics.accelerations import Recursive
 from mbfmu.dynamics.constraints import Choice, Constraints, Rows
 from mbfmu.dynamics.delays import Delays
 from mbfmu.dynamics.equations import Events, equations
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.iterations import Iterations
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, initial_problem
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
@@ -67,7 +68,7 @@ class Assembled:
             InitializationError: no position satisfies the constraints; the message names the joints.
         """
         constraints = Constraints.of(rows, parameters.resolve)
-        vectors = Vectors.of(values.unknowns, values.inputs, parameters)
+        vectors = Vectors.of(values, parameters)
         positions = elements(ca.vertcat(vectors.q, vectors.v))
         if starts.hints or rows:
             guesses = _follow_hints(values, vectors, rows, starts, parameters, assembly.start_time)
@@ -75,18 +76,19 @@ class Assembled:
         if not rows:
             return cls(starts, parameters, constraints, False)
         at_rest = Recursive.at_rest(ca.vertcat(vectors.a, constraints.multipliers), vectors)
+        iterations = Iterations.of(values, starts, parameters, constraints)
         record = equations(
             assembly,
-            values.unknowns,
-            values.inputs,
+            values,
             parameters,
             motion,
             constraints,
-            initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time),
+            initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time, iterations),
             at_rest,
             Events.of(values, parameters, constraints).of_the_clock(),
             Updates.of(values, starts, parameters, constraints, vectors, at_rest.w).unchanged(vectors),
             Delays.unknown(values),
+            iterations,
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )
@@ -118,7 +120,7 @@ def _follow_hints(
     wanted = [entry.value - entry.start for entry in (*starts.hints, *starts.conditions)]
     wanted += [ca.dot(Q, Q) - 1 for Q in unknowns.quaternions.values()]
     wanted += [r for row in rows for r in (row.position, row.velocity) if r is not None]
-    others = stacked([*unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.z.values()])
+    others = stacked([*unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.z.values(), values.iterated])
     (residuals,) = parameters.resolve([stacked(wanted)])
     residuals = stacked(r for r in elements(residuals) if not ca.depends_on(r, others))
     if not movable or not residuals.numel():

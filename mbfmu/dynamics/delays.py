@@ -11,8 +11,8 @@ import dataclasses
 import casadi as ca
 
 from mbfmu.dynamics.constraints import Constraints
-from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -38,15 +38,16 @@ class Delays:
         """
         found: list[list[ca.SX]] = [[], [], []]
         names: list[str] = []
-        delayed = stacked(values.unknowns.delayed.values())
+        later = ca.vertcat(w, *values.unknowns.delayed.values(), values.iterated)
         for path, behaviour in values.behaviours.items():
             for delay in behaviour.delays:
                 columns = values.locals(path, [delay.signal, delay.time, delay.most])
                 columns = constraints.without_dropped(parameters.resolve(columns))
-                if ca.depends_on(columns[1], ca.vertcat(w, delayed)):
+                if ca.depends_on(columns[1], later):
                     raise ModelError(
-                        f"{path}: how long a signal is delayed depends on accelerations, constraint forces or another "
-                        "delayed signal; let a state lie between them, e.g. a FirstOrder block"
+                        f"{path}: how long a signal is delayed depends on accelerations, constraint forces, another "
+                        "delayed signal or an algebraic loop that is not linear; let a state lie between them, e.g. a "
+                        "FirstOrder block"
                     )
                 for kind, column in zip(found, columns, strict=True):
                     kind.append(column)
@@ -69,7 +70,8 @@ class Delays:
         Those that accelerations enter are left to the runtime, which solves until they agree.
         """
         count = len(self.names)
-        delayed = elements(vectors.u)[vectors.u.numel() - count :]
+        before = vectors.u.numel() - vectors.iterated - count
+        delayed = elements(vectors.u)[before : before + count]
         known = {symbol.element_hash() for symbol in elements(stacked(vectors.arguments))}
         pairs = [
             (symbol, signal)

@@ -10,12 +10,12 @@ import casadi as ca
 from mbfmu.dynamics.accelerations import Accelerations
 from mbfmu.dynamics.constraints import Constraints, chosen
 from mbfmu.dynamics.delays import Delays
-from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.iterations import Iterations
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import InitialProblem
-from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.unknowns import Unknowns, elements
+from mbfmu.dynamics.unknowns import elements
 from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -149,8 +149,7 @@ def _once(values: list[ca.SX]) -> list[ca.SX]:
 
 def equations(
     assembly: Assembly,
-    unknowns: Unknowns,
-    inputs: Inputs,
+    values: Values,
     parameters: Parameters,
     motion: Motion,
     constraints: Constraints,
@@ -159,6 +158,7 @@ def equations(
     events: Events,
     updates: Updates,
     delays: Delays,
+    iterations: Iterations,
     rates: ca.SX,
     outputs: ca.SX,
     nominals: tuple[float, ...] = (),
@@ -169,10 +169,10 @@ def equations(
         rates: dx/dt.
         outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
         nominals: nominal values of the states.
-        assembly, unknowns, inputs, parameters, motion, constraints, initial, accelerations: stages.
-        events, updates, delays: stages.
+        assembly, values, parameters, motion, constraints, initial, accelerations: stages.
+        events, updates, delays, iterations: stages.
     """
-    vectors = Vectors.of(unknowns, inputs, parameters)
+    vectors = Vectors.of(values, parameters)
     t, x, P, w = vectors.t, vectors.x, vectors.P, accelerations.w
     standard, dv = vectors.arguments, ca.SX.sym("dv", vectors.v.numel())
     (position_rates,) = parameters.resolve([motion.position_rates])
@@ -196,12 +196,14 @@ def equations(
         "update": ([*standard, w, updates.m_before, updates.w_before], [updates.held, updates.states]),
         "delayed": ([*standard, w], [delays.signals]),
         "delays": (standard, [delays.times, delays.longest]),
+        "iteration_guess": ([P], [iterations.guess]),
+        "iterations": ([*standard, w], [iterations.residual, iterations.slope]),
         "variables": ([*standard, w], [outputs]),
         "assertions": ([*standard, w], [events.assertions]),
     }
     functions = {
-        name: ca.Function(name, arguments, _once([ca.densify(value) for value in values]))
-        for name, (arguments, values) in results.items()
+        name: ca.Function(name, arguments, _once([ca.densify(column) for column in columns]))
+        for name, (arguments, columns) in results.items()
     }
     functions["derived"] = parameters.derive
     functions["initial"] = initial.function(vectors)
@@ -210,7 +212,7 @@ def equations(
         raise ModelError(f'{assembly.name}: solver "{assembly.solver}" is none of {", ".join(SOLVERS)}')
     return Equations(
         name=assembly.name,
-        quaternions=unknowns.quaternion_offsets,
+        quaternions=values.unknowns.quaternion_offsets,
         free=parameters.open,
         fixed=initial.fixed,
         given=initial.given,
@@ -231,11 +233,15 @@ def equations(
         held_names=updates.names,
         delay_names=delays.names,
         fixed_delays=delays.fixed,
+        iteration_blocks=iterations.blocks,
+        iteration_names=iterations.names,
+        iteration_nominals=iterations.nominals,
+        start_iterations=initial.iterates,
         assertion_messages=events.messages,
         endings=events.endings,
         nominals=nominals,
         parameters=parameters.defaults,
-        inputs=(*inputs.starts, *(0.0,) * len(delays.names)),
+        inputs=values.start_inputs,
         start_time=assembly.start_time,
         stop_time=assembly.stop_time,
         tolerance=assembly.tolerance,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import casadi as ca
@@ -13,11 +13,12 @@ import numpy as np
 
 from mbfmu.dynamics.accelerations import Accelerations, pattern
 from mbfmu.dynamics.constraints import Constraints
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.inputs import Inputs, terminal
+from mbfmu.dynamics.iterations import Iterations
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts, StartValue
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.dynamics.wanted import Wanted
@@ -119,6 +120,7 @@ class Visible:
     parameters: Parameters
     starts: Starts
     accelerations: Accelerations
+    iterations: Iterations
     entries: Mapping[str, list[Seen]]
     places: Places
 
@@ -137,7 +139,7 @@ class Visible:
         """Function variable -> inputs and states that its value depends on, with FMI's kind; for those asked about."""
         vectors, places = self.vectors, self.places
         knowns, nx = ca.vertcat(vectors.x, vectors.u), vectors.x.numel()
-        through_w = self.accelerations.dependence(vectors)
+        through_s, through_w = self._through_iterations(self.accelerations.dependence(vectors))
         rows = sorted({variable.index for variable in asked if variable.store == "y"})
         scalars = elements(places.outputs)
         outputs = stacked(scalars[i] for i in rows)
@@ -159,10 +161,41 @@ class Visible:
             elif store == "w":
                 known = through_w[index]
             elif store == "y":
-                known = direct[index].union(*(through_w[k] for k in indirect[index]))
+                known = through_s(direct[index].union(*(through_w[k] for k in indirect[index])))
             return listed(frozenset(known))
 
         return names
+
+    def _through_iterations(
+        self, through_w: Sequence[set[int]]
+    ) -> tuple[Callable[[Collection[int]], set[int]], list[set[int]]]:
+        """What stands for iteration variables among [x; u]: what they depend on; and w's dependence with that."""
+        count, knowns = self.iterations.symbols.numel(), ca.vertcat(self.vectors.x, self.vectors.u)
+        first = knowns.numel() - count
+        if not count:
+            return set, list(through_w)
+        rows = pattern(self.iterations.residual, knowns)
+        for row, ws in zip(rows, pattern(self.iterations.residual, self.accelerations.w), strict=True):
+            row.update(*(through_w[k] for k in ws))
+        begin, of = 0, [set[int]() for _ in range(count)]
+        for size in self.iterations.blocks:
+            block = set[int]().union(*rows[begin : begin + size])
+            of[begin : begin + size] = [block] * size
+            begin += size
+
+        def through(known: Collection[int]) -> set[int]:
+            found, waiting = set[int](), list(known)
+            seen: set[int] = set()
+            while waiting:
+                k = waiting.pop()
+                if k < first:
+                    found.add(k)
+                elif k not in seen:
+                    seen.add(k)
+                    waiting += of[k - first]
+            return found
+
+        return through, [through(known) for known in through_w]
 
     # -- scalar variables
 

@@ -8,8 +8,8 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.equations import Events
-from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError

@@ -10,9 +10,9 @@ import scipy
 
 from mbfmu.dynamics.accelerations import Direct
 from mbfmu.dynamics.constraints import Constraints, chosen
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.modeling.component import Component

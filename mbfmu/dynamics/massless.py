@@ -7,10 +7,10 @@ import warnings
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.motion import Motion
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import elements
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 import casadi as ca
 import numpy as np
@@ -11,15 +12,18 @@ import numpy as np
 from mbfmu.dynamics.accelerations import Accelerations
 from mbfmu.dynamics.constraints import Constraints
 from mbfmu.dynamics.delays import Delays
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.scope import column
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.topology import STATE_SELECT
-from mbfmu.dynamics.unknowns import Own, elements, stacked
+from mbfmu.dynamics.unknowns import Own, elements, hashes, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import Coordinate, Quaternion
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.iterations import Iterations
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
@@ -76,7 +80,8 @@ class Starts:
         """
         unknowns = values.unknowns
         groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers, unknowns.held)
-        known = {e.element_hash() for group in groups for symbol in group.values() for e in elements(symbol)}
+        iterated = set(hashes(elements(values.iterated)))
+        known = {e.element_hash() for group in groups for symbol in group.values() for e in elements(symbol)} | iterated
         found: list[StartValue] = []
         owner: dict[int, StartValue] = {}
         conditions: list[StartValue] = []
@@ -89,6 +94,9 @@ class Starts:
             found.append(entry)
             if key is None or not is_unknown:
                 (conditions if entry.fixed else hints).append(entry)
+                continue
+            if key in iterated and entry.fixed:  # what equations give cannot be held
+                conditions.append(entry)
                 continue
             current = owner.get(key)
             winner, loser = (entry, current) if current is None or entry.rank > current.rank else (current, entry)
@@ -170,6 +178,8 @@ class InitialProblem:
     fixed: tuple[bool, ...]
     given: tuple[bool, ...]
     weights: tuple[float, ...]
+    #: True where iteration variables are among the unknowns, behind all others.
+    iterates: bool = False
 
     def function(self, vectors: Vectors) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
@@ -187,6 +197,7 @@ def initial_problem(
     starts: Starts,
     parameters: Parameters,
     start_time: float,
+    iterations: Iterations,
     accelerations: Accelerations | None = None,
     delays: Delays | None = None,
 ) -> InitialProblem:
@@ -214,14 +225,22 @@ def initial_problem(
     free = stacked(parameters.symbols[i] for i in parameters.open)
     sought = [vectors.q, vectors.v, vectors.z, free]
     kinematic = stacked(rows)
-    motion = ca.SX(0, 1)
+    motion, iterated = ca.SX(0, 1), ca.SX(0, 1)
+    w = ca.SX(0, 1) if accelerations is None else accelerations.w
+    with_s = ca.depends_on(kinematic, iterations.symbols)
+    with_w |= with_s and ca.depends_on(iterations.residual, w)
     if with_w:
         assert accelerations is not None
-        sought.append(accelerations.w)
+        sought.append(w)
         motion = accelerations.residual(vectors)
-        if delays is not None:
-            (motion,) = delays.at_start([motion], vectors)
-        names += [f"motion of {s}" for s in elements(accelerations.w)]
+        names += [f"motion of {s}" for s in elements(w)]
+        with_s |= ca.depends_on(motion, iterations.symbols)
+    if with_s:
+        sought.append(iterations.symbols)
+        iterated = iterations.residual
+        names += [f"equation of {name}" for name in iterations.names]
+    if delays is not None:
+        motion, iterated = delays.at_start([motion, iterated], vectors)
     X = stacked(sought)
     guess = guessed(values, starts, parameters, X)
     owners = [starts.owner_of(symbol) for symbol in elements(X)]
@@ -234,14 +253,20 @@ def initial_problem(
     if free.numel():  # derived parameters follow the free ones while these are being found
         place = ca.SX.sym("free", free.numel())
         derived, expressions = stacked(parameters.derived), stacked(parameters.expressions)
-        columns = [kinematic, motion]
+        columns = [kinematic, motion, iterated]
         if derived.numel():
             columns = list(ca.substitute(columns, [derived], [expressions]))
-        kinematic, motion, X = ca.substitute([*columns, X], [free], [place])
-    if with_w:
-        motion = motion / _sizes(vectors, parameters, values.start_inputs, start_time, X, guess, motion)
+        kinematic, motion, iterated, X = ca.substitute([*columns, X], [free], [place])
+    if with_s:  # those of X take the place of those in u
+        found = ca.SX.sym("s", iterations.symbols.numel())
+        kinematic, motion, iterated, X = ca.substitute(
+            [kinematic, motion, iterated, X], [iterations.symbols], [found]
+        )
+    if with_w or with_s:
+        scaled = ca.vertcat(motion, iterated)
+        motion = scaled / _sizes(vectors, parameters, values.start_inputs, start_time, X, guess, scaled)
     equations = stacked([kinematic, motion])
-    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights)
+    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_s)
 
 
 def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:

@@ -21,6 +21,7 @@ from mbfmu.dynamics.figures import figures_of
 from mbfmu.dynamics.flatten import flatten
 from mbfmu.dynamics.inputs import Inputs
 from mbfmu.dynamics.interface import Places, Visible, seen, state_nominals
+from mbfmu.dynamics.iterations import Iterations, linearised
 from mbfmu.dynamics.jumps import check_jumps
 from mbfmu.dynamics.kinetic import check_kinetic
 from mbfmu.dynamics.massless import moves_no_mass
@@ -105,12 +106,12 @@ class System:
         flat = flatten(assembly)
         inputs = Inputs.of(assembly, flat)
         graph, wanted = settled(analyse(flat, tuple(cuts)), inputs, energy, scene)
-        values, motion, rows = constrained(evaluated(graph), wanted.loops)
+        values, motion, rows = linearised(*constrained(evaluated(graph), wanted.loops))
         starts = Starts.of(values)
         parameters = Parameters.of(values.topology.all_components, starts.entries_of_p)
         assembled = Assembled.of(assembly, values, motion, rows, starts, parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
-        vectors = Vectors.of(values.unknowns, inputs, parameters)
+        vectors = Vectors.of(values, parameters)
         start = guessed(values, starts, parameters, vectors.x)
         is_singular = assembled.is_singular
         all_heavy = bool(constraints.names) or not moves_no_mass(values, vectors, motion, starts, parameters)
@@ -119,14 +120,15 @@ class System:
         )
         check_kinetic(values, vectors, motion, constraints, parameters, start, assembly.start_time)
         delays = Delays.of(values, parameters, constraints, vectors, w.w)
-        initial = initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
+        iterations = Iterations.of(values, starts, parameters, constraints)
+        initial = initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time, iterations, w, delays)
         entries = seen(values, wanted)
         parameters.check_regular(values.divisors)
         drawing = drawn(values, wanted.sketches) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
         places = Places.of_values(entries, vectors, inputs, motion, constraints, w, parameters)
-        visible = Visible(assembly, values, vectors, parameters, starts, w, entries, places)
+        visible = Visible(assembly, values, vectors, parameters, starts, w, iterations, entries, places)
         variables = visible.variables()
         events = Events.of(values, parameters, constraints)
         check_jumps(values, vectors, parameters, events, assembly.start_time, assembly.stop_time)
@@ -136,8 +138,7 @@ class System:
             description=assembly.description,
             equations=equations(
                 assembly,
-                values.unknowns,
-                inputs,
+                values,
                 parameters,
                 motion,
                 constraints,
@@ -146,6 +147,7 @@ class System:
                 events,
                 Updates.of(values, starts, parameters, constraints, vectors, w.w),
                 delays,
+                iterations,
                 places.rates,
                 places.outputs,
                 state_nominals(variables, vectors.x.numel()),

@@ -7,9 +7,9 @@ import dataclasses
 import casadi as ca
 
 from mbfmu.dynamics.constraints import Constraints
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.parameters import Parameters
 from mbfmu.dynamics.starts import Starts
-from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.unknowns import Own, elements, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
@@ -50,6 +50,7 @@ class Updates:
         def resolved(columns: list[ca.SX]) -> list[ca.SX]:
             return constraints.without_dropped(parameters.resolve(columns))
 
+        iterated = values.iterated
         before = {
             path: resolved(values.locals(path, behaviour.before))
             for path, behaviour in values.behaviours.items()
@@ -61,6 +62,11 @@ class Updates:
         for path, behaviour in values.behaviours.items():
             earlier: dict[leaves.Leaf, ca.SX] = {}
             if path in before:
+                if ca.depends_on(stacked(before[path]), iterated):
+                    raise ModelError(
+                        f"{path}: pre() of what an algebraic loop that is not linear gives; hold it at an event, as in "
+                        "self.hold(event, value=...)"
+                    )
                 columns = ca.substitute(before[path], [ca.vertcat(vectors.m, w)], [ca.vertcat(m_before, w_before)])
                 earlier = {leaves.Pre(i): value for i, value in enumerate(columns)}
             for kept in behaviour.held:

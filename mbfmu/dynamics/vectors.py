@@ -6,9 +6,9 @@ import dataclasses
 
 import casadi as ca
 
-from mbfmu.dynamics.inputs import Inputs
+from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.unknowns import Unknowns, stacked
+from mbfmu.dynamics.unknowns import stacked
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,18 +20,21 @@ class Vectors:
     v: ca.SX
     a: ca.SX
     z: ca.SX
-    #: Inputs, then delayed signals.
+    #: Inputs, then delayed signals, then what iterations find.
     u: ca.SX
     P: ca.SX
     m: ca.SX
+    #: How many of u iterations find.
+    iterated: int
 
     @classmethod
-    def of(cls, unknowns: Unknowns, inputs: Inputs, parameters: Parameters) -> Vectors:
+    def of(cls, values: Values, parameters: Parameters) -> Vectors:
         """Stack what there is."""
+        unknowns = values.unknowns
         q, v, a, z = (stacked(d.values()) for d in (unknowns.q, unknowns.v, unknowns.a, unknowns.z))
         m = stacked([*unknowns.modes.values(), *unknowns.held.values()])
-        u = stacked([inputs.u, *unknowns.delayed.values()])
-        return cls(unknowns.time, q, v, a, z, u, parameters.all, m)
+        u = stacked([values.inputs.u, *unknowns.delayed.values(), values.iterated])
+        return cls(unknowns.time, q, v, a, z, u, parameters.all, m, values.iterated.numel())
 
     @property
     def x(self) -> ca.SX:

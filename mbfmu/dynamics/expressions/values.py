@@ -18,7 +18,6 @@ from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantit
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.topology import Topology
 from mbfmu.dynamics.unknowns import Coordinate, Own, Unknowns, elements, stacked
-from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula
 
