@@ -47,8 +47,8 @@ class StartPatterns:
 
     def _u(self) -> list[Pattern | None]:
         e = self._equations
-        unknown: list[Pattern | None] = [None] * e.ndelays  # signals that are delayed are found with all the rest
-        return [*self._unit(e.npar, e.nu - e.ndelays), *unknown]
+        inner = e.ndelays + e.niterations  # delayed signals and iteration variables are found with all the rest
+        return [*self._unit(e.npar, e.nu - inner), *([None] * inner)]
 
     def _p(self) -> list[Pattern | None]:
         rows = self._unit(0, self._equations.npar)

@@ -21,8 +21,11 @@ def obstacle(equations: Equations) -> str | None:
 
 
 def needs_completed_steps(equations: Equations) -> bool:
-    """Tell whether fmi2CompletedIntegratorStep has something to do: states that drift, or assertions."""
-    return drifts(equations) or equations.nh > 0
+    """Tell whether fmi2CompletedIntegratorStep has something to do.
+
+    States that drift, assertions, or iteration variables, whose solution begins where the last step ended.
+    """
+    return drifts(equations) or equations.nh > 0 or equations.niterations > 0
 
 
 def drifts(equations: Equations) -> bool:

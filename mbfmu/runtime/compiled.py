@@ -15,7 +15,7 @@ from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.library import Model
 
 #: What the integrator calls over and over: always compiled, where anything is.
-INNER = ("dynamics", "derivatives", "displacement", "constraints", "crossings", "assertions")
+INNER = ("dynamics", "derivatives", "displacement", "constraints", "crossings", "iterations", "assertions")
 
 #: Those of them that trials in lanes call.
 IN_LANES = ("dynamics", "derivatives")

@@ -25,6 +25,9 @@ SIZES = {
     "nm": "NM",
     "nheld": "NHELD",
     "ndelays": "NDELAYS",
+    "niterations": "NITERATIONS",
+    "niteration_blocks": "NITERATION_BLOCKS",
+    "nstart_iterations": "NSTART_ITERATIONS",
     "nt": "NT",
     "ny": "NY",
     "ne": "NE",
@@ -55,13 +58,15 @@ SIZES = {
     "time_switching": "TIME_SWITCHES",
     "crossings_need_w": "CROSSINGS_NEED_W",
     "delayed_need_w": "DELAYED_NEED_W",
+    "iterations_need_w": "ITERATIONS_NEED_W",
+    "constraints_need_s": "CONSTRAINTS_NEED_S",
     "differences": "DIFFERENCES",
 }
 
 #: What follows from them, in C.
 DERIVED_SIZES = {
     "NX": "(NQ + NV + NZ)",
-    "NINPUTS": "(NU - NDELAYS)",
+    "NINPUTS": "(NU - NDELAYS - NITERATIONS)",
     "NDISCRETE": "(NM + NHELD)",
     "NW": "(NV + NL)",
     "NP": "(NPAR + ND)",
@@ -94,14 +99,21 @@ class Vector:
 VECTORS = {
     "t": Vector("1", "time, s"),
     "x": Vector("nx", "states: positions q, speeds v, extra states z; nx = nq + nv + nz"),
-    "u": Vector("nu", "inputs, then delayed signals; nu = number of inputs + ndelays"),
+    "u": Vector(
+        "nu", "inputs, then delayed signals, then iteration variables; nu = number of inputs + ndelays + niterations"
+    ),
+    "s": Vector(
+        "niterations", "iteration variables: the unknowns of equations that have no closed solution, the tail of u"
+    ),
     "p": Vector("npar", "independent parameters, *start values included*; settable before initialisation"),
     "d": Vector("nd", "derived parameters, `d = derived(p)`; evaluated when p changed"),
     "P": Vector("nP", "`[p; d]`; nP = npar + nd"),
     "m": Vector("nM", "discrete states: modes of the switches, 0 or 1, then held values; nM = nm + nheld"),
     "w": Vector("nw", "accelerations a = dv/dt (relative: of nodes), multipliers lambda: `A w = b`; nw = nv + nl"),
     "W": Vector("nW", "unknowns of `A W = b`: w; in large loops motions and wrenches between neighbours follow"),
-    "X": Vector("nX", "unknowns of initialisation: `[q; v; z; free parameters]`, and w where some equation knows it"),
+    "X": Vector(
+        "nX", "unknowns of initialisation: `[q; v; z; free parameters]`, then w and s where some equation knows them"
+    ),
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
     "m_before": Vector("nM", "discrete states before an event"),
     "w_before": Vector("nw", "accelerations and multipliers with these"),
@@ -191,6 +203,13 @@ FUNCTIONS = {
         (Result("T", "ndelays"), Result("T_most", "ndelays")),
         "by how much they are delayed, and the most that it may become, s",
     ),
+    "iteration_guess": Signature(("P",), (Result("s", "niterations"),), "where iteration variables begin"),
+    "iterations": Signature(
+        (*_AT, "w"),
+        (Result("r", "niterations"), Result("J", "niterations", "niterations")),
+        "residuals whose zero the iteration variables are, block by block along `iteration_starts`: those of a block "
+        "depend on variables of its own and of blocks before it; J = dr/ds with w held",
+    ),
     "variables": Signature((*_AT, "w"), (Result("y", "ny"),), "all that is seen beside t, x, u, P and w"),
     "assertions": Signature((*_AT, "w"), (Result("h", "nh"),), "each must be >= 0; `assertion_messages` names it"),
     "dynamics_tangent": Signature(
@@ -210,6 +229,12 @@ FUNCTIONS = {
         (*_AT, "w", "dt", "dx", "du", "dw"),
         (Result("dy", "nexposed"),),
         "change of the outputs and state derivatives among y along a direction",
+        optional=True,
+    ),
+    "iterations_tangent": Signature(
+        (*_AT, "w", "dt", "dx", "du", "dw"),
+        (Result("dr", "niterations"),),
+        "change of the residuals of iteration variables along a direction; left out where there are none",
         optional=True,
     ),
 }
@@ -278,6 +303,9 @@ TABLES = {
     "held_names": Table("text", "NHELD"),
     "delay_names": Table("text", "NDELAYS"),
     "fixed_delays": Table("int", "NDELAYS", ("0", "1")),
+    "iteration_starts": Table("int", "NITERATION_BLOCKS + 1", ("0", "NITERATIONS")),
+    "iteration_names": Table("text", "NITERATIONS"),
+    "iteration_nominals": Table("double", "NITERATIONS"),
     "strings": Table("text", "NSTRINGS"),
     **_settables("real"),
     **_settables("integer"),
@@ -438,7 +466,8 @@ def calls() -> str:
 
 
 def _result(signature: Signature, result: Result) -> str:
-    return f"{result.name}_" if result.name in signature.arguments else result.name
+    taken = (*signature.arguments, "s")  # s is the instance
+    return f"{result.name}_" if result.name in taken else result.name
 
 
 def _macro(size: str) -> str:

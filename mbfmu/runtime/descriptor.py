@@ -9,6 +9,7 @@ from __future__ import annotations
 import array
 import bisect
 import functools
+import itertools
 import math
 import struct
 from collections.abc import Collection, Mapping, Sequence
@@ -86,6 +87,7 @@ def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[
     return {
         **equations.sizes,
         "nfree": len(equations.free),
+        "niteration_blocks": len(tables["iteration_starts"]) - 1,
         "nquaternions": len(equations.quaternions),
         "nblocks": len(tables["block_starts"]) - 1,
         "nindicators": len(tables["indicators"]),
@@ -97,6 +99,8 @@ def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[
         "time_switching": int(any(equations.time_switches)),
         "crossings_need_w": int(equations.crossings_need_w),
         "delayed_need_w": int(equations.delayed_need_w),
+        "iterations_need_w": int(equations.iterations_need_w),
+        "constraints_need_s": int(equations.constraints_need_s),
         "differences": int("dynamics_tangent" not in names_of_tangents(equations)),
     }
 
@@ -165,7 +169,8 @@ def tables_of(
     """All tables of the contract, by name."""
     e = equations
     blocks = [block for block in e.blocks if block]
-    kinds, constants, strings = _tables_of_variables(variables, lengths)
+    ninputs = e.nu - e.ndelays - e.niterations
+    kinds, constants, strings = _tables_of_variables(variables, lengths, ninputs)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
     return {
@@ -200,13 +205,16 @@ def tables_of(
         "held_names": held,
         "delay_names": e.delay_names or tuple(f"delay {i}" for i in range(e.ndelays)),
         "fixed_delays": [int(fixed) for fixed in e.fixed_delays or (False,) * e.ndelays],
+        "iteration_starts": list(itertools.accumulate(e.iteration_blocks, initial=0)),
+        "iteration_names": e.iteration_names or tuple(f"iteration variable {i}" for i in range(e.niterations)),
+        "iteration_nominals": e.iteration_nominals or (1.0,) * e.niterations,
         "strings": strings,
         **kinds,
     }
 
 
 def _tables_of_variables(
-    variables: Sequence[ScalarVariable], lengths: Sequence[int] | None
+    variables: Sequence[ScalarVariable], lengths: Sequence[int] | None, ninputs: int
 ) -> tuple[dict[str, list[Any]], list[float], list[str]]:
     """Tables of the four FMI types, and the values of constants."""
     references = value_references(variables) if lengths is None else _own_references(variables)
@@ -229,7 +237,7 @@ def _tables_of_variables(
             sizes[kind].append(length)
             names[kind].append(variable.name)
             places[kind].append(_STORES[variable.store] << 28 | index)
-        entry = _settable(variable)
+        entry = _settable(variable, ninputs)
         known = settables[kind].get(reference)
         if entry and (known is None or entry[0] < known[0]):  # of aliases, the one that allows most
             settables[kind][reference] = entry
@@ -259,11 +267,11 @@ def _own_references(variables: Sequence[ScalarVariable]) -> list[int]:
     return references
 
 
-def _settable(variable: ScalarVariable) -> tuple[int, int, ScalarVariable] | None:
+def _settable(variable: ScalarVariable, ninputs: int) -> tuple[int, int, ScalarVariable] | None:
     index = variable.start_index
     if variable.structural:
         return _SETTINGS["SET_STRUCTURE"], 0, variable
-    if variable.store == "u":
+    if variable.store == "u" and variable.index < ninputs:
         return _SETTINGS["SET_INPUT"], variable.index, variable
     if index is None:
         return None

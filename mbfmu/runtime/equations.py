@@ -76,6 +76,13 @@ class Equations:
     #: Per delayed signal: a name for messages; and does its delay depend on parameters only?
     delay_names: tuple[str, ...] = ()
     fixed_delays: tuple[bool, ...] = ()
+    #: Iteration variables: how many each block has; of each a name for messages and the size beside which its error
+    #: counts (1 for all, where it is empty).
+    iteration_blocks: tuple[int, ...] = ()
+    iteration_names: tuple[str, ...] = ()
+    iteration_nominals: tuple[float, ...] = ()
+    #: Are they unknowns of initialisation, too, at the end of X?
+    start_iterations: bool = False
     #: Per unknown of X: did the model give its start value? Of others that nothing determines the runtime warns.
     given: tuple[bool, ...] = ()
     #: Per state: the nominal value that weighs its error where it is less than 1; all are 1 where it is empty.
@@ -109,6 +116,29 @@ class Equations:
             sparse = [i for i in range(function.n_out()) if not function.sparsity_out(i).is_dense()]
             if sparse:
                 raise ValueError(f"{self.name}: {name} has sparse results {sparse}; all must be dense")
+        self._check_iterations()
+
+    def _check_iterations(self) -> None:
+        """Refuse blocks that are none, and functions that are asked before iteration variables are known."""
+        n = self.niterations
+        if sum(self.iteration_blocks) != n or min(self.iteration_blocks, default=1) < 1:
+            raise ValueError(f"{self.name}: blocks of {self.iteration_blocks} for {n} iteration variables")
+        for what in ("iteration_names", "iteration_nominals"):
+            if len(getattr(self, what)) not in (0, n):
+                raise ValueError(f"{self.name}: {len(getattr(self, what))} {what} for {n} iteration variables")
+        if not all(0 < nominal < float("inf") for nominal in self.iteration_nominals):
+            raise ValueError(f"{self.name}: nominal values {self.iteration_nominals} of iteration variables")
+        for name in ("initial", "delays"):
+            if any(self._needs_iterations(name, output) for output in range(self.functions[name].n_out())):
+                raise ValueError(f"{self.name}: {name} depends on iteration variables, which are solved for after it")
+
+    def _needs_iterations(self, name: str, output: int) -> bool:
+        """Does a result of a function depend on the tail of u?"""
+        if not self.niterations:
+            return False
+        function = self.functions[name]
+        columns = function.jac_sparsity(output, contract.FUNCTIONS[name].arguments.index("u")).get_triplet()[1]
+        return any(column >= self.nu - self.niterations for column in columns)
 
     @property
     def sizes(self) -> dict[str, int]:
@@ -127,6 +157,8 @@ class Equations:
             "nm": f["crossings"].numel_out(0),
             "nheld": f["held"].numel_out(0),
             "ndelays": f["delayed"].numel_out(0),
+            "niterations": f["iteration_guess"].numel_out(0),
+            "nstart_iterations": f["iteration_guess"].numel_out(0) if self.start_iterations else 0,
             "nt": f["next_times"].numel_out(0),
             "ny": f["variables"].numel_out(0),
             "ne": f["redundant"].numel_out(0),
@@ -142,7 +174,7 @@ class Equations:
         }
 
     def __getattr__(self, name: str) -> int:
-        """Sizes of the contract: nq, nv, nz, nu, npar, nd, nl, ng, nm, nheld, ndelays, nt, ny, ne, nh, nX, nr, nW."""
+        """Sizes of the contract that functions show, such as nq, nv, nz, nu, npar, nd, nl, ng, nm, nheld, ny, nX."""
         if name in contract.SIZES and not name.startswith("_"):
             sizes = self.sizes
             if name in sizes:
@@ -171,6 +203,17 @@ class Equations:
         """True where a signal that is delayed depends on accelerations or multipliers."""
         function = self.functions["delayed"]
         return bool(function.jac_sparsity(0, function.n_in() - 1).nnz())
+
+    @property
+    def iterations_need_w(self) -> bool:
+        """True where a residual of iteration variables depends on accelerations or multipliers."""
+        function = self.functions["iterations"]
+        return bool(function.jac_sparsity(0, function.n_in() - 1).nnz())
+
+    @property
+    def constraints_need_s(self) -> bool:
+        """True where constraints depend on iteration variables."""
+        return any(self._needs_iterations("constraints", output) for output in (0, 1))
 
     def vector(self, name: str) -> np.ndarray:
         """Default values `parameters` or `inputs` as a fresh array."""

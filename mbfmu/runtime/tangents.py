@@ -21,7 +21,12 @@ from mbfmu.runtime.equations import Equations
 def names_of_tangents(equations: Equations) -> tuple[str, ...]:
     """Names of the functions that `tangents` makes, in the order of the contract."""
     among_dynamics = equations.functions["dynamics"].is_a("SXFunction") and not equations.redundancies
-    return (*(["dynamics_tangent"] if among_dynamics else []), "derivatives_tangent", "exposed_tangent")
+    return (
+        *(["dynamics_tangent"] if among_dynamics else []),
+        "derivatives_tangent",
+        "exposed_tangent",
+        *(["iterations_tangent"] if equations.niterations else []),
+    )
 
 
 def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Function]:
@@ -41,6 +46,7 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
         explicit, dw itself; where they call shared functions, this function is left out.
         `derivatives_tangent(t, x, u, P, m, w, dt, dx, du, dw)` -> d(dx/dt) [nx].
         `exposed_tangent` of the same arguments -> dy [len(exposed)].
+        `iterations_tangent` of the same arguments -> dr [niterations], where there are iteration variables.
     """
     e, functions = equations, equations.functions
 
@@ -69,6 +75,9 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
     def rates(function: ca.Function, *point: Any) -> Any:
         return function(*point)
 
+    def residuals(function: ca.Function, *point: Any) -> Any:
+        return function(*point)[0]
+
     def values(function: ca.Function, *point: Any) -> Any:
         y = function(*point)
         return ca.vertcat(type(y)(0, 1), *(y[i] for i in exposed))
@@ -79,4 +88,6 @@ def tangents(equations: Equations, exposed: Sequence[int]) -> dict[str, ca.Funct
     }
     if "dynamics_tangent" in names_of_tangents(equations):
         found["dynamics_tangent"] = tangent("dynamics_tangent", "dynamics", "txu", motion)
+    if e.niterations:
+        found["iterations_tangent"] = tangent("iterations_tangent", "iterations", "txuw", residuals)
     return found

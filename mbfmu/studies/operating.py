@@ -94,7 +94,7 @@ class Mechanics:
         rates = _pattern(self.equations.functions["derivatives"], 0)
         others = [
             _pattern(self.equations.functions[name], k)
-            for name in ("dynamics", "constraints", "crossings")
+            for name in ("dynamics", "constraints", "crossings", "iterations")
             for k in range(self.equations.functions[name].n_out())
         ]
         acting = np.vstack([rates[:first], *others])[:, first:]
@@ -150,6 +150,10 @@ class Mechanics:
         SimulationError
             A is singular, or the equations give values that are not finite.
         """
+        return self._solved(t, x, self.complete(t, x, u, m), m)
+
+    def _solved(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Any]:
+        """The same with iteration variables as they are."""
         A, b = self("dynamics", t, x, u, self.P, m)
         if self.equations.explicit or not self.nw:
             w, factors = b.ravel(), None
@@ -172,11 +176,94 @@ class Mechanics:
         """w [nw]; raises as `solved`."""
         return self.solved(t, x, u, m)[0][: self.nw]
 
+    def accelerated(
+        self, point: tuple[float, Array, Array, Array], W: Array, factors: Any, seeds: Mapping[int, Array]
+    ) -> Array:
+        """Change of w [nw, k] along directions of t, x, u and m, where `solved` gives W and factors."""
+        t, x, u, m = point
+        if not self.nw:
+            return np.zeros((0, next(iter(seeds.values())).shape[1]))
+        dA, db = self.along("dynamics", (t, x, u, self.P, m), seeds)
+        if self.equations.explicit:
+            return db
+        right = db - np.array([self.product(column, W) for column in dA.T]).reshape(-1, W.size).T
+        if self.equations.redundancies:
+            A = self("dynamics", t, x, u, self.P, m)[0]
+            right[self.nv :] -= self.completion_moved(A, dA, W[: self.nw])
+        return np.asarray(scipy.linalg.lu_solve(factors, right)[: self.nw])
+
+    # -- iteration variables, the tail of u
+
+    def complete(self, t: float, x: Array, u: Array, m: Array) -> Array:
+        """u with iteration variables that are solved for, from those that it has.
+
+        Raises
+        ------
+        SimulationError
+            Newton's method finds no solution.
+        """
+        n = self.equations.niterations
+        if not n:
+            return u
+        u, nominals = u.copy(), np.array(self.equations.iteration_nominals or (1.0,) * n)
+        r, J = self._residuals(t, x, u, m)
+        for _ in range(100):
+            step = np.linalg.lstsq(J, -r, rcond=None)[0] if np.isfinite(J).all() else np.full(n, np.nan)
+            part, before = 1.0, u.copy()
+            size = np.abs(step / (nominals + np.abs(u[-n:]))).max()
+            if size <= 1e-15:
+                return u
+            scale = np.abs(J) @ nominals + 1e-300
+            while part > 1e-9:
+                u[-n:] = before[-n:] + part * step
+                found, J_found = self._residuals(t, x, u, m)
+                if np.abs(found / scale).max() < (1 - 1e-4 * part) * np.abs(r / scale).max():
+                    break
+                if size <= 1e-9:  # rounding errors are all that is left
+                    return u
+                part /= 2
+            else:
+                break
+            r, J = found, J_found
+        raise SimulationError(
+            f"{self.equations.name}: the equations of {', '.join(self.equations.iteration_names) or 'a block'} have no "
+            "solution at this point that Newton's method finds; choose a point closer to one of a run"
+        )
+
+    def _residuals(self, t: float, x: Array, u: Array, m: Array) -> tuple[Array, Array]:
+        """Residuals of iteration variables [n], and their whole derivatives [n, n] with these."""
+        n, w = self.equations.niterations, np.zeros(self.nw)
+        unit = np.vstack([np.zeros((u.size - n, n)), np.eye(n)])
+        seeds = {2: unit}
+        if self.equations.iterations_need_w:
+            W, factors = self._solved(t, x, u, m)
+            w, seeds = W[: self.nw], {2: unit, 5: self.accelerated((t, x, u, m), W, factors, {2: unit})}
+        arguments = (t, x, u, self.P, m, w)
+        return self("iterations", *arguments)[0].ravel(), self.along("iterations", arguments, seeds)[0]
+
+    def followed(self, point: tuple[float, Array, Array, Array], dx: Array, du: Array) -> Array:
+        """Directions du [nu, k] in which iteration variables follow x and inputs, where they are solved for."""
+        n = self.equations.niterations
+        if not n or not du.shape[1]:
+            return du
+        t, x, u, m = point
+        du, w, seeds = du.copy(), np.zeros(self.nw), {}
+        du[-n:] = 0.0
+        if self.equations.iterations_need_w:
+            W, factors = self._solved(t, x, u, m)
+            w, seeds = W[: self.nw], {5: self.accelerated(point, W, factors, {1: dx, 2: du})}
+        change = self.along("iterations", (t, x, u, self.P, m, w), {1: dx, 2: du, **seeds})[0]
+        du[-n:] = -np.linalg.solve(self._residuals(t, x, u, m)[1], change)
+        return du
+
+    # -- switches and constraints
+
     def modes(self, t: float, x: Array, u: Array, m: Array) -> Array:
         """Discrete states at a point: modes of the switches, from a guess of them; held values stay."""
         for _ in range(20):
             if not self.equations.nm:
                 break
+            u = self.complete(t, x, u, m)
             w = self.accelerations(t, x, u, m)
             modes = self("crossings", t, x, u, self.P, m, w)[0].ravel() >= 0
             found = np.concatenate([modes.astype(float), m[modes.size :]])
@@ -255,6 +342,11 @@ def reduce(mechanics: Mechanics, t: float, x: Array, u: Array, m: Array, wanted:
         Branches of the motion cross here, so that the directions of motion are not unique.
     """
     e, nq, nv, nz = mechanics.equations, mechanics.nq, mechanics.nv, mechanics.nz
+    if e.constraints_need_s:
+        raise ModelError(
+            f"{e.name}: a constraint follows {', '.join(e.iteration_names)}, which are solved for by iteration; linear "
+            "models of such are not offered"
+        )
     g, c, G = mechanics("constraints", t, x, u, mechanics.P, m)
     # what starts at a fixed value was chosen by whoever wrote the model: rather keep it
     preferred = np.array([0.1 if nq + i < len(e.fixed) and e.fixed[nq + i] else 1.0 for i in range(nv)])
@@ -340,6 +432,8 @@ class Derivatives:
     w_u: Array
     #: ds/dt at the point [n].
     rates: Array
+    #: Change of u with s and u [nu, n + nu]: iteration variables follow.
+    du: Array
 
 
 def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: Array, m: Array) -> Derivatives:
@@ -347,22 +441,15 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
     nq, nv = mechanics.nq, mechanics.nv
     P, n, nu = mechanics.P, reduced.embedding.shape[1], u.size
     positions, speeds = list(reduced.positions), list(reduced.speeds)
+    u = mechanics.complete(t, x, u, m)
     dx = np.hstack([reduced.embedding, reduced.driven])
-    du = np.hstack([np.zeros((nu, n)), np.eye(nu)])
+    du = mechanics.followed((t, x, u, m), dx, np.hstack([np.zeros((nu, n)), np.eye(nu)]))
     seeds = {1: dx, 2: du}
     W, factors = mechanics.solved(t, x, u, m)
     w = W[: mechanics.nw]
     dw = np.zeros((mechanics.nw, n + nu))
-    if mechanics.nw and n + nu:
-        dA, db = mechanics.along("dynamics", (t, x, u, P, m), seeds)
-        if mechanics.equations.explicit:
-            dw = db
-        else:
-            products = [mechanics.product(dA[:, k], W) for k in range(n + nu)]
-            right = db - np.array(products).T
-            if mechanics.equations.redundancies:
-                right[nv:] -= mechanics.completion_moved(mechanics("dynamics", t, x, u, P, m)[0], dA, w)
-            dw = scipy.linalg.lu_solve(factors, right)[: mechanics.nw]
+    if n + nu:
+        dw = mechanics.accelerated((t, x, u, m), W, factors, seeds)
     change = mechanics.along("derivatives", (t, x, u, P, m, w), {**seeds, 5: dw})[0]
     rates = mechanics("derivatives", t, x, u, P, m, w)[0].ravel()
     result = np.empty((n, n + nu))
@@ -381,7 +468,7 @@ def derivatives(mechanics: Mechanics, reduced: Reduced, t: float, x: Array, u: A
     independent = [*(nq + i for i in speeds), *range(nq + nv, mechanics.nx)]
     velocity = x[nq : nq + nv][positions]
     return Derivatives(
-        result[:, :n], result[:, n:], w, dw[:, :n], dw[:, n:], np.concatenate([velocity, rates[independent]])
+        result[:, :n], result[:, n:], w, dw[:, :n], dw[:, n:], np.concatenate([velocity, rates[independent]]), du
     )
 
 
@@ -406,6 +493,7 @@ def is_invariant(
     """
     t, x, u, m = point
     step = 1e-3
+    u = mechanics.complete(t, x, u, m)
     w = mechanics.accelerations(t, x, u, m)
     later = x + step * mechanics("derivatives", t, x, u, mechanics.P, m, w)[0].ravel()
     placed = mechanics.project(t, later, u, m)
@@ -436,8 +524,9 @@ def output_derivatives(
 ) -> tuple[Array, Array, Array]:
     """Values [ny] and derivatives with s [ny, n] and u [ny, nu] of variables at a point (t, x, u, m)."""
     t, x, u, m = point
-    n, nu = reduced.embedding.shape[1], u.size
-    dx, du = np.hstack([reduced.embedding, reduced.driven]), np.hstack([np.zeros((nu, n)), np.eye(nu)])
+    n, nu, du = reduced.embedding.shape[1], u.size, found.du
+    dx = np.hstack([reduced.embedding, reduced.driven])
+    u = mechanics.complete(t, x, u, m)
     dw = np.hstack([found.w_s, found.w_u])
     dy = np.zeros((mechanics.equations.ny, n + nu))
     if any(v.store == "y" for v in variables) and n + nu:
@@ -455,6 +544,7 @@ def values_at(
 ) -> Array:
     """Values [ny] of variables at a point (t, x, u, m) with its accelerations and multipliers w."""
     t, x, u, m = point
+    u = mechanics.complete(t, x, u, m)
     y = np.zeros(mechanics.equations.ny)
     if any(v.store == "y" for v in variables):
         y = mechanics("variables", t, x, u, mechanics.P, m, w)[0].ravel()

@@ -13,6 +13,7 @@ static void place_head(Instance *s)
     head->length = 1;
     COPY(s->head_x, s->latch_x, NX);
     COPY(s->head_m, s->latch_m, NDISCRETE);
+    accept_latch(s);
     head->k_known = head->event = 0;
     head->regular = head->before = 0;
 }
@@ -22,12 +23,14 @@ static void keep_head(Instance *s)
 {
     memcpy(&s->kept_head, &s->now->head, sizeof s->kept_head);
     COPY(s->kept_vectors, s->dense, s->head_doubles);
+    COPY(s->iterations.kept, s->u + TAIL, NITERATIONS);
 }
 
 static void recall_head(Instance *s)
 {
     memcpy(&s->now->head, &s->kept_head, sizeof s->kept_head);
     COPY(s->dense, s->kept_vectors, s->head_doubles);
+    COPY(s->u + TAIL, s->iterations.kept, NITERATIONS);
     cut_history(s, s->now->head.end);
 }
 
@@ -43,6 +46,7 @@ static Outcome restart(Instance *s)
     for (int i = 0; i < NM; ++i)
         if (s->flipped[i]) head->h = 0;
     if (NDISCRETE && !outcome) know_derivatives(s);
+    if (!outcome) outcome = accept_iterations(s);
     return outcome ? outcome : check_redundant(s, head->end, s->head_x, s->head_m);
 }
 
@@ -59,7 +63,10 @@ static Outcome latch_at(Instance *s, double t)
         outcome = project(s, t, s->latch_x, s->inside);
         COPY(s->latch_m, s->inside, NDISCRETE);
     }
-    COPY(s->latch_u, inputs_at(s, t, s->latch_x, s->latch_m), NU);
+    /* At the head, iteration variables have been accepted. */
+    COPY(s->latch_u, (t == head->end ? known_inputs_at : inputs_at)(s, t, s->latch_x, s->latch_m), NU);
+    now->latch_solved = !unsolved(s, s->latch_u);
+    if (!outcome && unsolved(s, s->latch_u)) outcome = UNSOLVED;
     if (now->ramps) COPY(s->u, s->latch_u, NINPUTS);
     now->latch_t = now->u_time = t;
     s->w_fresh = s->y_fresh = 0;

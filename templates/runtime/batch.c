@@ -171,14 +171,15 @@ static int next_trial_of_batch(Instance *s, const Batch *batch, Runner *runner, 
 }
 
 /* Make the runs of a batch with `n` instances of a model that nobody else uses, one for each lane. Delayed signals are
-   looked up in each instance's own history, which lanes do not know; nor do they know redundant constraints. */
+   looked up in each instance's own history, which lanes do not know; nor do they know redundant constraints, or how iteration
+   variables are solved for. */
 HOST_EXPORT void mbfmu_batch(Instance *const *instances, int n, const Batch *batch)
 {
     const Instance *s = instances[0];
     const LaneKind *kind = batch->lanes;
     Runner runners[MOST_LANES];
     size_t next = 0;
-    int joins = batch->nruns > 1 && NX && !NDELAYS && !NREDUNDANCIES;
+    int joins = batch->nruns > 1 && NX && !NDELAYS && !NITERATIONS && !NREDUNDANCIES;
     void *lanes = kind && kind->lanes == n && joins ? kind->make(s->model) : NULL;
     if (!lanes) n = 1;
     memset(runners, 0, sizeof runners);

@@ -55,7 +55,8 @@ static int find_choices(Instance *s)
     int count = 0, known;
     COPY(s->X, s->latch_x, NX);
     for (int i = 0; i < NFREE; ++i) s->X[NX + i] = s->P[s->tables->free_parameters[i]];
-    if (NUNKNOWNS > NX + NFREE) COPY(s->X + NX + NFREE, s->w, NW);
+    if (NUNKNOWNS > NX + NFREE + NSTART_ITERATIONS) COPY(s->X + NX + NFREE, s->w, NW);
+    COPY(s->X + NUNKNOWNS - NSTART_ITERATIONS, s->latch_u + NU - NITERATIONS, NSTART_ITERATIONS);
     if (!find_open_unknowns(s)) return 0;
     COPY(s->P, s->tables->default_parameters, NPAR);
     derive(s);

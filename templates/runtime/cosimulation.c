@@ -40,12 +40,13 @@ static int sample(Instance *s, double dt, const double *dx, const unsigned *vr, 
     for (int i = 0; i < NX; ++i) s->latch_x[i] += dt * dx[i];
     for (int i = 0; i < NINPUTS; ++i) s->latch_u[i] += dt * s->du[i];
     take_delayed(s, t + dt, s->latch_x, s->latch_m, s->latch_u);
-    s->w_fresh = s->y_fresh = 0;
+    forget_latch(s);
     int ready = prepare(s, s->tables->real_places, vr, nvr);
     for (size_t i = 0; ready && i < nvr; ++i) values[i] += (dt > 0 ? 1 : -1) * value_at(s, s->tables->real_places[vr[i]]);
     s->now->latch_t = t;
     COPY(s->latch_x, x, NX);
     COPY(s->latch_u, u, NU);
+    s->now->latch_solved = 1;
     s->w_fresh = s->y_fresh = 0;
     return ready;
 }
@@ -72,7 +73,10 @@ static Status get_output_derivatives(Instance *s, const char *name, const unsign
         int place = s->tables->real_places[vr[i]];
         switch (store_of(place)) {
         case STORE_X: value[i] = dx[index_of(place)]; break;
-        case STORE_U: value[i] = s->du[index_of(place)]; break;
+        case STORE_U:
+            if (is_inner(s, index_of(place))) value[i] /= 2 * dt;
+            else value[i] = s->du[index_of(place)];
+            break;
         default: value[i] /= 2 * dt;
         }
     }
@@ -139,7 +143,7 @@ static Status end_do_step(Instance *s, const char *name)
         return say(s, STATUS_OK, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
     if (outcome) {
         explain(s, outcome);
-        if (STEP_LENGTH > 0 && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED))
+        if (STEP_LENGTH > 0 && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED || outcome == UNSOLVED))
             append(s, "; or fixed steps of %.3g s are too long for this model: build it with shorter ones%s", STEP_LENGTH,
                    SOLVER == SOLVER_IMPLICIT ? "" : ", or with --solver implicit");
         s->now->phase = STEP_FAILED;

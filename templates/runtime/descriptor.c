@@ -132,8 +132,10 @@ static int read_sizes(Reader *s)
     if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
         || NREDUNDANCIES > NL || NPOSITION_REDUNDANCIES > NG
         || (NREDUNDANCIES && (SPARSE || EXPLICIT || NL - NREDUNDANCIES > NV))
-        || (NUNKNOWNS != NX + NFREE && NUNKNOWNS != NX + NFREE + NW) || (NW > 0) != (NBLOCKS > 0)
-        || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (ALONG_FORCES && !SPARSE)
+        || (NUNKNOWNS != NX + NFREE + NSTART_ITERATIONS && NUNKNOWNS != NX + NFREE + NW + NSTART_ITERATIONS) || (NW > 0) != (NBLOCKS > 0)
+        || NINPUTS < 0 || (NSTART_ITERATIONS != 0 && NSTART_ITERATIONS != NITERATIONS) || ITERATIONS_NEED_W > 1
+        || CONSTRAINTS_NEED_S > 1 || NITERATION_BLOCKS > NITERATIONS || (NITERATIONS > 0) != (NITERATION_BLOCKS > 0)
+        || (double)NITERATIONS * NITERATIONS > 1e8 || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (ALONG_FORCES && !SPARSE)
         || (NJACOBIAN > 0 && (double)NJACOBIAN != (double)NL * NV) || (double)NSYSTEM * NSYSTEM > 1e8
         || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
         return refuse_to_read(s, "the sizes contradict each other");
@@ -151,9 +153,18 @@ static int check_places(Reader *s, int nplaces, const int *places, int nsettable
             return refuse_to_read(s, "a variable is nowhere");
     }
     for (int i = 0; i < nsettables; ++i)
-        if (settings[i] != SET_STRUCTURE && indices[i] >= (settings[i] == SET_INPUT ? NU : NPAR))
+        if (settings[i] != SET_STRUCTURE && indices[i] >= (settings[i] == SET_INPUT ? NINPUTS : NPAR))
             return refuse_to_read(s, "a variable is nowhere");
     return 1;
+}
+
+/* Do blocks, none of them empty, make up n variables, with nominal values that are some? */
+static int are_blocks(const int *starts, int nblocks, const double *nominals, int n)
+{
+    int good = starts[0] == 0 && starts[nblocks] == n;
+    for (int k = 0; k < nblocks; ++k) good &= starts[k] < starts[k + 1];
+    for (int i = 0; i < n; ++i) good &= nominals[i] > 0 && nominals[i] <= 1e300;
+    return good;
 }
 
 static int check_tables(Reader *s)
@@ -171,6 +182,8 @@ static int check_tables(Reader *s)
                                              tables->pivot_rows, tables->pivot_columns, NSYSTEM);
         if (wrong) return refuse_to_read(s, wrong);
     }
+    if (NITERATIONS && !are_blocks(tables->iteration_starts, NITERATION_BLOCKS, tables->iteration_nominals, NITERATIONS))
+        return refuse_to_read(s, "the iteration variables are damaged");
     if (!(STEP_LENGTH >= 0) || !(TOLERANCE > 0)) return refuse_to_read(s, "the experiment is damaged");
     return check_places(s, NREALS, tables->real_places, NREAL_SETTABLES, tables->real_settings, tables->real_indices,
                         NCONSTANTS)

@@ -32,7 +32,11 @@ static Status take_direction(Instance *s, const char *function, const unsigned *
         switch (store_of(place)) {
         case STORE_TIME: s->along.t += change[i]; break;
         case STORE_X: s->along.x[index] += change[i]; break;
-        case STORE_U: s->along.u[index] += change[i]; break;
+        case STORE_U:
+            if (!is_inner(s, index)) {
+                s->along.u[index] += change[i];
+                break;
+            } /* fall through */
         default:
             return say(s, STATUS_ERROR, "%s: value reference %u is neither an input nor a state nor time", function,
                        vr[i]);
@@ -72,8 +76,10 @@ static Status exact_derivatives(Instance *s, const char *function, const unsigne
     double *rates = s->stage[1];
     Status status = take_direction(s, function, knowns, nknowns, change);
     if (status) return status;
+    solve_latch(s);
     /* The factors of A must be those of this point. */
     Outcome outcome = accelerations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
+    if (!outcome) outcome = linearise_iterations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
     if (!outcome && (direction(s, t, s->latch_x, s->latch_u, s->latch_m, s->w, &s->along, s->dw, rates)
                      || exposed_direction(s, t, s->latch_x, s->latch_u, s->latch_m, s->w, &s->along, s->dw, s->dy)))
         outcome = NOT_FINITE;

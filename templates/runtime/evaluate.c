@@ -3,7 +3,11 @@
 static void take_delayed(Instance *s, double t, const double *x, const double *m, double *u); /* history.c */
 
 /* Parameters have changed: what depends on them alone is to be evaluated anew. */
-static void forget_preparations(Instance *s) { memset(s->prepared, 0, sizeof s->prepared); }
+static void forget_preparations(Instance *s)
+{
+    memset(s->prepared, 0, sizeof s->prepared);
+    s->iterations.known = 0;
+}
 
 /* Derived parameters belong to p: bring them up to date after p changed. */
 static void derive(Instance *s)
@@ -12,13 +16,34 @@ static void derive(Instance *s)
     if (ND) eval_derived(s, s->P + NPAR);
 }
 
-/* Inputs at time t: as set, or continued by their derivatives; and behind them delayed signals, as they are at (t, x). */
-static const double *inputs_at(Instance *s, double t, const double *x, const double *m)
+/* Inputs at time t: as set, or continued by their derivatives; and behind them delayed signals, as they are at (t, x). In
+   place of iteration variables there is where they begin. */
+static const double *known_inputs_at(Instance *s, double t, const double *x, const double *m)
 {
     if (!s->now->ramps && !NDELAYS) return s->u;
     for (int i = 0; i < NINPUTS; ++i) s->u_now[i] = s->now->ramps ? s->u[i] + s->du[i] * (t - s->now->u_time) : s->u[i];
     take_delayed(s, t, x, m, s->u_now);
+    if (NITERATIONS) COPY(s->u_now + NU - NITERATIONS, s->u + NU - NITERATIONS, NITERATIONS);
     return s->u_now;
+}
+
+static int solve_iterations(Instance *s, double t, const double *x, const double *m, double *u); /* iterate.c */
+static int unsolved(const Instance *s, const double *u);
+
+/* The same, and behind them iteration variables at (t, x): NAN where there is no solution. */
+static const double *inputs_at(Instance *s, double t, const double *x, const double *m)
+{
+    const double *u = known_inputs_at(s, t, x, m);
+    if (!NITERATIONS) return u;
+    if (u != s->u_now) COPY(s->u_now, u, NU);
+    solve_iterations(s, t, x, m, s->u_now);
+    return s->u_now;
+}
+
+/* What constraints know of them. */
+static const double *constraint_inputs_at(Instance *s, double t, const double *x, const double *m)
+{
+    return (CONSTRAINTS_NEED_S ? inputs_at : known_inputs_at)(s, t, x, m);
 }
 
 /* Solve A s = b with the sparse factors, or with the dense ones where the pivots of the order failed. */
@@ -133,6 +158,7 @@ static int factorise_blocks(Instance *s)
 /* Solve A w = b. The factors of A stay until the next call. */
 static Outcome accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
 {
+    if (unsolved(s, u)) return UNSOLVED;
     if (NW == 0) return DONE;
     s->open_column = -1;
     if (SPARSE) {
@@ -182,9 +208,9 @@ static Outcome difference(Instance *s, double t, const double *x, const double *
     return DONE;
 }
 
-/* Change of w and of dx/dt with (t, x, u) in a direction, where `accelerations` was called last for this point. */
-static int direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
-                     const Direction *along, double *dw, double *change)
+/* Change of w with (t, x, u) in a direction, where `accelerations` was called last for this point. */
+static int acceleration_direction(Instance *s, double t, const double *x, const double *u, const double *m,
+                                  const double *w, const Direction *along, double *dw)
 {
     if (DIFFERENCES) {
         if (difference(s, t, x, u, m, along, dw)) return 1;
@@ -196,6 +222,19 @@ static int direction(Instance *s, double t, const double *x, const double *u, co
         if (eval_dynamics_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw)) return 1;
         substitute_blocks(s, dw);
     }
+    return 0;
+}
+
+static int iteration_direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                               Direction *along); /* iterate.c */
+
+/* Change of iteration variables, into the direction itself, of w and of dx/dt with (t, x, u) in a direction, where
+   `accelerations` and then `linearise_iterations` were called last for this point. */
+static int direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
+                     Direction *along, double *dw, double *change)
+{
+    if (NITERATIONS && iteration_direction(s, t, x, u, m, w, along)) return 1;
+    if (acceleration_direction(s, t, x, u, m, w, along, dw)) return 1;
     return NX && eval_derivatives_tangent(s, t, x, u, m, w, along->t, along->x, along->u, dw, change);
 }
 
@@ -234,7 +273,9 @@ static void know_derivatives(Instance *s)
 static Outcome check_assertions(Instance *s, double t, const double *x, const double *m, const double *w)
 {
     if (NH) {
-        eval_assertions(s, t, x, inputs_at(s, t, x, m), m, w, s->h);
+        const double *u = inputs_at(s, t, x, m);
+        if (unsolved(s, u)) return UNSOLVED;
+        eval_assertions(s, t, x, u, m, w, s->h);
         int end = -1;
         for (int i = 0; i < NH; ++i) {
             if (s->h[i] >= -ASSERTION_MARGIN) continue;

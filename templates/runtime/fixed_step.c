@@ -61,6 +61,8 @@ static Outcome fixed_step(Instance *s, double h, double end)
     for (int i = 0; i < NM; ++i) s->now->events += s->flipped[i] != 0;
     s->now->evaluations += 1;
     know_derivatives(s);
+    outcome = accept_iterations(s);
+    if (outcome) return outcome;
     return check_assertions(s, end, s->head_x, s->head_m, s->stage_w);
 }
 

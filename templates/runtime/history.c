@@ -109,7 +109,7 @@ static Outcome check_delays(Instance *s, double t, const double *x, const double
 {
     *least = INFINITY;
     if (!NDELAYS) return DONE;
-    if (eval_delays(s, t, x, inputs_at(s, t, x, m), m, s->delays, s->longest_delays) || !finite_all(s->delays, NDELAYS))
+    if (eval_delays(s, t, x, known_inputs_at(s, t, x, m), m, s->delays, s->longest_delays) || !finite_all(s->delays, NDELAYS))
         return NOT_FINITE;
     for (int i = 0; i < NDELAYS; ++i) {
         const char *name = s->tables->delay_names[i];
@@ -159,6 +159,7 @@ static double next_kink(Instance *s, double t, double *kink)
 static Outcome signals_at(Instance *s, double t, const double *x, const double *m, double *w, double *signals)
 {
     const double *u = inputs_at(s, t, x, m);
+    if (unsolved(s, u)) return UNSOLVED;
     if (DELAYED_NEED_W) {
         Outcome outcome = accelerations(s, t, x, u, m, w);
         if (outcome) return outcome;

@@ -165,7 +165,7 @@ HOST_EXPORT int mbfmu_restore_state(Instance *s, const char *name, const char *b
 /* Set what lies at an index: an input, or a parameter (until initialisation ends, or tunable). */
 HOST_EXPORT int mbfmu_set_input(Instance *s, int index, double value)
 {
-    if (index < 0 || index >= NU) return STATUS_ERROR;
+    if (index < 0 || index >= NINPUTS) return STATUS_ERROR;
     s->u[index] = value;
     s->now->touched = 1;
     if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
@@ -183,7 +183,7 @@ HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
     s->P[index] = value;
     s->now->touched = 1;
     derive(s);
-    s->w_fresh = s->y_fresh = 0;
+    forget_latch(s);
     return STATUS_OK;
 }
 
@@ -198,7 +198,7 @@ static int read_places(Instance *s, const int *places, size_t n, double *values)
 {
     int need_w = 0, need_y = 0;
     for (size_t i = 0; i < n; ++i) {
-        need_w |= store_of(places[i]) == STORE_W;
+        need_w |= store_of(places[i]) == STORE_W || (store_of(places[i]) == STORE_U && is_inner(s, index_of(places[i])));
         need_y |= store_of(places[i]) == STORE_Y;
     }
     if ((need_w | need_y || (s->now->phase == INITIALIZATION && s->now->start_stale)) && !refresh(s, need_y)) return 0;

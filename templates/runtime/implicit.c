@@ -51,6 +51,7 @@ static Outcome linearise(Instance *s, double t, const double *x, const double *m
     const double *u = inputs_at(s, t, x, m);
     Direction *along = &s->along;
     Outcome outcome = accelerations(s, t, x, u, m, s->stage_w);
+    if (!outcome) outcome = linearise_iterations(s, t, x, u, m, s->stage_w);
     if (outcome) return outcome;
     clear_direction(s, along);
     for (int j = 0; j < NX; ++j) {

@@ -14,7 +14,7 @@ static int norm_finite(const double *r, int n, double *norm)
 static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
-    return !eval_initial(s, t, X, inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
+    return !eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
 }
 
 /* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
@@ -247,6 +247,14 @@ static double next_random(unsigned long long *seed)
     return (double)(*seed >> 11) / 9007199254740992.0 - 0.5;
 }
 
+/* Where X ends with iteration variables, let them agree with the rest of it, if they can. */
+static void start_iterations(Instance *s)
+{
+    if (!NSTART_ITERATIONS) return;
+    const double *u = inputs_at(s, s->now->latch_t, s->X, s->latch_m);
+    if (!unsolved(s, u)) COPY(s->X + NUNKNOWNS - NITERATIONS, u + TAIL, NITERATIONS);
+}
+
 /* From the guess, then from places around it. */
 static int solve_from_guess(Instance *s)
 {
@@ -259,6 +267,7 @@ static int solve_from_guess(Instance *s)
             if (!s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
         }
         normalise_quaternions(s, s->X);
+        start_iterations(s);
         if (!NEQUATIONS || solve_equations(s)) return 1;
     }
     blame_equations(s);
@@ -271,6 +280,7 @@ static void take_start(Instance *s)
     COPY(s->latch_x, s->X, NX);
     for (int i = 0; i < NFREE; ++i) s->P[s->tables->free_parameters[i]] = s->X[NX + i];
     derive(s);
+    COPY(s->u + NU - NSTART_ITERATIONS, s->X + NUNKNOWNS - NSTART_ITERATIONS, NSTART_ITERATIONS);
 }
 
 /* Do so many of the constraints as ever follow from the others? */
@@ -278,7 +288,7 @@ static Outcome check_rank(Instance *s, double t, const double *x, const double *
 {
     LeastNorm *f = &s->projection;
     int rank = NL - NREDUNDANCIES;
-    if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
+    if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
     least_norm_factorise(f, NL, NL, s->G, NL);
     double added = f->rank > rank ? fabs(f->qr[(size_t)rank * f->cols + rank]) : 0;
     if (added <= 1e-7) return DONE;
@@ -310,6 +320,7 @@ static int find_start_once(Instance *s, int leaving)
     double t = now->latch_t;
     COPY(s->P, s->start, NPAR);
     derive(s);
+    begin_iterations(s);
     now->u_time = t;
     for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
     if (NHELD && eval_held(s, s->latch_m + NM)) return 0;
@@ -327,6 +338,7 @@ static int find_start_once(Instance *s, int leaving)
     for (int round = 0; round < ROUNDS && !settled; ++round) {
         COPY(s->P, s->start, NPAR);
         derive(s);
+        begin_iterations(s);
         if (!solve_from_guess(s)) return 0;
         take_start(s);
         if (leaving) leave_singular_position(s);
@@ -363,8 +375,9 @@ static int find_start_once(Instance *s, int leaving)
     if (check_redundant(s, t, s->latch_x, s->latch_m)) return 0;
     if (check_assertions(s, t, s->latch_x, s->latch_m, s->w)) return 0;
     COPY(s->latch_u, inputs_at(s, t, s->latch_x, s->latch_m), NU);
+    COPY(s->u + TAIL, s->latch_u + TAIL, NITERATIONS);
     now->start_stale = 0;
-    s->w_fresh = 1;
+    now->latch_solved = s->w_fresh = 1;
     s->y_fresh = 0;
     return 1;
 }

@@ -90,6 +90,7 @@ static double locate_crossing(Instance *s, const int *watched, double end)
         /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. Where no
            crossing knows accelerations there are none to find, unless projections use the factors of A. */
         if (project(s, t, s->stage_x, s->inside)
+            || unsolved(s, inputs_at(s, t, s->stage_x, s->inside))
             || ((CROSSINGS_NEED_W || ALONG_FORCES)
                 && accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w))
             || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
@@ -114,7 +115,7 @@ static int crossings_within(Instance *s, double t, double *c)
 {
     interpolate(s, t, s->stage_x);
     const double *u = inputs_at(s, t, s->stage_x, s->inside);
-    if (CROSSINGS_NEED_W && accelerations(s, t, s->stage_x, u, s->inside, s->moved_w)) return 1;
+    if (unsolved(s, u) || (CROSSINGS_NEED_W && accelerations(s, t, s->stage_x, u, s->inside, s->moved_w))) return 1;
     return eval_crossings(s, t, s->stage_x, u, s->inside, s->moved_w, c) || !finite_all(c, NM);
 }
 
@@ -173,6 +174,7 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
 {
     int any = 0, at_begin = 0;
     const double *u = inputs_at(s, *end, s->next_x, s->head_m);
+    if (unsolved(s, u)) return UNSOLVED;
     if (eval_crossings(s, *end, s->next_x, u, s->head_m, s->stage_w, s->c_next)) return NOT_FINITE;
     for (int i = 0; i < NM; ++i) {
         int flips = !s->tables->time_switches[i] && disagrees(s->c_next[i], s->head_m[i]);
@@ -227,6 +229,8 @@ static Outcome finish_event(Instance *s, double kink)
     /* Where there are discrete states, settling them leaves the accelerations at the end. */
     head->k_known = 0;
     if (NDISCRETE) know_derivatives(s);
+    outcome = accept_iterations(s);
+    if (outcome) return outcome;
     head->chatter = head->end - head->begin < 1e-10 * s->now->longest_step ? head->chatter + 1 : 0;
     if (head->chatter < 1000) return DONE;
     if (!flips || s->tables->time_switches[last])
@@ -589,6 +593,8 @@ static Outcome judge(Instance *s, Outcome outcome)
     head->event = event;
     COPY(s->head_x, s->next_x, NX);
     COPY(s->head_k, s->next_k, NX);
+    outcome = accept_iterations(s);
+    if (outcome) return outcome;
     if (event) {
         outcome = finish_event(s, trial->kink);
         if (outcome) return outcome;

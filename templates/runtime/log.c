@@ -88,6 +88,21 @@ static void explain_singular(Instance *s)
     name_open_column(s, "; they leave open");
 }
 
+/* Name the iteration variables that no solution is found for. */
+static void explain_unsolved(Instance *s)
+{
+    enum { SHOWN = 4 };
+    const Iterations *it = &s->iterations;
+    int begin = s->tables->iteration_starts[it->block], end = s->tables->iteration_starts[it->block + 1];
+    because(s, "the equations of '%s'", s->tables->iteration_names[begin]);
+    if (end - begin > 1) append(s, " and %d more", end - begin - 1);
+    append(s, " have no solution that Newton's method finds, last at");
+    for (int i = begin; i < end && i < begin + SHOWN; ++i)
+        append(s, "%s %s = %.9g", i > begin ? "," : "", s->tables->iteration_names[i], it->last[i]);
+    append(s, "%s (residual %.3g): there may be none, check what they are given and their parameters; where there is one, let "
+              "start values be closer to it", end - begin > SHOWN ? ", ..." : "", it->residual);
+}
+
 /* Keep what an outcome means as the cause; the other outcomes have said it already. */
 static void explain(Instance *s, Outcome outcome)
 {
@@ -98,6 +113,9 @@ static void explain(Instance *s, Outcome outcome)
         append(s, ": check start values and parameters");
         break;
     case SINGULAR: explain_singular(s); break;
+    case UNSOLVED:
+        if (NITERATIONS) explain_unsolved(s);
+        break;
     case INACCURATE:
         because(s, "the step size became too small for the tolerance: the model is too stiff or diverges");
         break;

@@ -73,6 +73,26 @@ static void place_state(Instance *s)
     s->history = take_vector(&at, history_size(s));
 }
 
+static void take_iterations(Area *area, Instance *s)
+{
+    Iterations *it = &s->iterations;
+    size_t n = NITERATIONS;
+    if (!n) return;
+    it->x = take_doubles(area, NX);
+    it->u = take_doubles(area, NU);
+    it->m = take_doubles(area, NDISCRETE);
+    it->J = take_doubles(area, n * n);
+    it->factors = take_doubles(area, n * n);
+    it->pivots = take_ints(area, n);
+    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left, &it->kept,
+                          &it->last};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) *vectors[i] = take_doubles(area, n);
+    it->w = take_doubles(area, NW);
+    it->dw = take_doubles(area, NSYSTEM);
+    it->along.x = take_doubles(area, NX);
+    it->along.u = take_doubles(area, NU);
+}
+
 static void lay_out(Instance *s, Area *area)
 {
     size_t nx = NX, nu = NU, nm = NM, nv = NV, nq = NQ, nw = NW, nl = NL, implicit = NIMPLICIT, unknowns = NUNKNOWNS,
@@ -139,6 +159,7 @@ static void lay_out(Instance *s, Area *area)
     s->history_x = take_doubles(area, NDELAYS ? nx : 0);
     s->history_w = take_doubles(area, NDELAYS ? nw : 0);
     s->u_moved = take_doubles(area, NDELAYS ? nu : 0);
+    take_iterations(area, s);
     s->along.x = take_doubles(area, nx);
     s->along.u = take_doubles(area, nu);
     s->moved.x = take_doubles(area, nx);

@@ -57,7 +57,9 @@ static Status enter_event_mode(Instance *s, const char *name)
         if (!s->master.event_mode)
             return say(s, STATUS_ERROR, "%s: the instance was made without event mode", name);
         COPY(s->latch_u, s->u, NINPUTS);
-        s->w_fresh = s->y_fresh = 0;
+        forget_latch(s);
+    } else {
+        accept_latch(s);
     }
     s->now->phase = EVENT_MODE;
     return STATUS_OK;
@@ -110,8 +112,14 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     }
     s->now->events += 1;
     s->now->touched = 0;
-    s->w_fresh = s->y_fresh = 0;
     COPY(s->latch_x, s->next_x, NX);
+    forget_latch(s);
+    outcome = accept_latch(s);
+    if (outcome) {
+        explain(s, outcome);
+        info->terminate = 1;
+        return say(s, STATUS_ERROR, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    }
     if (integrated) {
         place_head(s);
         cut_history(s, s->now->latch_t);
@@ -155,7 +163,8 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     s->now->steps += 1;
     *enter_event = far_off(s);
     *stop = 0;
-    Status status = NH ? evaluate(s, name) : STATUS_OK;
+    Status status = NH || NITERATIONS ? evaluate(s, name) : STATUS_OK;
+    if (!status) accept_latch(s);
     Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w);
     if (outcome && violated_beyond_drift(s)) {
         *stop = 1;
@@ -170,7 +179,7 @@ static Status set_time(Instance *s, const char *name, double time)
     if (check_interface(s, name, MODEL_EXCHANGE, EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
     if (!(fabs(time) <= 1e300)) return say(s, STATUS_ERROR, "%s: the time %g", name, time);
     s->now->latch_t = s->now->u_time = time;
-    s->w_fresh = s->y_fresh = 0;
+    forget_latch(s);
     return STATUS_OK;
 }
 
@@ -179,7 +188,7 @@ static Status set_continuous_states(Instance *s, const char *name, const double 
     if (check_vector(s, name, CONTINUOUS_TIME, x, nx, NX)) return STATUS_ERROR;
     if (!finite_all(x, NX)) return say(s, STATUS_DISCARD, "%s: values that are not finite; the states before stay", name);
     if (NX) COPY(s->latch_x, x, NX);
-    s->w_fresh = s->y_fresh = 0;
+    forget_latch(s);
     return STATUS_OK;
 }
 

@@ -20,7 +20,7 @@ static Outcome sharpen_states(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 2 };
     if (!sharpen(s, t, x, m)) return NOT_PROJECTED;
-    const double *u = inputs_at(s, t, x, m);
+    const double *u = constraint_inputs_at(s, t, x, m);
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
         if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return NOT_FINITE;
         if (!iteration && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;

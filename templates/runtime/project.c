@@ -46,10 +46,12 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
     enum { ITERATIONS = 10, PATIENCE = 4 };
     normalise_quaternions(s, x);
     if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
-    const double *u = inputs_at(s, t, x, m);
+    const double *u = constraint_inputs_at(s, t, x, m);
     double *v = x + NQ, last = INFINITY;
     int factorised = ALONG_FORCES && s->factors_time == t; /* at a point close by: it does as a first one */
     for (int iteration = 0;; ++iteration) {
+        if (CONSTRAINTS_NEED_S && iteration) u = inputs_at(s, t, x, m);
+        if (unsolved(s, u)) return UNSOLVED;
         if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return NOT_FINITE;
         double scale = 1 + largest(x, NQ), worst = largest(s->g, NG);
         if (worst <= 1e-14 * scale || (worst <= 1e-11 * scale && worst > 0.25 * last)) break;
@@ -99,7 +101,7 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
     enum { ITERATIONS = 2 };
     double *w = s->stage_w, last = INFINITY;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
+        if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
         double worst = largest(s->g, NG);
         if (!(worst < last)) break;
         last = worst;
@@ -111,7 +113,7 @@ static Outcome project_along_forces(Instance *s, double t, double *x, const doub
     }
     last = INFINITY;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
+        if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
         double worst = largest(s->c, NL);
         if (!(worst < last)) break;
         last = worst;
@@ -162,7 +164,7 @@ static double regularity(Instance *s, int *weakest)
 static double regularity_at(Instance *s, double t, const double *x, const double *m, int *weakest)
 {
     *weakest = 0;
-    if (eval_constraints(s, t, x, inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return INFINITY;
+    if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return INFINITY;
     if (factorise_constraints(s, t, x, m, NL)) return 0;
     return regularity(s, weakest);
 }

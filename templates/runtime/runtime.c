@@ -52,6 +52,9 @@ QUICK
 #include "functions.c"
 #include "redundancy.c"
 #include "evaluate.c"
+SMALL
+#include "iterate.c"
+QUICK
 #include "project.c"
 SMALL
 #include "switches.c"

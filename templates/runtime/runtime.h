@@ -38,7 +38,8 @@ typedef enum {
     CHATTERING,
     ASSERTION,
     ENDED,                          /* the model ends the run: not a failure */
-    EXHAUSTED
+    EXHAUSTED,
+    UNSOLVED                        /* iteration variables have no solution, or none is found */
 } Outcome;
 
 /* What a master of co-simulation takes part in. */
@@ -165,6 +166,7 @@ typedef struct {
     double longest_step;
     double u_time;                  /* time at which u holds; du continues it */
     double latch_t;
+    int latch_solved;               /* iteration variables of the latch hold there */
     Head head;
     int history_known;              /* of delayed signals: it has begun */
     int history_first, history_count; /* segments of its ring that are in use */
@@ -178,6 +180,20 @@ typedef struct {
     double t;
     double *x, *u;
 } Direction;
+
+/* How iteration variables are solved for (iterate.c). `known`: they are `solution` at (t, x, u, m), u with the guess. */
+typedef struct {
+    int known;
+    double t, *x, *u, *m, *solution;
+    double *r, *J, *rows, *factors, *column_norms; /* residuals, Jacobian, sizes of its rows, factors */
+    int *pivots;
+    double *from, *step, *left;     /* where a step begins, the step, and the correction that it leaves */
+    double *w, *dw;
+    Direction along;
+    double *kept;                   /* the guess before a step that may fail */
+    int block;                      /* the last one without solution, what its variables were, and its largest residual */
+    double *last, residual;
+} Iterations;
 
 /* A matrix factorised for least-norm solutions (linear.c). */
 typedef struct {
@@ -247,6 +263,7 @@ typedef struct {
     double *delays, *longest_delays, *signals, *joined, *history_x, *history_w, *u_moved; /* of history.c */
     Direction along, moved;
     double *dw, *dy, *moved_w;
+    Iterations iterations;
     double stiffness;               /* of the last explicit step: its length as a part of that which is stable */
     int linearised;                 /* jacobian and drift belong to the present step */
     double *jacobian, *system, *drift, *increment[8];

@@ -44,7 +44,7 @@ static int sharpen(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 2 };
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        const double *u = inputs_at(s, t, x, m);
+        const double *u = constraint_inputs_at(s, t, x, m);
         if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return 0;
         if (factorise_constraints(s, t, x, m, NG)) return 0;
         constraint_step(s, s->g, NG, s->dv);
@@ -60,7 +60,6 @@ static int sharpen(Instance *s, double t, double *x, const double *m)
 static int go_along(Instance *s, const double *start, const double *direction, double way, double regular, double *w)
 {
     double t = s->now->latch_t, *moved = s->way;
-    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
     int weakest;
     COPY(s->X, start, NUNKNOWNS);
     take_start(s);
@@ -75,6 +74,7 @@ static int go_along(Instance *s, const double *start, const double *direction, d
     COPY(s->X, s->latch_x, NQ);
     if (!solve_speeds(s)) return 0;
     take_start(s);
+    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
     if (eval_constraints(s, t, s->latch_x, u, s->latch_m, s->g, s->c, s->G)) return 0;
     if (!(largest(s->c, NL) <= 1e-9 * (1 + largest(s->latch_x + NQ, NV)))) return 0;
     return !accelerations(s, t, s->latch_x, u, s->latch_m, w);

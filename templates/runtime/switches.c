@@ -35,6 +35,7 @@ enum { AS_BEFORE, TURNS, STAYS, FLIPPED };
 static Outcome find_turns(Instance *s, double t, double after, const double *x, const double *u, const double *m, double *c,
                           int *turns, int *again)
 {
+    if (unsolved(s, u)) return UNSOLVED;
     if (TIME_SWITCHES && eval_crossings(s, after, x, u, m, s->stage_w, s->c_trial)) return NOT_FINITE;
     if (eval_crossings(s, t, x, u, m, s->stage_w, c) || !finite_all(c, NM)) return NOT_FINITE;
     int waiting = 0;
@@ -66,6 +67,7 @@ static Outcome update_modes(Instance *s, double t, const double *x, double *m, d
     COPY(s->m_start, m, NM);
     for (int pass = 0;; ++pass) {
         int turns, again;
+        if (NITERATIONS) u = inputs_at(s, t, x, m);
         Outcome outcome = CROSSINGS_NEED_W ? accelerations(s, t, x, u, m, s->stage_w) : DONE;
         if (!outcome) outcome = find_turns(s, t, after, x, u, m, c, &turns, &again);
         if (outcome) return outcome;
@@ -102,6 +104,7 @@ static Outcome agree(Instance *s, double t, const double *x, double *m, double *
     double *held = m + NM;
     for (int pass = 0;; ++pass) {
         int same = 1, last = 0;
+        if (NITERATIONS) u = inputs_at(s, t, x, m);
         Outcome outcome = NM ? update_modes(s, t, x, m, c) : accelerations(s, t, x, u, m, s->stage_w);
         if (outcome || !NHELD) return outcome;
         if (eval_update(s, t, x, u, m, s->stage_w, s->m_before, s->w_before, s->held, s->x_event)

@@ -3,6 +3,9 @@
 static unsigned store_of(int place) { return (unsigned)place >> 28; }
 static unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
 
+/* Is an entry of u one that the runtime solves for? */
+static int is_inner(const Instance *s, unsigned index) { return NITERATIONS > 0 && (int)index >= TAIL; }
+
 /* Bring w and y up to date with the latch; in initialisation mode, solve for the start first where it changed. */
 static int refresh(Instance *s, int with_y)
 {
@@ -12,6 +15,7 @@ static int refresh(Instance *s, int with_y)
         t = s->now->latch_t;
     }
     if (!s->w_fresh) {
+        solve_latch(s);
         Outcome outcome = accelerations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
         if (outcome) {
             explain(s, outcome);
@@ -54,7 +58,7 @@ static int prepare(Instance *s, const int *places, const unsigned *references, s
     int need_w = 0, need_y = 0, need_indicators = 0;
     for (size_t i = 0; i < n; ++i) {
         unsigned store = store_of(places[references[i]]);
-        need_w |= store == STORE_W;
+        need_w |= store == STORE_W || (store == STORE_U && is_inner(s, index_of(places[references[i]])));
         need_y |= store == STORE_Y;
         need_indicators |= store == STORE_INDICATOR;
     }
@@ -79,7 +83,7 @@ static double value_at(const Instance *s, int place)
     switch (store_of(place)) {
     case STORE_TIME: return s->now->latch_t;
     case STORE_X: return s->latch_x[index];
-    case STORE_U: return s->u[index];
+    case STORE_U: return is_inner(s, index) ? s->latch_u[index] : s->u[index];
     case STORE_P: return s->P[index];
     case STORE_W: return s->w[index];
     case STORE_Y: return s->y[index];
@@ -171,5 +175,5 @@ static void set_value(Instance *s, const Settables *table, unsigned reference, d
     } else {
         return;
     }
-    s->w_fresh = s->y_fresh = 0;
+    forget_latch(s);
 }

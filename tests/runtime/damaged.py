@@ -16,8 +16,12 @@ HEADER, CHECKSUM = 24, range(16, 24)
 
 #: Sizes that are choices, or say only how much room results are given: some other values of theirs are as good.
 OPEN_SIZES = {
-    "solver", "time_switching", "crossings_need_w", "delayed_need_w", "differences", "nd", "nt", "ny",
+    "solver", "time_switching", "crossings_need_w", "delayed_need_w", "iterations_need_w",
+    "constraints_need_s", "differences", "nd", "nt", "ny",
 }  # fmt: skip
+
+#: Tables of doubles that are looked at when they are read.
+_LOOKED_AT = ("experiment", "iteration_nominals")
 
 TWO_OPERANDS = {
     "ADD", "SUB", "MUL", "DIV", "POW", "CONSTPOW", "ATAN2", "HYPOT", "COPYSIGN", "FMOD", "FMIN", "FMAX", "LT", "LE",
@@ -109,7 +113,7 @@ class Layout:
             return self.data[place] != 0
         if part.kind == "name":
             return _are_names(bytes(changed), part.count)
-        return None if part.kind in ("length", "variable") or part.name == "experiment" else True
+        return None if part.kind in ("length", "variable") or part.name in _LOOKED_AT else True
 
 
 def _are_names(data: bytes, count: int) -> bool:

@@ -30,13 +30,15 @@ class Draft:
         held: int = 0,
         unknowns: int | None = None,
         derived: int = 0,
+        iterations: int = 0,
     ) -> None:
         self.name, self.nv = name, v
-        self.inputs, self.parameters = tuple(inputs), tuple(parameters)
+        self.inputs, self.parameters = (*inputs, *(0.0,) * iterations), tuple(parameters)
         self.t = ca.SX.sym("t")
         self.x = ca.SX.sym("x", q + v + z)
         self.q, self.v, self.z = self.x[:q], self.x[q : q + v], self.x[q + v :]
         self.u = ca.SX.sym("u", len(self.inputs))
+        self.s = self.u[len(self.inputs) - iterations :]
         self.p = ca.SX.sym("p", len(self.parameters))
         self.P = ca.SX.sym("P", len(self.parameters) + derived)
         self.m = ca.SX.sym("m", switches + held)
@@ -51,6 +53,7 @@ class Draft:
         """Equations with A w = b; whatever is not given is empty, and every unknown without `fixed` may move."""
         r, c = others.pop("initial", NONE), others.pop("c", NONE)
         g, e = others.pop("g", NONE), others.pop("redundant", NONE)
+        residuals = others.pop("iterations", NONE)
         at = [self.t, self.x, self.u, self.P, self.m]
         expressions: dict[str, tuple[list[Any], list[Any]]] = {
             "derived": ([self.p], [others.pop("derived", NONE)]),
@@ -70,6 +73,8 @@ class Draft:
             ),
             "delayed": ([*at, self.w], [others.pop("delayed", NONE)]),
             "delays": (at, [others.pop("delays", NONE), others.pop("longest", NONE)]),
+            "iteration_guess": ([self.P], [others.pop("iteration_guess", NONE)]),
+            "iterations": ([*at, self.w], [residuals, ca.jacobian(residuals, self.s)]),
             "variables": ([*at, self.w], [others.pop("y", NONE)]),
             "assertions": ([*at, self.w], [others.pop("assertions", NONE)]),
         }
@@ -298,4 +303,34 @@ def stiff_drive() -> Equations:
         blocks=((0,), (1,)),
         y=ca.vertcat(shaft, d.w[1] * d.v[1]),
         stop_time=20.0,
+    )
+
+
+def iterated() -> tuple[Equations, tuple[ScalarVariable, ...]]:
+    """A mass of 2 kg on springs that are told by cubics and know its acceleration, and a lag behind them.
+
+    s0 + s0^3 = q + u; then s1 = tanh(a) / 2 + s0 / 5 and s2 + s2^3 = s1 + t. Damped by p[2] where s0 >= 0.
+    """
+    d = Draft("iterated", q=1, v=1, z=1, inputs=[0.0], parameters=[0.5, 0.0, 0.3], switches=1, iterations=3)
+    s = d.s
+    return d.equations(
+        A=ca.SX(2),
+        b=d.u[0] - 4 * s[0] + s[1] - d.m[0] * d.P[2] * d.v,
+        guess=ca.vertcat(d.P[:2], 0),
+        fixed=(True,) * 3,
+        derivatives=ca.vertcat(d.v, d.w, s[2] - d.z),
+        iterations=ca.vertcat(
+            s[0] + s[0] ** 3 - d.q - d.u[0], s[1] - ca.tanh(d.w) / 2 - s[0] / 5, s[2] + s[2] ** 3 - s[1] - d.t
+        ),
+        iteration_guess=ca.SX.zeros(3),
+        iteration_blocks=(1, 2),
+        iteration_names=("spring.s", "mount.s", "lag.s"),
+        iteration_nominals=(0.1, 1.0, 1.0),
+        crossings=s[0],
+        y=ca.vertcat(s[0] * s[1], d.m),
+    ), (
+        *(variable(f"{store}{i}", store, i) for store, n in (("x", 3), ("w", 1), ("y", 2)) for i in range(n)),
+        *(variable(f"s{i}", "u", 1 + i, causality="output") for i in range(3)),
+        variable("u", "u", 0, causality="input", start=0.0),
+        parameter("damping", 2, 0.3, variability="tunable"),
     )

@@ -56,11 +56,12 @@ def model_and_variables(make: Maker, **options: Any) -> tuple[Equations, tuple[S
     if listed is not None:
         return equations, tuple(listed)
     e = equations
-    sizes = {"x": e.nx, "w": e.nw, "y": e.ny}
+    sizes, ninputs = {"x": e.nx, "w": e.nw, "y": e.ny}, e.nu - e.ndelays - e.niterations
     return equations, (
         variable("time", "time", 0, causality="independent"),
         *(parameter(f"p{i}", i, value) for i, value in enumerate(e.parameters)),
-        *(variable(f"u{i}", "u", i, causality="input", start=v) for i, v in enumerate(e.inputs)),
+        *(variable(f"u{i}", "u", i, causality="input", start=v) for i, v in enumerate(e.inputs[:ninputs])),
+        *(variable(f"s{i}", "u", e.nu - e.niterations + i) for i in range(e.niterations)),
         *(variable(f"{store}{i}", store, i) for store, n in sizes.items() for i in range(n)),
     )
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hand_made_models import everything, oscillator, stiff_drive
+from hand_made_models import everything, iterated, oscillator, stiff_drive
 from hosts import FMUS, model_and_variables
 from sanitized import SANITIZERS, NoSanitizer, Sources
 
@@ -32,7 +32,7 @@ def made(request, tmp_path):
 
 
 def sequences(made, count, **options):
-    """Drive the model of everything through random sequences of calls, each status compared with the standard."""
+    """Drive a model through random sequences of calls, each status compared with the standard."""
     references = dict(zip((v.name for v in made.variables), value_references(made.variables), strict=True))
     sizes = made.equations.nx, made.equations.time_switches.count(False)
     try:
@@ -41,9 +41,11 @@ def sequences(made, count, **options):
         pytest.skip(str(error))
 
 
-@pytest.mark.parametrize(("solver", "count"), [("auto", 1000), ("implicit", 100)])
-def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, solver, count):
-    run = sequences(made(everything, solver=solver), count, flags=SANITIZERS)
+@pytest.mark.parametrize(
+    ("model", "solver", "count"), [(everything, "auto", 1000), (everything, "implicit", 100), (iterated, "auto", 100)]
+)
+def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, model, solver, count):
+    run = sequences(made(model, solver=solver), count, flags=SANITIZERS)
     assert run.stderr == ""
     assert run.returncode == 0
 
@@ -55,7 +57,7 @@ def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
     assert run.returncode == 0
 
 
-@pytest.mark.parametrize("model", [everything, stiff_drive])
+@pytest.mark.parametrize("model", [everything, stiff_drive, iterated])
 def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model):
     try:
         run = made(model).fuzz(1500)
@@ -76,13 +78,17 @@ def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind)
     assert run.returncode == 0
 
 
-@pytest.mark.parametrize(("flags", "stride"), [((), 7), (SANITIZERS, 401)], ids=["plain", "sanitized"])
-def test_damaged_descriptors_are_refused_or_run(tmp_path, flags, stride):
+@pytest.mark.parametrize(
+    ("model", "flags", "stride"),
+    [(everything, (), 7), (everything, SANITIZERS, 401), (iterated, (), 7)],
+    ids=["plain", "sanitized", "iterated"],
+)
+def test_damaged_descriptors_are_refused_or_run(tmp_path, model, flags, stride):
     """Every byte is flipped in turn by sanitized.py; here some are, and the checksum mended.
 
     Without that, damage.c sees to it that every change is refused.
     """
-    made = Sources.write(tmp_path, *model_and_variables(everything), "interpreted")
+    made = Sources.write(tmp_path, *model_and_variables(model), "interpreted")
     try:
         code, changes, errors = made.damage(stride // 2, stride, flags)
     except NoSanitizer as error:
@@ -107,14 +113,15 @@ def test_ten_thousand_instances_leave_nothing_behind(made):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
+@pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
-def test_fixed_steps_never_allocate(made, solver):
+def test_fixed_steps_never_allocate(made, model, solver):
     flags = [f"-Wl,--wrap={name}" for name in ("malloc", "calloc", "realloc")]
-    run = made(everything, solver=solver, fixed_step=0.005).run("no_allocation.c", flags=flags)
+    run = made(model, solver=solver, fixed_step=0.005).run("no_allocation.c", flags=flags)
     assert run.returncode == 0
 
 
-@pytest.mark.parametrize("model", [oscillator, everything])
+@pytest.mark.parametrize("model", [oscillator, everything, iterated])
 def test_the_sources_compile_without_warnings(made, model):
     """But for the equations, which CasADi writes, and for what a model with constant sizes does not use."""
     sources = made(model)

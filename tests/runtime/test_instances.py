@@ -7,7 +7,16 @@ import math
 import casadi as ca
 import numpy as np
 import pytest
-from hand_made_models import Draft, bouncing_mass, everything, free_body, oscillator, point_pendulum, stiff_drive
+from hand_made_models import (
+    Draft,
+    bouncing_mass,
+    everything,
+    free_body,
+    iterated,
+    oscillator,
+    point_pendulum,
+    stiff_drive,
+)
 from hosts import Failed
 
 
@@ -59,7 +68,7 @@ def test_reset_returns_to_the_defaults(library):
     assert slave.get("s") == pytest.approx(0.1 * math.cos(2.0), abs=1e-8)
 
 
-MODELS = [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive]
+MODELS = [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive, iterated]
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -11,7 +11,16 @@ import struct
 import casadi as ca
 import numpy as np
 import pytest
-from hand_made_models import Draft, bouncing_mass, everything, free_body, oscillator, point_pendulum, stiff_drive
+from hand_made_models import (
+    Draft,
+    bouncing_mass,
+    everything,
+    free_body,
+    iterated,
+    oscillator,
+    point_pendulum,
+    stiff_drive,
+)
 from hosts import HOSTS, model_and_variables
 
 from mbfmu.runtime.compiled import code_of, compile_functions
@@ -217,7 +226,9 @@ def test_each_sum_of_products_is_one_instruction():
 
 
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
-@pytest.mark.parametrize("model", [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive])
+@pytest.mark.parametrize(
+    "model", [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive, iterated]
+)
 def test_all_hosts_give_the_same_run_to_the_last_bit(library_in, model, solver):
     runs = []
     for host in HOSTS:
