@@ -3,143 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 
 import casadi as ca
 
-from mbfmu.dynamics.accelerations import Accelerations
-from mbfmu.dynamics.constraints import Constraints, chosen
-from mbfmu.dynamics.delays import Delays
-from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.iterations import Iterations
-from mbfmu.dynamics.motion import Motion
-from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.starts import InitialProblem
-from mbfmu.dynamics.unknowns import elements
-from mbfmu.dynamics.updates import Updates
-from mbfmu.dynamics.vectors import Vectors
+from mbfmu.dynamics.events.delays import Delays
+from mbfmu.dynamics.events.updates import Updates
+from mbfmu.dynamics.events.watched import Watched
+from mbfmu.dynamics.expressions.constraints import chosen
+from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.solving.accelerations import Accelerations
+from mbfmu.dynamics.starting.initial_problem import InitialProblem
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
-
-
-@dataclasses.dataclass(frozen=True)
-class Events:
-    """What is watched while the model runs."""
-
-    #: A switch has mode 1 while its crossing function is >= 0; which of them depend on time and parameters only;
-    #: and what they are called in messages.
-    crossings: ca.SX
-    time_switches: tuple[bool, ...]
-    names: tuple[str, ...]
-    #: Instants where something jumps or kinks.
-    times: ca.SX
-    #: Values that must not be negative, and what they say otherwise.
-    assertions: ca.SX
-    messages: tuple[str, ...]
-    #: Which of them end the run as it should.
-    endings: tuple[bool, ...]
-
-    @classmethod
-    def of(cls, values: Values, parameters: Parameters, constraints: Constraints) -> Events:
-        """Ask all components."""
-        crossings, times, checks = parameters.resolve(
-            [
-                values.of_all(lambda behaviour: behaviour.switches),
-                values.of_all(lambda behaviour: behaviour.times),
-                values.of_all(
-                    lambda behaviour: (expression for expression, _ in (*behaviour.checks, *behaviour.endings))
-                ),
-            ]
-        )
-        crossings, checks = constraints.without_dropped([crossings, checks])
-        _check_instants(values, parameters, times)
-        settable = dict(_nonzero(values, parameters))
-        of_time: list[bool] = []
-        names: list[str] = []
-        messages: list[str] = []
-        endings: list[bool] = []
-        for path, behaviour in values.behaviours.items():
-            count = sum(expression.numel() for expression in behaviour.switches)
-            names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
-            for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
-                of_time += [is_of_time] * expression.numel()
-            for expression, message in (*behaviour.checks, *behaviour.endings):
-                messages += [f"{path}: {message}"] * expression.numel()
-            endings += [False] * sum(expression.numel() for expression, _ in behaviour.checks)
-            endings += [True] * len(behaviour.endings)
-        checks = ca.vertcat(checks, *(1 - 2 * (symbol == 0) for symbol in settable.values()))
-        messages += [f"{name} = 0: must not be 0" for name in settable]
-        endings += [False] * len(settable)
-        for message, margin in _found_within(values, parameters):
-            checks, messages, endings = ca.vertcat(checks, margin), [*messages, message], [*endings, False]
-        return cls(crossings, tuple(of_time), tuple(names), times, checks, tuple(messages), tuple(endings))
-
-    def of_the_clock(self) -> Events:
-        """Only switches of time, as long as nothing but positions and speeds are sought; all others have mode 1."""
-        crossings = ca.vertcat(
-            ca.SX(0, 1), *(c if k else 0 for c, k in zip(elements(self.crossings), self.time_switches, strict=True))
-        )
-        nothing = ca.SX(0, 1)
-        return dataclasses.replace(
-            self, crossings=crossings, times=nothing, assertions=nothing, messages=(), endings=()
-        )
-
-
-def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> None:
-    """Refuse instants that depend on what changes between events: nobody could know them before.
-
-    Raises:
-        ModelError: there is one; the message names its component.
-    """
-    unknowns = values.unknowns
-    known = ca.veccat(unknowns.time, parameters.all, *unknowns.modes.values(), *unknowns.held.values())
-    hashes = {symbol.element_hash() for symbol in elements(known)}
-    if all(symbol.element_hash() in hashes for symbol in ca.symvar(times)):
-        return
-    for path, behaviour in values.behaviours.items():
-        for column in parameters.resolve(values.locals(path, behaviour.times)):
-            for symbol in ca.symvar(column):
-                if symbol.element_hash() not in hashes:
-                    raise ModelError(
-                        f"{path}: time_event at {column!s:.60} depends on {symbol}, which changes between events; give "
-                        "an instant of parameters and held values, or a switch, whose crossing is located"
-                    )
-
-
-def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
-    """Parameters that must not be 0, with their names: FMI's bounds cannot say so."""
-    everything, seen = elements(parameters.all), set()
-    for component in values.topology.all_components:
-        for name, declaration in component.parameters().items():
-            if not declaration.nonzero or declaration.structural or declaration.animation:
-                continue
-            for symbol in elements(component.symbol(name)):
-                place = parameters.place(parameters.source(symbol))
-                if place is not None and place not in seen:
-                    seen.add(place)
-                    yield f"{component.path}.{name}", everything[place]
-
-
-def _found_within(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
-    """Of open parameters with bounds, how far within these the values lie that initialisation finds."""
-    for component in values.topology.all_components:
-        for name, declaration in component.parameters().items():
-            if (declaration.min, declaration.max) == (None, None) or declaration.structural or declaration.animation:
-                continue
-            for symbol in elements(component.symbol(name)):
-                number = parameters.number_of(symbol)
-                if number not in parameters.open:
-                    continue
-                value = parameters.symbols[number]
-                for bound, sign, word in ((declaration.min, 1, "least"), (declaration.max, -1, "greatest")):
-                    if bound is not None:
-                        yield (
-                            f"what initialisation finds for {component.path}.{name} is out of bounds, its {word} is "
-                            f"{bound:g}; change what it follows from, or give it a value",
-                            sign * (value - bound) + 1e-9 * (1 + abs(bound)),
-                        )
 
 
 def _once(values: list[ca.SX]) -> list[ca.SX]:
@@ -147,18 +24,21 @@ def _once(values: list[ca.SX]) -> list[ca.SX]:
     return list(ca.cse(values)) if any(value.numel() for value in values) else values
 
 
+@dataclasses.dataclass(frozen=True)
+class Stages:
+    """What was made of a formulation: accelerations, the initial problem, and what happens at instants."""
+
+    accelerations: Accelerations
+    initial: InitialProblem
+    watched: Watched
+    updates: Updates
+    delays: Delays
+
+
 def equations(
     assembly: Assembly,
-    values: Values,
-    parameters: Parameters,
-    motion: Motion,
-    constraints: Constraints,
-    initial: InitialProblem,
-    accelerations: Accelerations,
-    events: Events,
-    updates: Updates,
-    delays: Delays,
-    iterations: Iterations,
+    formulation: Formulation,
+    stages: Stages,
     rates: ca.SX,
     outputs: ca.SX,
     nominals: tuple[float, ...] = (),
@@ -169,13 +49,14 @@ def equations(
         rates: dx/dt.
         outputs: all that can be seen and is no state, input, parameter, acceleration or multiplier.
         nominals: nominal values of the states.
-        assembly, values, parameters, motion, constraints, initial, accelerations: stages.
-        events, updates, delays, iterations: stages.
+        assembly, formulation, stages: what it is made of.
     """
-    vectors = Vectors.of(values, parameters)
+    vectors, parameters, constraints = formulation.vectors, formulation.parameters, formulation.constraints
+    accelerations, initial, watched = stages.accelerations, stages.initial, stages.watched
+    updates, delays, iterations = stages.updates, stages.delays, formulation.iterations
     t, x, P, w = vectors.t, vectors.x, vectors.P, accelerations.w
     standard, dv = vectors.arguments, ca.SX.sym("dv", vectors.v.numel())
-    (position_rates,) = parameters.resolve([motion.position_rates])
+    (position_rates,) = parameters.resolve([formulation.motion.position_rates])
     velocity = chosen(constraints.velocity, constraints.kept)
     results: dict[str, tuple[list[ca.SX], list[ca.SX]]] = {
         "guess": ([P], [initial.guess]),
@@ -190,8 +71,8 @@ def equations(
             ],
         ),
         "redundant": (standard, [chosen(constraints.position, constraints.dropped_positions)]),
-        "next_times": ([t, P, vectors.m], [events.times]),
-        "crossings": ([*standard, w], [events.crossings]),
+        "next_times": ([t, P, vectors.m], [watched.times]),
+        "crossings": ([*standard, w], [watched.crossings]),
         "held": ([P], [updates.start]),
         "update": ([*standard, w, updates.m_before, updates.w_before], [updates.held, updates.states]),
         "delayed": ([*standard, w], [delays.signals]),
@@ -199,7 +80,7 @@ def equations(
         "iteration_guess": ([P], [iterations.guess]),
         "iterations": ([*standard, w], [iterations.residual, iterations.slope]),
         "variables": ([*standard, w], [outputs]),
-        "assertions": ([*standard, w], [events.assertions]),
+        "assertions": ([*standard, w], [watched.assertions]),
     }
     functions = {
         name: ca.Function(name, arguments, _once([ca.densify(column) for column in columns]))
@@ -212,7 +93,7 @@ def equations(
         raise ModelError(f'{assembly.name}: solver "{assembly.solver}" is none of {", ".join(SOLVERS)}')
     return Equations(
         name=assembly.name,
-        quaternions=values.unknowns.quaternion_offsets,
+        quaternions=formulation.values.unknowns.quaternion_offsets,
         free=parameters.open,
         fixed=initial.fixed,
         given=initial.given,
@@ -228,8 +109,8 @@ def equations(
         blocks=accelerations.blocks,
         sparsity=accelerations.sparsity,
         pivots=accelerations.pivots,
-        time_switches=events.time_switches,
-        switch_names=events.names,
+        time_switches=watched.time_switches,
+        switch_names=watched.names,
         held_names=updates.names,
         delay_names=delays.names,
         fixed_delays=delays.fixed,
@@ -237,11 +118,11 @@ def equations(
         iteration_names=iterations.names,
         iteration_nominals=iterations.nominals,
         start_iterations=initial.iterates,
-        assertion_messages=events.messages,
-        endings=events.endings,
+        assertion_messages=watched.messages,
+        endings=watched.endings,
         nominals=nominals,
         parameters=parameters.defaults,
-        inputs=values.start_inputs,
+        inputs=formulation.values.start_inputs,
         start_time=assembly.start_time,
         stop_time=assembly.stop_time,
         tolerance=assembly.tolerance,

@@ -10,27 +10,27 @@ import inspect
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from mbfmu.dynamics.accelerations import accelerations
-from mbfmu.dynamics.assembled import Assembled
-from mbfmu.dynamics.constraints import Constraints, constrained
-from mbfmu.dynamics.delays import Delays
-from mbfmu.dynamics.drawing import Scene, drawn
-from mbfmu.dynamics.equations import Events, equations
-from mbfmu.dynamics.expressions.values import evaluated
-from mbfmu.dynamics.figures import figures_of
-from mbfmu.dynamics.flatten import flatten
-from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.interface import Places, Visible, seen, state_nominals
-from mbfmu.dynamics.iterations import Iterations, linearised
-from mbfmu.dynamics.jumps import check_jumps
-from mbfmu.dynamics.kinetic import check_kinetic
-from mbfmu.dynamics.massless import moves_no_mass
-from mbfmu.dynamics.parameters import Parameters
-from mbfmu.dynamics.starts import Starts, guessed, initial_problem
-from mbfmu.dynamics.topology import Topology, analyse
-from mbfmu.dynamics.updates import Updates
-from mbfmu.dynamics.vectors import Vectors
-from mbfmu.dynamics.wanted import settled
+from mbfmu.dynamics.asked import asked
+from mbfmu.dynamics.equations import Stages, equations
+from mbfmu.dynamics.events.delays import Delays
+from mbfmu.dynamics.events.jumps import check_jumps
+from mbfmu.dynamics.events.updates import Updates
+from mbfmu.dynamics.events.watched import Watched
+from mbfmu.dynamics.expressions.constraints import Constraints
+from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.expressions.vectors import Vectors
+from mbfmu.dynamics.reading.flatten import flatten
+from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.showing.drawing import Scene, drawn, sketched
+from mbfmu.dynamics.showing.figures import figures_of
+from mbfmu.dynamics.showing.interface import Places, Visible, seen, state_nominals
+from mbfmu.dynamics.solving.accelerations import accelerations
+from mbfmu.dynamics.solving.kinetic import check_kinetic
+from mbfmu.dynamics.solving.massless import moves_no_mass
+from mbfmu.dynamics.starting.initial_problem import initial_problem
+from mbfmu.dynamics.starting.loop_closure import Assembled
+from mbfmu.dynamics.structure.topology import Topology, analyse
+from mbfmu.dynamics.structure.wanted import settled
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
@@ -105,53 +105,33 @@ class System:
     def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool) -> System:
         flat = flatten(assembly)
         inputs = Inputs.of(assembly, flat)
-        graph, wanted = settled(analyse(flat, tuple(cuts)), inputs, energy, scene)
-        values, motion, rows = linearised(*constrained(evaluated(graph), wanted.loops))
-        starts = Starts.of(values)
-        parameters = Parameters.of(values.topology.all_components, starts.entries_of_p)
-        assembled = Assembled.of(assembly, values, motion, rows, starts, parameters)
-        starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
-        vectors = Vectors.of(values, parameters)
-        start = guessed(values, starts, parameters, vectors.x)
-        is_singular = assembled.is_singular
-        all_heavy = bool(constraints.names) or not moves_no_mass(values, vectors, motion, starts, parameters)
-        w = accelerations(
-            values, wanted, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
-        )
-        check_kinetic(values, vectors, motion, constraints, parameters, start, assembly.start_time)
-        delays = Delays.of(values, parameters, constraints, vectors, w.w)
-        iterations = Iterations.of(values, starts, parameters, constraints)
-        initial = initial_problem(values, vectors, constraints, starts, parameters, assembly.start_time, iterations, w, delays)
+        topology = analyse(flat, tuple(cuts))
+        sketches = sketched(flat, topology.behaviours) if scene else ()
+        graph, wanted = settled(topology, inputs, lambda structure: asked(structure, energy, sketches))
+        assembled = Assembled.of(assembly, Formulation.of(graph, wanted, assembly.start_time))
+        formulation = assembled.formulation
+        values, vectors, constraints = formulation.values, formulation.vectors, formulation.constraints
+        all_heavy = bool(constraints.names) or not moves_no_mass(formulation)
+        w = accelerations(formulation, assembled.is_singular, all_heavy)
+        check_kinetic(formulation)
+        formulation.parameters.check_regular(values.divisors)
+        delays = Delays.of(formulation, w.w)
+        initial = initial_problem(formulation, w, delays)
+        drawing = drawn(values, sketches) if scene else None
         entries = seen(values, wanted)
-        parameters.check_regular(values.divisors)
-        drawing = drawn(values, wanted.sketches) if scene else None
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
-        places = Places.of_values(entries, vectors, inputs, motion, constraints, w, parameters)
-        visible = Visible(assembly, values, vectors, parameters, starts, w, iterations, entries, places)
-        variables = visible.variables()
-        events = Events.of(values, parameters, constraints)
-        check_jumps(values, vectors, parameters, events, assembly.start_time, assembly.stop_time)
+        places = Places.of_values(entries, formulation, w)
+        variables = Visible(assembly, formulation, w, entries, places).variables()
+        watched = Watched.of(formulation)
+        check_jumps(formulation, watched, assembly.stop_time)
+        stages = Stages(w, initial, watched, Updates.of(formulation, w.w), delays)
         picture, variables = drawing.placed(variables) if drawing else (None, variables)
+        nominals = state_nominals(variables, vectors.x.numel())
         return cls(
             name=assembly.name,
             description=assembly.description,
-            equations=equations(
-                assembly,
-                values,
-                parameters,
-                motion,
-                constraints,
-                initial,
-                w,
-                events,
-                Updates.of(values, starts, parameters, constraints, vectors, w.w),
-                delays,
-                iterations,
-                places.rates,
-                places.outputs,
-                state_nominals(variables, vectors.x.numel()),
-            ),
+            equations=equations(assembly, formulation, stages, places.rates, places.outputs, nominals),
             variables=variables,
             components=tuple(
                 (path, type(c).__name__, _first_line(type(c))) for path, c in flat.components.items() if path

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import mbfmu
-from mbfmu.dynamics.drawing import Scene
+from mbfmu.dynamics.showing.drawing import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
 from mbfmu.export import layered_wasm, native, python

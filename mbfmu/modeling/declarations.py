@@ -8,7 +8,7 @@ A declaration is a class attribute, as in ::
 
 Constructor, checks, documentation and modelDescription.xml all come from it. Reading or writing a declared attribute is
 delegated to the object at hand: a component under construction gives parameters and references, the scope in which its
-equations are evaluated (mbfmu.dynamics.scope) gives symbols.
+equations are evaluated (mbfmu.dynamics.reading.equation_context) gives symbols.
 """
 
 from __future__ import annotations

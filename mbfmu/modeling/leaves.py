@@ -20,7 +20,7 @@ from mbfmu.modeling.formulas import Formula
 
 
 class LocalSymbols(Protocol):
-    """What leaves may ask of the equations that they stand in (mbfmu.dynamics.scope)."""
+    """What leaves may ask of the equations that they stand in (mbfmu.dynamics.reading.equation_context)."""
 
     @property
     def component(self) -> Any:

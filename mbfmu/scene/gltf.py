@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import mbfmu
-from mbfmu.dynamics.drawing import SURFACE, SURFACE_FACTS
+from mbfmu.dynamics.showing.drawing import SURFACE, SURFACE_FACTS
 from mbfmu.errors import MbfmuError
 from mbfmu.scene.mesh_files import read_mesh
 from mbfmu.scene.meshes import Mesh, mesh_of, surface_arrays

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from mbfmu.dynamics.drawing import SURFACE, SURFACE_FACTS
+from mbfmu.dynamics.showing.drawing import SURFACE, SURFACE_FACTS
 
 #: Facets of a full turn: of round bodies, of a coil's wire, and of a coil per winding.
 AROUND, WIRE, PER_WINDING = 36, 8, 20

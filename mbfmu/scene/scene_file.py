@@ -1,6 +1,6 @@
 """The scene in an FMU, `resources/scene.json`: what `mbfmu animate model.fmu` draws, without the model's source.
 
-Its shapes are those of mbfmu.dynamics.drawing, attribute by attribute: a number, or the name of the variable that has
+Its shapes are those of mbfmu.dynamics.showing.drawing, attribute by attribute: a number, or the name of the variable that has
 it. Shapes of equal frames, and what most shapes share, are not written twice: JSON packs well in the archive.
 """
 
@@ -12,7 +12,7 @@ import pathlib
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
-from mbfmu.dynamics.drawing import Scene, Shape, Vector
+from mbfmu.dynamics.showing.drawing import Scene, Shape, Vector
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene.mesh_files import find_file

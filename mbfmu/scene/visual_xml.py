@@ -14,7 +14,7 @@ from collections.abc import Collection, Sequence
 
 from lxml import etree
 
-from mbfmu.dynamics.drawing import (
+from mbfmu.dynamics.showing.drawing import (
     SHAPE_TYPES,
     SURFACE,
     SURFACE_FACTS,

@@ -6,7 +6,7 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from mbfmu.dynamics.elimination import solve
+from mbfmu.dynamics.structure.elimination import solve
 
 
 @pytest.mark.parametrize("seed", range(20))

@@ -10,9 +10,9 @@ import pytest
 
 import mbfmu
 from mbfmu.components import BodyBox, FixedTranslation, Revolute, World
-from mbfmu.dynamics import accelerations as forms
-from mbfmu.dynamics import pivots as orders
-from mbfmu.dynamics.pivots import pivots
+from mbfmu.dynamics.solving import accelerations as forms
+from mbfmu.dynamics.solving import pivots as orders
+from mbfmu.dynamics.solving.pivots import pivots
 from mbfmu.dynamics.system import System
 from mbfmu.fmus.bevel_gear import BevelGear
 from mbfmu.fmus.engine_1b import Engine1b

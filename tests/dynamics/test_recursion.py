@@ -26,8 +26,8 @@ from mbfmu.components import (
     thermal,
 )
 from mbfmu.components.forces import SpringDamperParallel
-from mbfmu.dynamics import accelerations as forms
-from mbfmu.dynamics import recursion
+from mbfmu.dynamics.solving import accelerations as forms
+from mbfmu.dynamics.solving import articulated_body
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, HeatPort, Start
 from mbfmu.modeling.registry import assemblies

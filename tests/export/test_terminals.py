@@ -8,7 +8,7 @@ import fmpy
 import pytest
 from lxml import etree
 
-from mbfmu.dynamics.inputs import terminal
+from mbfmu.dynamics.reading.inputs import terminal
 from mbfmu.export.terminals import terminals_and_icons
 from mbfmu.modeling import Frame, HeatPort, Pin, RotationalFlange, TranslationalFlange
 from mbfmu.modeling.connectors import Port

@@ -26,7 +26,7 @@ from test_tapes import ONE, TWO
 from test_termination import Filling
 
 import mbfmu
-from mbfmu.dynamics import accelerations
+from mbfmu.dynamics.solving import accelerations
 from mbfmu.errors import ModelError
 from mbfmu.runtime import build, lanes
 from mbfmu.runtime.batch import Batch, Runs, in_order, part_of

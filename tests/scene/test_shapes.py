@@ -18,7 +18,7 @@ from mbfmu.components import (
     blocks,
     visualizers,
 )
-from mbfmu.dynamics.drawing import SURFACE_FACTS, Scene
+from mbfmu.dynamics.showing.drawing import SURFACE_FACTS, Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start

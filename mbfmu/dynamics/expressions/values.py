@@ -10,14 +10,14 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.elimination import solve
-from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.scope import Behaviour, LocalNames
+from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
+from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.structure.elimination import solve
 from mbfmu.dynamics.structure.equation_graph import Block, EquationGraph
 from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantity
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.topology import Topology
-from mbfmu.dynamics.unknowns import Coordinate, Own, Unknowns, elements, stacked
+from mbfmu.dynamics.structure.topology import Topology
+from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, stacked
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula
 

@@ -19,7 +19,7 @@ import casadi as ca
 
 from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantity, RelationForce
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.topology import RelationKey
+from mbfmu.dynamics.structure.topology import RelationKey
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula
 

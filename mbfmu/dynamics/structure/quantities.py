@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 import casadi as ca
 
-from mbfmu.dynamics.topology import Edge, RelationKey, ScalarNode
-from mbfmu.dynamics.unknowns import MultiplierKey, Own
+from mbfmu.dynamics.structure.topology import Edge, RelationKey, ScalarNode
+from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own
 from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula

@@ -13,10 +13,10 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.elimination import sampled
-from mbfmu.dynamics.inputs import Inputs
-from mbfmu.dynamics.network import Unknown, rank
-from mbfmu.dynamics.scope import Behaviour, LocalNames
+from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
+from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.structure.elimination import sampled
+from mbfmu.dynamics.structure.networks import Unknown, rank
 from mbfmu.dynamics.structure.quantities import (
     Assigned,
     Coefficient,
@@ -41,8 +41,8 @@ from mbfmu.dynamics.structure.quantities import (
     Wrench,
     relative_acceleration,
 )
-from mbfmu.dynamics.topology import GROUND, CoordinateNode, Edge, Relation, RelationKey, ScalarNode, Topology
-from mbfmu.dynamics.unknowns import Coordinate, Own, Unknowns, elements, hashes, stacked
+from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Edge, Relation, RelationKey, ScalarNode, Topology
+from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, hashes, stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross
 from mbfmu.modeling import leaves

@@ -1,0 +1,277 @@
+"""Parameters of a flat assembly: independent ones with their numbers, derived ones with their expressions.
+
+Every parameter that is not structural has symbols of its own (Component.symbol). Here each gets its place: an entry of
+p (a number that may be set), an entry of d (an expression of others), or - where it just passes on another one's
+symbol or a constant - no place at all: its symbol is replaced. Start values are entries of p, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import graphlib
+from collections.abc import Iterable, Mapping, Sequence
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.expressions.bindings import Bindings
+from mbfmu.dynamics.reading.equation_context import column, elements
+from mbfmu.dynamics.structure.unknowns import which_depend
+from mbfmu.errors import ModelError
+from mbfmu.frames import Orientation
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.declarations import Parameter, Start
+
+#: Resistance of a parameter that is open by its class only: it moves where nothing else can meet the start values.
+OPEN = 1e3
+
+
+@dataclasses.dataclass(frozen=True)
+class Parameters:
+    """Places of all parameter scalars in P = [p; d]."""
+
+    #: Entries of p and their numbers.
+    symbols: tuple[ca.SX, ...]
+    defaults: tuple[float, ...]
+    #: Indices in p of the parameters that initialisation solves for, and how much each resists being moved.
+    open: tuple[int, ...]
+    open_weights: tuple[float, ...]
+    open_names: tuple[str, ...]
+    #: Indices in P of what may change while the model runs: tunable parameters, and what is derived from them.
+    tunable: frozenset[int]
+    #: Entries of d and what they are in terms of p.
+    derived: tuple[ca.SX, ...]
+    expressions: tuple[ca.SX, ...]
+    #: Element hash of a parameter's symbol that is passed on -> (it, what it stands for).
+    aliases: Mapping[int, tuple[ca.SX, ca.SX]]
+
+    @classmethod
+    def of(cls, components: Iterable[Component], starts: Iterable[tuple[ca.SX, float]]) -> Parameters:
+        """Places for the parameters of all components, those of animation left out, and for start values.
+
+        Raises:
+            ModelError: a binding of the wrong size, a parameter that depends on itself, or a value that a binding gives
+                and that is outside the parameter's bounds.
+        """
+        places = _Places()
+        for component in components:
+            for name, declaration in component.parameters().items():
+                if not declaration.structural and not declaration.animation:
+                    places.add_parameter(component, name, declaration)
+        for symbol, number in starts:
+            places.add(symbol, ca.SX(number))
+        aliases = places.direct_aliases()
+        expressions = _resolve(aliases, places.expressions)
+        solved = _in_terms_of_p(places.derived, expressions, places.labels)
+        changing = _column(places.symbols[i] for i in places.tunable)
+        tunable = places.tunable | {len(places.symbols) + i for i in which_depend(_column(solved), changing)}
+        found = cls(
+            symbols=tuple(places.symbols),
+            defaults=tuple(places.defaults),
+            open=tuple(places.open),
+            open_weights=tuple(places.open_weights),
+            open_names=tuple(places.open_names),
+            tunable=frozenset(tunable),
+            derived=tuple(places.derived),
+            expressions=tuple(solved),
+            aliases=aliases,
+        )
+        found._check_bounds(places.bound, places.labels)
+        return found
+
+    def _check_bounds(self, bound: Sequence[tuple[ca.SX, Parameter]], labels: Mapping[int, str]) -> None:
+        """Refuse values that bindings give parameters outside their bounds, but for those that initialisation finds."""
+        size, P = len(self.symbols), np.array(self.default_P).ravel()
+        free = _column(self.symbols[i] for i in self.open)
+        P[[*self.open, *(size + i for i in which_depend(_column(self.expressions), free))]] = np.nan
+        sources = [self.source(symbol) for symbol, _ in bound]
+        places = [self.place(source) for source in sources]
+        values = np.array([float(s) if p is None else P[p] for s, p in zip(sources, places, strict=True)])
+        limits = np.array([(d.min, d.max, 0.0 if d.nonzero else None) for _, d in bound], dtype=float).reshape(-1, 3)
+        low, high, other = limits.T
+        for i in map(int, np.flatnonzero((values < low) | (values > high) | (values == other) | np.isinf(values))):
+            symbol, declaration = bound[i]
+            place = places[i]
+            given = self.expressions[place - size] if place is not None and place >= size else sources[i]
+            causes = dict.fromkeys(labels[s.element_hash()] for s in ca.symvar(given))
+            cause = f"; it follows from {', '.join(causes)}" if causes else ""
+            name, value = labels[symbol.element_hash()], float(values[i])
+            raise ModelError(f"{name} = {value:g}: {declaration.wrong(value)}{cause}")
+
+    def resolve(self, expressions: list[ca.SX]) -> list[ca.SX]:
+        """Expressions with passed-on parameters replaced by what they pass on."""
+        return _resolve(self.aliases, expressions)
+
+    def check_regular(self, matrices: Mapping[str, ca.SX]) -> None:
+        """Refuse matrices of equations that are singular with the parameters as they are, wherever these alone decide.
+
+        Raises:
+            ModelError: one is; its key says so.
+        """
+        for message, matrix in matrices.items():
+            values = ca.Function("matrix", [self.all], self.resolve([matrix]), {"allow_free": True})
+            if not values.has_free() and np.linalg.matrix_rank(np.array(values(self.default_P))) < matrix.size1():
+                raise ModelError(message)
+
+    def source(self, symbol: ca.SX) -> ca.SX:
+        """What the scalar symbol of a parameter stands for: itself, another parameter's symbol, or a constant."""
+        alias = self.aliases.get(symbol.element_hash())
+        return symbol if alias is None else alias[1]
+
+    @property
+    def all(self) -> ca.SX:
+        """P = [p; d] as symbols."""
+        return ca.vertcat(ca.SX(0, 1), *self.symbols, *self.derived)
+
+    @property
+    def independent(self) -> ca.SX:
+        """p as symbols."""
+        return ca.vertcat(ca.SX(0, 1), *self.symbols)
+
+    @functools.cached_property
+    def derive(self) -> ca.Function:
+        """`derived(p)`."""
+        return ca.Function("derived", [self.independent], [ca.densify(ca.vertcat(ca.SX(0, 1), *self.expressions))])
+
+    @property
+    def default_P(self) -> ca.DM:
+        """P by default."""
+        p = ca.DM(self.defaults)
+        return ca.vertcat(p, self.derive(p))
+
+    def by_default(self, expression: ca.SX) -> ca.DM:
+        """Value of an expression in parameters, with those of default."""
+        return ca.Function("by_default", [self.all], [expression])(self.default_P)
+
+    @functools.cached_property
+    def _place(self) -> Mapping[int, int]:
+        return {s.element_hash(): i for i, s in enumerate([*self.symbols, *self.derived])}
+
+    def place(self, symbol: ca.SX) -> int | None:
+        """Index in P of a scalar symbol, None for anything else."""
+        return self._place.get(symbol.element_hash()) if symbol.is_symbolic() else None
+
+    def number_of(self, symbol: ca.SX) -> int | None:
+        """Index in p of a scalar symbol, None for what is no entry of p."""
+        place = self.place(symbol)
+        return place if place is not None and place < len(self.symbols) else None
+
+    def with_defaults(self, numbers: Mapping[int, float]) -> Parameters:
+        """The same with other default numbers of some entries of p."""
+        return dataclasses.replace(
+            self, defaults=tuple(numbers.get(i, number) for i, number in enumerate(self.defaults))
+        )
+
+
+class _Places:
+    """Entries of p and d while they are collected."""
+
+    def __init__(self) -> None:
+        self.symbols: list[ca.SX] = []
+        self.defaults: list[float] = []
+        self.open: list[int] = []
+        self.open_weights: list[float] = []
+        self.open_names: list[str] = []
+        self.tunable: set[int] = set()
+        self.derived: list[ca.SX] = []
+        self.expressions: list[ca.SX] = []
+        self._aliases: dict[int, tuple[ca.SX, ca.SX]] = {}
+        self._bindings = Bindings()
+        #: What messages call the scalars.
+        self.labels: dict[int, str] = {}
+        #: Scalars with bounds and values that bindings give, and what declares them.
+        self.bound: list[tuple[ca.SX, Parameter]] = []
+
+    def add_parameter(self, component: Component, name: str, declaration: Parameter) -> None:
+        """Give all scalars of a parameter their places."""
+        value = self._bindings.value(component, name)
+        symbol = component.symbol(name)
+        symbol = symbol.T if isinstance(symbol, Orientation) else symbol
+        is_open = isinstance(value, Start) and not value.fixed
+        if isinstance(value, Start):
+            value = value.value
+        if isinstance(value, Orientation):
+            value = value.T
+        expressions, scalars = elements(column(value)), elements(symbol)
+        if len(expressions) != len(scalars):
+            raise ModelError(
+                f"{component.where}.{name}: its binding gives {len(expressions)} elements, expected {len(scalars)}"
+            )
+        bound = not isinstance(value, int | float | np.ndarray)
+        for number, (scalar, given) in enumerate(zip(scalars, expressions, strict=True), 1):
+            self.labels[scalar.element_hash()] = f"{component.where}.{name}"
+            if declaration.tunable and given.is_constant() and not bound:
+                self.tunable.add(len(self.symbols))
+            self.add(scalar, given, is_open, bound)
+            if bound and not is_open and (declaration.nonzero or (declaration.min, declaration.max) != (None, None)):
+                self.bound.append((scalar, declaration))
+            if is_open:
+                self.open_weights.append(1.0 if component.is_given(name) else OPEN)
+                element = f"[{number}]" if len(scalars) > 1 else ""
+                self.open_names.append(".".join(filter(None, (component.path, name))) + element)
+
+    def add(self, symbol: ca.SX, given: ca.SX, is_open: bool = False, bound: bool = False) -> None:
+        """Give a scalar symbol its place. `bound`: the class computes it, so a constant is no setting."""
+        if given.is_constant() and not bound:
+            if is_open:
+                self.open.append(len(self.symbols))
+            self.symbols.append(symbol)
+            self.defaults.append(float(given))
+        elif given.is_constant() or given.is_symbolic():
+            self._aliases[symbol.element_hash()] = (symbol, given)
+        else:
+            self.derived.append(symbol)
+            self.expressions.append(given)
+
+    def direct_aliases(self) -> dict[int, tuple[ca.SX, ca.SX]]:
+        """Passed-on symbols with what they finally stand for."""
+        found = dict(self._aliases)
+        for key, (symbol, given) in found.items():
+            passed = [key]
+            while given.is_symbolic() and given.element_hash() in found:
+                if given.element_hash() in passed:
+                    raise _circle(self.labels.get(k, str(symbol)) for k in passed)
+                passed.append(given.element_hash())
+                given = found[given.element_hash()][1]
+            found[key] = (symbol, given)
+        return found
+
+
+def _resolve(aliases: Mapping[int, tuple[ca.SX, ca.SX]], expressions: list[ca.SX]) -> list[ca.SX]:
+    present = (symbol.element_hash() for symbol in ca.symvar(ca.veccat(*expressions))) if expressions else ()
+    found = [aliases[key] for key in present if key in aliases]
+    if not found:
+        return expressions
+    symbols, given = zip(*found, strict=True)
+    return list(ca.substitute(expressions, [ca.vertcat(*symbols)], [ca.vertcat(*given)]))
+
+
+def _circle(names: Iterable[str]) -> ModelError:
+    """The error of parameters whose bindings lead back to themselves."""
+    listed = list(dict.fromkeys(names))
+    needs = "depends on itself" if len(listed) == 1 else "depend on each other"
+    return ModelError(f"{' and '.join(listed)}: {needs}; give {'it' if len(listed) == 1 else 'one of them'} a number")
+
+
+def _in_terms_of_p(derived: list[ca.SX], expressions: list[ca.SX], labels: Mapping[int, str]) -> list[ca.SX]:
+    """Expressions of derived parameters, in which others of them are replaced by theirs."""
+    symbols, solved = _column(derived), _column(expressions)
+    for _ in range(len(derived).bit_length() + 1):  # each time, chains of them become half as long
+        if not which_depend(solved, symbols):
+            return elements(solved)
+        solved = ca.substitute(solved, symbols, solved)
+    number = {symbol.element_hash(): i for i, symbol in enumerate(derived)}
+    needs = {
+        i: [number[s.element_hash()] for s in ca.symvar(expression) if s.element_hash() in number]
+        for i, expression in enumerate(expressions)
+    }
+    try:
+        graphlib.TopologicalSorter(needs).prepare()
+    except graphlib.CycleError as error:
+        raise _circle(labels.get(derived[i].element_hash(), str(derived[i])) for i in error.args[1]) from None
+    raise AssertionError("without a circle, every chain of derived parameters ends")
+
+
+def _column(scalars: Iterable[ca.SX]) -> ca.SX:
+    return ca.vertcat(ca.SX(0, 1), *scalars)

@@ -1,0 +1,1 @@
+"""What the model says: a flat network, its inputs, and what the equations of each component say."""

@@ -1,0 +1,754 @@
+"""Scope: where the equations of one elementary component are evaluated, in symbols of its own.
+
+`self` in a component's `equations` is a scope: it has the methods of the component's class, and its declared names are
+leaves (mbfmu.modeling.leaves), local symbols. What the equations assign is taken down as targets, expressions in the
+leaves; the result is the component's `Behaviour`. Because every leaf knows its own time derivative, `self.der(...)`
+costs what the component's own expression costs, however far from the ground it sits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset
+from mbfmu.errors import ModelError
+from mbfmu.frames import Orientation
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Given, Port, Signal, SignalOutput
+from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
+from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
+from mbfmu.modeling.leaves import (
+    AngularVelocityOf,
+    AtPart,
+    Delayed,
+    DiscreteState,
+    Effort,
+    Held,
+    Implied,
+    Input,
+    Leaf,
+    Load,
+    Mode,
+    NetworkVariable,
+    PartSymbols,
+    PartVariable,
+    Potential,
+    Prescribed,
+    Stated,
+    StatedRate,
+    StateRate,
+    Target,
+    Time,
+    Value,
+)
+from mbfmu.modeling.truths import is_truth
+from mbfmu.modeling.user_code import place, told
+
+
+def column(value: Any) -> ca.SX:
+    """`value` (number, sequence, array, SX) as SX; sequences as columns."""
+    if isinstance(value, ca.SX):
+        return value
+    if isinstance(value, list | tuple) and any(isinstance(v, ca.SX) for v in value):
+        return ca.vertcat(ca.SX(0, 1), *value)
+    return ca.SX(np.asarray(value, dtype=float))
+
+
+def elements(column: ca.SX) -> list[ca.SX]:
+    """The scalars of a column (or of the columns of a matrix)."""
+    scalars: Any = column.elements()  # far quicker than vertsplit; its stub is wrong about the type
+    return list(scalars)
+
+
+def hashes(symbols: Iterable[ca.SX]) -> list[int]:
+    """What scalar symbols are known by in sets and mappings."""
+    return [symbol.element_hash() for symbol in symbols]
+
+
+@dataclasses.dataclass(frozen=True)
+class Constraint:
+    """Rows that a set of multipliers enforces: of position (with its two derivatives) or of velocity."""
+
+    multipliers: tuple[str, ...]
+    position: ca.SX | None
+    velocity: ca.SX
+    acceleration: ca.SX
+    name: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Delay:
+    """A signal, by how much it is delayed, and the most that this may become [s]."""
+
+    leaf: Delayed
+    signal: ca.SX
+    time: ca.SX
+    most: ca.SX
+
+
+class LocalNames:
+    """Leaves of a component with their symbols."""
+
+    leaves: Mapping[Leaf, ca.SX]
+    #: Element hash of a leaf's symbol -> (leaf, index, symbol).
+    leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
+
+    def leaves_in(self, expression: ca.SX) -> list[tuple[Leaf, int, ca.SX]]:
+        """Leaf, index and symbol of every leaf element that an expression contains; parameters are none."""
+        keys = (symbol.element_hash() for symbol in ca.symvar(expression))
+        return [self.leaf_of[key] for key in keys if key in self.leaf_of]
+
+    def leaf_alone(self, expression: ca.SX) -> Leaf | None:
+        """The leaf that an expression is, with all its elements and nothing else; None where it is no leaf."""
+        if not expression.is_dense():
+            return None
+        scalars = elements(expression)
+        found = self.leaf_of.get(scalars[0].element_hash()) if scalars else None
+        if found is None:
+            return None
+        symbol = self.leaves[found[0]]
+        is_whole = expression.shape == symbol.shape and hashes(scalars) == hashes(elements(symbol))
+        return found[0] if is_whole else None
+
+
+@dataclasses.dataclass(frozen=True)
+class Behaviour(LocalNames):
+    """What the equations of one component say: leaves that they read, targets that they assign, and the rest."""
+
+    component: Component
+    leaves: Mapping[Leaf, ca.SX]
+    targets: Mapping[Target, ca.SX]
+    #: Expressions that relations keep at zero.
+    relations: tuple[ca.SX, ...]
+    #: Relation between potentials, by its place in `relations` -> the variable of the network that comes with it.
+    network: Mapping[int, NetworkVariable]
+    constraints: tuple[Constraint, ...]
+    #: What is zero for the right value of the leaf `Implied` of the same number.
+    conditions: tuple[ca.SX, ...]
+    #: (residual, name) of initial equations.
+    initial: tuple[tuple[ca.SX, str], ...]
+    #: (expression >= 0, message) of assertions.
+    checks: tuple[tuple[ca.SX, str], ...]
+    #: (expression < 0, message) of ends of the run.
+    endings: tuple[tuple[ca.SX, str], ...]
+    #: Instants, functions of time, parameters and held values, where something jumps or kinks.
+    times: tuple[ca.SX, ...]
+    #: Expressions whose signs set the modes of switches.
+    switches: tuple[ca.SX, ...]
+    #: Which of them depend on time, parameters and held values only, with instants among `times`.
+    of_time: tuple[bool, ...]
+    #: Signals that are delayed.
+    delays: tuple[Delay, ...]
+    #: Values that are held between events, and states that events set anew.
+    held: tuple[HeldValue, ...]
+    resets: tuple[Reset, ...]
+    #: Expressions whose values before an event are read, by the number of their leaf `Pre`.
+    before: tuple[ca.SX, ...]
+    #: Relative motion r, T, w of frame_b in frame_a with the derivatives v, a, z; None where there is none.
+    motion: Mapping[str, ca.SX] | None
+    #: Kinetic and potential energy, power dissipated and supplied; empty where the component does not say.
+    energies: Mapping[str, ca.SX]
+    #: (kinetic energy, message) of what comes on top of the energies of other components.
+    on_top: tuple[tuple[ca.SX, str], ...]
+    #: Element hash of a leaf's symbol -> (leaf, index, symbol).
+    leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
+    #: Time derivative of any expression in the leaves.
+    derivative: Callable[[ca.SX], ca.SX]
+
+    def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
+        """Potentials that the component determines at its connectors of a kind."""
+        ports = self.component.ports()
+        for target in self.targets:
+            if isinstance(target, Prescribed) and isinstance(ports[target.connector], kind):
+                yield target
+
+
+class Notes(LocalNames):
+    """What is taken down while the equations of a component run, and the symbols that they are in."""
+
+    def __init__(self, component: Component) -> None:
+        self.component = component
+        self.leaves: dict[Leaf, ca.SX] = {}
+        self.leaf_of: dict[int, tuple[Leaf, int, ca.SX]] = {}
+        self.targets: dict[Target, ca.SX] = {}
+        self.relations: list[ca.SX] = []
+        self.constraints: list[Constraint] = []
+        self.conditions: list[ca.SX] = []
+        self.initial: list[tuple[ca.SX, str]] = []
+        self.checks: list[tuple[ca.SX, str]] = []
+        self.endings: list[tuple[ca.SX, str]] = []
+        self.times: list[ca.SX] = []
+        self.switches: list[ca.SX] = []
+        self.of_time: list[bool] = []
+        self.delays: list[Delay] = []
+        self.clauses = Clauses(self)
+        self.motion: dict[str, ca.SX] | None = None
+        self.energies: dict[str, ca.SX] = {}
+        self.on_top: list[tuple[ca.SX, str]] = []
+
+    @property
+    def where(self) -> str:
+        """How messages call the component."""
+        return self.component.where
+
+    def leaf(self, leaf: Leaf) -> ca.SX:
+        """The local symbol of a leaf, made on first use."""
+        if leaf not in self.leaves:
+            symbol = ca.SX.sym(str(leaf), *leaf.shape)
+            self.leaves[leaf] = symbol
+            for i, element in enumerate(elements(symbol)):
+                self.leaf_of[element.element_hash()] = (leaf, i, element)
+        return self.leaves[leaf]
+
+    def assign(self, target: Target, value: Any) -> ca.SX:
+        """Take down what the equations assign to a target.
+
+        Raises:
+            ModelError: they have assigned something to it already, but for a load of 0.
+        """
+        before = self.targets.get(target)
+        self.once(before is None or (isinstance(target, Load) and before.is_zero()), f"{target} twice")
+        self.targets[target] = expression = self.column(value, str(target))
+        return expression
+
+    def once(self, is_first: bool, what: str) -> None:
+        """Refuse what only the last of two statements would have a say in."""
+        if not is_first:
+            raise ModelError(
+                f"{self.where}: the equations of {type(self.component).__name__} give {what}; say all of it in one "
+                "statement"
+            )
+
+    def column(self, value: Any, what: str) -> ca.SX:
+        """A value that the equations give, as SX.
+
+        Raises:
+            ModelError: it is nothing, no number, or not finite.
+        """
+        where = f"{self.where}: the equations of {type(self.component).__name__} give {what}"
+        if value is None:
+            raise ModelError(f"{where} nothing (None); return or assign its value")
+        try:
+            expression = column(value)
+        except (TypeError, ValueError, NotImplementedError) as error:
+            raise ModelError(f"{where} the value {value!r:.60}, which is no number{place(error)}") from error
+        for element in elements(expression):
+            if element.is_constant() and not math.isfinite(float(element)):
+                hint = "; float() and functions of math make that of an expression, take those of casadi"
+                known = hint if math.isnan(float(element)) else ""
+                raise ModelError(f"{where} the value {float(element):g}, which is not finite{known}")
+        return expression
+
+    def assigned(self, target: Target) -> ca.SX:
+        """What the equations have assigned to a target; KeyError where they have not."""
+        return self.targets[target]
+
+    def base(self, leaf: Leaf) -> str:
+        """Base type of a leaf: "Boolean" and "Integer" for what is declared so, else "Real"."""
+        if isinstance(leaf, Mode) or leaf in self.clauses.truths:
+            return "Boolean"
+        component = self.component
+        if isinstance(leaf, AtPart | PartVariable):
+            for name in leaf.part.split("."):
+                component = component.parts.get(name, component)
+            leaf = leaf.leaf if isinstance(leaf, AtPart) else leaf
+        if not isinstance(leaf, Input | PartVariable | DiscreteState):
+            return "Real"
+        declared = component.ports().get(leaf.name) or component.declarations.get(leaf.name)
+        return declared.type.base if isinstance(declared, Signal | Variable) else "Real"
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """True for the symbol of a leaf that is 1 or 0."""
+        found = self.leaf_of.get(symbol.element_hash())
+        return found is not None and self.base(found[0]) == "Boolean"
+
+    def equation(self, expression: Any, what: str) -> ca.SX:
+        """An expression that is to be 0, as SX.
+
+        Raises:
+            ModelError: it is a comparison, or what `column` refuses.
+        """
+        column = self.column(expression, what)
+        if any(is_truth(element, self.is_boolean) for element in elements(column)):
+            raise ModelError(
+                f"{self.where}: {what} is the comparison {column!s:.60}, which is 1 or 0; give the difference of both "
+                "sides, which is to be 0"
+            )
+        return column
+
+    def rate_of(self, expression: Any) -> ca.SX:
+        """Time derivative of an expression in the leaves."""
+        expression = column(expression)
+        if expression.is_constant():
+            return ca.SX.zeros(*expression.shape)
+        symbols, rates = [], []
+        for leaf, index, symbol in self.leaves_in(expression):
+            if leaf.is_discrete:
+                continue
+            rate = leaf.rate(self)
+            if rate is None:
+                raise ModelError(
+                    f"{self.where}: the equations of {type(self.component).__name__} differentiate {leaf}, which has "
+                    "no derivative here"
+                )
+            symbols.append(symbol)
+            rates.append(elements(rate)[index])
+        if not symbols:
+            return ca.SX.zeros(*expression.shape)
+        along, speed = (parts[0] if len(parts) == 1 else ca.vertcat(*parts) for parts in (symbols, rates))
+        return ca.jtimes(expression, along, speed)
+
+    def behaviour(self) -> Behaviour:
+        """All of it, finished."""
+        network = self._network()
+        held = self.clauses.finished(self._continuous())
+        return Behaviour(
+            component=self.component,
+            leaves=self.leaves,
+            targets=self.targets,
+            relations=tuple(self.relations),
+            network=network,
+            constraints=tuple(self.constraints),
+            conditions=tuple(self.conditions),
+            initial=tuple(self.initial),
+            checks=tuple(self.checks),
+            endings=tuple(self.endings),
+            times=tuple(self.times),
+            switches=tuple(self.switches),
+            of_time=tuple(self.of_time),
+            delays=tuple(self.delays),
+            held=held,
+            resets=tuple(self.clauses.resets),
+            before=tuple(self.clauses.before),
+            motion=self.motion,
+            energies=self.energies,
+            on_top=tuple(self.on_top),
+            leaf_of=self.leaf_of,
+            derivative=self.rate_of,
+        )
+
+    def _continuous(self) -> ca.SX:
+        """All that the equations say but for what happens at events, in one column."""
+        rows = [
+            *self.targets.values(),
+            *self.relations,
+            *self.conditions,
+            *self.times,
+            *self.switches,
+            *(self.motion or {}).values(),
+        ]
+        rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
+        rows += [expression for expression, _ in (*self.initial, *self.checks)]
+        rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
+        return ca.veccat(ca.SX(0, 1), *rows, *self.energies.values())
+
+    def _network(self) -> dict[int, NetworkVariable]:
+        """Relations of networks with their variables: those that are declared, or flows that keep them, as loads."""
+        related = [i for i, relation in enumerate(self.relations) if self._is_of_network(relation)]
+        variables = self.component.variables().values()
+        declared = [NetworkVariable(d.name) for d in variables if isinstance(d, DeclaredNetworkVariable)]
+        if declared and len(declared) != len(related):
+            raise ModelError(
+                f"{self.where}: the equations of {type(self.component).__name__} have {len(related)} relations of a "
+                f"network; each NetworkVariable ({', '.join(map(str, declared))}) needs one"
+            )
+        if declared:
+            return dict(zip(related, declared, strict=True))
+        found, ports = {}, self.component.ports()
+        potentials = [leaf for leaf in self.leaves if isinstance(leaf, Potential)]
+        for index in related:
+            found[index] = NetworkVariable(f"flow {index + 1}")
+            for leaf in potentials:
+                share = ca.jacobian(self.relations[index], self.leaf(leaf))
+                if not share.is_zero():
+                    load = Load(leaf.connector, ports[leaf.connector].flows[0].name)
+                    kept = self.targets.get(load, ca.SX.zeros(1))
+                    self.targets[load] = kept + share * self.leaf(found[index])
+        return found
+
+    def _is_of_network(self, expression: ca.SX) -> bool:
+        hashes = (symbol.element_hash() for symbol in ca.symvar(expression))
+        found = (self.leaf_of[element][0] for element in hashes if element in self.leaf_of)
+        return any(isinstance(leaf, Potential | NetworkVariable) for leaf in found)
+
+
+class Derivative:
+    """`der(expression)` differentiates with respect to time; `der.x = ...` gives a state its equation."""
+
+    _notes: Notes
+
+    def __init__(self, notes: Notes) -> None:
+        object.__setattr__(self, "_notes", notes)
+
+    def __call__(self, expression: Any) -> Any:
+        """Time derivative of an expression in the leaves."""
+        return self._notes.rate_of(expression)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Give the state `name` its derivative."""
+        component = self._notes.component
+        declaration = component.declarations.get(name)
+        if not isinstance(declaration, State):
+            raise ModelError(f"{component.where}: der.{name} = ... needs a declared State {name!r}")
+        size, given = declaration.size(component), self._notes.assign(StateRate(name), value).numel()
+        if given != size:
+            raise ModelError(f"{component.where}: the equations give der.{name} {given} elements, declared are {size}")
+
+
+class PartView:
+    """A part of a composite inside the composite's equations: its variables, connectors and parts can be read."""
+
+    def __init__(self, notes: Notes, name: str, part: Component) -> None:
+        self._notes, self._name, self._part = notes, name, part
+
+    def __getattr__(self, name: str) -> Any:
+        part = self._part
+        if name in part.parts:
+            return PartView(self._notes, f"{self._name}.{name}", part.parts[name])
+        declaration = part.ports().get(name) or part.declarations.get(name)
+        if isinstance(declaration, Parameter):
+            return part._read(declaration)
+        if isinstance(declaration, Variable) or (isinstance(declaration, SignalOutput) and not part.is_composite):
+            return self._notes.leaf(PartVariable(self._name, name, size=math.prod(declaration.shape(part))))
+        if not isinstance(declaration, Port):
+            raise AttributeError(f"{part.where} ({type(part).__name__}) has no variable {name!r}")
+        inside = PartSymbols(self._notes, self._name, part)
+        if isinstance(declaration, Signal):
+            return inside.leaf(Input(name, size=declaration.size(part)))
+        return declaration.view(inside)
+
+
+@dataclasses.dataclass(frozen=True)
+class Facts:
+    """What only the network and its topology know of a component."""
+
+    #: Names of connectors that meet another component or the outside.
+    connected: frozenset[str] = frozenset()
+    #: The joint by which the component's frame moves freely, so that its own motion variables are the states.
+    free_joint: Component | None = None
+    #: True where its variables give the orientation of an island that no joint ties to the ground.
+    holds_orientation: bool = False
+
+
+class Scope(Events):
+    """Mixed into a component's class (see `evaluate`): declared names as symbols, and the vocabulary of equations."""
+
+    _component: Component
+    _notes: Notes
+    _facts: Facts
+
+    def _start_scope(self, component: Component, facts: Facts, notes: Notes) -> None:
+        vars(self).update(_component=component, _facts=facts, _notes=notes, der=Derivative(notes))
+
+    # -- declared names
+
+    def _read(self, declaration: Declaration) -> Any:
+        name, component = declaration.name, self._component
+        if not declaration.enabled(component):
+            raise ModelError(f"{component.where}.{name} does not exist with the present parameters")
+        if isinstance(declaration, Parameter):
+            return component._read(declaration)
+        if isinstance(declaration, Port):
+            return declaration.view(self._notes)
+        assert isinstance(declaration, Variable)
+        leaf = declaration.leaf(component)
+        if leaf is not None:
+            return self._notes.leaf(leaf)
+        try:
+            return self._notes.assigned(Value(name))
+        except KeyError:
+            raise ModelError(
+                f"{component.where}: the equations of {type(component).__name__} read {name} before they assign it"
+            ) from None
+
+    def _write(self, declaration: Declaration, value: Any) -> None:
+        name, component = declaration.name, self._component
+        if not isinstance(declaration, Variable | SignalOutput | Given):
+            raise ModelError(f"{component.where}: equations cannot assign {name}")
+        if isinstance(declaration, Variable) and declaration.leaf(component) is not None:
+            raise ModelError(f"{component.where}: {name} is an unknown; equations cannot assign it")
+        if isinstance(value, Orientation):
+            self._notes.assign(Value(name), value.T)
+            self._notes.assign(AngularVelocityOf(name), value.w)
+            return
+        given, size = self._notes.assign(Value(name), value).numel(), math.prod(declaration.shape(component))
+        if given != size:
+            raise ModelError(f"{component.where}: the equations give {name} {given} elements, declared are {size}")
+
+    def _part(self, name: str) -> PartView:
+        return PartView(self._notes, name, self._component.parts[name])
+
+    # -- what is around the component
+
+    @property
+    def time(self) -> ca.SX:
+        """Time [s]."""
+        return self._notes.leaf(Time())
+
+    @property
+    def world(self) -> Any:
+        """The World that this component sees, with its parameters and gravity_acceleration."""
+        world = self._component._outer_world
+        if world is None:
+            raise ModelError(
+                f"{self._component.where}: {type(self._component).__name__} needs a World in the assembly; "
+                "add one, e.g. self.world = World()"
+            )
+        return world
+
+    def is_connected(self, connector: str) -> bool:
+        """True where something is connected to the connector."""
+        return connector in self._facts.connected
+
+    @property
+    def is_root(self) -> bool:
+        """True where the component's frame moves freely, so that its own motion variables are the states."""
+        return self._facts.free_joint is not None
+
+    @property
+    def holds_orientation(self) -> bool:
+        """True where the component's variables give the orientation of an island that no joint ties to the ground."""
+        return self._facts.holds_orientation or self.is_root
+
+    # -- vocabulary
+
+    def relative_motion(self, r_rel_a: Any, R_rel: Orientation) -> None:
+        """frame_b moves relative to frame_a: position resolved in frame_a, orientation from frame_a to frame_b.
+
+        Cut forces and torques follow: the joint itself takes no power, and each of its coordinates is driven by what
+        its flanges and `effort` give.
+        """
+        self._notes.once(self._notes.motion is None, "the relative motion twice")
+        r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)
+        v, z = self._notes.rate_of(r), self._notes.rate_of(w)
+        self._notes.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._notes.rate_of(v), "z": z}
+
+    def effort(self, **forces: Any) -> None:
+        """Generalised forces that act along coordinates or speeds of this component, by their names."""
+        for name, value in forces.items():
+            self._notes.assign(Effort(name), value)
+
+    def relation(self, expression: Any) -> None:
+        """expression = 0: an ideal, workless relation between flange positions and coordinates, affine in each.
+
+        The forces that keep it follow from the principle of virtual power. A relation between temperatures of heat
+        ports is kept by a heat flow through them.
+        """
+        self._notes.relations.append(self._notes.equation(expression, "a relation"))
+
+    def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
+        """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
+        if position is not None:
+            position = self._notes.equation(position, "a constraint")
+            velocity = self._notes.rate_of(position)
+        velocity = self._notes.equation(velocity, "a constraint")
+        self._notes.constraints.append(
+            Constraint(
+                multipliers,
+                position,
+                velocity,
+                self._notes.rate_of(velocity),
+                f"constraint {len(self._notes.constraints) + 1} ({', '.join(multipliers)})",
+            )
+        )
+
+    def implied(self, condition: Any) -> ca.SX:
+        """A signal that nothing computes: what it has to be so that `condition`, an expression in other signals, is 0.
+
+        The condition is differentiated until the signal has an effect on it; what it says of states is kept, too.
+        """
+        found = ca.SX(0, 1)
+        for element in elements(self._notes.equation(condition, "what implies a signal")):
+            found = ca.vertcat(found, self._notes.leaf(Implied(len(self._notes.conditions))))
+            self._notes.conditions.append(element)
+        return found
+
+    def with_rate(self, value: Any, rate: Any) -> ca.SX:
+        """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""
+        stated = Stated(sum(isinstance(leaf, Stated) for leaf in self._notes.leaves))
+        self._notes.assign(stated, value)
+        self._notes.assign(StatedRate(stated.index), rate)
+        return self._notes.leaf(stated)
+
+    def initially(self, expression: Any, name: str = "initial equation") -> None:
+        """expression = 0 holds at the start."""
+        self._notes.initial.append((self._notes.equation(expression, name), name))
+
+    def require(self, expression: Any, message: str) -> None:
+        """A condition, or expression >= 0, must hold while the model runs.
+
+        `message` says what is wrong and what to do.
+        """
+        column = self._notes.column(expression, "a requirement")
+        wholly = isinstance(expression, bool | np.bool_)
+        margins = (e - 0.5 if wholly or is_truth(e, self._notes.is_boolean) else e for e in elements(column))
+        self._notes.checks.append((ca.vertcat(ca.SX(0, 1), *margins), message))
+
+    def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
+        """`then` while a condition holds, or expression >= 0, else `otherwise`.
+
+        The crossing is located, the integrator restarts there. A condition is a comparison such as `self.u < 1`, what
+        logic makes of such, or a Boolean. A switch with hysteresis gives a function for it: it gets the switch's
+        present mode, 1 or 0.
+        """
+        if self._is_truth(expression):
+            return ca.if_else(self._condition(expression) > 0.5, column(then), column(otherwise))
+        index = len(self._notes.switches)
+        mode = self._notes.leaf(Mode(index))
+        if callable(expression) and not hasattr(expression, "is_symbolic"):
+            expression = expression(mode)
+            margin = 0.5 if self._is_truth(expression) else 0.0  # a truth that may depend on this very mode
+            expression = self._notes.column(expression, "the condition of a switch") - margin
+        expression = self._notes.column(expression, "the condition of a switch")
+        if expression.numel() != 1:
+            raise ModelError(
+                f"{self._component.where}: the condition of a switch has {expression.numel()} elements; it is one "
+                "number, or one truth"
+            )
+        self._notes.switches.append(expression)
+        self._notes.of_time.append(self._waits_for_instant(expression))
+        return ca.if_else(mode > 0.5, column(then), column(otherwise))
+
+    def _waits_for_instant(self, expression: ca.SX) -> bool:
+        """True where an expression depends on time and held values only; where these decide, the instant is told."""
+        found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
+        if not all(isinstance(leaf, Time | DiscreteState | Held) for leaf in found) or Time() not in found:
+            return not found
+        if found != {Time()}:
+            slope = ca.jacobian(expression, self.time)
+            if ca.depends_on(slope, self.time):
+                return False
+            self.time_event(-ca.substitute(expression, self.time, 0) / slope)
+        return True
+
+    def time_event(self, instant: Any) -> None:
+        """Something jumps or kinks at this instant: the integrator stops there.
+
+        An instant is a function of parameters and held values, and of time where it is the next of a series: those that
+        lie after `self.time` count.
+        """
+        instant = self._notes.column(instant, "an instant")
+        if any(is_truth(element, self._notes.is_boolean) for element in elements(instant)):
+            raise ModelError(
+                f"{self._component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
+            )
+        self._notes.times.append(instant)
+
+    def delay(self, signal: Any, time: Any, longest: Any = None) -> ca.SX:
+        """The signal as it was `time` seconds ago; what it was at the start, as long as the start is less ago.
+
+        `time` is positive: a number, parameters, or an expression in the state of the model, which then never exceeds
+        `longest`, a number or parameters. Jumps come through as jumps, at their instants where `time` is fixed.
+        """
+        signal = self._notes.column(signal, "a signal to delay")
+        times = [self._notes.column(given, "a delay") for given in (time, time if longest is None else longest)]
+        count = signal.numel()
+        if any(given.numel() not in (1, count) for given in times):
+            raise ModelError(f"{self._component.where}: a delay takes one time, or one for each element of the signal")
+        spread = [given if given.numel() == count else ca.repmat(given, count, 1) for given in times]
+        if self._notes.leaves_in(spread[1]):
+            raise ModelError(
+                f"{self._component.where}: a delay varies, and nothing says how long it may become; give "
+                "delay(signal, time, longest) a number or a parameter"
+            )
+        leaf = Delayed(len(self._notes.delays), count)
+        self._notes.delays.append(Delay(leaf, ca.vec(signal), *spread))
+        return self._notes.leaf(leaf)
+
+    def energy(self, kinetic: Any = 0.0, potential: Any = 0.0, dissipated: Any = 0.0, supplied: Any = 0.0) -> None:
+        """Energy that this component stores [J], the power that it turns into heat, and the power that a field without
+        potential feeds into it [W]; each of them once, in one call or several."""
+        given = {"kinetic": kinetic, "potential": potential, "dissipated": dissipated, "supplied": supplied}
+        for name, value in given.items():
+            before, expression = self._notes.energies.get(name, ca.SX.zeros(1)), column(value)
+            self._notes.once(before.is_zero() or expression.is_zero(), f"{name} energy twice")
+            self._notes.energies[name] = before + expression
+
+    def on_top(self, kinetic: Any, message: str) -> None:
+        """Kinetic energy [J] that the equations of motion add to that of other components, where it may be negative.
+
+        Where that of the whole system is, too, so that motions grow that ought to decay, a warning says `message`.
+        """
+        self._notes.on_top.append((self._notes.column(kinetic, "a kinetic energy"), message))
+
+
+_scope_classes: dict[tuple[type, type], type] = {}
+
+
+def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scope] = Scope) -> Any:
+    """A fresh scope of some kind that stands for the component and takes down in `notes`; the component stays as is."""
+    cls = type(component)
+    if (kind, cls) not in _scope_classes:
+        own = {name: cls.declarations[name] for name in cls.own_words}
+        methods = {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
+        _scope_classes[kind, cls] = type(cls.__name__, (kind, cls), methods | own)
+    scope: Any = object.__new__(_scope_classes[kind, cls])
+    scope._start_scope(component, facts, notes)
+    return scope
+
+
+def evaluate(component: Component, facts: Facts) -> Behaviour:
+    """Run the equations of an elementary component in a fresh scope and return what they say; it is not changed."""
+    scope = open_scope(component, facts, Notes(component))
+    equations = getattr(scope, "equations", None)
+    if equations is None:
+        raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
+    with told(lambda: f"{component.where}: the equations of {type(component).__name__} fail"):
+        equations()
+    behaviour: Behaviour = scope._notes.behaviour()
+    if not component.is_composite:
+        _refuse_open(component, behaviour)
+    return behaviour
+
+
+def _refuse_open(component: Component, behaviour: Behaviour) -> None:
+    """Refuse equations that leave an output or the rate of a state open."""
+    missing = [
+        name
+        for name, port in component.ports().items()
+        if isinstance(port, SignalOutput) and Value(name) not in behaviour.targets
+    ]
+    for name, variable in component.variables().items():
+        if isinstance(variable, State) and variable.leaf(component) and StateRate(name) not in behaviour.targets:
+            missing.append(f"der.{name}")
+    if missing:
+        raise ModelError(
+            f"{component.where}: the equations of {type(component).__name__} do not assign {', '.join(missing)}; give "
+            "each a value"
+        )
+
+
+def _set_in_scope(self: Any, name: str, value: Any) -> None:
+    if name in self._component.declarations:
+        object.__setattr__(self, name, value)
+    elif name in self._component.ports():
+        self._write(self._component.ports()[name], value)
+    elif name == "der":
+        raise ModelError(f"{self._component.where}: der is reserved")
+    else:
+        raise ModelError(
+            f"{self._component.where}: the equations of {type(self._component).__name__} assign "
+            f"{name!r}, which is not declared; declare it as a Variable, or use a local name"
+        )
+
+
+def _get_in_scope(self: Any, name: str) -> Any:
+    if name.startswith("__"):
+        raise AttributeError(name)
+    component = self._component
+    ports = component.ports()
+    if name in ports:
+        return ports[name].view(self._notes)
+    if name in component.parts:
+        return self._part(name)
+    if name == "freeMotion" and self.is_root:
+        return PartView(self._notes, name, self._facts.free_joint)
+    if name in vars(component):
+        return vars(component)[name]
+    raise AttributeError(f"{component.where} ({type(component).__name__}) has no {name!r}")

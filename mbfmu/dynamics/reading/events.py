@@ -1,0 +1,434 @@
+"""Events in equations: values that are held between events, and what gives them new ones.
+
+The vocabulary is Modelica's (`when`, `pre`, `sample`, `edge`, `change`, `initial`, `reinit`). An event is an
+expression that is true while it is being handled: a condition that is true and was not before. All that the runtime
+knows of it are held values and how they follow from those before (`update` in mbfmu/runtime/contract.py); a condition
+as it was before, and the number of samples taken, are held values, too.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import casadi as ca
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
+from mbfmu.modeling.declarations import DiscreteState, Variable
+from mbfmu.modeling.truths import is_truth
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something that happens at instants; `active` is true while it is being handled."""
+
+    active: ca.SX
+
+    def __and__(self, other: Event) -> Event:
+        """Both at once."""
+        return Event(ca.logic_and(self.active, other.active))
+
+    def __or__(self, other: Event) -> Event:
+        """One of them, or both."""
+        return Event(ca.logic_or(self.active, other.active))
+
+    def __invert__(self) -> Event:
+        """Other events."""
+        return Event(ca.logic_not(self.active))
+
+
+@dataclasses.dataclass(frozen=True)
+class HeldValue:
+    """A value that is held between events: what it is before the start (None: its declared start value), and what it
+    becomes at an event."""
+
+    leaf: leaves.DiscreteState | leaves.Held | leaves.Pre
+    start: ca.SX | None
+    rule: ca.SX
+
+
+@dataclasses.dataclass(frozen=True)
+class Reset:
+    """States that an event sets anew, by the name of their variable."""
+
+    active: ca.SX
+    name: str
+    value: ca.SX
+
+
+class Noted(Protocol):
+    """What is taken down of a component's equations, as far as events ask for it (mbfmu.dynamics.reading.equation_context)."""
+
+    component: Any
+
+    @property
+    def where(self) -> str:
+        """How messages call the component."""
+        ...
+
+    def leaf(self, leaf: leaves.Leaf) -> ca.SX:
+        """The local symbol of a leaf."""
+        ...
+
+    def column(self, value: Any, what: str) -> ca.SX:
+        """A value that the equations give, as SX."""
+        ...
+
+    def leaves_in(self, expression: ca.SX) -> list[tuple[leaves.Leaf, int, ca.SX]]:
+        """Leaves of an expression."""
+        ...
+
+    def base(self, leaf: leaves.Leaf) -> str:
+        """Base type of a leaf."""
+        ...
+
+    def is_boolean(self, symbol: ca.SX) -> bool:
+        """True for the symbol of a leaf that is 1 or 0."""
+        ...
+
+
+class Clauses:
+    """What the equations of a component say about events, as it is taken down."""
+
+    def __init__(self, notes: Noted) -> None:
+        self._notes = notes
+        #: Expressions whose values before the event are read, by the number of their `Pre`.
+        self.before: list[ca.SX] = []
+        self.resets: list[Reset] = []
+        self._given: dict[leaves.DiscreteState, list[tuple[ca.SX, ca.SX]]] = {}
+        self._held: list[tuple[leaves.Held, ca.SX, ca.SX]] = []
+        #: Which of what is held is 1 or 0, a condition.
+        self.truths: set[leaves.Held] = set()
+        self._started: Event | None = None
+        self._start_time: ca.SX | None = None
+
+    def pre(self, expression: Any) -> ca.SX:
+        """The expression as it was before the event."""
+        expression = self._notes.column(expression, "what pre() is asked of")
+        if any(isinstance(leaf, leaves.Pre) for leaf, *_ in self._notes.leaves_in(expression)):
+            raise ModelError(f"{self._notes.where}: pre() of what pre() gives; there is one value before an event")
+        self.before.append(expression)
+        return self._notes.leaf(leaves.Pre(len(self.before) - 1, expression.numel()))
+
+    def held(self, start: Any, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A value that is held; `rule` gives what it becomes at an event, from what it was before."""
+        begin = self._notes.column(start, "the start of a held value")
+        leaf = leaves.Held(len(self._held), begin.numel())
+        symbol = self._notes.leaf(leaf)
+        self._held.append((leaf, begin, symbol))  # keeps the number, while the rule may make further ones
+        value = self._notes.column(rule(self.pre(symbol)), "a held value")
+        if value.numel() != begin.numel():
+            raise ModelError(
+                f"{self._notes.where}: a held value starts with {begin.numel()} elements and is given {value.numel()}"
+            )
+        self._held[leaf.index] = (leaf, begin, value)
+        return symbol
+
+    def truth(self, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A condition that is held, false before the start."""
+        self.truths.add(leaves.Held(len(self._held)))
+        return self.held(0.0, rule)
+
+    def initial(self) -> Event:
+        """The event of the start."""
+        if self._started is None:
+            started = self.held(0.0, lambda before: 1.0)
+            self._started = Event(ca.logic_not(self.pre(started)))
+        return self._started
+
+    def start_time(self, time: ca.SX) -> ca.SX:
+        """Time at which the run started, given the time."""
+        if self._start_time is None:
+            started = self.initial().active
+            self._start_time = self.held(0.0, lambda before: ca.if_else(started, time, before))
+        return self._start_time
+
+    @property
+    def of_start(self) -> frozenset[leaves.Leaf]:
+        """The leaves that `start_time` consists of."""
+        found = [] if self._start_time is None else self._notes.leaves_in(self._start_time)
+        return frozenset(leaf for leaf, *_ in found)
+
+    def give(self, leaf: leaves.DiscreteState, active: ca.SX, value: ca.SX) -> None:
+        """A discrete state gets a value at an event; of several events at one instant the first one counts."""
+        self._given.setdefault(leaf, []).append((active, value))
+
+    def finished(self, elsewhere: ca.SX) -> tuple[HeldValue, ...]:
+        """All that is held. `elsewhere` is all that the equations say beside events: what is read there of the values
+        before is held, too, so that it changes after what it is read of."""
+        found = []
+        for declaration in self._notes.component.variables().values():
+            leaf = declaration.leaf(self._notes.component) if isinstance(declaration, DiscreteState) else None
+            if isinstance(leaf, leaves.DiscreteState):
+                value = self.pre(self._notes.leaf(leaf))
+                for active, given in reversed(self._given.get(leaf, [])):
+                    value = ca.if_else(active, given, value)
+                found.append(HeldValue(leaf, None, value))
+        found += [HeldValue(*entry) for entry in self._held]
+        read = {leaf for leaf, *_ in self._notes.leaves_in(elsewhere) if isinstance(leaf, leaves.Pre)}
+        for leaf in sorted(read, key=lambda leaf: leaf.index):
+            found.append(HeldValue(leaf, ca.SX.zeros(leaf.size), self._notes.leaf(leaf)))
+        return tuple(found)
+
+
+class Events:
+    """Mixed into the scope of equations: the vocabulary of events."""
+
+    _notes: Any
+    _component: Any
+
+    @property
+    def time(self) -> ca.SX:
+        """Time [s]."""
+        raise NotImplementedError
+
+    def switch(self, expression: Any, then: Any, otherwise: Any) -> ca.SX:
+        """`then` while expression >= 0, else `otherwise`."""
+        raise NotImplementedError
+
+    def require(self, expression: Any, message: str) -> None:
+        """A condition must hold."""
+        raise NotImplementedError
+
+    def time_event(self, instant: Any) -> None:
+        """Something happens at this instant."""
+        raise NotImplementedError
+
+    # -- events
+
+    @property
+    def initial(self) -> Event:
+        """The start: what is given at this event holds while the equations of initialisation are solved."""
+        return self._clauses.initial()
+
+    @property
+    def start_time(self) -> ca.SX:
+        """Time at which the run started [s]."""
+        return self._clauses.start_time(self.time)
+
+    def edge(self, condition: Any) -> Event:
+        """The condition becomes true; what is true from the start on does not."""
+        now = self._condition(condition)
+        known = self._clauses.held(1.0, lambda before: now)
+        return Event(ca.logic_and(now, ca.logic_not(self.pre(known))))
+
+    def change(self, value: Any) -> Event:
+        """A discrete value (a condition or whole number) becomes another one."""
+        value = self._condition(value) if self._is_truth(value) else self._notes.column(value, "a value that changes")
+        known = self._clauses.held(ca.SX.zeros(value.numel()), lambda before: value)
+        differs = ca.sum1(self.pre(known) != value) > 0
+        return Event(ca.logic_and(differs, ca.logic_not(self.initial.active)))
+
+    def sample(self, start: Any, interval: Any) -> Event:
+        """The instants start + i interval (i = 0, 1, ...), from the start of a run on.
+
+        Both are numbers or parameters that stay as they are while the model runs; `start` may count from
+        `self.start_time`. Where several have passed at once, with steps of a fixed length, the last one counts.
+
+        Raises:
+            ModelError: one of them changes while the model runs, or the interval is not positive. Of an interval that
+                parameters give, a run says so when it starts.
+        """
+        start, interval = self._series(start, interval)
+        passed = ca.floor((self.time - start) / interval + 1e-9)  # i of the last instant; rounding must not lose it
+        waiting = ca.fmax(passed + 1 - (self.time <= start + passed * interval + 1e-9 * interval), 0)
+        due = self._clauses.held(  # the number of instants that were; -1: not started yet
+            -1.0, lambda before: ca.if_else(before < 0, waiting, ca.fmax(passed + 1, before))
+        )
+        self.time_event(start + interval * ca.fmax(passed + 1, 0))
+        before = self.pre(due)
+        return Event(ca.logic_and(before >= 0, passed + 1 > before))
+
+    def active(self, event: Event) -> ca.SX:
+        """1 while the event is being handled, else 0: a signal by which it becomes one of others."""
+        return self._clauses.truth(lambda before: event.active)
+
+    # -- what they do
+
+    def when(self, *events: Any, **values: Any) -> None:
+        """Give discrete states, by name, new values at any of some events; a condition stands for its becoming true.
+
+        In the values, a discrete state is what it becomes at this event, and `self.pre(...)` what was before.
+        """
+        active = self._any(events)
+        for name, value in values.items():
+            declaration = self._component.declarations.get(name)
+            leaf = declaration.leaf(self._component) if isinstance(declaration, DiscreteState) else None
+            if not isinstance(leaf, leaves.DiscreteState):
+                raise ModelError(
+                    f"{self._component.where}: when(..., {name}=...) needs a declared DiscreteState {name!r}; "
+                    "continuous states are set by reinit"
+                )
+            given = self._notes.column(value, name)
+            if given.numel() not in (1, leaf.size):
+                raise ModelError(
+                    f"{self._component.where}: when gives {name} {given.numel()} elements, declared are {leaf.size}"
+                )
+            self._clauses.give(leaf, active, given)
+
+    def reinit(self, *events: Any, **values: Any) -> None:
+        """Set continuous states anew at any of some events, by the names of their variables.
+
+        Raises:
+            ModelError: a name is that of no declared variable, or a value is no number or expression.
+        """
+        active = self._any(events)
+        for name, value in values.items():
+            if not isinstance(self._component.declarations.get(name), Variable):
+                raise ModelError(f"{self._component.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
+            self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
+
+    def terminate(self, *events: Any, message: str) -> None:
+        """End the run, as it should, at any of some events; `message` stands in the log."""
+        self._notes.endings.append((0.5 - self.hold(*events, value=1.0), message))
+
+    def hold(self, *events: Any, value: Any, start: Any = 0.0) -> ca.SX:
+        """A value that changes at any of some events only: a discrete state without a name.
+
+        `value` may be a function of what was held before.
+        """
+        active = self._any(events)
+
+        def rule(before: ca.SX) -> ca.SX:
+            new = self._notes.column(value(before) if _is_function(value) else value, "a held value")
+            return ca.if_else(active, new, before)
+
+        return self._clauses.held(start, rule)
+
+    def kept(self, start: Any, rule: Callable[[ca.SX], Any]) -> ca.SX:
+        """A value that any event may change: `rule` gives what it becomes, from what it was before."""
+        return self._clauses.held(start, rule)
+
+    def pre(self, expression: Any) -> ca.SX:
+        """The expression as it was before the event; between events, and for what events alone change, the same."""
+        return self._clauses.pre(expression)
+
+    # -- helpers
+
+    def _series(self, start: Any, interval: Any) -> tuple[ca.SX, ca.SX]:
+        """Start and interval of sampling, checked; the interval is positive where it is used."""
+        where = f"{self._component.where}: sample({start!s:.40}, {interval!s:.40})"
+        start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
+        for value, what, allowed in ((start, "start", self._clauses.of_start), (interval, "interval", frozenset())):
+            if value.numel() != 1:
+                raise ModelError(f"{where}: its {what} has {value.numel()} elements; give one number, in s")
+            changing = [leaf for leaf, *_ in self._notes.leaves_in(value) if leaf not in allowed]
+            changing += tunable_in(self._component, value)
+            if changing:
+                raise ModelError(
+                    f"{where}: its {what} depends on {changing[0]}, which changes while the model runs, and samples "
+                    "would be lost; give a number or a parameter that is not tunable"
+                )
+            if is_truth(value, self._notes.is_boolean):
+                raise ModelError(f"{where}: its {what} is a comparison; give a time, in s")
+        if interval.is_constant():
+            if not float(interval) > 0:
+                raise ModelError(f"{where}: its interval is not positive; give the time between samples, in s")
+            return start, interval
+        self.require(interval > 0, f"the interval {interval!s:.40} of sampling must be > 0 s")
+        return start, ca.if_else(interval > 0, interval, 1)
+
+    @property
+    def _clauses(self) -> Clauses:
+        found: Clauses = self._notes.clauses
+        return found
+
+    def _any(self, events: Any) -> ca.SX:
+        if not events:
+            raise ModelError(f"{self._component.where}: no event is given; name one, as self.sample(start, interval)")
+        found = [event.active if isinstance(event, Event) else self.edge(event).active for event in events]
+        active = found[0]
+        for other in found[1:]:
+            active = ca.logic_or(active, other)
+        return active
+
+    def _is_truth(self, value: Any) -> bool:
+        """True for what is 1 or 0, and never a number whose sign says something."""
+        return isinstance(value, Event) or is_truth(value, self._notes.is_boolean)
+
+    def _condition(self, condition: Any) -> ca.SX:
+        """A condition as 1 or 0 that changes at events only: comparisons become switches, signals are true from 0.5."""
+        if isinstance(condition, Event):
+            raise ModelError(f"{self._component.where}: an event is given where a condition is needed")
+        known = self._is_truth(condition)
+        condition = self._notes.column(condition, "a condition")
+        if condition.numel() != 1:
+            raise ModelError(f"{self._component.where}: a condition has {condition.numel()} elements; it is one truth")
+        if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
+            return condition >= 0.5
+        if not known and not condition.is_symbolic():
+            raise ModelError(
+                f"{self._component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
+                "give a comparison, such as self.u >= 1"
+            )
+        return self._joined(condition)
+
+    def _joined(self, condition: ca.SX) -> ca.SX:
+        """What is made of comparisons, with a switch for each of them."""
+        if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
+            return condition >= 0.5
+        operation = condition.op()
+        parts = [condition.dep(i) for i in range(condition.n_dep())]
+        if operation == ca.OP_LT:
+            return 1 - self._located(parts[0] - parts[1])
+        if operation == ca.OP_LE:
+            return self._located(parts[1] - parts[0])
+        if operation in (ca.OP_EQ, ca.OP_NE):
+            same = self._same(parts[0], parts[1])
+            return same if operation == ca.OP_EQ else ca.logic_not(same)
+        if operation == ca.OP_NOT:
+            return ca.logic_not(self._joined(parts[0]))
+        if operation == ca.OP_SUB:
+            return ca.logic_not(self._joined(parts[1]))
+        if operation in (ca.OP_AND, ca.OP_MUL, ca.OP_FMIN, ca.OP_IF_ELSE_ZERO):
+            return ca.logic_and(self._joined(parts[0]), self._joined(parts[1]))
+        if operation in (ca.OP_OR, ca.OP_FMAX, ca.OP_ADD):
+            return ca.logic_or(self._joined(parts[0]), self._joined(parts[1]))
+        return self._located(condition - 0.5)
+
+    def _same(self, one: ca.SX, other: ca.SX) -> ca.SX:
+        """1 while two whole numbers, or two truths, are equal."""
+        for leaf, *_ in self._notes.leaves_in(ca.vertcat(one, other)):
+            if not (leaf.is_discrete or self._notes.base(leaf) in ("Integer", "Boolean")):
+                raise ModelError(
+                    f"{self._component.where}: {one!s:.40} == {other!s:.40} compares what changes between events, "
+                    f"{leaf}, and would be true for an instant that no step meets; use <, <=, > or >="
+                )
+        return self._located(0.5 - ca.fabs(one - other))
+
+    def _located(self, expression: ca.SX) -> ca.SX:
+        """1 while the expression is not negative; its crossing is found in time."""
+        found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
+        if found == {leaves.Time()}:
+            slope = ca.jacobian(expression, self.time)
+            if ca.depends_on(slope, self.time):
+                raise ModelError(
+                    f"{self._component.where}: a condition on time is no comparison with an instant; use sample, or "
+                    "time_event and switch"
+                )
+            self.time_event(-ca.substitute(expression, self.time, 0) / slope)
+        return self.switch(expression, 1.0, 0.0)
+
+
+def tunable_in(component: Any, expression: ca.SX) -> list[str]:
+    """Tunable parameters that an expression depends on, also where an owner gives them to a parameter."""
+    if component is None or expression.is_constant():
+        return []
+    symbols = {symbol.element_hash() for symbol in ca.symvar(expression)}
+    found: list[str] = []
+    for name, symbol in list(component._symbols.items()):
+        declaration = component.parameter(name)
+        if declaration is None or symbols.isdisjoint(element.element_hash() for element in symbol.elements()):
+            continue
+        value = component.value(name)
+        if isinstance(value, ca.SX):
+            found += [*tunable_in(component, value), *tunable_in(component.part_of, value)]
+        elif declaration.tunable:
+            found.append(f"{component.where}.{name}")
+    return found
+
+
+def _is_function(value: Any) -> bool:
+    return callable(value) and not hasattr(value, "is_symbolic")

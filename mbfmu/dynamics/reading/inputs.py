@@ -1,0 +1,133 @@
+"""Inputs of a system: signals from outside, and what its own connectors take."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from collections.abc import Mapping
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
+from mbfmu.errors import ModelError
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Port, Signal, SignalInput
+from mbfmu.modeling.types import Type
+from mbfmu.runtime.variables import Terminal, wanted_instead
+
+
+@dataclasses.dataclass(frozen=True)
+class Input:
+    """One scalar input; `terminal`: the connector of the assembly that it belongs to, if any."""
+
+    name: str
+    symbol: ca.SX
+    start: float
+    type: Type
+    description: str
+    terminal: Terminal | None = None
+
+
+def terminal(port: Port, member: str) -> Terminal:
+    """A variable of a connector as part of a terminal."""
+    flows = {quantity.name for quantity in port.flows}
+    return Terminal(port.name, member, member.partition("[")[0] in flows, port.modelica_name)
+
+
+@dataclasses.dataclass(frozen=True)
+class Inputs:
+    """The inputs in order, and what they feed."""
+
+    all: tuple[Input, ...]
+    #: Element of a signal connector that an input feeds.
+    signals: Mapping[tuple[ConnectorKey, int], ca.SX]
+    #: Node -> flows into the assembly from outside.
+    flows: Mapping[int, tuple[ca.SX, ...]]
+    #: Connector of the assembly that takes its motion from outside -> position, speed and acceleration.
+    motions: Mapping[str, tuple[ca.SX, ...]]
+
+    @property
+    def u(self) -> ca.SX:
+        """All as one vector."""
+        return ca.vertcat(ca.SX(0, 1), *(given.symbol for given in self.all))
+
+    def symbol(self, name: str) -> ca.SX:
+        """The symbol of an input."""
+        return self._symbols[name]
+
+    @functools.cached_property
+    def _symbols(self) -> Mapping[str, ca.SX]:
+        return {given.name: given.symbol for given in self.all}
+
+    @property
+    def starts(self) -> tuple[float, ...]:
+        """Their values until somebody sets them."""
+        return tuple(given.start for given in self.all)
+
+    @classmethod
+    def of(cls, assembly: Assembly, flat: Flat) -> Inputs:
+        """Inputs of an assembly: those that it names, then those of its own connectors.
+
+        Raises:
+            ModelError: two of one name, a signal that is connected already, a connector without anything inside.
+        """
+        found: dict[str, Input] = {}
+        signals: dict[tuple[ConnectorKey, int], ca.SX] = {}
+        flows: dict[int, tuple[ca.SX, ...]] = {}
+        motions: dict[str, tuple[ca.SX, ...]] = {}
+
+        def new(name: str, start: float, type: Type, doc: str, terminal: Terminal | None = None) -> ca.SX:
+            if name in found:
+                raise ModelError(
+                    f"input {name}: there is one of this name already; give it another with input(..., name=...)"
+                )
+            wanted = wanted_instead(type.base, float(start))
+            if wanted:
+                raise ModelError(f"input {name}: is {type.base}, its start value {start:g} is not; give {wanted}")
+            found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal)
+            return found[name].symbol
+
+        def feed(
+            name: str, key: ConnectorKey, port: Signal, places: tuple[int, ...], start: float | list[float]
+        ) -> None:
+            path = ".".join(filter(None, key))
+            doc = port.doc if path == name else f"{port.doc}, for {path}"
+            starts = np.broadcast_to(np.asarray(start, dtype=float), (len(places),))
+            for k, (place, value) in enumerate(zip(places, starts, strict=True)):
+                if (key, place) in flat.sources:
+                    raise ModelError(f"{'.'.join(filter(None, key))}: is connected already; it cannot be an input, too")
+                if (key, place) in signals:
+                    raise ModelError(
+                        f"input {name}: {'.'.join(filter(None, key))} has an input already, "
+                        f"{signals[key, place].name()}; keep one of them"
+                    )
+                signals[key, place] = new(f"{name}[{k + 1}]" if len(places) > 1 else name, value, port.type, doc)
+
+        for name, (connector, start) in assembly.inputs.items():
+            key, port = (connector.owner.path, connector.port.name), connector.port
+            assert isinstance(port, Signal)
+            owner: Component = connector.owner
+            if flat.components.get(key[0]) is not owner:
+                raise ModelError(
+                    f"input {name}: {owner.title} is not part of {assembly.where}; assign it to an attribute "
+                    "of the assembly"
+                )
+            places = connector.elements or tuple(range(connector.owner.size_of(connector)))
+            feed(name, key, port, places, start)
+        for name, own in assembly.ports().items():
+            if isinstance(own, SignalInput):
+                feed(name, ("", name), own, tuple(range(own.size(assembly))), own.start(assembly))
+            elif own.taken:
+                node = flat.nodes[("", name)]
+                if not flat.members[node]:
+                    raise ModelError(
+                        f"{name}: this {own.title} of the assembly is connected to nothing inside; connect it"
+                    )
+                taken = tuple(new(f"{name}.{q.name}", 0.0, q.type, q.doc, terminal(own, q.name)) for q in own.taken)
+                if own.taken == own.flows:
+                    flows[node] = (*flows.get(node, ()), taken[0])
+                else:
+                    motions[name] = taken
+        return cls(tuple(found.values()), signals, flows, motions)

@@ -1,0 +1,1 @@
+"""What can be seen of a system: variables, energies, shapes, curves."""

@@ -1,0 +1,509 @@
+"""Interface: the scalars that can be seen of a system, where their values live, and what they depend on."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import math
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.expressions.starts import StartValue
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.reading.inputs import terminal
+from mbfmu.dynamics.showing.energy import connector_powers, energy_totals
+from mbfmu.dynamics.solving.accelerations import Accelerations, pattern
+from mbfmu.dynamics.structure.structure import Structure
+from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
+from mbfmu.dynamics.structure.wanted import Wanted
+from mbfmu.errors import ModelError
+from mbfmu.modeling import leaves
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component, near
+from mbfmu.modeling.connectors import Shown, shown_orientation
+from mbfmu.modeling.declarations import Parameter
+from mbfmu.modeling.types import Dimensionless, Orientation, Type, rate_unit
+from mbfmu.runtime.variables import DeclaredType, ScalarVariable, Store, Terminal
+
+#: Attributes of what never changes, and of what follows from other things.
+_CONSTANT: dict[str, Any] = {
+    "causality": "local",
+    "variability": "constant",
+    "initial": "exact",
+    "store": "constant",
+    "index": 0,
+}
+_CALCULATED: dict[str, Any] = {"initial": "calculated", "start": None}
+
+
+def shown(structure: Structure, energy: bool = False) -> dict[str, list[Shown]]:
+    """Variables and connectors of all components, by path; with `energy` also powers and energies."""
+    found: dict[str, list[Shown]] = {}
+    for path, component in structure.flat.components.items():
+        found[path] = list(_variables_of(structure, path, component))
+        for port in component.ports().values():
+            found[path] += port.shown(structure, path)
+        if energy and path in structure.flat.elementary:
+            found[path] += connector_powers(structure, path)
+    if energy:
+        found[""] += energy_totals(structure)
+    return found
+
+
+def _variables_of(structure: Structure, path: str, component: Component) -> Iterator[Shown]:
+    for name, declaration in component.variables().items():
+        formula = structure.variable(path, name)
+        if declaration.type is Orientation:
+            turning = structure.target(path, leaves.AngularVelocityOf(name))
+            yield from shown_orientation(name, declaration.doc, formula, turning)
+        else:
+            yield name, declaration.type, declaration.doc, declaration.shape(component), formula
+
+
+#: A quantity that can be seen: name within the component, type, sentence, shape, column of values.
+Seen = tuple[str, Type, str, tuple[int, ...], ca.SX]
+
+
+def seen(values: Values, wanted: Wanted) -> dict[str, list[Seen]]:
+    """Variables and connectors of all components with their values, by path."""
+    return {
+        path: [(name, type, doc, shape, values(formula)) for name, type, doc, shape, formula in entries]
+        for path, entries in wanted.shown.items()
+    }
+
+
+@dataclasses.dataclass(frozen=True)
+class Places:
+    """Where every value that is shown lives; equal expressions share a place."""
+
+    #: Element hash -> store and index.
+    of: Mapping[int, tuple[Store, int]]
+    #: (component, name) -> the scalars of what is shown.
+    elements: Mapping[tuple[str, str], list[ca.SX]]
+    #: dx/dt.
+    rates: ca.SX
+    #: Expressions of the store y.
+    outputs: ca.SX
+    #: Indices of y that change while the model runs, and of those that tunable parameters move.
+    changing: frozenset[int]
+    #: Those among them that change at events only.
+    discrete: frozenset[int]
+    tunable: frozenset[int]
+
+    @classmethod
+    def of_values(
+        cls,
+        entries: Mapping[str, list[Seen]],
+        formulation: Formulation,
+        accelerations: Accelerations,
+    ) -> Places:
+        """Places for all that is shown, and for dx/dt."""
+        vectors, motion, parameters = formulation.vectors, formulation.motion, formulation.parameters
+        found: dict[int, tuple[Store, int]] = {}
+        known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", formulation.values.inputs.u)]
+        known += [("w", accelerations.w), ("P", vectors.P)]
+        for store, column in known:
+            found |= {e.element_hash(): (store, i) for i, e in enumerate(elements(column))}
+        all_entries = [(path, entry) for path, listed in entries.items() for entry in listed]
+        columns = [stacked(entry[4] for _, entry in all_entries), motion.position_rates, motion.speed_rates]
+        columns = formulation.resolved([*columns, motion.state_rates])
+        scalars, rates = elements(columns[0]), ca.vertcat(*columns[1:])
+        by_name: dict[tuple[str, str], list[ca.SX]] = {}
+        at = 0
+        for path, entry in all_entries:
+            size = entry[4].numel()
+            by_name[(path, entry[0])] = scalars[at : at + size]
+            at += size
+        outputs: list[ca.SX] = []
+        for scalar in [*scalars, *elements(rates)]:
+            key = scalar.element_hash()
+            if not scalar.is_constant() and key not in found:
+                found[key] = ("y", len(outputs))
+                outputs.append(scalar)
+        column = stacked(outputs)
+        running = ca.vertcat(vectors.t, vectors.x, vectors.u, accelerations.w)
+        tunable = stacked(vectors.P[i] for i in sorted(parameters.tunable))
+        continuous, held, moved = (frozenset(which_depend(column, of)) for of in (running, vectors.m, tunable))
+        return cls(found, by_name, rates, column, continuous | held, held - continuous, moved)
+
+
+@dataclasses.dataclass(frozen=True)
+class Visible:
+    """What can be seen of a system: all that its scalar variables follow from."""
+
+    assembly: Assembly
+    formulation: Formulation
+    accelerations: Accelerations
+    entries: Mapping[str, list[Seen]]
+    places: Places
+
+    @functools.cached_property
+    def _terminals(self) -> dict[str, Terminal]:
+        """Variables of the assembly's own connectors, by name."""
+        found = {given.name: given.terminal for given in self.formulation.values.inputs.all if given.terminal is not None}
+        own = {name: port for name, port in self.assembly.ports().items() if port.taken}
+        for name, *_ in self.entries[""]:
+            connector, _, member = name.partition(".")
+            if connector in own:
+                found[name] = terminal(own[connector], member)
+        return found
+
+    def _dependence(self, found: Mapping[str, ScalarVariable], asked: Iterable[ScalarVariable]) -> Any:
+        """Function variable -> inputs and states that its value depends on, with FMI's kind; for those asked about."""
+        vectors, places = self.formulation.vectors, self.places
+        knowns, nx = ca.vertcat(vectors.x, vectors.u), vectors.x.numel()
+        through_s, through_w = self._through_iterations(self.accelerations.dependence(vectors))
+        rows = sorted({variable.index for variable in asked if variable.store == "y"})
+        scalars = elements(places.outputs)
+        outputs = stacked(scalars[i] for i in rows)
+        direct, indirect = (dict(zip(rows, pattern(outputs, of), strict=True)) for of in (knowns, self.accelerations.w))
+        by_place: dict[tuple[Store, int], tuple[str, str]] = {}
+        for variable in found.values():
+            by_place.setdefault((variable.store, variable.index), (variable.name, "dependent"))
+
+        @functools.cache
+        def listed(known: frozenset[int]) -> tuple[tuple[str, str], ...]:
+            keys: list[tuple[Store, int]] = [("x", k) if k < nx else ("u", k - nx) for k in sorted(known)]
+            return tuple(by_place[key] for key in keys if key in by_place)
+
+        def names(variable: ScalarVariable) -> Any:
+            store, index = variable.store, variable.index
+            known: Collection[int] = ()
+            if store in ("x", "u"):
+                known = (index if store == "x" else nx + index,)
+            elif store == "w":
+                known = through_w[index]
+            elif store == "y":
+                known = through_s(direct[index].union(*(through_w[k] for k in indirect[index])))
+            return listed(frozenset(known))
+
+        return names
+
+    def _through_iterations(
+        self, through_w: Sequence[set[int]]
+    ) -> tuple[Callable[[Collection[int]], set[int]], list[set[int]]]:
+        """What stands for iteration variables among [x; u]: what they depend on; and w's dependence with that."""
+        count, knowns = self.formulation.iterations.symbols.numel(), ca.vertcat(self.formulation.vectors.x, self.formulation.vectors.u)
+        first = knowns.numel() - count
+        if not count:
+            return set, list(through_w)
+        rows = pattern(self.formulation.iterations.residual, knowns)
+        for row, ws in zip(rows, pattern(self.formulation.iterations.residual, self.accelerations.w), strict=True):
+            row.update(*(through_w[k] for k in ws))
+        begin, of = 0, [set[int]() for _ in range(count)]
+        for size in self.formulation.iterations.blocks:
+            block = set[int]().union(*rows[begin : begin + size])
+            of[begin : begin + size] = [block] * size
+            begin += size
+
+        def through(known: Collection[int]) -> set[int]:
+            found, waiting = set[int](), list(known)
+            seen: set[int] = set()
+            while waiting:
+                k = waiting.pop()
+                if k < first:
+                    found.add(k)
+                elif k not in seen:
+                    seen.add(k)
+                    waiting += of[k - first]
+            return found
+
+        return through, [through(known) for known in through_w]
+
+    # -- scalar variables
+
+    def variables(self) -> tuple[ScalarVariable, ...]:
+        """All scalars: time, inputs, then component by component parameters, variables and connectors."""
+        found: dict[str, ScalarVariable] = {}
+
+        def take(variable: ScalarVariable) -> None:
+            other = found.get(variable.name)
+            if other is not None and "input" in (other.causality, variable.causality):
+                same = (other.store, other.index) == (variable.store, variable.index)
+                if not same or other.causality == variable.causality:
+                    raise ModelError(
+                        f"input {variable.name}: there is another variable of this name already, which it would hide; "
+                        "give the input another name"
+                    )
+            terminal = self._terminals.get(variable.name)
+            found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
+
+        take(
+            ScalarVariable(
+                "time", "Time", "Real", "independent", "continuous", None, None, "time", 0, unit="s", quantity="Time"
+            )
+        )
+        for i, given in enumerate(self.formulation.values.inputs.all):
+            place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
+            running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
+            take(_scalar(given.name, given.description, given.type, **running, **place))
+        for path, component in self.formulation.values.flat.components.items():
+            for name, declaration in component.parameters().items():
+                if not declaration.animation:
+                    for variable in self._parameter(path, component, name, declaration):
+                        take(variable)
+            for name, type, doc, shape, _ in self.entries[path]:
+                for variable in self._values(path, name, type, doc, shape):
+                    take(variable)
+        self._add_rates(found)
+        self._add_outputs(found)
+        return tuple(found.values())
+
+    def _parameter(
+        self, path: str, component: Component, name: str, declaration: Parameter
+    ) -> Iterator[ScalarVariable]:
+        full = ".".join(filter(None, (path, name)))
+        if declaration.structural:
+            yield from self._structural(full, component, name, declaration)
+            return
+        symbol, type = component.symbol(name), declaration.type
+        if type is Orientation:
+            full, symbol, type = f"{full}.T", symbol.T, Dimensionless
+        parameters, scalars = self.formulation.parameters, elements(symbol)
+        own = {parameters.place(scalar) for scalar in scalars}  # others it passes on
+        shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
+        for suffix, scalar in zip(_suffixes(component.shape_of(name)), scalars, strict=True):
+            element = parameters.source(scalar)
+            index = parameters.place(element)
+            if index is None:
+                yield _scalar(full + suffix, **shown, **_CONSTANT, start=float(element))
+                continue
+            variability = "tunable" if index in parameters.tunable else "fixed"
+            place: dict[str, Any] = {"store": "P", "index": index, "variability": variability}
+            if index >= len(parameters.defaults) or index not in own:
+                yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", **_CALCULATED)
+                continue
+            place |= {"start": parameters.defaults[index], "start_index": index}
+            if index in parameters.open:
+                place["variability"] = "fixed"
+                yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", initial="approx")
+            else:
+                yield _scalar(full + suffix, **shown, **place, causality="parameter", initial="exact")
+
+    def _structural(
+        self, full: str, component: Component, name: str, declaration: Parameter
+    ) -> Iterator[ScalarVariable]:
+        """Constants that shaped the equations: numbers, choices, texts."""
+        value, base = component.value(name), declaration.type.base
+        flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
+        kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
+        for suffix, v in zip(_suffixes(np.shape(value) if base != "String" else ()), flat, strict=True):
+            yield _scalar(full + suffix, declaration.doc, declaration.type, **_CONSTANT, start=kind(v), structural=True)
+
+    def _values(self, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...]) -> Iterator[ScalarVariable]:
+        full = ".".join(filter(None, (path, name)))
+        component, used = self.formulation.values.flat.components[path], self._used_starts
+        declaration = component.variable(name)
+        scalars = self.places.elements[(path, name)]
+        starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]
+        nominal = type.nominal if declaration is None else declaration.nominal(component)
+        told = self._nominal(starts) if type.base == "Real" else None
+        for suffix, element, start in zip(_suffixes(shape), scalars, starts, strict=True):
+            yield self._value(full + suffix, type, doc, element, start, nominal, told)
+
+    def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
+        """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
+        numbers = [self.formulation.parameters.number_of(start.start) for start in starts if start is not None]
+        greatest = max((abs(self.formulation.parameters.defaults[n]) for n in numbers if n is not None), default=0.0)
+        return 10.0 ** math.floor(math.log10(greatest)) if 10.0 <= greatest < math.inf else None
+
+    @functools.cached_property
+    def _used_starts(self) -> dict[tuple[str, str, int], StartValue]:
+        return self.formulation.starts.used
+
+    def _value(
+        self,
+        name: str,
+        type: Type,
+        doc: str,
+        element: ca.SX,
+        start: StartValue | None,
+        nominal: float | None,
+        told: float | None,
+    ) -> ScalarVariable:
+        """A scalar of what is shown; `nominal` is declared, and `told` by start values."""
+        if element.is_constant():
+            return _scalar(name, doc, type, **_CONSTANT, start=float(element), nominal=nominal or told)
+        store, index = self.places.of[element.element_hash()]
+        if store != "x":  # of states only what is declared: it weighs errors
+            nominal = nominal or told
+        local = functools.partial(_scalar, name, doc, type, causality="local", nominal=nominal)
+        if store == "P" or (store == "y" and index not in self.places.changing):
+            is_tunable = index in (self.formulation.parameters.tunable if store == "P" else self.places.tunable)
+            variability = "tunable" if is_tunable else "fixed"
+            return local(variability=variability, store=store, index=index, **_CALCULATED)
+        number = None if start is None else self.formulation.parameters.number_of(start.start)
+        is_discrete = store == "y" and index in self.places.discrete
+        variability = "discrete" if is_discrete else _running(type)
+        if start is None or number is None:
+            return local(variability=variability, store=store, index=index, **_CALCULATED)
+        return local(
+            variability=variability,
+            initial="exact" if start.fixed else "approx",
+            start=self.formulation.parameters.defaults[number],
+            store=store,
+            index=index,
+            start_index=number,
+        )
+
+    def _add_rates(self, found: dict[str, ScalarVariable]) -> None:
+        """Every state has its derivative among the variables: a declared one, or `der(state)`."""
+        by_place: dict[tuple[str, int], list[ScalarVariable]] = {}
+        for variable in found.values():
+            by_place.setdefault((variable.store, variable.index), []).append(variable)
+        names = [str(e) for e in elements(self.formulation.vectors.x)]
+        for i, rate in enumerate(elements(self.places.rates)):
+            states = [v for v in by_place.get(("x", i), []) if v.type == "Real"]
+            if states:  # rather the one that says where it starts
+                state = next((v for v in states if v.start_index is not None), states[0])
+            else:
+                state = ScalarVariable(names[i], "State", "Real", "local", "continuous", "calculated", None, "x", i)
+                found.setdefault(state.name, state)
+            place: tuple[Store, int] = ("constant", 0) if rate.is_constant() else self.places.of[rate.element_hash()]
+            known = [
+                v
+                for v in by_place.get(place, [])
+                if v.causality == "local"
+                and v.type == "Real"
+                and v.derivative_of is None
+                and place[0] != "constant"
+                and _related(v.name, state.name)
+            ]
+            if known:
+                found[known[0].name] = _with(known[0], derivative_of=state.name, variability="continuous")
+                by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
+                continue
+            name = f"der({state.name})"
+            if state.derivative_of is not None and state.name == f"der({state.derivative_of})":
+                name = f"der({state.derivative_of},2)"
+            found[name] = ScalarVariable(
+                name,
+                f"Time derivative of {state.name}",
+                "Real",
+                "local",
+                "continuous",
+                "exact" if place[0] == "constant" else "calculated",
+                float(rate) if place[0] == "constant" else None,
+                place[0],
+                place[1],
+                unit=rate_unit(state.unit),
+                derivative_of=state.name,
+            )
+            by_place.setdefault(place, []).append(found[name])
+
+    def _add_outputs(self, found: dict[str, ScalarVariable]) -> None:
+        asked: list[str] = []
+        for label, reference in self.assembly.outputs.items():
+            path = reference.path
+            names = [path] if path in found else [n for n in found if n.startswith(f"{path}[")]
+            if not names:
+                raise ModelError(f"output {label}: there is no variable {path}; {near(path, found)}")
+            for name in names:
+                shown = label + name[len(path) :]
+                variable, taken = found[name], found.get(shown, found[name])
+                if taken.causality == "input" or (taken.store, taken.index) != (variable.store, variable.index):
+                    raise ModelError(
+                        f"output {shown}: there is another variable of this name already, which {name} would hide; "
+                        "give the output another name"
+                    )
+                if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
+                    raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
+                if variable.variability in (
+                    "fixed",
+                    "tunable",
+                ):  # FMI knows outputs that are constant or vary, nothing in between
+                    variable = _with(variable, variability="continuous" if variable.type == "Real" else "discrete")
+                if shown != name and variable.variability != "constant":
+                    variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
+                found[shown] = _with(variable, name=shown, causality="output")
+                asked.append(shown)
+        for name, port in self.assembly.ports().items():
+            if port.gives:
+                shown_names = [
+                    n
+                    for n, v in found.items()
+                    if v.causality == "local" and (n == name or n.startswith((f"{name}.", f"{name}[")))
+                ]
+                for n in shown_names:
+                    if found[n].variability in ("continuous", "discrete"):
+                        found[n] = _with(found[n], causality="output")
+                        asked.append(n)
+        asked += [name for name, variable in found.items() if variable.derivative_of is not None]
+        depends = self._dependence(found, [found[name] for name in asked])
+        for name in dict.fromkeys(asked):
+            found[name] = _with(found[name], dependencies=depends(found[name]))
+
+
+def _running(type: Type) -> Literal["continuous", "discrete"]:
+    """Variability of what changes while a model runs: only Reals do so between events (FMI 2.0.4, section 2.2.7)."""
+    return "continuous" if type.base == "Real" else "discrete"
+
+
+def _related(rate: str, state: str) -> bool:
+    """True for variables of one component: `revolute.w` and `revolute.phi`."""
+    return rate.rpartition(".")[0] == state.rpartition(".")[0]
+
+
+def _with(variable: ScalarVariable, **changes: Any) -> ScalarVariable:
+    return dataclasses.replace(variable, **changes)
+
+
+def _scalar(
+    name: str,
+    doc: str,
+    type: Type,
+    min: float | None = None,
+    max: float | None = None,
+    nominal: float | None = None,
+    **attributes: Any,
+) -> ScalarVariable:
+    """A variable with what its type says of it, where nothing else does."""
+    if type.base in ("Real", "Integer"):
+        min, max = type.min if min is None else min, type.max if max is None else max
+    if type.base in ("Boolean", "Integer") and attributes.get("start") is not None:
+        attributes["start"] = (bool if type.base == "Boolean" else int)(attributes["start"])
+    return ScalarVariable(
+        name=name,
+        description=doc.strip(),
+        type=type.base,
+        unit=type.unit,
+        display_unit=type.display_unit,
+        quantity=type.quantity,
+        min=min,
+        max=max,
+        nominal=nominal or type.nominal,
+        declared_type=_declared(type),
+        **attributes,
+    )
+
+
+@functools.cache
+def _declared(type: Type) -> DeclaredType | None:
+    """A number's type as FMI declares it; None where it says nothing."""
+    said = (type.quantity, type.unit, type.display_unit, type.min, type.max, type.nominal)
+    if type.base not in ("Real", "Integer") or all(attribute is None for attribute in said):
+        return None
+    return DeclaredType(type.name, *said)
+
+
+@functools.cache
+def _suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Modelica subscripts in the order in which CasADi stacks a column: column-major."""
+    if not shape:
+        return ("",)
+    if len(shape) == 1:
+        return tuple(f"[{i + 1}]" for i in range(shape[0]))
+    return tuple(f"[{i + 1},{j + 1}]" for j in range(shape[1]) for i in range(shape[0]))
+
+
+def state_nominals(variables: Iterable[ScalarVariable], nx: int) -> tuple[float, ...]:
+    """Nominal values of the states: where several variables show one, the least; 1 where none has one."""
+    found: dict[int, float] = {}
+    for v in variables:
+        if v.store == "x" and v.nominal:
+            found[v.index] = min(v.nominal, found.get(v.index, v.nominal))
+    return tuple(found.get(i, 1.0) for i in range(nx))

@@ -1,0 +1,1 @@
+"""Accelerations and constraint forces: dense, sparse, or by the articulated-body recursion."""

@@ -1,0 +1,1 @@
+"""Where the motion starts: loops closed with numbers, and the equations of initialisation."""

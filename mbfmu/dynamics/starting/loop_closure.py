@@ -1,0 +1,195 @@
+"""Assembled: a position in which all loops are closed, and which constraint rows are independent there.
+
+The only stage that computes with numbers. Guesses that nobody gave move to where guesses of dependent variables are met
+best; initialisation closes the loops; a pivoted QR of the velocity Jacobian finds a largest independent set of rows, or
+those that a runtime has to choose from at each position.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Literal
+
+import casadi as ca
+import numpy as np
+import scipy
+
+from mbfmu.dynamics.equations import Stages, equations
+from mbfmu.dynamics.events.delays import Delays
+from mbfmu.dynamics.events.updates import Updates
+from mbfmu.dynamics.events.watched import Watched
+from mbfmu.dynamics.expressions.constraints import Choice
+from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.solving.accelerations import Recursive
+from mbfmu.dynamics.starting.initial_problem import initial_problem
+from mbfmu.dynamics.structure.unknowns import elements, stacked
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.run import Run
+
+#: Pull towards the declared start of a coordinate that hints may move, relative to the hints.
+HINT = 1e-3
+#: Number of coordinates from which on the search for them solves its equations iteratively: that is quicker, and near
+#: enough for guesses.
+ITERATIVE_FROM = 40
+#: A row counts as dependent where its part orthogonal to the others is smaller than this, relative to its size.
+TOLERANCE = 1e-7
+#: Perturbed positions that are looked at besides the start, and the size of the perturbation.
+SAMPLES, PERTURBATION = 2, 0.05
+
+
+@dataclasses.dataclass(frozen=True)
+class Assembled:
+    """Start values whose guesses are those of the assembled position, and constraints without redundant rows."""
+
+    formulation: Formulation
+    #: True where branches of motion cross at the start, so that fewer rows are independent there.
+    is_singular: bool
+
+    @classmethod
+    def of(cls, assembly: Assembly, formulation: Formulation) -> Assembled:
+        """Assemble the mechanism with default parameters.
+
+        Raises:
+            InitializationError: no position satisfies the constraints; the message names the joints.
+        """
+        found, vectors = formulation, formulation.vectors
+        positions = elements(ca.vertcat(vectors.q, vectors.v))
+        if found.starts.hints or found.rows:
+            found = found.moved(_follow_hints(found))
+        if not found.rows:
+            return cls(found, False)
+        at_rest = Recursive.at_rest(ca.vertcat(vectors.a, found.constraints.multipliers), vectors)
+        stages = Stages(
+            at_rest,
+            initial_problem(found),
+            Watched.of(found).of_the_clock(),
+            Updates.of(found, at_rest.w).unchanged(vectors),
+            Delays.unknown(found.values),
+        )
+        record = equations(assembly, found, stages, ca.SX.zeros(vectors.x.numel()), ca.SX(0, 1))
+        choice, start, is_singular = chosen_rows(record)
+        pairs = zip(positions, start[: len(positions)], strict=True)
+        guesses = [(s, float(x)) for s, x in pairs if (o := found.starts.owner_of(s)) is None or not o.fixed]
+        return cls(found.moved(guesses).keeping(choice), is_singular)
+
+    def report(self) -> list[str]:
+        """Where branches cross, and which rows are redundant."""
+        crossing = ["branches of motion cross at the start: the guesses of speeds choose one"]
+        return [*(crossing if self.is_singular else []), *self.formulation.constraints.report()]
+
+
+def _follow_hints(formulation: Formulation) -> list[tuple[ca.SX, float]]:
+    """Guesses that nobody gave, moved to where guesses of dependent variables are met best, with default parameters.
+
+    Fixed start values and constraints take part, so that guesses which suit them are met exactly.
+
+    So `lineForce(r_rel_0(start = ...))` says where a coordinate beyond the spring starts looking.
+    """
+    values, vectors, starts = formulation.values, formulation.vectors, formulation.starts
+    parameters, unknowns = formulation.parameters, formulation.values.unknowns
+    positions = elements(ca.vertcat(vectors.q, vectors.v))
+    owners = [starts.owner_of(s) for s in positions]
+    movable = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
+    wanted = [entry.value - entry.start for entry in (*starts.hints, *starts.conditions)]
+    wanted += [ca.dot(Q, Q) - 1 for Q in unknowns.quaternions.values()]
+    wanted += [r for row in formulation.rows for r in (row.position, row.velocity) if r is not None]
+    others = stacked([*unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.z.values(), values.iterated])
+    (residuals,) = parameters.resolve([stacked(wanted)])
+    residuals = stacked(r for r in elements(residuals) if not ca.depends_on(r, others))
+    if not movable or not residuals.numel():
+        return []
+    known = [vectors.t, vectors.u, vectors.P, vectors.m]
+    P = parameters.default_P
+    numbers: list[Any] = [formulation.start_time, ca.DM(values.start_inputs), P, ca.DM.zeros(vectors.m.numel())]
+    column = stacked(positions)
+    residual = ca.Function("hints", [column, *known], [residuals, ca.jacobian(residuals, column)])
+    begin = [ca.SX(0) if o is None else o.start for o in owners]
+    X = np.array(parameters.by_default(*parameters.resolve([stacked(begin)]))).ravel()
+    unturned = {Q[3].element_hash() for Q in unknowns.quaternions.values()}
+    for k, symbol in enumerate(positions):
+        if symbol.element_hash() in unturned and owners[k] is None:
+            X[k] = 1.0  # a quaternion that nobody starts is the null rotation
+    origin = X[movable].copy()
+
+    def evaluate(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        X[movable] = y
+        r, J = residual(X, *numbers)
+        return np.array(r).ravel(), np.array(J)[:, movable]
+
+    def weighed(y: np.ndarray) -> np.ndarray:
+        return np.concatenate([evaluate(y)[0], HINT * (y - origin)])
+
+    def slope(y: np.ndarray) -> np.ndarray:
+        return np.vstack([evaluate(y)[1], HINT * np.eye(y.size)])
+
+    first, random = origin, np.random.default_rng(0)
+    for _ in range(10):
+        if np.isfinite(weighed(first)).all():
+            solver: Literal["lsmr", "exact"] = "lsmr" if origin.size >= ITERATIVE_FROM else "exact"
+            found = scipy.optimize.least_squares(weighed, first, jac=slope, tr_solver=solver).x
+            return [(positions[i], float(value)) for i, value in zip(movable, found, strict=True)]
+        first = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector
+    return []
+
+
+def chosen_rows(equations: Equations) -> tuple[Choice, np.ndarray, bool]:
+    """Which constraint rows are kept, a consistent start x, and True where that is a singular position, in which fewer
+    rows are independent than elsewhere.
+
+    A mechanism may start in a singular position (a flat parallelogram), so the rank is taken at the start and at
+    perturbed positions that satisfy the constraints again; the largest counts. What depends on others everywhere in the
+    same way, as rows across the plane of a loop do, adds nothing to the rank of all these Jacobians side by side. Where
+    that is greater, other rows would have to go elsewhere, as in Bennett's linkage: then those are kept that are
+    independent in the Jacobians side by side, and more of these are taken until the rank grows no more.
+
+    Raises:
+        InitializationError: no position satisfies the constraints; the message names the joints.
+    """
+    run = Run(equations)
+    x = run.assemble()
+    point = (run.values("u"), run.values("P"), run.values("m"))
+    random = np.random.default_rng(0)
+
+    def jacobian(state: np.ndarray) -> np.ndarray:
+        return np.array(equations.functions["constraints"](equations.start_time, state, *point)[2])
+
+    def nearby() -> np.ndarray | None:
+        near = x.copy()
+        near[: equations.nq] += PERTURBATION * random.normal(size=equations.nq)
+        return jacobian(near) if run.project(near) else None
+
+    jacobians = [jacobian(x), *(G for G in (nearby() for _ in range(SAMPLES)) if G is not None)]
+    choices = [_rank_rows(G) for G in jacobians]
+    best = max(choices, key=len)
+    is_singular = len(best) > len(choices[0])
+    everywhere = _rank_rows(np.hstack(jacobians)) if len(best) < len(jacobians[0]) else best
+    if len(everywhere) == len(best):
+        return Choice(tuple(best)), x, is_singular
+    misses = 0
+    while misses < SAMPLES and len(everywhere) < len(jacobians[0]):
+        if (G := nearby()) is not None:
+            jacobians.append(G)
+        more = _rank_rows(np.hstack(jacobians))
+        misses = 0 if len(more) > len(everywhere) else misses + 1
+        everywhere = more
+    positions = [i for i in everywhere if i < equations.ng]
+    rank, position_rank = (max(len(_rank_rows(G[rows])) for G in jacobians) for rows in (everywhere, positions))
+    sizes = np.max([np.linalg.norm(G[everywhere], axis=1) for G in jacobians], axis=0)
+    null_vectors = np.hstack([np.linalg.svd(G[everywhere] / sizes[:, None])[0][:, rank:] for G in jacobians])
+    shared = frozenset(np.array(everywhere)[np.abs(null_vectors).max(axis=1) > TOLERANCE].tolist())
+    choice = Choice(
+        tuple(everywhere), len(everywhere) - rank, len(positions) - position_rank, tuple(sizes.tolist()), shared
+    )
+    return choice, x, is_singular
+
+
+def _rank_rows(G: np.ndarray) -> list[int]:
+    size = np.linalg.norm(G, axis=1)
+    usable = np.flatnonzero(size > TOLERANCE * max(1.0, size.max(initial=0.0)))
+    if not usable.size:
+        return []
+    _, r, pivots = scipy.linalg.qr((G[usable] / size[usable, None]).T, mode="economic", pivoting=True)
+    diagonal = np.abs(np.diag(r))
+    rank = int(np.sum(diagonal > TOLERANCE * diagonal[0]))
+    return sorted(int(usable[k]) for k in pivots[:rank])

@@ -1,0 +1,89 @@
+"""What is wanted of a system, told once, before any of it is made; and the structure in which all of it can be made."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Mapping, Sequence
+
+from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.structure.constraint_rows import RowFormulas
+from mbfmu.dynamics.structure.equation_graph import EquationGraph
+from mbfmu.dynamics.structure.quantities import CoordinateOf, ImpliedSignal, MultiplierOf, UnknownOf
+from mbfmu.dynamics.structure.structure import Structure
+from mbfmu.dynamics.structure.topology import ScalarNode, Topology
+from mbfmu.modeling import leaves
+from mbfmu.modeling.connectors import Shown
+from mbfmu.modeling.formulas import Formula
+
+
+@dataclasses.dataclass(frozen=True)
+class Wanted:
+    """Formulas of all that later stages ask for."""
+
+    #: Variables and connectors of all components, by path.
+    shown: Mapping[str, Sequence[Shown]]
+    #: Constraint rows.
+    loops: Sequence[RowFormulas]
+    #: Balances of forces along speeds.
+    balances: Sequence[Formula]
+    #: Rates of states, all that the equations of components say beside their assignments, and what they draw.
+    others: Sequence[Formula]
+
+    @property
+    def formulas(self) -> Iterator[Formula]:
+        """All of them: motion along the tree first, then loads back."""
+        yield from self.balances
+        for row in self.loops:
+            yield from row.formulas
+        yield from self.others
+        for entries in self.shown.values():
+            yield from (formula for *_, formula in entries)
+
+
+def settled(
+    topology: Topology, inputs: Inputs, ask: Callable[[Structure], Wanted]
+) -> tuple[EquationGraph, Wanted]:
+    """The equation graph of a topology, and what is wanted of it, which `ask` tells of a structure.
+
+    Where the force of a relation needs itself, the relation becomes a constraint, so that its force is an unknown as
+    other multipliers are. Rows act on accelerations of nodes themselves, so coordinates that they know become absolute.
+
+    Raises:
+        ModelError: nothing determines some unknowns of networks, or nothing gives a variable its value.
+    """
+    while True:
+        structure = Structure.of(topology, inputs)
+        wanted = ask(structure)
+        graph = EquationGraph.of(structure, wanted.formulas)
+        relation = graph.relation_in_loop()
+        if relation is not None:
+            topology = topology.keeping([relation])
+            continue
+        known = _relative_in_rows(graph, wanted) if topology.relative else []
+        if not known:
+            return graph, wanted
+        topology = topology.without_relative(known)
+
+
+def _relative_in_rows(graph: EquationGraph, wanted: Wanted) -> list[ScalarNode]:
+    """Nodes with relative coordinates that rows know: those of loops, balances without accelerations, conditions."""
+    relative = graph.structure.topology.relative
+    if graph.open_signals:
+        return list(relative)
+    formulas = [f for row in wanted.loops for f in (row.position, row.velocity) if f is not None]
+    found = [graph.reached(formula) for formula in formulas]
+    for balance in wanted.balances:
+        reached = graph.reached(balance)
+        if not any(_is_acceleration(quantity) for quantity in reached):
+            found.append(reached)
+    known = set().union(*found) if found else set()
+    return [node for node in relative if not known.isdisjoint((CoordinateOf(node, 0), CoordinateOf(node, 1)))]
+
+
+def _is_acceleration(quantity: object) -> bool:
+    """True for what balances are solved for."""
+    if isinstance(quantity, CoordinateOf):
+        return quantity.order == 2
+    if isinstance(quantity, UnknownOf):
+        return isinstance(quantity.own.leaf, leaves.Acceleration | leaves.Multiplier)
+    return isinstance(quantity, MultiplierOf | ImpliedSignal)
