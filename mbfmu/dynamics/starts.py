@@ -251,7 +251,7 @@ def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
     for path, behaviour in sweeps.behaviours.items():
         for expression, name in behaviour.initial:
             values = sweeps.substitute(path, [expression])[0]
-            yield from ((value, f"{name} of {path}") for value in elements(values))
+            yield from ((value, f"{name} of {path}" if path else name) for value in elements(values))
 
 
 def guessed(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:

@@ -13,7 +13,8 @@ import pytest
 
 import mbfmu
 from mbfmu import sources
-from mbfmu.errors import ModelError
+from mbfmu.dynamics.system import System
+from mbfmu.errors import InitializationError, ModelError
 from mbfmu.importers.modelica import load
 from mbfmu.modeling import Assembly
 
@@ -312,6 +313,22 @@ def test_states_switches_and_implicit_linear_equations(read: Read) -> None:
     np.testing.assert_allclose(result["kink"], np.abs(v - 0.5), atol=1e-9)
     early = t <= 1  # T x' + x = t
     np.testing.assert_allclose(result["x"][early], t[early] - 0.5 + 1.5 * np.exp(-t[early] / 0.5), atol=1e-7)
+
+
+def test_an_initial_equation_beside_a_fixed_start_value_agrees_with_it_or_stops_the_run(read: Read) -> None:
+    declared = """model M
+        parameter Real a = 2;
+        Modelica.Mechanics.Rotational.Components.Inertia j(J=1, phi(start=a, fixed=true), w(start=0, fixed=true));
+        initial equation
+          j.phi = 2;
+          {more}
+        end M;"""
+    assembly = read(declared.format(more="j.phi = 2;"))
+    assert mbfmu.simulate(assembly, 0.1)["j.phi"][0] == 2.0
+    with pytest.raises(InitializationError, match=r"'j.phi = 2 \(.*M\.mo, line 5\)' is off by 1.*: j.phi = 3"):
+        mbfmu.simulate(System.of(assembly), 0.1, start_values={"a": 3.0})
+    with pytest.raises(InitializationError, match=r"'2 \* j.phi = 6 \(.*M\.mo, line 6\)' is off by 2"):
+        mbfmu.simulate(read(declared.format(more="2*j.phi = 6;")), 0.1)
 
 
 def test_a_force_law_and_a_block_from_the_library_s_partial_models(read: Read) -> None:
