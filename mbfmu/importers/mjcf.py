@@ -43,6 +43,8 @@ FEATURES = {
 }
 #: Geoms of these groups are drawn, as MuJoCo's viewer does at the start.
 DRAWN_GROUPS = 3
+#: Time constant [s] and damping ratio of constraints for which the file gives none.
+DEFAULT_SOLREF = (0.02, 1.0)
 #: Where a message of MuJoCo, or what its specification keeps of an element, says the line.
 _LINE = re.compile(r"line(?: number\s*=|)\s*(\d+)", re.IGNORECASE)
 
@@ -437,7 +439,15 @@ class _Reader:
 
     def along(self, j: int) -> None:
         """What acts along a joint: armature, damping, friction, stiffness, stops."""
-        model, draft, dof = self.model, self.draft, int(self.model.jnt_dofadr[j])
+        model, dof = self.model, int(self.model.jnt_dofadr[j])
+        kinds = self.mujoco.mjtJoint
+        has_limits = bool(model.jnt_limited[j]) and not self.off("LIMIT")
+        if (
+            has_limits
+            and "limits" in self.left_out
+            and model.jnt_type[j] in (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))
+        ):
+            self.draft.note(f"left out: limits of {self.called('joint', j)}")
         if j not in self.axes:
             self.gaps_of_joint(j)
             return
@@ -459,20 +469,38 @@ class _Reader:
             self.lacks("stiffness", "joint", j)
         if model.dof_frictionloss[dof] and not self.off("FRICTIONLOSS"):
             axis.friction(float(model.dof_frictionloss[dof]))
-        if model.jnt_limited[j] and not self.off("LIMIT") and "limits" not in self.left_out:
-            lower, upper = map(float, model.jnt_range[j])
-            stiffness, damping = self.stop(j, 1 / max(1e-9, float(model.dof_invweight0[dof])))
-            axis.stop(lower, upper, stiffness, damping)
-        elif model.jnt_limited[j] and not self.off("LIMIT"):
-            draft.note(f"left out: limits of {self.called('joint', j)}")
+        if has_limits and "limits" not in self.left_out:
+            self.limits(j, axis)
 
-    def stop(self, j: int, inertia: float) -> tuple[float, float]:
-        """Stiffness and damping of a joint's limits: MuJoCo's solref times the inertia that the joint moves."""
-        first, second = map(float, self.model.jnt_solref[j])
+    def limits(self, j: int, axis: Axis) -> None:
+        """Elastic stops in place of the soft constraints at the ends of a joint's range.
+
+        Of MuJoCo's a1 + d (b v + k r) = (1 - d) a0 (documentation, chapter Computation, Solver parameters) they take
+        d b and d k at full depth, where the impedance d is dmax: dmax cancels then, and what is left are the numbers of
+        solreflimit. a0, the acceleration without the constraint, has no part in it here: loads are not held back.
+        """
+        model = self.model
+        margin = float(model.jnt_margin[j])  # the constraint begins so far before the end
+        lower, upper = float(model.jnt_range[j][0]) + margin, float(model.jnt_range[j][1]) - margin
+        stiffness, damping = self.reference(model.jnt_solref[j])
+        if lower > upper:
+            self.lacks("limits", "joint", j, f"its margin of {margin:g} leaves nothing of its range")
+        elif stiffness <= 0:
+            self.lacks("limits", "joint", j, "its solreflimit has no stiffness")
+        else:
+            inertia = 1 / max(1e-9, float(model.dof_invweight0[model.jnt_dofadr[j]]))
+            axis.stop(lower, upper, stiffness * inertia, damping * inertia, kind="ElastoBacklash2")
+
+    def reference(self, solref: Sequence[float]) -> tuple[float, float]:
+        """Stiffness [1/s2] and damping [1/s] of a constraint, per unit of inertia, at full impedance."""
+        first, second = map(float, solref)
+        if (first > 0) != (second > 0):  # no pair of either format: MuJoCo takes its default, and warns
+            first, second = DEFAULT_SOLREF
         if first <= 0:
-            return -first * inertia or 1e4 * inertia, -second * inertia
-        depth = float(self.model.jnt_solimp[j][1])
-        return inertia / (first * second * depth) ** 2, 2 * inertia / (first * depth)
+            return abs(first), abs(second)
+        if not self.off("REFSAFE"):
+            first = max(first, 2 * float(self.model.opt.timestep))
+        return 1 / (first * second) ** 2, 2 / first
 
     def gaps_of_joint(self, j: int) -> None:
         """What a ball or free joint has beyond its motion."""
