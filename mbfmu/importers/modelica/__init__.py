@@ -17,7 +17,7 @@ from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.importers.modelica import library
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Classes, Found
-from mbfmu.importers.modelica.evaluate import Environment, evaluate
+from mbfmu.importers.modelica.evaluate import NESTED, Environment, evaluate
 from mbfmu.importers.modelica.model import Model
 from mbfmu.importers.modelica.modifiers import MissingClass, has_place
 from mbfmu.importers.modelica.packages import Node
@@ -53,7 +53,7 @@ def load(path: pathlib.Path | str, *, class_name: str | None = None) -> Assembly
         node = _chosen(classes, class_name)
         return _assembled(classes, node)
     except RecursionError:
-        raise ModelError(f"{path}: definitions refer to each other without end; break the circle") from None
+        raise ModelError(f"{path}: {NESTED}") from None
     finally:
         sys.setrecursionlimit(limit)
 

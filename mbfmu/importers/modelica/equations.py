@@ -352,6 +352,9 @@ class Equations:
                 for child in (node.expression,)
                 for u in self._unknowns(child, env.with_locals(**dict.fromkeys(names)))
             }
+        if isinstance(node, s.Operation):
+            first, links = node.chain()
+            return self._unknowns(first, env) | self._below([link.operands[1:] for link in links], env)
         for field in dataclasses.fields(node):
             if not (isinstance(node, s.Call) and field.name == "function"):
                 found |= self._below(getattr(node, field.name), env)

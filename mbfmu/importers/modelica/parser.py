@@ -122,7 +122,7 @@ def _present(items: Any) -> tuple[Any, ...]:
 
 
 @lark.v_args(meta=True)
-class _Reader(lark.Transformer[Any, Any]):
+class _Reader(lark.visitors.Transformer_NonRecursive[Any, Any]):
     """Lark's tree -> the nodes of `syntax`, from the leaves upwards. Methods are named after rules of the grammar."""
 
     def __init__(self, path: pathlib.Path) -> None:
