@@ -16,6 +16,7 @@ from mbfmu.dynamics.unknowns import Own, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
 from mbfmu.modeling import leaves
+from mbfmu.modeling.names import heading, joined, of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -182,7 +183,7 @@ def _of_components(sweeps: Sweeps) -> Iterator[Rows]:
             multipliers = stacked(sweeps.unknowns.own[Own(path, leaves.Multiplier(name))] for name in c.multipliers)
             if multipliers.numel() != c.velocity.numel():
                 raise ModelError(
-                    f"{path}: constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
+                    f"{heading(path)}constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
                     f"{multipliers.numel()} multipliers; give one of each"
                 )
             position = values[0] if c.position is not None else None
@@ -195,7 +196,7 @@ def _of_relations(sweeps: Sweeps) -> Iterator[Rows]:
             derivative = sweeps.behaviours[relation.path].derivative
             velocity = derivative(relation.expression)
             values = sweeps.substitute(relation.path, [relation.expression, velocity, derivative(velocity)])
-            name = f"relation {relation.index + 1} of {relation.path}"
+            name = of(f"relation {relation.index + 1}", relation.path)
             yield Rows(name, values[0], values[1], values[2], sweeps.multiplier(relation))
 
 
@@ -206,7 +207,7 @@ def _of_repeated(sweeps: Sweeps) -> Iterator[Rows]:
             sweeps.scalar(node, order) - sweeps.prescribed(path, connector, order) for order in (0, 1, 2)
         )
         multiplier = sweeps.unknowns.multipliers[(path, connector)]
-        yield Rows(f"{path}.{connector}", position, velocity, acceleration, multiplier)
+        yield Rows(joined(path, connector), position, velocity, acceleration, multiplier)
 
 
 def constrained(topology: Topology, inputs: Inputs) -> tuple[Sweeps, Motion, list[Rows]]:

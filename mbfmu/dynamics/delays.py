@@ -16,6 +16,7 @@ from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import heading
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,8 +46,8 @@ class Delays:
                 columns = constraints.without_dropped(parameters.resolve(columns))
                 if ca.depends_on(columns[1], ca.vertcat(w, delayed)):
                     raise ModelError(
-                        f"{path}: how long a signal is delayed depends on accelerations, constraint forces or another "
-                        "delayed signal; let a state lie between them, e.g. a FirstOrder block"
+                        f"{heading(path)}how long a signal is delayed depends on accelerations, constraint forces or "
+                        "another delayed signal; let a state lie between them, e.g. a FirstOrder block"
                     )
                 for kind, column in zip(found, columns, strict=True):
                     kind.append(column)

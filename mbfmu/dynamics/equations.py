@@ -20,6 +20,7 @@ from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.names import heading, joined, of
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 
@@ -61,11 +62,11 @@ class Events:
         endings: list[bool] = []
         for path, behaviour in sweeps.behaviours.items():
             count = sum(expression.numel() for expression in behaviour.switches)
-            names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
+            names += [of("switch" if count == 1 else f"switch {i + 1}", path) for i in range(count)]
             for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
                 of_time += [is_of_time] * expression.numel()
             for expression, message in (*behaviour.checks, *behaviour.endings):
-                messages += [f"{path}: {message}"] * expression.numel()
+                messages += [f"{heading(path)}{message}"] * expression.numel()
             endings += [False] * sum(expression.numel() for expression, _ in behaviour.checks)
             endings += [True] * len(behaviour.endings)
         checks = ca.vertcat(checks, *(1 - 2 * (symbol == 0) for symbol in settable.values()))
@@ -97,7 +98,7 @@ def _nonzero(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.S
                 place = parameters.place(parameters.source(symbol))
                 if place is not None and place not in seen:
                     seen.add(place)
-                    yield f"{component.path}.{name}", everything[place]
+                    yield joined(component.path, name), everything[place]
 
 
 def _found_within(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
@@ -114,8 +115,8 @@ def _found_within(sweeps: Sweeps, parameters: Parameters) -> Iterator[tuple[str,
                 for bound, sign, word in ((declaration.min, 1, "least"), (declaration.max, -1, "greatest")):
                     if bound is not None:
                         yield (
-                            f"what initialisation finds for {component.path}.{name} is out of bounds, its {word} is "
-                            f"{bound:g}; change what it follows from, or give it a value",
+                            f"what initialisation finds for {joined(component.path, name)} is out of bounds, its "
+                            f"{word} is {bound:g}; change what it follows from, or give it a value",
                             sign * (value - bound) + 1e-9 * (1 + abs(bound)),
                         )
 

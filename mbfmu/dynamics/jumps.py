@@ -13,6 +13,7 @@ from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import joined
 
 #: Instants of a run that are looked at.
 INSTANTS = 40
@@ -38,7 +39,7 @@ def check_jumps(
     if not asked:
         return
     columns = parameters.resolve([ca.vec(sweeps.target(path, target)) for path, target in asked])
-    named = [(f"{path}.{target}", s) for (path, target), c in zip(asked, columns, strict=True) for s in elements(c)]
+    named = [(joined(path, target), s) for (path, target), c in zip(asked, columns, strict=True) for s in elements(c)]
     P = ca.vertcat(ca.DM(parameters.defaults), parameters.derive(ca.DM(parameters.defaults)))
     count = events.crossings.numel()
     modes, held = vectors.m[:count], vectors.m[count:]

@@ -14,6 +14,7 @@ from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import elements
 from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import joined
 
 #: Singular value of the equilibrated mass matrix, relative to the largest, at which a freedom counts as massless.
 TOLERANCE = 1e-12
@@ -42,7 +43,7 @@ def moves_no_mass(sweeps: Sweeps, vectors: Vectors, motion: Motion, starts: Star
         return False
     speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
     places = [
-        (f"{component.path}.{name}", parameters.number_of(parameters.source(scalar)))
+        (joined(component.path, name), parameters.number_of(parameters.source(scalar)))
         for component in sweeps.topology.all_components
         for name, declaration in component.parameters().items()
         if declaration.type.unit in MASSES and declaration.min == 0 and not (declaration.final or declaration.animation)

@@ -24,6 +24,7 @@ from mbfmu.dynamics.scope import Behaviour
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import NetworkPort
+from mbfmu.modeling.names import joined
 
 #: A relation between potentials (component, number among its relations), and the unknown that comes with it.
 Link = tuple[str, int]
@@ -88,7 +89,7 @@ class Networks:
                     port = flat.ports[sources[node]]
                     assert isinstance(port, NetworkPort)
                     raise ModelError(
-                        f"{'.'.join(sources[node])} and {path}.{target.connector} determine one "
+                        f"{joined(*sources[node])} and {joined(path, target.connector)} determine one "
                         f"{port.potential_name}; keep one of them, or put a {port.conductor} in between"
                     )
                 sources[node] = (path, target.connector)
@@ -248,7 +249,7 @@ class Networks:
 
     def _names(self, unknowns: tuple[Unknown, ...]) -> str:
         keys = [self.flat.members[node][0] for node in unknowns if isinstance(node, int)]
-        names = [".".join(key) for key in keys] or list(
+        names = [joined(*key) for key in keys] or list(
             dict.fromkeys(unknown[0] for unknown in unknowns if not isinstance(unknown, int))
         )
         return " and ".join(names[:3])

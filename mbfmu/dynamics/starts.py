@@ -20,6 +20,7 @@ from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import Coordinate, Quaternion
+from mbfmu.modeling.names import of
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
@@ -251,7 +252,7 @@ def _conditions(sweeps: Sweeps, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
     for path, behaviour in sweeps.behaviours.items():
         for expression, name in behaviour.initial:
             values = sweeps.substitute(path, [expression])[0]
-            yield from ((value, f"{name} of {path}" if path else name) for value in elements(values))
+            yield from ((value, of(name, path)) for value in elements(values))
 
 
 def guessed(sweeps: Sweeps, starts: Starts, parameters: Parameters, X: ca.SX) -> ca.SX:

@@ -33,6 +33,7 @@ from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, Port
 from mbfmu.modeling.declarations import Variable
+from mbfmu.modeling.names import joined, of
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
 #: a_0 resolved in the world frame, w and z in the frame itself.
@@ -180,7 +181,7 @@ class Sweeps:
                 self._pending = pending
             self._known[key] = unknown
             if ca.depends_on(residual, unknown):
-                effect, name = ca.jacobian(residual, unknown), f"condition {leaf.index + 1} of {path}"
+                effect, name = ca.jacobian(residual, unknown), of(f"condition {leaf.index + 1}", path)
                 if ca.depends_on(effect, unknown):
                     raise ModelError(
                         f"{name}: it is not linear in the signal that it is solved for; "
@@ -263,7 +264,7 @@ class Sweeps:
                 expression = behaviour.derivative(expression)
             return self.substitute(path, [expression])[0]
 
-        return self.once((path, target, order), f"{path}.{target}", make)
+        return self.once((path, target, order), joined(path, target), make)
 
     # -- values of leaves
 
@@ -305,7 +306,7 @@ class Sweeps:
         """A declared variable of a component (a column), or its time derivative of some order."""
         behaviour = self.behaviours.get(path)
         if behaviour is None:
-            raise ModelError(f"{path}.{name}: {path} has no equations that could give it a value")
+            raise ModelError(f"{joined(path, name)}: nothing has equations that could give it a value")
         component = behaviour.component
         declared = component.declarations.get(name)
         declared = declared if isinstance(declared, Variable) and declared.enabled(component) else None
@@ -317,7 +318,7 @@ class Sweeps:
         for done in range(order):
             following = leaf.following()
             if following is None:
-                return self._differentiated(leaf.value(self, path), order - done, f"{path}.{name}")
+                return self._differentiated(leaf.value(self, path), order - done, joined(path, name))
             leaf = following
         return leaf.value(self, path)
 
@@ -344,7 +345,7 @@ class Sweeps:
             if (key, index) in self.inputs.signals:
                 if order:
                     raise ModelError(
-                        f"{'.'.join(key)}: the equations need the derivative of an FMU input; connect a "
+                        f"{joined(*key)}: the equations need the derivative of an FMU input; connect a "
                         "signal with a derivative, or feed the input through a filter block"
                     )
                 return self.inputs.signals[(key, index)]
@@ -357,7 +358,7 @@ class Sweeps:
 
     def _open(self, key: tuple[str, str]) -> ModelError:
         """The error of an input signal that nothing feeds, or that is fed in part."""
-        label, size = ".".join(key), self.flat.ports[key].size(self.flat.components[key[0]])  # type: ignore[attr-defined]
+        label, size = joined(*key), self.flat.ports[key].size(self.flat.components[key[0]])  # type: ignore[attr-defined]
         fed = {k for k in range(size) if (key, k) in self.flat.sources or (key, k) in self.inputs.signals}
         missing = [f"{label}[{k + 1}]" for k in range(size) if k not in fed]
         if fed:
@@ -470,15 +471,15 @@ class Sweeps:
 
     def _node_name(self, node: ScalarNode) -> str:
         if isinstance(node, CoordinateNode):
-            return f"{node.path}.{node.name}"
-        return ".".join(self.flat.members[node.number][0])
+            return joined(node.path, node.name)
+        return joined(*self.flat.members[node.number][0])
 
     # -- backward sweep
 
     def flow(self, path: str, connector: str, name: str) -> ca.SX:
         """All that flows into an elementary component through a connector: force, torque, heat flow."""
         port = self.flat.ports[self._frame_key(path, connector)]
-        label = f"{path}.{connector}.{name}"
+        label = joined(path, f"{connector}.{name}")
         return self.once((path, leaves.Flow(connector, name)), label, lambda: self._flow(port, path, connector, name))
 
     def _flow(self, port: Port, path: str, connector: str, name: str) -> ca.SX:
@@ -494,9 +495,10 @@ class Sweeps:
                 flow = self.outer_flow(path, connector, name)
                 assert flow is not None
                 return flow
-            return self._differentiated(self.inflow(path, connector, name, order - 1), 1, f"{path}.{connector}.{name}")
+            return self._differentiated(self.inflow(path, connector, name, order - 1), 1, label)
 
-        return self.once((path, leaves.Flow(connector, name), order, "inflow"), f"flow {path}.{connector}.{name}", make)
+        label = joined(path, f"{connector}.{name}")
+        return self.once((path, leaves.Flow(connector, name), order, "inflow"), f"flow {label}", make)
 
     def _differentiated(self, expression: ca.SX, order: int, name: str) -> ca.SX:
         """Time derivative of some order of a value that nothing else differentiates."""

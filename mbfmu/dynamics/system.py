@@ -32,7 +32,7 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import checked_numbers
-from mbfmu.modeling.names import checked_name, checked_text
+from mbfmu.modeling.names import checked_name, checked_text, heading
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
 from mbfmu.runtime.contract import SOLVERS
@@ -221,7 +221,7 @@ def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -
     for path, behaviour in topology.behaviours.items():
         count = sum(constraint.velocity.numel() for constraint in behaviour.constraints)
         if count:
-            yield f"{path}: {_count(count, 'constraint')} of its own"
+            yield f"{heading(path)}{_count(count, 'constraint')} of its own"
 
 
 def _count(number: int, what: str) -> str:

@@ -23,6 +23,7 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Flange, Frame
+from mbfmu.modeling.names import joined, of
 
 GROUND = -1
 #: Strength of Modelica's stateSelect.
@@ -182,8 +183,9 @@ class Topology:
     def report(self) -> list[str]:
         """What was decided about edges and relations."""
         lines = [_describe(edge) for edge in self.edges if edge.role != "tree" or edge.reversed]
-        lines += [f"{path}.{leaf}: bound by a condition" for path, leaf in sorted(self.bound, key=str)]
-        return lines + [f"relation {index + 1} of {path}: kept as a constraint" for path, index in sorted(self.kept)]
+        lines += [f"{joined(path, leaf)}: bound by a condition" for path, leaf in sorted(self.bound, key=str)]
+        kept = [of(f"relation {index + 1}", path) for path, index in sorted(self.kept)]
+        return lines + [f"{name}: kept as a constraint" for name in kept]
 
 
 def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
@@ -303,7 +305,7 @@ class _FrameGraph:
         if loose:
             path, connector = self._flat.members[loose[0]][0]
             raise ModelError(
-                f"{path}.{connector}: nothing holds this frame, and no Body is attached to it that could move "
+                f"{joined(path, connector)}: nothing holds this frame, and no Body is attached to it that could move "
                 "freely; connect it to the World, a joint or a Body"
             )
         order = _directed(self._tree)
@@ -410,7 +412,7 @@ def _scalar_graph(
             node = FlangeNode(flat.nodes[("", name)])
             if node in prescribed:
                 raise ModelError(
-                    f"{name}: this flange takes its motion from outside, but {'.'.join(prescribed[node])} "
+                    f"{name}: this flange takes its motion from outside, but {joined(*prescribed[node])} "
                     "prescribes it already; expose it with motion=False"
                 )
             prescribed[node] = ("", name)

@@ -16,6 +16,7 @@ import casadi as ca
 
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross, skew
+from mbfmu.modeling.names import joined
 
 
 class LocalSymbols(Protocol):
@@ -325,7 +326,7 @@ class AtPart(Leaf):
         return self.leaf.rate(PartSymbols(scope, self.part))
 
     def value(self, system: Quantities, path: str) -> ca.SX:
-        return self.leaf.value(system, _part_path(path, self.part))
+        return self.leaf.value(system, joined(path, self.part))
 
 
 class PartSymbols:
@@ -356,11 +357,6 @@ class PartSymbols:
         raise ModelError(f"{self.where}: equations of {self._scope.where} cannot assign {target} of a part; connect it")
 
 
-def _part_path(path: str, part: str) -> str:
-    """Path of a part; that of the assembly itself is empty."""
-    return f"{path}.{part}" if path else part
-
-
 @dataclasses.dataclass(frozen=True)
 class PartVariable(_WithOrder):
     """A variable of a part, read by the equations of the composite that it belongs to."""
@@ -372,7 +368,7 @@ class PartVariable(_WithOrder):
         return f"{self.part}.{self.name}" + "'" * self.order
 
     def value(self, system: Quantities, path: str) -> ca.SX:
-        return system.variable(_part_path(path, self.part), self.name, self.order)
+        return system.variable(joined(path, self.part), self.name, self.order)
 
 
 @dataclasses.dataclass(frozen=True)

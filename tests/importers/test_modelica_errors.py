@@ -131,10 +131,43 @@ def test_a_file_with_several_models_asks_which(tmp_path: pathlib.Path, capsys: p
     with pytest.raises(ModelError, match=r"has 2 models; say which: .*P\.mo:P\.A, .*P\.mo:P\.B"):
         load(path)
     assert load(path, class_name="B").name == "B"
+    with pytest.raises(ModelError, match=r"P\.mo: P is a package; give a model or block"):
+        load(path, class_name="P")
     with pytest.raises(ModelError, match=r"did you mean P\.A"):
         load(path, class_name="P.AA")
     assert cli.main(["info", f"{path}:P.C"]) == 2
     assert "has no model P.C" in capsys.readouterr().err
+
+
+def test_a_file_of_a_class_that_mbfmu_has_itself_is_read_by_its_names(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "DirectInertia.mo"
+    path.write_text(
+        "within Modelica.Mechanics.Rotational.Examples.Utilities;\nmodel DirectInertia\n"
+        f"  {INERTIA} j(J=7, phi(fixed=true), w(fixed=true));\nend DirectInertia;\n",
+        encoding="utf-8",
+    )
+    for name in ("DirectInertia", "Modelica.Mechanics.Rotational.Examples.Utilities.DirectInertia"):
+        assembly = mbfmu.load(f"{path}:{name}")
+        assert assembly.parts["j"].value("J") == 7
+    with pytest.raises(ModelError, match="has no model ''; known: Modelica"):
+        mbfmu.load(f"{path}:")
+
+
+def test_what_is_the_model_s_own_is_told_by_its_name_alone(tmp_path: pathlib.Path) -> None:
+    def message(text: str) -> str:
+        path = tmp_path / "M.mo"
+        path.write_text(f"model M\n{text}\nend M;\n", encoding="utf-8")
+        with pytest.raises(MbfmuError) as caught:
+            mbfmu.simulate(load(path), 1.0)
+        return str(caught.value)
+
+    driven = """Modelica.Blocks.Interfaces.RealInput phi1;
+        Modelica.Mechanics.Rotational.Sources.Position position(exact=true);
+        equation connect(phi1, position.phi_ref);"""
+    assert message(driven).startswith("phi1: the equations need the derivative of an FMU input")
+    checked = 'Real x(start=0, fixed=true); equation der(x) = 1; assert(x < 0.5, "too far");'
+    assert f": {tmp_path / 'M.mo'}, line 2: too far" in message(checked)
+    assert ": : " not in message(checked)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"\x00" * 50, b"(" * 5000, b"model" * 2000, b'"' * 999])
