@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import random
 import re
+import tracemalloc
 import warnings
 
 import pytest
@@ -168,6 +169,28 @@ def test_what_is_the_model_s_own_is_told_by_its_name_alone(tmp_path: pathlib.Pat
     checked = 'Real x(start=0, fixed=true); equation der(x) = 1; assert(x < 0.5, "too far");'
     assert f": {tmp_path / 'M.mo'}, line 2: too far" in message(checked)
     assert ": : " not in message(checked)
+
+
+def test_long_texts_and_comments_take_room_in_proportion_and_may_hold_brackets(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "M.mo"
+    size = 300_000
+    path.write_text(
+        f'model M "{"(" * size}"\n/* {"[*" * size} */ parameter String s = "{chr(92)}"{"{" * size}";\n'
+        "Real x(start=0, fixed=true); equation der(x) = 1; end M;",
+        encoding="utf-8",
+    )
+    load(tmp_path / "M.mo")  # makes the parser
+    tracemalloc.start()
+    try:
+        assembly = load(path)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(assembly.value("s")) == size + 1
+    assert most < 40 * size
+    path.write_text(f'model M\n/* {"(" * size}\nend M;', encoding="utf-8")
+    with pytest.raises(ModelError, match=r"line 2: '/' cannot stand here"):
+        load(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"\x00" * 50, b"(" * 5000, b"model" * 2000, b'"' * 999])
