@@ -113,5 +113,5 @@ def _is_regular(A: np.ndarray) -> bool:
     CasADi's has one thread. Those that NumPy's singular values of 100 rows take wait for each other on a busy machine,
     a hundred times as long as they work.
     """
-    diagonal = np.abs(np.array(ca.diag(ca.qr_sparse(ca.DM(A))[1])))
+    diagonal = np.abs(np.array(ca.diag(ca.qr_sparse(ca.sparsify(ca.DM(A)))[1])))
     return bool(diagonal.min() > REGULAR * diagonal.max())

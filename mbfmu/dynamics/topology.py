@@ -9,6 +9,7 @@ spring, say, ties to a node that is known moves relative to that node.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
@@ -376,6 +377,34 @@ def _directed(tree: list[Edge]) -> tuple[Edge, ...]:
     return tuple(order)
 
 
+class _Pending:
+    """Relations that have not said where a node's position comes from, in turns over their list."""
+
+    def __init__(self, relations: list[Relation], known: Collection[ScalarNode]) -> None:
+        self._relations = relations
+        self._unknown = [{node for node in relation.nodes if node not in known} for relation in relations]
+        self._of: dict[ScalarNode, list[int]] = {}
+        for i, nodes in enumerate(self._unknown):
+            for node in nodes:
+                self._of.setdefault(node, []).append(i)
+        self._ready = [i for i, nodes in enumerate(self._unknown) if len(nodes) <= 1]
+
+    def know(self, node: ScalarNode) -> None:
+        """Take note that a node's position is known."""
+        for i in self._of.get(node, ()):
+            self._unknown[i].discard(node)
+            if len(self._unknown[i]) == 1:
+                bisect.insort(self._ready, i)
+
+    def solvable(self) -> Iterator[tuple[Relation, ScalarNode | None]]:
+        """Relations with at most one unknown node, and that node, each once; what becomes known meanwhile counts."""
+        last = -1
+        while self._ready:
+            place = bisect.bisect_right(self._ready, last) % len(self._ready)
+            last = self._ready.pop(place)
+            yield self._relations[last], next(iter(self._unknown[last]), None)
+
+
 def _scalar_graph(
     flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozenset[RelationKey], absolute: frozenset[str]
 ) -> dict[str, Any]:
@@ -419,37 +448,32 @@ def _scalar_graph(
     source: dict[ScalarNode, Literal["coordinate", "relation", "prescribed"]] = dict.fromkeys(prescribed, "prescribed")
     independent: list[ScalarNode] = []
     solves: dict[RelationKey, ScalarNode] = {}
-    pending = [relation for relation in relations if relation.key not in kept]
+    pending = _Pending([relation for relation in relations if relation.key not in kept], source)
     order = sorted(nodes, key=lambda n: nodes[n], reverse=True)
     ties = sorted(_ties(flat, behaviours, absolute), key=lambda tie: tie.rank, reverse=True)
     relative: dict[ScalarNode, Relative] = {}
     smooth = _Smooth(flat, behaviours, prescribed)
-    while True:
-        progress = True
-        while progress:
-            progress = False
-            for relation in list(pending):
-                unknown = [n for n in relation.nodes if n not in source]
-                if len(unknown) > 1:
-                    continue
-                pending.remove(relation)
-                progress = True
-                if unknown:
-                    solves[relation.key] = unknown[0]
-                    source[unknown[0]] = "relation"
-                    smooth.follow(unknown[0], relation)
-        choice = next((n for n in order if n not in source), None)
-        if choice is None:
-            break
-        is_of_joint = isinstance(choice, CoordinateNode) and behaviours[choice.path].motion is not None
-        for tie in ties if not is_of_joint else ():
-            known = tie.from_known(source)
-            if tie.rank > nodes[choice] and known is not None and smooth.is_smooth(known[0]):
-                reference, choice, sign = known
-                relative[choice] = Relative(tie.path, tie.name, reference, sign)
+    for strongest in order:
+        while True:  # relative coordinates come before the strongest node that is left
+            for relation, unknown in pending.solvable():
+                if unknown is not None:
+                    solves[relation.key] = unknown
+                    source[unknown] = "relation"
+                    pending.know(unknown)
+                    smooth.follow(unknown, relation)
+            if strongest in source:
                 break
-        source[choice] = "coordinate"
-        independent.append(choice)
+            choice = strongest
+            is_of_joint = isinstance(choice, CoordinateNode) and behaviours[choice.path].motion is not None
+            for tie in ties if not is_of_joint else ():
+                known = tie.from_known(source)
+                if tie.rank > nodes[choice] and known is not None and smooth.is_smooth(known[0]):
+                    reference, choice, sign = known
+                    relative[choice] = Relative(tie.path, tie.name, reference, sign)
+                    break
+            source[choice] = "coordinate"
+            pending.know(choice)
+            independent.append(choice)
     position = {n: i for i, n in enumerate(nodes)}
     decided = tuple(dataclasses.replace(relation, solves=solves.get(relation.key)) for relation in relations)
     return {
