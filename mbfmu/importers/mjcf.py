@@ -43,6 +43,12 @@ FEATURES = {
 }
 #: Geoms of these groups are drawn, as MuJoCo's viewer does at the start.
 DRAWN_GROUPS = 3
+#: So many elements may come from copying others: MuJoCo's time grows with their square.
+MOST_COPIES = 20_000
+_COPYING = (b"replicate", b"composite", b"flexcomp")
+#: What of a file is no element, and the tag of an element: closing, name, attributes, without content.
+_NO_ELEMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!.*?>", re.DOTALL)
+_TAG = re.compile(rb"<(/?)\s*([\w.:-]+)([^<>]*?)(/?)>")
 #: Time constant [s] and damping ratio of constraints for which the file gives none.
 DEFAULT_SOLREF = (0.02, 1.0)
 #: Where a message of MuJoCo, or what its specification keeps of an element, says the line.
@@ -77,6 +83,7 @@ def load(
         import mujoco
     except ImportError:
         raise ModelError(f"{path}: MJCF files are read by MuJoCo; run `pip install 'mbfmu[mjcf]'`") from None
+    refuse_copies(path)
     said: list[str] = []
     spec, model = compiled(path, mujoco, said)
     if not stops:
@@ -92,11 +99,51 @@ def load(
 def first_tag(path: pathlib.Path) -> str:
     """Tag of the root element; all else is left to MuJoCo, whose parser takes more than the standard allows."""
     try:
-        text = re.sub(rb"<!--.*?-->|<\?.*?\?>|<!.*?>", b"", path.read_bytes(), flags=re.DOTALL)
+        text = path.read_bytes()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
-    found = re.search(rb"<\s*([\w.:-]+)", text)
+    found = re.search(rb"<\s*([\w.:-]+)", _NO_ELEMENT.sub(b"", text))
     return found[1].decode(errors="replace") if found else ""
+
+
+def refuse_copies(path: pathlib.Path) -> None:
+    """Refuse a file whose elements replicate, composite and flexcomp make more of than a mechanism has.
+
+    MuJoCo would make them all before it gives control back. Files that are included are looked into, too; what is
+    no number, or is not there, is left to MuJoCo.
+
+    Raises:
+        ModelError: there are more than `MOST_COPIES`.
+    """
+    copies, looked_into = 0, set[pathlib.Path]()
+
+    def look(file: pathlib.Path, times: int) -> None:
+        nonlocal copies
+        if file in looked_into or not file.is_file():
+            return
+        looked_into.add(file)
+        around = [times]  # how often each open element is there
+        for found in _TAG.finditer(_NO_ELEMENT.sub(b"", file.read_bytes())):
+            closing, name, attributes, alone = found.groups()
+            if closing:
+                around = around[: max(1, len(around) - 1)]
+                continue
+            count = re.search(rb"\bcount\s*=\s*[\"']([\d\s]+)[\"']", attributes) if name in _COPYING else None
+            here = around[-1] * (math.prod(map(int, count[1].split())) if count else 1)
+            copies += here if here > 1 else 0
+            if copies > MOST_COPIES:
+                raise Place(path).error(
+                    f"<{name.decode()}> and what it copies are more than {MOST_COPIES} elements; make fewer of them"
+                )
+            inner = (
+                re.search(rb"\bfile\s*=\s*[\"']([^\"']+)[\"']", attributes) if name in (b"include", b"model") else None
+            )
+            if inner:
+                look(path.parent / inner[1].decode(errors="replace"), here)
+            if not alone:
+                around.append(here)
+
+    look(path, 1)
 
 
 def compiled(path: pathlib.Path, mujoco: Any, said: list[str]) -> tuple[Any, Any]:
@@ -184,6 +231,8 @@ class _Reader:
         self.sites: dict[int, Connector] = {}
         #: Actuator -> signal of its force, where there is one.
         self.forces: dict[int, Connector] = {}
+        #: Kind of element -> index -> what the specification says of its place in the file.
+        self._places: dict[str, dict[int, str]] = {}
 
     # -- what to leave out
 
@@ -206,9 +255,10 @@ class _Reader:
     def called(self, kind: str, index: int) -> str:
         """How messages call an element: kind, name, line."""
         name = getattr(self.model, kind)(index).name
-        elements = getattr(self.spec, {"equality": "equalities", "body": "bodies"}.get(kind, f"{kind}s"), [])
-        info = next((e.info for e in elements if e.id == index), "")
-        line = _LINE.search(info or "")
+        if kind not in self._places:
+            elements = getattr(self.spec, {"equality": "equalities", "body": "bodies"}.get(kind, f"{kind}s"), [])
+            self._places[kind] = {e.id: e.info or "" for e in elements}
+        line = _LINE.search(self._places[kind].get(index, ""))
         return f"{kind} {name or index}" + (f" in line {line[1]}" if line else "")
 
     def value(self, field: str, index: int) -> np.ndarray:
@@ -254,16 +304,19 @@ class _Reader:
         if model.npair:
             return f"{model.npair} pairs of geoms"
         excluded = {int(s) for s in model.exclude_signature} if model.nexclude else set()
-        solid = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
         filters = not self.off("FILTERPARENT") if hasattr(self.mujoco.mjtDisableBit, "mjDSBL_FILTERPARENT") else True
-        weld = [int(b) for b in model.body_weldid]
-        for k, g in enumerate(solid):
-            for h in solid[k + 1 :]:
-                a, b = sorted((int(model.geom_bodyid[g]), int(model.geom_bodyid[h])))
-                matches = model.geom_contype[g] & model.geom_conaffinity[h] or (
-                    model.geom_contype[h] & model.geom_conaffinity[g]
-                )
-                if not matches or weld[a] == weld[b] or (a << 16) + b in excluded or (b << 16) + a in excluded:
+        types, affinities = np.array(model.geom_contype), np.array(model.geom_conaffinity)
+        weld, body = [int(b) for b in model.body_weldid], [int(b) for b in model.geom_bodyid]
+        alike = {
+            (body[g], types[g], affinities[g]): g for g in reversed(range(model.ngeom)) if types[g] or affinities[g]
+        }
+        solid = np.array(sorted(alike.values()), dtype=int)  # one of those that are alike
+        for k, g in enumerate(map(int, solid)):
+            others = solid[k + 1 :]
+            matches = (types[g] & affinities[others]) | (types[others] & affinities[g])
+            for h in map(int, others[matches != 0]):
+                a, b = sorted((body[g], body[h]))
+                if weld[a] == weld[b] or (a << 16) + b in excluded or (b << 16) + a in excluded:
                     continue
                 above = [weld[int(model.body_parentid[weld[i]])] for i in (a, b)]
                 if filters and ((weld[a] and above[1] == weld[a]) or (weld[b] and above[0] == weld[b])):
@@ -280,15 +333,17 @@ class _Reader:
             ModelError: something has no counterpart.
         """
         model, draft = self.model, self.draft
-        if any(True for g in range(model.ngeom) if self.drawn(g)):
+        shapes: dict[int, list[int]] = {}
+        for g in filter(self.drawn, range(model.ngeom)):
+            shapes.setdefault(int(model.geom_bodyid[g]), []).append(g)
+        if shapes:
             draft.unseen = {"animation": False}
         self.world()
         for i in range(model.nbody):
             if i:
                 self.body(i)
-            for g in range(model.ngeom):
-                if model.geom_bodyid[g] == i and self.drawn(g):
-                    self.geom(g)
+            for g in shapes.get(i, ()):
+                self.geom(g)
         for j in range(model.njnt):
             self.along(j)
         if not self.off("EQUALITY"):

@@ -220,6 +220,27 @@ def test_contact_is_seen_where_mujoco_would_look_for_it(text: str, touch: bool, 
     mbfmu.load(path)
 
 
+@pytest.mark.parametrize(
+    ("copied", "said"),
+    [
+        ('<replicate count="7000">{ball}</replicate>', "<joint>|<geom>|<body>"),
+        ('<replicate count="200"><replicate count="50">{ball}</replicate></replicate>', "<joint>|<geom>|<body>"),
+        ('<replicate count="7000"><include file="ball.xml"/></replicate>', "<joint>|<geom>|<body>"),
+        ('<composite type="cable" count="30000 1 1" size="1"><joint kind="main"/></composite>', "<composite>"),
+        ('<flexcomp name="f" type="grid" count="60 60 60" spacing="1 1 1" dim="3"/>', "<flexcomp>"),
+    ],
+    ids=["many", "nested", "included", "cable", "grid"],
+)
+def test_copies_without_number_are_refused_before_they_are_made(copied: str, said: str, tmp_path: pathlib.Path) -> None:
+    ball = '<body><joint type="slide"/><geom size="0.1" contype="0" conaffinity="0"/></body>'
+    (tmp_path / "ball.xml").write_text(f"<mujocoinclude>{ball}</mujocoinclude>")
+    path = written(tmp_path, f"<worldbody><!-- <replicate count='9'> -->{copied.format(ball=ball)}</worldbody>")
+    with pytest.raises(ModelError, match=rf"model\.xml: ({said}) and what it copies are more than 20000 elements"):
+        mbfmu.load(path)
+    few = written(tmp_path, f'<worldbody><replicate count="3" offset="0 0 1">{ball}</replicate>{ball}</worldbody>')
+    assert System.of(mbfmu.load(few)).equations.nv == 4
+
+
 def test_flags_of_the_file_are_obeyed(tmp_path: pathlib.Path) -> None:
     flags = '<option><flag gravity="disable" actuation="disable" limit="disable"/></option>'
     joint = HINGE.format(more='limited="true" range="-1 1"')
