@@ -7,7 +7,7 @@ import dataclasses
 import gc
 import html
 import inspect
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from mbfmu.dynamics.accelerations import accelerations
@@ -79,7 +79,12 @@ class System:
 
     @classmethod
     def of(
-        cls, assembly: Assembly | System, cuts: Collection[str] = (), energy: bool = False, scene: bool = False
+        cls,
+        assembly: Assembly | System,
+        cuts: Collection[str] = (),
+        energy: bool = False,
+        scene: bool = False,
+        progress: Callable[[str], None] | None = None,
     ) -> System:
         """The system of an assembly, stage by stage: each is a value that follows from earlier ones.
 
@@ -88,6 +93,7 @@ class System:
             cuts: paths of joints to cut where loops leave a choice.
             energy: add energy and power to the variables.
             scene: let the components draw themselves; what shapes need is added to the variables.
+            progress: gets a sentence about what is being done, now and then.
 
         Raises:
             ModelError: the assembly is wrong; the message names the component, the value and the remedy.
@@ -96,27 +102,34 @@ class System:
             return assembly
         check_assembly(assembly)
         with told(f"{assembly.name}: the model fails"), without_collections():
-            return cls._of(assembly, cuts, energy, scene)
+            return cls._of(assembly, cuts, energy, scene, progress or _silent)
 
     @classmethod
-    def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool) -> System:
+    def _of(
+        cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool, report: Callable[[str], None]
+    ) -> System:
+        report("Deriving the equations of motion: taking the model apart")
         flat = flatten(assembly)
+        report(f"Deriving the equations of motion: positions and loads of {len(flat.components)} components")
         inputs = Inputs.of(assembly, flat)
         sweeps, motion, rows = constrained(analyse(flat, tuple(cuts)), inputs)
         starts = Starts.of(sweeps)
         parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
+        report("Deriving the equations of motion: closing loops")
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
         start = guessed(sweeps, starts, parameters, vectors.x)
         is_singular = assembled.is_singular
         all_heavy = bool(constraints.names) or not moves_no_mass(sweeps, vectors, motion, starts, parameters)
+        report(f"Deriving the equations of motion: {vectors.v.numel()} accelerations")
         w = accelerations(
             sweeps, vectors, motion, constraints, rows, parameters, start, assembly.start_time, is_singular, all_heavy
         )
         check_kinetic(sweeps, vectors, motion, constraints, parameters, start, assembly.start_time)
         delays = Delays.of(sweeps, parameters, constraints, vectors, w.w)
         initial = initial_problem(sweeps, vectors, constraints, starts, parameters, assembly.start_time, w, delays)
+        report(f"Deriving the equations of motion: what the {len(flat.components)} components show")
         entries = shown(sweeps, energy)
         parameters.check_regular(sweeps.solved_for)
         drawing = drawn(sweeps) if scene else None
@@ -127,6 +140,7 @@ class System:
         variables = visible.variables()
         events = Events.of(sweeps, parameters, constraints)
         check_jumps(sweeps, vectors, parameters, events, assembly.start_time, assembly.stop_time)
+        report(f"Deriving the equations of motion: functions of {len(variables)} variables")
         picture, variables = drawing.placed(variables) if drawing else (None, variables)
         return cls(
             name=assembly.name,
@@ -156,6 +170,10 @@ class System:
             scene=picture,
             figures=figures_of(assembly, variables),
         )
+
+
+def _silent(text: str) -> None:
+    """Take a sentence about progress, and keep it."""
 
 
 @contextlib.contextmanager

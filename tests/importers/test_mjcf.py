@@ -225,7 +225,7 @@ def test_contact_is_seen_where_mujoco_would_look_for_it(text: str, touch: bool, 
     [
         ('<replicate count="7000">{ball}</replicate>', "<joint>|<geom>|<body>"),
         ('<replicate count="200"><replicate count="50">{ball}</replicate></replicate>', "<joint>|<geom>|<body>"),
-        ('<replicate count="7000"><include file="ball.xml"/></replicate>', "<joint>|<geom>|<body>"),
+        ('<replicate count="7000"><include file="ball.xml"/></replicate>', "<mujocoinclude>"),
         ('<composite type="cable" count="30000 1 1" size="1"><joint kind="main"/></composite>', "<composite>"),
         ('<flexcomp name="f" type="grid" count="60 60 60" spacing="1 1 1" dim="3"/>', "<flexcomp>"),
     ],
