@@ -16,6 +16,8 @@ import numpy as np
 import pytest
 
 from mbfmu import cli, sources
+from mbfmu.cli import report
+from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 
 PENDULUM = '''
@@ -432,3 +434,19 @@ def test_settings_are_toml_values() -> None:
     assert sources.parse_setting("gravityType=PointGravity") == ("gravityType", "PointGravity")
     with pytest.raises(ModelError, match="name=value"):
         sources.parse_setting("=1")
+
+
+def test_long_work_says_what_it_is_at_where_there_is_no_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(report, "PATIENCE", 0.01)
+    shown = ""
+    with report.working("Reading the assembly") as progress:
+        progress("Deriving the equations of motion")
+        while "\n" not in shown:
+            shown += capsys.readouterr().err
+    assert re.match(r"(Reading the assembly|Deriving the equations of motion) \(0 s\)\n", shown)
+    stages: list[str] = []
+    System.of(sources.load("double_pendulum"), progress=stages.append)
+    assert len(stages) == len(set(stages)) >= 5
+    assert all(stage.startswith("Deriving the equations of motion: ") for stage in stages)

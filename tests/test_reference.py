@@ -37,20 +37,6 @@ AS_FMU = (
     CASES if os.environ.get("MBFMU_REFERENCE_FMUS") == "all" else ["DoublePendulum", "Test_Prismatic", "Test_Bodies"]
 )
 
-#: Cases that are known to differ, and why.
-DIFFERENT = {
-    "OneAxis": "the connections over its control bus are missing in the file: signals are not connected",
-    "Translational_HeatLosses": "its published run loses momentum at a stop without a force (docs/modelica.md)",
-}
-
-
-def cases(names: list[str]) -> list[Any]:
-    """Test parameters; those that are known to differ are expected to."""
-    return [
-        pytest.param(name, marks=[pytest.mark.xfail(reason=DIFFERENT[name])] if name in DIFFERENT else [])
-        for name in names
-    ]
-
 
 @dataclasses.dataclass(frozen=True)
 class Case:
@@ -135,7 +121,7 @@ def assembly_of(case: Case) -> mbfmu.Assembly:
         raise
 
 
-@pytest.mark.parametrize("name", cases(CASES))
+@pytest.mark.parametrize("name", CASES)
 def test_in_this_process(name: str, reference: pathlib.Path) -> None:
     case = read(reference / name)
     system = System.of(assembly_of(case))
@@ -151,7 +137,7 @@ def test_in_this_process(name: str, reference: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["native", "python"])
-@pytest.mark.parametrize("name", cases(AS_FMU))
+@pytest.mark.parametrize("name", AS_FMU)
 def test_as_fmu(name: str, target: str, reference: pathlib.Path, tmp_path: pathlib.Path) -> None:
     case = read(reference / name)
     path = mbfmu.build(assembly_of(case), tmp_path / f"{name}.fmu", target=target)

@@ -128,7 +128,7 @@ def build(
             from mbfmu.studies.equilibrium import equilibrium
 
             progress("Looking for a rest")
-            system = System.of(assembly, energy=energy)
+            system = System.of(assembly, energy=energy, progress=progress)
             model, energy = equilibrium(system).starting(system), False
         file = build_fmu(
             model,
@@ -183,7 +183,7 @@ def simulate(
         from mbfmu.dynamics.system import System
         from mbfmu.simulation import simulate as run
 
-        system = System.of(assembly)
+        system = System.of(assembly, progress=progress)
         names = shown_names(system, variables)
         drawn = [c.name for f in system.figures for c in f.curves] if plot and variables is None else []
     with report.running(f"Running {system.name}") as done:
@@ -287,7 +287,7 @@ def animate(
         from mbfmu.scene.writing import check_target
 
         target = check_target(output or pathlib.Path(f"{assembly.name}.html"))
-        system = System.of(assembly, scene=True)
+        system = System.of(assembly, scene=True, progress=progress)
     with report.running(f"Running {system.name}") as done:
         file = write_animation(system, target, stop, tolerance=tolerance, step=step, live=live, progress=done)
     report.notes(assembly)
@@ -414,7 +414,7 @@ def info(
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
 
-        system = System.of(assembly)
+        system = System.of(assembly, progress=progress)
     report.notes(assembly)
     if as_json:
         facts.show(facts.system(system))

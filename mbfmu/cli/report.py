@@ -7,6 +7,8 @@ import itertools
 import pathlib
 import re
 import sys
+import threading
+import time
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,16 +41,45 @@ if TYPE_CHECKING:
 console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 _progress_console = Console(stderr=True, highlight=False)
 
+#: After so long a command says what it is at where it has no terminal to show it [s].
+PATIENCE = 10.0
 #: Rows that `mbfmu simulate` prints of a long run.
 FEW = 11
 
 
 @contextlib.contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """Show a spinner, the elapsed time and what is being done; the value takes the next step's text."""
+    """Show a spinner, the elapsed time and what is being done; the value takes the next step's text.
+
+    Where stderr is no terminal, a line says it of what takes long: after `PATIENCE`, and whenever as much time has gone
+    by again.
+    """
+    if not _progress_console.is_terminal:
+        with _said_now_and_then(what) as say:
+            yield say
+        return
     with _progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn()) as shown:
         task = shown.add_task(escape(what), total=None)
         yield lambda text: shown.update(task, description=escape(text))
+
+
+@contextlib.contextmanager
+def _said_now_and_then(what: str) -> Iterator[Callable[[str], None]]:
+    start, done, now = time.monotonic(), threading.Event(), [what]
+
+    def watch() -> None:
+        pause = PATIENCE
+        while not done.wait(pause):
+            pause = time.monotonic() - start
+            print(f"{now[0]} ({pause:.0f} s)", file=sys.stderr, flush=True)
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield lambda text: now.__setitem__(0, text)
+    finally:
+        done.set()
+        watcher.join()
 
 
 @contextlib.contextmanager

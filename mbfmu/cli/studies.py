@@ -32,7 +32,7 @@ def system_from(source: str, settings: list[str], options: dict[str, Any], scene
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
 
-        system = System.of(assembly, scene=scene)
+        system = System.of(assembly, scene=scene, progress=progress)
     report.notes(assembly)
     return system
 

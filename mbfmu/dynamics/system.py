@@ -7,7 +7,7 @@ import dataclasses
 import gc
 import html
 import inspect
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from mbfmu.dynamics.asked import asked
@@ -35,7 +35,7 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import checked_numbers
-from mbfmu.modeling.names import checked_name, checked_text
+from mbfmu.modeling.names import checked_name, checked_text, heading
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
 from mbfmu.runtime.contract import SOLVERS
@@ -82,7 +82,12 @@ class System:
 
     @classmethod
     def of(
-        cls, assembly: Assembly | System, cuts: Collection[str] = (), energy: bool = False, scene: bool = False
+        cls,
+        assembly: Assembly | System,
+        cuts: Collection[str] = (),
+        energy: bool = False,
+        scene: bool = False,
+        progress: Callable[[str], None] | None = None,
     ) -> System:
         """The system of an assembly, stage by stage: each is a value that follows from earlier ones.
 
@@ -91,6 +96,7 @@ class System:
             cuts: paths of joints to cut where loops leave a choice.
             energy: add energy and power to the variables.
             scene: let the components draw themselves; what shapes need is added to the variables.
+            progress: gets a sentence about what is being done, now and then.
 
         Raises:
             ModelError: the assembly is wrong; the message names the component, the value and the remedy.
@@ -99,30 +105,38 @@ class System:
             return assembly
         check_assembly(assembly)
         with told(f"{assembly.name}: the model fails"), without_collections():
-            return cls._of(assembly, cuts, energy, scene)
+            return cls._of(assembly, cuts, energy, scene, progress or _silent)
 
     @classmethod
-    def _of(cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool) -> System:
+    def _of(
+        cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool, report: Callable[[str], None]
+    ) -> System:
+        report("Deriving the equations of motion: taking the model apart")
         flat = flatten(assembly)
+        report(f"Deriving the equations of motion: positions and loads of {len(flat.components)} components")
         inputs = Inputs.of(assembly, flat)
         topology = analyse(flat, tuple(cuts))
         sketches = sketched(flat, topology.behaviours) if scene else ()
         graph, wanted = settled(topology, inputs, lambda structure: asked(structure, energy, sketches))
+        report("Deriving the equations of motion: closing loops")
         assembled = Assembled.of(assembly, Formulation.of(graph, wanted, assembly.start_time))
         formulation = assembled.formulation
         values, vectors, constraints = formulation.values, formulation.vectors, formulation.constraints
         all_heavy = bool(constraints.names) or not moves_no_mass(formulation)
+        report(f"Deriving the equations of motion: {vectors.v.numel()} accelerations")
         w = accelerations(formulation, assembled.is_singular, all_heavy)
         check_kinetic(formulation)
         formulation.parameters.check_regular(values.divisors)
         delays = Delays.of(formulation, w.w)
         initial = initial_problem(formulation, w, delays)
+        report(f"Deriving the equations of motion: what the {len(flat.components)} components show")
         drawing = drawn(values, sketches) if scene else None
         entries = seen(values, wanted)
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes
         places = Places.of_values(entries, formulation, w)
         variables = Visible(assembly, formulation, w, entries, places).variables()
+        report(f"Deriving the equations of motion: functions of {len(variables)} variables")
         watched = Watched.of(formulation)
         check_jumps(formulation, watched, assembly.stop_time)
         stages = Stages(w, initial, watched, Updates.of(formulation, w.w), delays)
@@ -141,6 +155,10 @@ class System:
             scene=picture,
             figures=figures_of(assembly, variables),
         )
+
+
+def _silent(text: str) -> None:
+    """Take a sentence about progress, and keep it."""
 
 
 @contextlib.contextmanager
@@ -206,7 +224,7 @@ def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -
     for path, behaviour in topology.behaviours.items():
         count = sum(constraint.velocity.numel() for constraint in behaviour.constraints)
         if count:
-            yield f"{path}: {_count(count, 'constraint')} of its own"
+            yield f"{heading(path)}{_count(count, 'constraint')} of its own"
 
 
 def _count(number: int, what: str) -> str:

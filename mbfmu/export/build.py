@@ -183,7 +183,7 @@ def build(
         file /= f"{model_identifier(assembly.name)}.fmu"
     with without_collections(), replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
-        system = System.of(assembly, energy=energy, scene=True)
+        system = System.of(assembly, energy=energy, scene=True, progress=report)
         record = system.equations
         if fixed_step is not None and fixed_step > record.stop_time - record.start_time:
             raise BuildError(

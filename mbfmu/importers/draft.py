@@ -223,12 +223,15 @@ class Axis:
         )
         self.draft.connect(self.turning(), bearing.flange_a)
 
-    def stop(self, lower: float, upper: float, stiffness: float, damping: float) -> None:
-        """Elastic stops at both ends of the range [rad or m]; stiffness and damping per rad or m."""
+    def stop(self, lower: float, upper: float, stiffness: float, damping: float, kind: str = "ElastoBacklash") -> None:
+        """Elastic stops at both ends of the range [rad or m]; stiffness and damping per rad or m.
+
+        `kind` is the library's element: of an ElastoBacklash2 the whole damping acts from the first touch on.
+        """
         ground = self.draft.add(self.draft.names.new(f"{self.name}_ground"), "Rotational.Components.Fixed")
         stop = self.draft.add(
             self.draft.names.new(f"{self.name}_stop"),
-            "Rotational.Components.ElastoBacklash",
+            f"Rotational.Components.{kind}",
             c=float(stiffness),
             d=float(damping),
             b=float(upper - lower + 2 * STOP_MARGIN),

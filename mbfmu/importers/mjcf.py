@@ -43,6 +43,14 @@ FEATURES = {
 }
 #: Geoms of these groups are drawn, as MuJoCo's viewer does at the start.
 DRAWN_GROUPS = 3
+#: So many elements may come from copying others: MuJoCo's time grows with their square.
+MOST_COPIES = 20_000
+_COPYING = (b"replicate", b"composite", b"flexcomp")
+#: What of a file is no element, and the tag of an element: closing, name, attributes, without content.
+_NO_ELEMENT = re.compile(rb"<!--.*?-->|<\?.*?\?>|<!.*?>", re.DOTALL)
+_TAG = re.compile(rb"<(/?)\s*([\w.:-]+)([^<>]*?)(/?)>")
+#: Time constant [s] and damping ratio of constraints for which the file gives none.
+DEFAULT_SOLREF = (0.02, 1.0)
 #: Where a message of MuJoCo, or what its specification keeps of an element, says the line.
 _LINE = re.compile(r"line(?: number\s*=|)\s*(\d+)", re.IGNORECASE)
 
@@ -75,6 +83,7 @@ def load(
         import mujoco
     except ImportError:
         raise ModelError(f"{path}: MJCF files are read by MuJoCo; run `pip install 'mbfmu[mjcf]'`") from None
+    refuse_copies(path)
     said: list[str] = []
     spec, model = compiled(path, mujoco, said)
     if not stops:
@@ -90,11 +99,51 @@ def load(
 def first_tag(path: pathlib.Path) -> str:
     """Tag of the root element; all else is left to MuJoCo, whose parser takes more than the standard allows."""
     try:
-        text = re.sub(rb"<!--.*?-->|<\?.*?\?>|<!.*?>", b"", path.read_bytes(), flags=re.DOTALL)
+        text = path.read_bytes()
     except OSError as error:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); check the path and its permissions") from error
-    found = re.search(rb"<\s*([\w.:-]+)", text)
+    found = re.search(rb"<\s*([\w.:-]+)", _NO_ELEMENT.sub(b"", text))
     return found[1].decode(errors="replace") if found else ""
+
+
+def refuse_copies(path: pathlib.Path) -> None:
+    """Refuse a file whose elements replicate, composite and flexcomp make more of than a mechanism has.
+
+    MuJoCo would make them all before it gives control back. Files that are included are looked into, too; what is
+    no number, or is not there, is left to MuJoCo.
+
+    Raises:
+        ModelError: there are more than `MOST_COPIES`.
+    """
+    copies, looked_into = 0, set[pathlib.Path]()
+
+    def look(file: pathlib.Path, times: int) -> None:
+        nonlocal copies
+        if file in looked_into or not file.is_file():
+            return
+        looked_into.add(file)
+        around = [times]  # how often each open element is there
+        for found in _TAG.finditer(_NO_ELEMENT.sub(b"", file.read_bytes())):
+            closing, name, attributes, alone = found.groups()
+            if closing:
+                around = around[: max(1, len(around) - 1)]
+                continue
+            count = re.search(rb"\bcount\s*=\s*[\"']([\d\s]+)[\"']", attributes) if name in _COPYING else None
+            here = around[-1] * (math.prod(map(int, count[1].split())) if count else 1)
+            copies += here if here > 1 else 0
+            if copies > MOST_COPIES:
+                raise Place(path).error(
+                    f"<{name.decode()}> and what it copies are more than {MOST_COPIES} elements; make fewer of them"
+                )
+            inner = (
+                re.search(rb"\bfile\s*=\s*[\"']([^\"']+)[\"']", attributes) if name in (b"include", b"model") else None
+            )
+            if inner:
+                look(path.parent / inner[1].decode(errors="replace"), here)
+            if not alone:
+                around.append(here)
+
+    look(path, 1)
 
 
 def compiled(path: pathlib.Path, mujoco: Any, said: list[str]) -> tuple[Any, Any]:
@@ -182,6 +231,8 @@ class _Reader:
         self.sites: dict[int, Connector] = {}
         #: Actuator -> signal of its force, where there is one.
         self.forces: dict[int, Connector] = {}
+        #: Kind of element -> index -> what the specification says of its place in the file.
+        self._places: dict[str, dict[int, str]] = {}
 
     # -- what to leave out
 
@@ -204,9 +255,10 @@ class _Reader:
     def called(self, kind: str, index: int) -> str:
         """How messages call an element: kind, name, line."""
         name = getattr(self.model, kind)(index).name
-        elements = getattr(self.spec, {"equality": "equalities", "body": "bodies"}.get(kind, f"{kind}s"), [])
-        info = next((e.info for e in elements if e.id == index), "")
-        line = _LINE.search(info or "")
+        if kind not in self._places:
+            elements = getattr(self.spec, {"equality": "equalities", "body": "bodies"}.get(kind, f"{kind}s"), [])
+            self._places[kind] = {e.id: e.info or "" for e in elements}
+        line = _LINE.search(self._places[kind].get(index, ""))
         return f"{kind} {name or index}" + (f" in line {line[1]}" if line else "")
 
     def value(self, field: str, index: int) -> np.ndarray:
@@ -252,16 +304,19 @@ class _Reader:
         if model.npair:
             return f"{model.npair} pairs of geoms"
         excluded = {int(s) for s in model.exclude_signature} if model.nexclude else set()
-        solid = [g for g in range(model.ngeom) if model.geom_contype[g] or model.geom_conaffinity[g]]
         filters = not self.off("FILTERPARENT") if hasattr(self.mujoco.mjtDisableBit, "mjDSBL_FILTERPARENT") else True
-        weld = [int(b) for b in model.body_weldid]
-        for k, g in enumerate(solid):
-            for h in solid[k + 1 :]:
-                a, b = sorted((int(model.geom_bodyid[g]), int(model.geom_bodyid[h])))
-                matches = model.geom_contype[g] & model.geom_conaffinity[h] or (
-                    model.geom_contype[h] & model.geom_conaffinity[g]
-                )
-                if not matches or weld[a] == weld[b] or (a << 16) + b in excluded or (b << 16) + a in excluded:
+        types, affinities = np.array(model.geom_contype), np.array(model.geom_conaffinity)
+        weld, body = [int(b) for b in model.body_weldid], [int(b) for b in model.geom_bodyid]
+        alike = {
+            (body[g], types[g], affinities[g]): g for g in reversed(range(model.ngeom)) if types[g] or affinities[g]
+        }
+        solid = np.array(sorted(alike.values()), dtype=int)  # one of those that are alike
+        for k, g in enumerate(map(int, solid)):
+            others = solid[k + 1 :]
+            matches = (types[g] & affinities[others]) | (types[others] & affinities[g])
+            for h in map(int, others[matches != 0]):
+                a, b = sorted((body[g], body[h]))
+                if weld[a] == weld[b] or (a << 16) + b in excluded or (b << 16) + a in excluded:
                     continue
                 above = [weld[int(model.body_parentid[weld[i]])] for i in (a, b)]
                 if filters and ((weld[a] and above[1] == weld[a]) or (weld[b] and above[0] == weld[b])):
@@ -278,15 +333,17 @@ class _Reader:
             ModelError: something has no counterpart.
         """
         model, draft = self.model, self.draft
-        if any(True for g in range(model.ngeom) if self.drawn(g)):
+        shapes: dict[int, list[int]] = {}
+        for g in filter(self.drawn, range(model.ngeom)):
+            shapes.setdefault(int(model.geom_bodyid[g]), []).append(g)
+        if shapes:
             draft.unseen = {"animation": False}
         self.world()
         for i in range(model.nbody):
             if i:
                 self.body(i)
-            for g in range(model.ngeom):
-                if model.geom_bodyid[g] == i and self.drawn(g):
-                    self.geom(g)
+            for g in shapes.get(i, ()):
+                self.geom(g)
         for j in range(model.njnt):
             self.along(j)
         if not self.off("EQUALITY"):
@@ -437,7 +494,15 @@ class _Reader:
 
     def along(self, j: int) -> None:
         """What acts along a joint: armature, damping, friction, stiffness, stops."""
-        model, draft, dof = self.model, self.draft, int(self.model.jnt_dofadr[j])
+        model, dof = self.model, int(self.model.jnt_dofadr[j])
+        kinds = self.mujoco.mjtJoint
+        has_limits = bool(model.jnt_limited[j]) and not self.off("LIMIT")
+        if (
+            has_limits
+            and "limits" in self.left_out
+            and model.jnt_type[j] in (int(kinds.mjJNT_HINGE), int(kinds.mjJNT_SLIDE))
+        ):
+            self.draft.note(f"left out: limits of {self.called('joint', j)}")
         if j not in self.axes:
             self.gaps_of_joint(j)
             return
@@ -459,20 +524,38 @@ class _Reader:
             self.lacks("stiffness", "joint", j)
         if model.dof_frictionloss[dof] and not self.off("FRICTIONLOSS"):
             axis.friction(float(model.dof_frictionloss[dof]))
-        if model.jnt_limited[j] and not self.off("LIMIT") and "limits" not in self.left_out:
-            lower, upper = map(float, model.jnt_range[j])
-            stiffness, damping = self.stop(j, 1 / max(1e-9, float(model.dof_invweight0[dof])))
-            axis.stop(lower, upper, stiffness, damping)
-        elif model.jnt_limited[j] and not self.off("LIMIT"):
-            draft.note(f"left out: limits of {self.called('joint', j)}")
+        if has_limits and "limits" not in self.left_out:
+            self.limits(j, axis)
 
-    def stop(self, j: int, inertia: float) -> tuple[float, float]:
-        """Stiffness and damping of a joint's limits: MuJoCo's solref times the inertia that the joint moves."""
-        first, second = map(float, self.model.jnt_solref[j])
+    def limits(self, j: int, axis: Axis) -> None:
+        """Elastic stops in place of the soft constraints at the ends of a joint's range.
+
+        Of MuJoCo's a1 + d (b v + k r) = (1 - d) a0 (documentation, chapter Computation, Solver parameters) they take
+        d b and d k at full depth, where the impedance d is dmax: dmax cancels then, and what is left are the numbers of
+        solreflimit. a0, the acceleration without the constraint, has no part in it here: loads are not held back.
+        """
+        model = self.model
+        margin = float(model.jnt_margin[j])  # the constraint begins so far before the end
+        lower, upper = float(model.jnt_range[j][0]) + margin, float(model.jnt_range[j][1]) - margin
+        stiffness, damping = self.reference(model.jnt_solref[j])
+        if lower > upper:
+            self.lacks("limits", "joint", j, f"its margin of {margin:g} leaves nothing of its range")
+        elif stiffness <= 0:
+            self.lacks("limits", "joint", j, "its solreflimit has no stiffness")
+        else:
+            inertia = 1 / max(1e-9, float(model.dof_invweight0[model.jnt_dofadr[j]]))
+            axis.stop(lower, upper, stiffness * inertia, damping * inertia, kind="ElastoBacklash2")
+
+    def reference(self, solref: Sequence[float]) -> tuple[float, float]:
+        """Stiffness [1/s2] and damping [1/s] of a constraint, per unit of inertia, at full impedance."""
+        first, second = map(float, solref)
+        if (first > 0) != (second > 0):  # no pair of either format: MuJoCo takes its default, and warns
+            first, second = DEFAULT_SOLREF
         if first <= 0:
-            return -first * inertia or 1e4 * inertia, -second * inertia
-        depth = float(self.model.jnt_solimp[j][1])
-        return inertia / (first * second * depth) ** 2, 2 * inertia / (first * depth)
+            return abs(first), abs(second)
+        if not self.off("REFSAFE"):
+            first = max(first, 2 * float(self.model.opt.timestep))
+        return 1 / (first * second) ** 2, 2 / first
 
     def gaps_of_joint(self, j: int) -> None:
         """What a ball or free joint has beyond its motion."""

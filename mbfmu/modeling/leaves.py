@@ -17,6 +17,7 @@ import casadi as ca
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross, skew
 from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.names import joined
 
 
 class LocalSymbols(Protocol):
@@ -326,7 +327,7 @@ class AtPart(Leaf):
         return self.leaf.rate(PartSymbols(scope, self.part))
 
     def formula(self, system: Quantities, path: str) -> Formula:
-        return self.leaf.formula(system, _part_path(path, self.part))
+        return self.leaf.formula(system, joined(path, self.part))
 
 
 class PartSymbols:
@@ -357,11 +358,6 @@ class PartSymbols:
         raise ModelError(f"{self.where}: equations of {self._scope.where} cannot assign {target} of a part; connect it")
 
 
-def _part_path(path: str, part: str) -> str:
-    """Path of a part; that of the assembly itself is empty."""
-    return f"{path}.{part}" if path else part
-
-
 @dataclasses.dataclass(frozen=True)
 class PartVariable(_WithOrder):
     """A variable of a part, read by the equations of the composite that it belongs to."""
@@ -373,7 +369,7 @@ class PartVariable(_WithOrder):
         return f"{self.part}.{self.name}" + "'" * self.order
 
     def formula(self, system: Quantities, path: str) -> Formula:
-        return system.variable(_part_path(path, self.part), self.name, self.order)
+        return system.variable(joined(path, self.part), self.name, self.order)
 
 
 @dataclasses.dataclass(frozen=True)

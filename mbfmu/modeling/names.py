@@ -16,6 +16,21 @@ STRUCTURED = re.compile(rf"{_PART}(?:\.{_PART})*|der\({_PART}(?:\.{_PART})*(?:,\
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
+def joined(path: str, name: object) -> str:
+    """Name in the model of what a component has; '' is the path of the model itself."""
+    return f"{path}.{name}" if path else str(name)
+
+
+def of(what: str, path: str) -> str:
+    """How messages call a nameless thing of a component."""
+    return f"{what} of {path}" if path else what
+
+
+def heading(path: str) -> str:
+    """How messages about a component begin."""
+    return f"{path}: " if path else ""
+
+
 def checked_name(name: str, what: str) -> str:
     """`name`, which may be the name of a component, an input or an output; `what` says of which.
 

@@ -137,7 +137,7 @@ def chain(links: int, axes: np.ndarray = AXES) -> Assembly:
 def accelerations(system: System, x: np.ndarray, u: np.ndarray) -> np.ndarray:
     e = system.equations
     P = np.concatenate([e.parameters, np.array(e.functions["derived"](e.parameters)).ravel()])
-    A, b = (np.array(v) for v in e.functions["dynamics"](0.3, x, u, P, np.ones(e.nm)))
+    A, b = (np.array(v) for v in e.functions["dynamics"](0.3, x, u, P, np.ones(e.nm + e.nheld)))
     return b.ravel() if e.explicit else np.linalg.solve(A, b).ravel()
 
 
@@ -148,7 +148,7 @@ def every_way(assembly: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch)
         monkeypatch.setattr(forms, "RECURSIVE_FROM", speeds)
         monkeypatch.setattr(forms, "SPARSE_FROM", 10**6)
         monkeypatch.setattr(forms, "FULL", 0)
-        monkeypatch.setattr(recursion, "INLINE_GROUPS", groups)
+        monkeypatch.setattr(articulated_body, "INLINE_GROUPS", groups)
         system = System.of(assembly())
         assert not (way == "dense" and system.equations.explicit)
         if way == "dense" or system.equations.explicit:

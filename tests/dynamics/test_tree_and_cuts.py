@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 
+import casadi as ca
 import numpy as np
 import pytest
 
@@ -21,6 +22,8 @@ from mbfmu.components import (
     World,
     rotational,
 )
+from mbfmu.dynamics.system import System
+from mbfmu.dynamics.topology import Relation, ScalarNode
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
 
@@ -371,3 +374,31 @@ def test_a_joint_with_state_select_always_stays_in_the_tree(wanted) -> None:
         states = {v.name for v in system.variables if v.store == "x"}
         assert f"joints[{wanted + 1}].phi" in states
         assert not any(line.startswith(f"joints[{wanted + 1}]: cut") for line in system.structure)
+
+
+def test_work_grows_with_the_number_of_separate_inertias_not_with_its_square(monkeypatch: pytest.MonkeyPatch) -> None:
+    work = {"nodes": 0, "elements": 0}
+    of_relation, depends_on = Relation.nodes.fget, ca.depends_on
+
+    def nodes(relation: Relation) -> list[ScalarNode]:
+        work["nodes"] += 1
+        return of_relation(relation)
+
+    def looked_through(expression: ca.SX, symbols: ca.SX) -> bool:
+        work["elements"] += symbols.numel()
+        return depends_on(expression, symbols)
+
+    monkeypatch.setattr(Relation, "nodes", property(nodes))
+    monkeypatch.setattr(ca, "depends_on", looked_through)
+
+    def counted(count: int) -> dict[str, int]:
+        assembly = Assembly()
+        for i in range(count):
+            setattr(assembly, f"inertia{i}", rotational.Inertia(J=1.0))
+        work.update(nodes=0, elements=0)
+        assert System.of(assembly).equations.nv == count
+        return dict(work)
+
+    few, many = counted(30), counted(120)
+    assert few["nodes"] > 0
+    assert all(many[name] <= 6 * few[name] for name in work), (few, many)

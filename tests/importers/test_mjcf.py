@@ -66,16 +66,77 @@ def written(tmp_path: pathlib.Path, text: str) -> pathlib.Path:
 HINGE = '<body name="arm"><joint name="j" axis="0 1 0" {more}/><geom size="0.1" pos="0.5 0 0"/></body>'
 
 
-def test_limits_are_stops_with_the_stiffness_of_mujoco(tmp_path: pathlib.Path) -> None:
+def swings(path: pathlib.Path, coordinate: str, speed: str, rate: float, stop: float) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of the first joint that starts with this speed, ours and MuJoCo's, at the same instants."""
+    model = mujoco.MjModel.from_xml_path(str(path))
+    data, steps = mujoco.MjData(model), round(1e-3 / model.opt.timestep)
+    data.qvel[0] = rate
+    expected = [data.qpos[0]]
+    for k in range(round(stop / model.opt.timestep)):
+        mujoco.mj_step(model, data)
+        if (k + 1) % steps == 0:
+            expected.append(data.qpos[0])
+    ours = mbfmu.simulate(mbfmu.load(path), stop, step=1e-3, tolerance=1e-9, start_values={speed: rate})
+    return ours[coordinate], np.array(expected)
+
+
+SLIDE = """<option gravity="0 0 0" timestep="{step}"/><worldbody><body><joint name="j" type="slide" axis="1 0 0"
+    limited="true" range="-1 0.1" {more}/><geom size="0.1" mass="2"/></body></worldbody>"""
+
+
+@pytest.mark.parametrize(
+    "solref", ["0.02 1", "-2500 -100", "0.05 0.3", "0.02 2", "-2500 0", "-2500 1", "0.02 0"], ids=str
+)
+def test_a_slide_that_hits_its_limit_moves_as_in_mujoco(
+    solref: str, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where MuJoCo logs that it takes its default in place of what is no pair
+    more = f'margin="0.01" solreflimit="{solref}"'
+    constant = SLIDE.format(step=2e-5, more=f'{more} solimplimit="0.9 0.9 0.001"')
+    ours, expected = swings(written(tmp_path, constant), "j.s", "j.v", 1.0, 0.2)
+    assert np.abs(ours - expected).max() < 3e-5  # of MuJoCo's steps at 1 m/s
+    ours, expected = swings(written(tmp_path, SLIDE.format(step=2e-5, more=more)), "j.s", "j.v", 1.0, 0.2)
+    assert ours.max() - 0.09 == pytest.approx(expected.max() - 0.09, rel=4e-3)  # the impedance grows to its full depth
+    assert np.abs(ours - expected).max() < 2e-4
+
+
+def test_a_hinge_that_swings_into_its_limit_moves_as_in_mujoco(tmp_path: pathlib.Path) -> None:
+    joint = HINGE.format(more='limited="true" range="-20 30" armature="0.2" solreflimit="0.05 0.5"')
+    path = written(tmp_path, f'<option gravity="0 0 0" timestep="2e-5"/><worldbody>{joint}</worldbody>')
+    ours, expected = swings(path, "j.phi", "j.w", 3.0, 0.5)
+    assert ours.max() - np.radians(30) == pytest.approx(expected.max() - np.radians(30), rel=4e-3)
+    assert np.abs(ours - expected).max() < 5e-4
+
+
+def test_a_time_constant_of_a_limit_is_no_shorter_than_two_steps_of_mujoco(tmp_path: pathlib.Path) -> None:
+    def numbers(flag: str) -> list[float]:
+        flags = f'<option><flag refsafe="{flag}"/></option>'
+        path = written(tmp_path, flags + SLIDE.format(step=0.002, more='solreflimit="0.001 1"'))
+        stop = mbfmu.load(path).parts["j_stop"]
+        return [float(stop.value(name)) for name in ("c", "d")]
+
+    assert numbers("enable") == pytest.approx([2 / 0.004**2, 2 * 2 / 0.004])
+    assert numbers("disable") == pytest.approx([2 / 0.001**2, 2 * 2 / 0.001])
+
+
+def test_limits_that_are_no_stops_are_told(tmp_path: pathlib.Path) -> None:
+    for more, said in (
+        ('solreflimit="0 0"', r"limits of joints.*: joint j in line 2 \(its solreflimit has no stiffness\)"),
+        ('margin="0.6"', r"joint j in line 2 \(its margin of 0.6 leaves nothing of its range\)"),
+    ):
+        path = written(tmp_path, SLIDE.format(step=0.002, more=more))
+        with pytest.raises(ModelError, match=f"{said}.*--without limits"):
+            mbfmu.load(path)
+        assert any("limits of joint j in line" in note for note in mbfmu.load(path, without="limits").notes)
+
+
+def test_limits_hold_against_weight_and_are_left_out_on_request(tmp_path: pathlib.Path) -> None:
     joint = HINGE.format(more='limited="true" range="-20 30" damping="0.5"')
     path = written(tmp_path, f"<worldbody>{joint}</worldbody>")
-    end = mbfmu.simulate(mbfmu.load(path), 5.0)["j.phi"][-1]
-    model = mujoco.MjModel.from_xml_path(str(path))
-    data = mujoco.MjData(model)
-    while data.time < 5.0:
-        mujoco.mj_step(model, data)
-    assert np.radians(30) < end < np.radians(31)
-    assert end == pytest.approx(data.qpos[0], abs=np.radians(0.5))
+    assembly = mbfmu.load(path)
+    m, c = (float(assembly.parts[part].value(name)) for part, name in (("arm", "m"), ("j_stop", "c")))
+    end = mbfmu.simulate(assembly, 5.0)["j.phi"][-1]
+    assert end - np.radians(30) - 1e-6 == pytest.approx(m * 9.81 * 0.5 * np.cos(end) / c, rel=1e-6)
     assert mbfmu.simulate(mbfmu.load(path, without="limits"), 1.0)["j.phi"][-1] > np.radians(60)
     assert any("limits of joint j in line 2" in note for note in mbfmu.load(path, without="limits").notes)
 
@@ -157,6 +218,27 @@ def test_contact_is_seen_where_mujoco_would_look_for_it(text: str, touch: bool, 
         mbfmu.load(path)
     path = written(tmp_path, f"<option><flag contact='disable'/></option><worldbody>{text}</worldbody>")
     mbfmu.load(path)
+
+
+@pytest.mark.parametrize(
+    ("copied", "said"),
+    [
+        ('<replicate count="7000">{ball}</replicate>', "<joint>|<geom>|<body>"),
+        ('<replicate count="200"><replicate count="50">{ball}</replicate></replicate>', "<joint>|<geom>|<body>"),
+        ('<replicate count="7000"><include file="ball.xml"/></replicate>', "<mujocoinclude>"),
+        ('<composite type="cable" count="30000 1 1" size="1"><joint kind="main"/></composite>', "<composite>"),
+        ('<flexcomp name="f" type="grid" count="60 60 60" spacing="1 1 1" dim="3"/>', "<flexcomp>"),
+    ],
+    ids=["many", "nested", "included", "cable", "grid"],
+)
+def test_copies_without_number_are_refused_before_they_are_made(copied: str, said: str, tmp_path: pathlib.Path) -> None:
+    ball = '<body><joint type="slide"/><geom size="0.1" contype="0" conaffinity="0"/></body>'
+    (tmp_path / "ball.xml").write_text(f"<mujocoinclude>{ball}</mujocoinclude>")
+    path = written(tmp_path, f"<worldbody><!-- <replicate count='9'> -->{copied.format(ball=ball)}</worldbody>")
+    with pytest.raises(ModelError, match=rf"model\.xml: ({said}) and what it copies are more than 20000 elements"):
+        mbfmu.load(path)
+    few = written(tmp_path, f'<worldbody><replicate count="3" offset="0 0 1">{ball}</replicate>{ball}</worldbody>')
+    assert System.of(mbfmu.load(few)).equations.nv == 4
 
 
 def test_flags_of_the_file_are_obeyed(tmp_path: pathlib.Path) -> None:

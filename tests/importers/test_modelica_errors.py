@@ -5,6 +5,7 @@ from __future__ import annotations
 import pathlib
 import random
 import re
+import tracemalloc
 import warnings
 
 import pytest
@@ -67,6 +68,30 @@ MISTAKES = [
     ("parameter Real x = 1;\nparameter Real x = 2;\nend M;", 3, "x: is declared twice"),
     ("Real x;\nequation\nx = 1;\nx = 2;\nend M;", 5, "determines nothing"),
     ("Real x;\nequation\nx = pre(x);\nend M;", 4, "needs discrete equations"),
+    ("Real q;\nReal r;\nequation\nq + r = 1;\n2*q + 2*r = 2;\nend M;", 5, "say the same of q, r"),
+    ("Real q;\nReal r;\nequation\n0.1*q + 0.2*r = 1;\n0.3*q + 0.6*r = time;\nend M;", 5, "contradict each other"),
+    (
+        "Real q;\nReal r;\nReal x(start=1);\nequation\nder(x) = q;\nq + x*r = 1;\n2*q + 2*x*r = 2;\nend M;",
+        7,
+        "say the same",
+    ),
+    ("parameter Real a = 1;\nReal q;\nequation\n(a - 1)*q = 1;\nend M;", 5, "is no condition on q, whose factor is 0"),
+    (
+        "parameter Real a = 1;\nReal x[2] = Modelica.Math.Matrices.solve({{a, 2}, {2*a, 4}}, {1, time});\nend M;",
+        3,
+        "depend on each other",
+    ),
+    (
+        f"{INERTIA} j(J=1, phi(start=0.5, fixed=true));\ninitial equation\nj.phi = 2;\nend M;",
+        4,
+        "starts with 0.5 already",
+    ),
+    (f"{INERTIA} j(J=1);\ninitial equation\nj.phi = 2;\n1 = j.phi;\nend M;", 5, "starts with 2 already"),
+    (
+        f"parameter Real a = 0.5;\n{INERTIA} j(J=1, phi(start=a, fixed=true));\ninitial equation\nj.phi = 2;\nend M;",
+        5,
+        "starts with 0.5 already",
+    ),
     ("Real x;\nalgorithm\nx := 1;\nx := x + 1;\nend M;", 5, "the order of this algorithm matters at x"),
     ("Real x;\nalgorithm\nwhile x < 1 loop\nx := x + 1;\nend while;\nend M;", 4, "statement of an algorithm"),
     ("Real x;\nalgorithm\nwhen x > 1 then\nx := 0;\nend when;\nend M;", 4, "what a when-statement decides"),
@@ -114,10 +139,65 @@ def test_a_file_with_several_models_asks_which(tmp_path: pathlib.Path, capsys: p
     with pytest.raises(ModelError, match=r"has 2 models; say which: .*P\.mo:P\.A, .*P\.mo:P\.B"):
         load(path)
     assert load(path, class_name="B").name == "B"
+    with pytest.raises(ModelError, match=r"P\.mo: P is a package; give a model or block"):
+        load(path, class_name="P")
     with pytest.raises(ModelError, match=r"did you mean P\.A"):
         load(path, class_name="P.AA")
     assert cli.main(["info", f"{path}:P.C"]) == 2
     assert "has no model P.C" in capsys.readouterr().err
+
+
+def test_a_file_of_a_class_that_mbfmu_has_itself_is_read_by_its_names(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "DirectInertia.mo"
+    path.write_text(
+        "within Modelica.Mechanics.Rotational.Examples.Utilities;\nmodel DirectInertia\n"
+        f"  {INERTIA} j(J=7, phi(fixed=true), w(fixed=true));\nend DirectInertia;\n",
+        encoding="utf-8",
+    )
+    for name in ("DirectInertia", "Modelica.Mechanics.Rotational.Examples.Utilities.DirectInertia"):
+        assembly = mbfmu.load(f"{path}:{name}")
+        assert assembly.parts["j"].value("J") == 7
+    with pytest.raises(ModelError, match="has no model ''; known: Modelica"):
+        mbfmu.load(f"{path}:")
+
+
+def test_what_is_the_model_s_own_is_told_by_its_name_alone(tmp_path: pathlib.Path) -> None:
+    def message(text: str) -> str:
+        path = tmp_path / "M.mo"
+        path.write_text(f"model M\n{text}\nend M;\n", encoding="utf-8")
+        with pytest.raises(MbfmuError) as caught:
+            mbfmu.simulate(load(path), 1.0)
+        return str(caught.value)
+
+    driven = """Modelica.Blocks.Interfaces.RealInput phi1;
+        Modelica.Mechanics.Rotational.Sources.Position position(exact=true);
+        equation connect(phi1, position.phi_ref);"""
+    assert message(driven).startswith("phi1: the equations need the derivative of an FMU input")
+    checked = 'Real x(start=0, fixed=true); equation der(x) = 1; assert(x < 0.5, "too far");'
+    assert f": {tmp_path / 'M.mo'}, line 2: too far" in message(checked)
+    assert ": : " not in message(checked)
+
+
+def test_long_texts_and_comments_take_room_in_proportion_and_may_hold_brackets(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "M.mo"
+    size = 300_000
+    path.write_text(
+        f'model M "{"(" * size}"\n/* {"[*" * size} */ parameter String s = "{chr(92)}"{"{" * size}";\n'
+        "Real x(start=0, fixed=true); equation der(x) = 1; end M;",
+        encoding="utf-8",
+    )
+    load(tmp_path / "M.mo")  # makes the parser
+    tracemalloc.start()
+    try:
+        assembly = load(path)
+        _, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(assembly.value("s")) == size + 1
+    assert most < 40 * size
+    path.write_text(f'model M\n/* {"(" * size}\nend M;', encoding="utf-8")
+    with pytest.raises(ModelError, match=r"line 2: '/' cannot stand here"):
+        load(path)
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe\x00", b"\x00" * 50, b"(" * 5000, b"model" * 2000, b'"' * 999])

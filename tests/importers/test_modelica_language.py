@@ -13,7 +13,8 @@ import pytest
 
 import mbfmu
 from mbfmu import sources
-from mbfmu.errors import ModelError
+from mbfmu.dynamics.system import System
+from mbfmu.errors import InitializationError, ModelError
 from mbfmu.importers.modelica import load
 from mbfmu.modeling import Assembly
 
@@ -312,6 +313,54 @@ def test_states_switches_and_implicit_linear_equations(read: Read) -> None:
     np.testing.assert_allclose(result["kink"], np.abs(v - 0.5), atol=1e-9)
     early = t <= 1  # T x' + x = t
     np.testing.assert_allclose(result["x"][early], t[early] - 0.5 + 1.5 * np.exp(-t[early] / 0.5), atol=1e-7)
+
+
+def test_an_initial_equation_beside_a_fixed_start_value_agrees_with_it_or_stops_the_run(read: Read) -> None:
+    declared = """model M
+        parameter Real a = 2;
+        Modelica.Mechanics.Rotational.Components.Inertia j(J=1, phi(start=a, fixed=true), w(start=0, fixed=true));
+        initial equation
+          j.phi = 2;
+          {more}
+        end M;"""
+    assembly = read(declared.format(more="j.phi = 2;"))
+    assert mbfmu.simulate(assembly, 0.1)["j.phi"][0] == 2.0
+    with pytest.raises(InitializationError, match=r"'j.phi = 2 \(.*M\.mo, line 5\)' is off by 1.*: j.phi = 3"):
+        mbfmu.simulate(System.of(assembly), 0.1, start_values={"a": 3.0})
+    with pytest.raises(InitializationError, match=r"'2 \* j.phi = 6 \(.*M\.mo, line 6\)' is off by 2"):
+        mbfmu.simulate(read(declared.format(more="2*j.phi = 6;")), 0.1)
+
+
+def test_long_sums_and_choices_and_deep_packages_are_read(read: Read) -> None:
+    ladder = " ".join(f"if x > {k} then {k} else" for k in range(400, 0, -1))
+    text = f"""model M
+        parameter Real k = 0.5;
+        parameter Real long = {" + ".join(["k"] * 7000)};
+        parameter Real rung = {ladder.replace("x", "7.5*k*2")} 0;
+        Real x(start=1, fixed=true);
+        Real y;
+        Real floor;
+        equation
+          der(x) = {" + ".join(["x/1000"] * 1000)};
+          {"y + " * 1000} y = {" - ".join(["x"] * 1003)};
+          floor = {ladder} 0;
+        end M;"""
+    assembly = read(text)
+    long, rung, x, y, floor = final(assembly, "long", "rung", "x", "y", "floor", stop=1.0)
+    assert (long, rung, floor) == (3500.0, 7.0, 2.0)
+    assert (x, y) == pytest.approx((math.e, -math.e), rel=1e-4)
+    names = [f"P{k}" for k in range(1200)]
+    deep = "".join(f"package {name}\n" for name in names)
+    ends = "".join(f"end {name};\n" for name in reversed(names))
+    inner = "model M Real x(start=1, fixed=true); equation der(x) = 1; end M;\n"
+    assert final(read(f"{deep}{inner}{ends}"), "x", stop=1.0) == [pytest.approx(2.0)]
+
+
+def test_what_is_nested_too_deeply_is_told_as_such(read: Read) -> None:
+    conditions, ends = "if k then\n" * 3000, "end if;\n" * 3000
+    text = f"model M parameter Boolean k=true; Real x; equation\n{conditions}x = 1;\n{ends}end M;"
+    with pytest.raises(ModelError, match=r"nested too deeply, or refers to itself"):
+        mbfmu.simulate(read(text), 1.0)
 
 
 def test_a_force_law_and_a_block_from_the_library_s_partial_models(read: Read) -> None:

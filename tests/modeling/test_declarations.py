@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 import mbfmu
 from mbfmu.components.blocks import BooleanValue
-from mbfmu.dynamics.showing.drawing import Drawing
 from mbfmu.dynamics.reading.equation_context import Scope
 from mbfmu.dynamics.reading.events import Events
+from mbfmu.dynamics.showing.drawing import Drawing
 from mbfmu.errors import ModelError
 from mbfmu.modeling import (
     Assembly,

@@ -15,6 +15,7 @@ from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.structure.unknowns import elements, stacked
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import heading
 
 
 @dataclasses.dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Delays:
                 columns = formulation.resolved(columns)
                 if ca.depends_on(columns[1], later):
                     raise ModelError(
-                        f"{path}: how long a signal is delayed depends on accelerations, constraint forces, another "
+                        f"{heading(path)}how long a signal is delayed depends on accelerations, constraint forces, another "
                         "delayed signal or an algebraic loop that is not linear; let a state lie between them, e.g. a "
                         "FirstOrder block"
                     )

@@ -12,6 +12,7 @@ from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import joined
 
 #: Instants of a run that are looked at.
 INSTANTS = 40
@@ -39,7 +40,7 @@ def check_jumps(
     if not asked:
         return
     columns = parameters.resolve([ca.vec(values.target(path, target)) for path, target in asked])
-    named = [(f"{path}.{target}", s) for (path, target), c in zip(asked, columns, strict=True) for s in elements(c)]
+    named = [(joined(path, target), s) for (path, target), c in zip(asked, columns, strict=True) for s in elements(c)]
     P = ca.vertcat(ca.DM(parameters.defaults), parameters.derive(ca.DM(parameters.defaults)))
     count = watched.crossings.numel()
     modes, held = vectors.m[:count], vectors.m[count:]

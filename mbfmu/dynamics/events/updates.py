@@ -13,6 +13,7 @@ from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
+from mbfmu.modeling.names import heading, joined
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,7 +57,7 @@ class Updates:
             if path in before:
                 if ca.depends_on(stacked(before[path]), iterated):
                     raise ModelError(
-                        f"{path}: pre() of what an algebraic loop that is not linear gives; hold it at an event, as in "
+                        f"{heading(path)}pre() of what an algebraic loop that is not linear gives; hold it at an event, as in "
                         "self.hold(event, value=...)"
                     )
                 columns = ca.substitute(before[path], [ca.vertcat(vectors.m, w)], [ca.vertcat(m_before, w_before)])
@@ -67,7 +68,7 @@ class Updates:
                     _check_discrete(path, before[path][kept.leaf.index], vectors, w)
                 (rule,) = resolved(values.locals(path, [kept.rule], earlier))
                 held.append(rule)
-                names += [f"{path}.{kept.leaf}"] * rule.numel()
+                names += [joined(path, kept.leaf)] * rule.numel()
                 start.append(_start(values, formulation.starts, path, kept.start, symbol))
             for reset in behaviour.resets:
                 active, value = resolved(values.locals(path, [reset.active, reset.value], earlier))
@@ -76,8 +77,8 @@ class Updates:
                 given = elements(value) * (len(wanted) if value.numel() == 1 else 1)
                 if len(given) != len(wanted) or any(e.element_hash() not in place for e in wanted):
                     raise ModelError(
-                        f"{path}: reinit(..., {reset.name}=...) needs {len(wanted)} elements, all of them states of "
-                        "this model; what follows from other states cannot be set anew"
+                        f"{heading(path)}reinit(..., {reset.name}=...) needs {len(wanted)} elements, all of them "
+                        "states of this model; what follows from other states cannot be set anew"
                     )
                 for element, new in zip(wanted, given, strict=True):
                     at = place[element.element_hash()]
@@ -103,6 +104,6 @@ def _start(values: Values, starts: Starts, path: str, given: ca.SX | None, symbo
 def _check_discrete(path: str, value: ca.SX, vectors: Vectors, w: ca.SX) -> None:
     if ca.depends_on(value, ca.vertcat(vectors.t, vectors.x, w)):
         raise ModelError(
-            f"{path}: pre() of what changes between events is read outside of an event; hold a value of it, as in "
-            "self.hold(event, value=...)"
+            f"{heading(path)}pre() of what changes between events is read outside of an event; hold a value of it, as "
+            "in self.hold(event, value=...)"
         )

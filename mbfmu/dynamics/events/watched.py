@@ -12,6 +12,7 @@ from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.structure.unknowns import elements
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import heading, joined, of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -52,11 +53,11 @@ class Watched:
         endings: list[bool] = []
         for path, behaviour in values.behaviours.items():
             count = sum(expression.numel() for expression in behaviour.switches)
-            names += [f"switch of {path}" if count == 1 else f"switch {i + 1} of {path}" for i in range(count)]
+            names += [of("switch" if count == 1 else f"switch {i + 1}", path) for i in range(count)]
             for expression, is_of_time in zip(behaviour.switches, behaviour.of_time, strict=True):
                 of_time += [is_of_time] * expression.numel()
             for expression, message in (*behaviour.checks, *behaviour.endings):
-                messages += [f"{path}: {message}"] * expression.numel()
+                messages += [f"{heading(path)}{message}"] * expression.numel()
             endings += [False] * sum(expression.numel() for expression, _ in behaviour.checks)
             endings += [True] * len(behaviour.endings)
         checks = ca.vertcat(checks, *(1 - 2 * (symbol == 0) for symbol in settable.values()))
@@ -93,7 +94,7 @@ def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> Non
             for symbol in ca.symvar(column):
                 if symbol.element_hash() not in hashes:
                     raise ModelError(
-                        f"{path}: time_event at {column!s:.60} depends on {symbol}, which changes between events; give "
+                        f"{heading(path)}time_event at {column!s:.60} depends on {symbol}, which changes between events; give "
                         "an instant of parameters and held values, or a switch, whose crossing is located"
                     )
 
@@ -109,7 +110,7 @@ def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.S
                 place = parameters.place(parameters.source(symbol))
                 if place is not None and place not in seen:
                     seen.add(place)
-                    yield f"{component.path}.{name}", everything[place]
+                    yield joined(component.path, name), everything[place]
 
 
 def _found_within(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:
@@ -126,7 +127,7 @@ def _found_within(values: Values, parameters: Parameters) -> Iterator[tuple[str,
                 for bound, sign, word in ((declaration.min, 1, "least"), (declaration.max, -1, "greatest")):
                     if bound is not None:
                         yield (
-                            f"what initialisation finds for {component.path}.{name} is out of bounds, its {word} is "
+                            f"what initialisation finds for {joined(component.path, name)} is out of bounds, its {word} is "
                             f"{bound:g}; change what it follows from, or give it a value",
                             sign * (value - bound) + 1e-9 * (1 + abs(bound)),
                         )

@@ -18,6 +18,7 @@ from mbfmu.dynamics.structure.elimination import sampled, solve
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
+from mbfmu.modeling.names import of
 
 #: An effect that is smaller than this, relative to what adds up to it, is none.
 TOLERANCE = 1e-9
@@ -25,7 +26,7 @@ TOLERANCE = 1e-9
 
 def _name(own: Own) -> str:
     assert isinstance(own.leaf, leaves.Implied)
-    return f"condition {own.leaf.index + 1} of {own.path}"
+    return of(f"condition {own.leaf.index + 1}", own.path)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -231,7 +231,7 @@ def _connect_signals(scope: Component, a: Connector, b: Connector, sources: dict
         if key in sources:
             raise ModelError(
                 f"{scope.where}: {_text(sink)} is fed twice, by {_text(source)} and by "
-                f"{'.'.join(sources[key][0])}; keep one"
+                f"{'.'.join(filter(None, sources[key][0]))}; keep one"
             )
         sources[key] = ((source.owner.path, source.port.name), i)
 
@@ -241,8 +241,8 @@ def _feed_joined_inputs(root: Component, sources: dict[Any, Any], joined: UnionF
     for group in joined.sets():
         feeding = {sources[key] for key in group if key in sources}
         if len(feeding) > 1:
-            names = " and ".join(sorted(".".join(source[0]) for source in feeding))
-            raise ModelError(f"{root.where}: {'.'.join(group[0][0])} is fed twice, by {names}; keep one")
+            names = " and ".join(sorted(".".join(filter(None, source[0])) for source in feeding))
+            raise ModelError(f"{root.where}: {'.'.join(filter(None, group[0][0]))} is fed twice, by {names}; keep one")
         for key in group if feeding else ():
             sources[key] = next(iter(feeding))
 

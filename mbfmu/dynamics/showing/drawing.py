@@ -39,6 +39,7 @@ from mbfmu.frames import Orientation, null_rotation
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.names import joined
 from mbfmu.modeling.types import Dimensionless, Position, VectorQuantity
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -85,11 +86,6 @@ _ATTRIBUTES = {
 _VECTOR_ATTRIBUTES = {"r": 3, "T": 9, "coordinates": 3, "color": 3, "specularCoefficient": 1}
 
 
-def _joined(path: str, name: str) -> str:
-    """Name in the model of what a component has; '' is the model itself."""
-    return f"{path}.{name}" if path else name
-
-
 @dataclasses.dataclass(frozen=True)
 class Shape:
     """One shape of a scene, in Modelica's terms: each attribute is a tuple of numbers and names of variables.
@@ -123,7 +119,7 @@ class Shape:
     @property
     def ident(self) -> str:
         """Its name in the model."""
-        return _joined(self.component, self.name)
+        return joined(self.component, self.name)
 
     @property
     def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
@@ -156,12 +152,12 @@ class Vector:
     @property
     def ident(self) -> str:
         """Its name in the model."""
-        return _joined(self.component, self.name)
+        return joined(self.component, self.name)
 
     @property
     def shown_by(self) -> tuple[str, ...]:
         """Names in the model of the shapes that show it."""
-        return tuple(_joined(self.component, name) for name in self.shapes)
+        return tuple(joined(self.component, name) for name in self.shapes)
 
     @property
     def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
@@ -539,7 +535,7 @@ class Drawn:
     def placed(self, variables: Sequence[ScalarVariable]) -> tuple[Scene, tuple[ScalarVariable, ...]]:
         """The scene by names of variables, and the variables without those of shapes that another one already has."""
         by_name = {variable.name: variable for variable in variables}
-        own = {_joined(path, name) for path, entries in self.entries.items() for name, *_ in entries}
+        own = {joined(path, name) for path, entries in self.entries.items() for name, *_ in entries}
         of_place = {(v.store, v.index): v.name for v in reversed(variables) if v.name not in own}
         needed: set[str] = set()
 
@@ -556,7 +552,7 @@ class Drawn:
         shapes, vectors = [], []
         for path, sketch in self.sketches:
             values: dict[str, Any] = {
-                key: tuple(quantity(_joined(path, name), scalar) for name, scalar in _scalars(sketch, key, value))
+                key: tuple(quantity(joined(path, name), scalar) for name, scalar in _scalars(sketch, key, value))
                 for key, value in sketch.values.items()
             }
             if sketch.vector is None:

@@ -661,10 +661,17 @@ class _Recursion:
         if isinstance(key, Own):
             raise NotLocal
         mass, rest = _affine(self.resolve([self.values(self.values.structure.balance(key))])[0], self.unknowns.a[key])
-        unsolved = ca.vertcat(*self.unknowns.a.values(), *self.places.wrench.values())
-        if not mass.nnz() or ca.depends_on(ca.vertcat(mass, rest), unsolved):
+        both = ca.vertcat(mass, rest)
+        read = [s for s in ca.symvar(both) if s.element_hash() in self._unsolved]
+        if not mass.nnz() or (read and ca.depends_on(both, ca.vertcat(*read))):
             raise NotLocal
         return -rest / mass
+
+    @functools.cached_property
+    def _unsolved(self) -> frozenset[int]:
+        """Elements of accelerations and wrenches, which the expression of a speed of its own does not know."""
+        unsolved = ca.vertcat(ca.SX(0, 1), *self.unknowns.a.values(), *self.places.wrench.values())
+        return frozenset(hashes(elements(unsolved)))
 
     # -- linking
 

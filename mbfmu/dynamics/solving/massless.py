@@ -12,6 +12,7 @@ from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.structure.unknowns import elements
 from mbfmu.errors import ModelError
+from mbfmu.modeling.names import joined
 
 #: Singular value of the equilibrated mass matrix, relative to the largest, at which a freedom counts as massless.
 TOLERANCE = 1e-12
@@ -41,7 +42,7 @@ def moves_no_mass(formulation: Formulation) -> bool:
         return False
     speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
     places = [
-        (f"{component.path}.{name}", parameters.number_of(parameters.source(scalar)))
+        (joined(component.path, name), parameters.number_of(parameters.source(scalar)))
         for component in formulation.values.topology.all_components
         for name, declaration in component.parameters().items()
         if declaration.type.unit in MASSES and declaration.min == 0 and not (declaration.final or declaration.animation)
@@ -111,5 +112,5 @@ def _is_regular(A: np.ndarray) -> bool:
     CasADi's has one thread. Those that NumPy's singular values of 100 rows take wait for each other on a busy machine,
     a hundred times as long as they work.
     """
-    diagonal = np.abs(np.array(ca.diag(ca.qr_sparse(ca.DM(A))[1])))
+    diagonal = np.abs(np.array(ca.diag(ca.qr_sparse(ca.sparsify(ca.DM(A)))[1])))
     return bool(diagonal.min() > REGULAR * diagonal.max())

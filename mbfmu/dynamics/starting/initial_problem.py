@@ -17,6 +17,7 @@ from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
 from mbfmu.modeling import leaves
+from mbfmu.modeling.names import of
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
@@ -133,7 +134,7 @@ def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
     for path, behaviour in values.behaviours.items():
         for expression, name in behaviour.initial:
             (residuals,) = values.locals(path, [expression])
-            yield from ((value, f"{name} of {path}") for value in elements(residuals))
+            yield from ((value, of(name, path)) for value in elements(residuals))
 
 
 def _impulses(values: Values) -> frozenset[int]:

@@ -16,6 +16,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.names import heading, joined, of
 
 
 @dataclasses.dataclass(frozen=True)
@@ -68,12 +69,12 @@ def _of_components(structure: Structure) -> Iterator[RowFormulas]:
             multipliers = stacked(structure.unknowns.own[Own(path, leaves.Multiplier(name))] for name in c.multipliers)
             if multipliers.numel() != c.velocity.numel():
                 raise ModelError(
-                    f"{path}: constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
+                    f"{heading(path)}constrain({', '.join(c.multipliers)}) has {c.velocity.numel()} rows for "
                     f"{multipliers.numel()} multipliers; give one of each"
                 )
             position = None if c.position is None else structure.local(path, c.position)
             velocity, acceleration = (structure.local(path, part) for part in (c.velocity, c.acceleration))
-            yield RowFormulas(f"{path} {c.name}", position, velocity, acceleration, multipliers)
+            yield RowFormulas(f"{path} {c.name}".strip(), position, velocity, acceleration, multipliers)
 
 
 def _of_relations(structure: Structure) -> Iterator[RowFormulas]:
@@ -82,7 +83,7 @@ def _of_relations(structure: Structure) -> Iterator[RowFormulas]:
             derivative = structure.behaviours[relation.path].derivative
             velocity = derivative(relation.expression)
             parts = (relation.expression, velocity, derivative(velocity))
-            name = f"relation {relation.index + 1} of {relation.path}"
+            name = of(f"relation {relation.index + 1}", relation.path)
             formulas = (structure.local(relation.path, part) for part in parts)
             yield RowFormulas(name, *formulas, multipliers=structure.unknowns.multipliers[relation.key])
 
@@ -95,4 +96,4 @@ def _of_repeated(structure: Structure) -> Iterator[RowFormulas]:
             for order in (0, 1, 2)
         )
         multiplier = structure.unknowns.multipliers[(path, connector)]
-        yield RowFormulas(f"{path}.{connector}", *formulas, multipliers=multiplier)
+        yield RowFormulas(joined(path, connector), *formulas, multipliers=multiplier)

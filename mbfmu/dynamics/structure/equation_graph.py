@@ -94,7 +94,7 @@ class EquationGraph:
         return [[order[i] for i in sorted(found[offsets[k] : offsets[k + 1]])] for k in reversed(range(count))]
 
     def _is_loop(self, part: list[Quantity]) -> bool:
-        return len(part) > 1 or part[0].is_sought and part[0] in self.matched or part[0] in self.formulas[part[0]].needs
+        return len(part) > 1 or (part[0].is_sought and part[0] in self.matched) or part[0] in self.formulas[part[0]].needs
 
     @functools.cached_property
     def blocks(self) -> tuple[Block, ...]:

@@ -22,6 +22,7 @@ from mbfmu.dynamics.structure.elimination import sampled
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import NetworkPort
+from mbfmu.modeling.names import joined
 
 #: A relation between potentials (component, number among its relations), and the unknown that comes with it.
 Link = tuple[str, int]
@@ -56,7 +57,7 @@ class Networks:
                     port = flat.ports[sources[node]]
                     assert isinstance(port, NetworkPort)
                     raise ModelError(
-                        f"{'.'.join(sources[node])} and {path}.{target.connector} determine one "
+                        f"{joined(*sources[node])} and {joined(path, target.connector)} determine one "
                         f"{port.potential_name}; keep one of them, or put a {port.conductor} in between"
                     )
                 sources[node] = (path, target.connector)
@@ -158,7 +159,7 @@ class Networks:
     def names(self, sought: Collection[Unknown]) -> str:
         """Some of the connectors or components that unknowns belong to."""
         keys = [self.flat.members[node][0] for node in sought if isinstance(node, int)]
-        found = [".".join(key) for key in keys] or list(
+        found = [joined(*key) for key in keys] or list(
             dict.fromkeys(unknown[0] for unknown in sought if not isinstance(unknown, int))
         )
         return " and ".join(found[:3])

@@ -21,6 +21,7 @@ from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula
 from mbfmu.modeling.formulas import Quantity as AnyQuantity
+from mbfmu.modeling.names import joined, of
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.structure.structure import Structure
@@ -183,7 +184,7 @@ class FrameMotion(Quantity):
         return structure.supported(structure.topology.support[self.node], self.what)
 
     def name(self, structure: Structure) -> str:
-        return f"{self.what} of {'.'.join(structure.flat.members[self.node][0])}"
+        return of(self.what, joined(*structure.flat.members[self.node][0]))
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return (3, 3) if self.what == "T" else (3, 1)
@@ -279,7 +280,7 @@ class Assigned(Quantity):
         return expression
 
     def name(self, structure: Structure) -> str:
-        return f"{self.path}.{self.target}" + "'" * self.order
+        return joined(self.path, self.target) + "'" * self.order
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         rows, columns = structure.behaviours[self.path].targets[self.target].shape
@@ -300,7 +301,7 @@ class LeafOf(Quantity):
         return self.leaf.formula(structure, self.path)
 
     def name(self, structure: Structure) -> str:
-        return f"{self.path}.{self.leaf}"
+        return joined(self.path, self.leaf)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -433,7 +434,7 @@ class Flow(Quantity):
         return structure.flow_through(self.path, self.connector, self.which)
 
     def name(self, structure: Structure) -> str:
-        return f"{self.path}.{self.connector}.{self.which}"
+        return joined(self.path, f"{self.connector}.{self.which}")
 
 
 # -- what is sought
@@ -451,7 +452,7 @@ class Potential(Quantity):
 
     def name(self, structure: Structure) -> str:
         port = structure.network_port(self.node)
-        return f"{port.potential_name} of {'.'.join(structure.flat.members[self.node][0])}"
+        return of(port.potential_name, joined(*structure.flat.members[self.node][0]))
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
@@ -472,7 +473,7 @@ class LinkOf(Quantity):
         return structure.local(self.path, structure.behaviours[self.path].relations[self.index])
 
     def name(self, structure: Structure) -> str:
-        return f"{self.path}.{structure.behaviours[self.path].network[self.index].name}"
+        return joined(self.path, structure.behaviours[self.path].network[self.index].name)
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
@@ -493,7 +494,7 @@ class ImpliedSignal(Quantity):
         return structure.local(self.own.path, structure.behaviours[self.own.path].conditions[self.own.leaf.index])
 
     def name(self, structure: Structure) -> str:
-        return f"the signal of condition {self.own.leaf.index + 1} of {self.own.path}"  # type: ignore[attr-defined]
+        return of(f"the signal of condition {self.own.leaf.index + 1}", self.own.path)  # type: ignore[attr-defined]
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1

@@ -49,6 +49,7 @@ from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.names import joined, of
 
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
 _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
@@ -125,8 +126,8 @@ class Structure:
     def node_name(self, node: ScalarNode) -> str:
         """What messages call a scalar node."""
         if isinstance(node, CoordinateNode):
-            return f"{node.path}.{node.name}"
-        return ".".join(self.flat.members[node.number][0])
+            return joined(node.path, node.name)
+        return joined(*self.flat.members[node.number][0])
 
     def nominal(self, path: str, name: str) -> float:
         """Nominal value of a declared variable; 1 where there is none."""
@@ -259,7 +260,7 @@ class Structure:
         """A declared variable of a component (a column), or its time derivative of some order."""
         behaviour = self.behaviours.get(path)
         if behaviour is None:
-            raise ModelError(f"{path}.{name}: {path} has no equations that could give it a value")
+            raise ModelError(f"{joined(path, name)}: nothing has equations that could give it a value")
         component = behaviour.component
         declared = component.declarations.get(name)
         declared = declared if isinstance(declared, Variable) and declared.enabled(component) else None
@@ -288,7 +289,7 @@ class Structure:
             if (key, index) in self.inputs.signals:
                 if order:
                     raise ModelError(
-                        f"{'.'.join(filter(None, key))}: the equations need the derivative of an FMU input; connect a "
+                        f"{joined(*key)}: the equations need the derivative of an FMU input; connect a "
                         "signal with a derivative, or feed the input through a filter block"
                     )
                 return Formula.of(InputOf(self.inputs.signals[(key, index)].name()))
@@ -302,7 +303,7 @@ class Structure:
 
     def _open(self, key: tuple[str, str]) -> ModelError:
         """The error of an input signal that nothing feeds, or that is fed in part."""
-        label, size = ".".join(key), self.flat.ports[key].size(self.flat.components[key[0]])
+        label, size = joined(*key), self.flat.ports[key].size(self.flat.components[key[0]])
         fed = {k for k in range(size) if (key, k) in self.flat.sources or (key, k) in self.inputs.signals}
         missing = [f"{label}[{k + 1}]" for k in range(size) if k not in fed]
         if fed:
@@ -589,7 +590,7 @@ class Structure:
         implied = [quantity.own for quantity in block if isinstance(quantity, ImpliedSignal)]
         if implied:
             return (
-                f"condition {implied[0].leaf.index + 1} of {implied[0].path}: with these parameters the signal has no "  # type: ignore[attr-defined]
+                f"{of(f'condition {implied[0].leaf.index + 1}', implied[0].path)}: with these parameters the signal has no "  # type: ignore[attr-defined]
                 "effect on it at once; leave out what is 0, such as a direct part of a block"
             )
         names = dict.fromkeys(quantity.name(self) for quantity in block)

@@ -9,6 +9,7 @@ spring, say, ties to a node that is known moves relative to that node.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Literal
@@ -23,6 +24,7 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Flange, Frame
+from mbfmu.modeling.names import joined, of
 
 GROUND = -1
 #: Strength of Modelica's stateSelect.
@@ -182,8 +184,9 @@ class Topology:
     def report(self) -> list[str]:
         """What was decided about edges and relations."""
         lines = [_describe(edge) for edge in self.edges if edge.role != "tree" or edge.reversed]
-        lines += [f"{path}.{leaf}: bound by a condition" for path, leaf in sorted(self.bound, key=str)]
-        return lines + [f"relation {index + 1} of {path}: kept as a constraint" for path, index in sorted(self.kept)]
+        lines += [f"{joined(path, leaf)}: bound by a condition" for path, leaf in sorted(self.bound, key=str)]
+        kept = [of(f"relation {index + 1}", path) for path, index in sorted(self.kept)]
+        return lines + [f"{name}: kept as a constraint" for name in kept]
 
 
 def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
@@ -303,7 +306,7 @@ class _FrameGraph:
         if loose:
             path, connector = self._flat.members[loose[0]][0]
             raise ModelError(
-                f"{path}.{connector}: nothing holds this frame, and no Body is attached to it that could move "
+                f"{joined(path, connector)}: nothing holds this frame, and no Body is attached to it that could move "
                 "freely; connect it to the World, a joint or a Body"
             )
         order = _directed(self._tree)
@@ -374,6 +377,34 @@ def _directed(tree: list[Edge]) -> tuple[Edge, ...]:
     return tuple(order)
 
 
+class _Pending:
+    """Relations that have not said where a node's position comes from, in turns over their list."""
+
+    def __init__(self, relations: list[Relation], known: Collection[ScalarNode]) -> None:
+        self._relations = relations
+        self._unknown = [{node for node in relation.nodes if node not in known} for relation in relations]
+        self._of: dict[ScalarNode, list[int]] = {}
+        for i, nodes in enumerate(self._unknown):
+            for node in nodes:
+                self._of.setdefault(node, []).append(i)
+        self._ready = [i for i, nodes in enumerate(self._unknown) if len(nodes) <= 1]
+
+    def know(self, node: ScalarNode) -> None:
+        """Take note that a node's position is known."""
+        for i in self._of.get(node, ()):
+            self._unknown[i].discard(node)
+            if len(self._unknown[i]) == 1:
+                bisect.insort(self._ready, i)
+
+    def solvable(self) -> Iterator[tuple[Relation, ScalarNode | None]]:
+        """Relations with at most one unknown node, and that node, each once; what becomes known meanwhile counts."""
+        last = -1
+        while self._ready:
+            place = bisect.bisect_right(self._ready, last) % len(self._ready)
+            last = self._ready.pop(place)
+            yield self._relations[last], next(iter(self._unknown[last]), None)
+
+
 def _scalar_graph(
     flat: Flat, behaviours: Mapping[str, Behaviour], kept: frozenset[RelationKey], absolute: frozenset[str]
 ) -> dict[str, Any]:
@@ -410,44 +441,39 @@ def _scalar_graph(
             node = FlangeNode(flat.nodes[("", name)])
             if node in prescribed:
                 raise ModelError(
-                    f"{name}: this flange takes its motion from outside, but {'.'.join(prescribed[node])} "
+                    f"{name}: this flange takes its motion from outside, but {joined(*prescribed[node])} "
                     "prescribes it already; expose it with motion=False"
                 )
             prescribed[node] = ("", name)
     source: dict[ScalarNode, Literal["coordinate", "relation", "prescribed"]] = dict.fromkeys(prescribed, "prescribed")
     independent: list[ScalarNode] = []
     solves: dict[RelationKey, ScalarNode] = {}
-    pending = [relation for relation in relations if relation.key not in kept]
+    pending = _Pending([relation for relation in relations if relation.key not in kept], source)
     order = sorted(nodes, key=lambda n: nodes[n], reverse=True)
     ties = sorted(_ties(flat, behaviours, absolute), key=lambda tie: tie.rank, reverse=True)
     relative: dict[ScalarNode, Relative] = {}
     smooth = _Smooth(flat, behaviours, prescribed)
-    while True:
-        progress = True
-        while progress:
-            progress = False
-            for relation in list(pending):
-                unknown = [n for n in relation.nodes if n not in source]
-                if len(unknown) > 1:
-                    continue
-                pending.remove(relation)
-                progress = True
-                if unknown:
-                    solves[relation.key] = unknown[0]
-                    source[unknown[0]] = "relation"
-                    smooth.follow(unknown[0], relation)
-        choice = next((n for n in order if n not in source), None)
-        if choice is None:
-            break
-        is_of_joint = isinstance(choice, CoordinateNode) and behaviours[choice.path].motion is not None
-        for tie in ties if not is_of_joint else ():
-            known = tie.from_known(source)
-            if tie.rank > nodes[choice] and known is not None and smooth.is_smooth(known[0]):
-                reference, choice, sign = known
-                relative[choice] = Relative(tie.path, tie.name, reference, sign)
+    for strongest in order:
+        while True:  # relative coordinates come before the strongest node that is left
+            for relation, unknown in pending.solvable():
+                if unknown is not None:
+                    solves[relation.key] = unknown
+                    source[unknown] = "relation"
+                    pending.know(unknown)
+                    smooth.follow(unknown, relation)
+            if strongest in source:
                 break
-        source[choice] = "coordinate"
-        independent.append(choice)
+            choice = strongest
+            is_of_joint = isinstance(choice, CoordinateNode) and behaviours[choice.path].motion is not None
+            for tie in ties if not is_of_joint else ():
+                known = tie.from_known(source)
+                if tie.rank > nodes[choice] and known is not None and smooth.is_smooth(known[0]):
+                    reference, choice, sign = known
+                    relative[choice] = Relative(tie.path, tie.name, reference, sign)
+                    break
+            source[choice] = "coordinate"
+            pending.know(choice)
+            independent.append(choice)
     position = {n: i for i, n in enumerate(nodes)}
     decided = tuple(dataclasses.replace(relation, solves=solves.get(relation.key)) for relation in relations)
     return {

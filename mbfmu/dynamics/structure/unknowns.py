@@ -14,6 +14,7 @@ from mbfmu.dynamics.reading.equation_context import hashes as hashes
 from mbfmu.dynamics.reading.flatten import ConnectorKey
 from mbfmu.dynamics.structure.topology import CoordinateNode, Edge, RelationKey, ScalarNode, Topology
 from mbfmu.modeling import leaves
+from mbfmu.modeling.names import joined
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,7 +25,7 @@ class Own:
     leaf: leaves.Leaf
 
     def __str__(self) -> str:
-        return f"{self.path}.{self.leaf}"
+        return joined(self.path, self.leaf)
 
 
 #: What an entry of q, v and a belongs to: a node of the scalar graph, or a quaternion or speeds of a component.
@@ -182,8 +183,8 @@ def which_depend(column: ca.SX, on: ca.SX) -> list[int]:
 def _node_name(topology: Topology, node: ScalarNode) -> str:
     relative = topology.relative.get(node)
     if relative is not None:
-        return f"{relative.path}.{relative.name}"
+        return joined(relative.path, relative.name)
     if isinstance(node, CoordinateNode):
-        return f"{node.path}.{node.name}" + (f"[{node.index + 1}]" if node.index else "")
+        return joined(node.path, node.name) + (f"[{node.index + 1}]" if node.index else "")
     path, name = topology.flat.members[node.number][0]
-    return f"{path}.{name}"
+    return joined(path, name)

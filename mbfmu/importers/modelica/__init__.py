@@ -17,7 +17,7 @@ from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.importers.modelica import library
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.classes import Classes, Found
-from mbfmu.importers.modelica.evaluate import Environment, evaluate
+from mbfmu.importers.modelica.evaluate import NESTED, Environment, evaluate
 from mbfmu.importers.modelica.model import Model
 from mbfmu.importers.modelica.modifiers import MissingClass, has_place
 from mbfmu.importers.modelica.packages import Node
@@ -53,7 +53,7 @@ def load(path: pathlib.Path | str, *, class_name: str | None = None) -> Assembly
         node = _chosen(classes, class_name)
         return _assembled(classes, node)
     except RecursionError:
-        raise ModelError(f"{path}: definitions refer to each other without end; break the circle") from None
+        raise ModelError(f"{path}: {NESTED}") from None
     finally:
         sys.setrecursionlimit(limit)
 
@@ -64,14 +64,16 @@ def _chosen(classes: Classes, class_name: str | None) -> Node:
     names = {".".join(m.full): m for m in models}
     if class_name is not None:
         for scope in (classes.scope, *classes.tops, classes.root):
-            found = classes.find(tuple(class_name.split(".")), scope)
-            node = found.node if found is not None else None
-            if node is not None and node.definition is not None and node.definition.kind in _MODELS:
-                _refuse_partial(node)
-                return node
-        raise ModelError(
-            f"{classes.path}: has no model {class_name}; {near(class_name, names, 'the file') if names else ''}"
-        )
+            found = classes.text_of(tuple(class_name.split(".")), scope)
+            definition = found.node.definition if found is not None and found.node is not None else None
+            if found is None or found.node is None or definition is None:
+                continue
+            if definition.kind not in _MODELS:
+                raise ModelError(f"{classes.path}: {class_name} is a {definition.kind}; give a model or block")
+            _refuse_partial(found.node)
+            return found.node
+        hint = near(class_name, names, "the file") if names else "it has no model or block that is not partial"
+        raise ModelError(f"{classes.path}: has no model {class_name or repr(class_name)}; {hint}")
     if not models:
         partial = next((t for t in classes.tops if t.definition is not None), None)
         if partial is not None and partial.definition is not None and partial.definition.kind in ("model", "block"):

@@ -107,12 +107,17 @@ class Classes:
 
     def find(self, names: Name, scope: Node, absolute: bool = False) -> Found | None:
         """What a name means in a scope: None where its first part is unknown, or a part of it in the user's classes."""
+        found = self.text_of(names, scope, absolute)
+        return library.normalised(found) if found is not None else None
+
+    def text_of(self, names: Name, scope: Node, absolute: bool = False) -> Found | None:
+        """The same, but a class of the library keeps the text that lies beside the file: who asks means that file."""
         found = self._first(names[0], scope) if not absolute else self._top(names[0])
         for name in names[1:]:
             if found is None:
                 return None
             found = self.member(found, name)
-        return library.normalised(found) if found is not None else None
+        return found
 
     def _first(self, name: str, scope: Node) -> Found | None:
         level: Node | None = scope

@@ -11,6 +11,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from mbfmu.importers.modelica.making import Model
     from mbfmu.importers.modelica.modifiers import Layer
 
+#: Smaller parts of a sum are what rounding leaves.
+_NOTABLE = 1e-9
 #: An unknown scalar: ("variable", name), ("rate", name) or ("flow", connector, quantity), and the element's place.
 Unknown = tuple[tuple[str, ...], int]
 
@@ -353,6 +356,9 @@ class Equations:
                 for child in (node.expression,)
                 for u in self._unknowns(child, env.with_locals(**dict.fromkeys(names)))
             }
+        if isinstance(node, s.Operation):
+            first, links = node.chain()
+            return self._unknowns(first, env) | self._below([link.operands[1:] for link in links], env)
         for field in dataclasses.fields(node):
             if not (isinstance(node, s.Call) and field.name == "function"):
                 found |= self._below(getattr(node, field.name), env)
@@ -496,6 +502,7 @@ class Equations:
         for (key, k), guess in zip(unknowns, guesses, strict=True):
             self.known[key][k] = guess
         rows: list[Any] = []
+        sizes: list[int] = []
         done = False
         try:
             for e in statements:
@@ -503,11 +510,14 @@ class Equations:
                 if len(left) != len(right):
                     raise fault(e.left.at, f"{e.text}: {len(left)} elements on one side, {len(right)} on the other")
                 rows += [ca.SX(_number(a, e) - _number(b, e)) for a, b in zip(left, right, strict=True)]
+                sizes.append(len(left))
             if len(rows) == len(unknowns):
                 residual, x = ca.vertcat(*rows), ca.vertcat(*guesses)
                 slope = ca.jacobian(residual, x)
                 if not ca.depends_on(slope, x) and ca.sprank(slope) == len(unknowns):
-                    solution = ca.solve(slope, -ca.substitute(residual, x, ca.SX.zeros(len(guesses))))
+                    rest = ca.substitute(residual, x, ca.SX.zeros(len(guesses)))
+                    self._refuse_singular(statements, sizes, unknowns, slope, rest)
+                    solution = ca.solve(slope, -rest)
                     for k, (key, place) in enumerate(unknowns):
                         self.known[key][place] = ca.simplify(solution[k]) if len(unknowns) == 1 else solution[k]
                     done = True
@@ -517,6 +527,49 @@ class Equations:
                 for key, place in unknowns:
                     self.known[key][place] = None
         return done
+
+    def _refuse_singular(
+        self, statements: list[Statement], sizes: list[int], unknowns: list[Unknown], slope: ca.SX, rest: ca.SX
+    ) -> None:
+        """Refuse equations `slope x + rest = 0` of which some follow from others, or contradict them.
+
+        Parameters have their default values here; all else that the equations read has any.
+
+        Raises:
+            ModelError: they have no solution, or many.
+        """
+        A, b = self._sampled(slope, rest, statements[0].left.at)
+        combination = values.dependence(A)
+        if combination is None:
+            return
+        involved = np.abs(combination) > _NOTABLE * np.abs(combination).max()
+        owners = np.repeat(np.arange(len(statements)), sizes)
+        found = [statements[k] for k in dict.fromkeys(owners[involved])]
+        touched = np.flatnonzero(np.any(A[involved] != 0, axis=0))
+        names = sorted({_name(unknowns[j]) for j in (touched if touched.size else range(len(unknowns)))})
+        shown = " and ".join(f"`{e.text}`" for e in found[:4]) + (" and others" if len(found) > 4 else "")
+        terms = combination * b.ravel()
+        if len(found) == 1:
+            said = f"is no condition on {', '.join(names[:6])}, whose factor is 0; write another equation"
+        elif abs(terms.sum()) > _NOTABLE * np.abs(terms).sum():
+            said = f"contradict each other, whatever {', '.join(names[:6])} are; correct one of them"
+        else:
+            said = f"say the same of {', '.join(names[:6])}; write another equation in place of one of them"
+        raise fault(found[0].left.at, f"{shown} {said}")
+
+    def _sampled(self, slope: ca.SX, rest: ca.SX, at: s.Place) -> tuple[np.ndarray, np.ndarray]:
+        """Both matrices at the default values of parameters, and at some values of what else they depend on."""
+        symbols = ca.symvar(ca.veccat(slope, rest))
+        numbers = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
+        for k, symbol in enumerate(symbols):
+            if self.model.session.is_parameter(symbol):
+                try:
+                    numbers[k] = self.model.session.numbers(symbol, at, mark=False)
+                except ModelError:  # found by initialisation
+                    continue
+        function = ca.Function("sample", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(slope), ca.densify(rest)])
+        A, b = function(ca.DM(numbers))
+        return np.array(A), np.array(b)
 
     def _may_fit(self, statement: Statement, unknowns: int) -> bool:
         """False where an equation has surely fewer rows than unknowns; evaluating it would make events for nothing."""

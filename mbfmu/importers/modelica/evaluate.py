@@ -78,21 +78,35 @@ def evaluate(node: s.Node, env: Environment) -> Any:
         raise fault(node.at, f"`{s.text(node)}` is no expression that can stand here")
     try:
         return method(node, env)
-    except Wrong as error:
-        raise fault(node.at, f"{s.text(node)}: {error}") from error
-    except (
-        TypeError,
-        ValueError,
-        IndexError,
-        ZeroDivisionError,
-        OverflowError,
-        RuntimeError,
-        NotImplementedError,
-    ) as error:
-        if isinstance(error, RecursionError):
-            raise fault(node.at, "these expressions refer to each other without end; break the circle") from None
-        said = str(error).splitlines()[0] if str(error) else repr(error)
-        raise fault(node.at, f"{s.text(node)}: cannot be evaluated ({said})") from error
+    except _FAILURES as error:
+        raise _failure(error, node) from error
+
+
+#: What values that do not fit make of an operation.
+_FAILURES = (
+    Wrong,
+    TypeError,
+    ValueError,
+    IndexError,
+    ZeroDivisionError,
+    OverflowError,
+    RuntimeError,
+    NotImplementedError,
+)
+
+
+#: What is said where Python's own recursion ends.
+NESTED = "is nested too deeply, or refers to itself without end; take it apart, or break the circle"
+
+
+def _failure(error: Exception, node: s.Node) -> ModelError:
+    """What an exception says of an expression."""
+    if isinstance(error, Wrong):
+        return fault(node.at, f"{s.text(node)}: {error}")
+    if isinstance(error, RecursionError):
+        return fault(node.at, f"what stands here {NESTED}")
+    said = str(error).splitlines()[0] if str(error) else repr(error)
+    return fault(node.at, f"{s.text(node)}: cannot be evaluated ({said})")
 
 
 def truth(node: s.Node, env: Environment) -> bool:
@@ -111,7 +125,11 @@ def condition(node: s.Node, env: Environment) -> Any:
     Raises:
         ModelError: it is a number, whose sign or size says nothing.
     """
-    value = evaluate(node, env)
+    return _checked(evaluate(node, env), node, env)
+
+
+def _checked(value: Any, node: s.Node, env: Environment) -> Any:
+    """The value of a condition, which is no number."""
     for element in values.flat(value):
         if is_symbolic(element) and not _is_truth(element, env):
             raise fault(node.at, f"{s.text(node)}: is a number; a condition is true or false, such as x > 0")
@@ -232,14 +250,26 @@ def _end(node: s.EndIndex, env: Environment) -> Any:
 
 
 def _conditional(node: s.Conditional, env: Environment) -> Any:
-    (decides, then), *rest = node.branches
-    otherwise = dataclasses.replace(node, branches=tuple(rest)) if rest else node.otherwise
-    value = condition(decides, env)
-    if isinstance(value, bool):
-        return evaluate(then if value else otherwise, env)
-    if not is_symbolic(value):
-        raise Wrong(f"the condition is {values.describe(value)}; it must be true or false")
-    return choose(value, evaluate(then, env), evaluate(otherwise, env))
+    """The first branch whose condition is true; where conditions change, a choice between what is left."""
+    chosen: list[tuple[Any, Any]] = []
+    branches, otherwise = list(node.branches), node.otherwise
+    while isinstance(otherwise, s.Conditional):
+        branches += otherwise.branches
+        otherwise = otherwise.otherwise
+    for decides, then in branches:
+        value = condition(decides, env)
+        if value is True:
+            otherwise = then
+            break
+        if value is False:
+            continue
+        if not is_symbolic(value):
+            raise Wrong(f"the condition is {values.describe(value)}; it must be true or false")
+        chosen.append((value, evaluate(then, env)))
+    result = evaluate(otherwise, env)
+    for value, then in reversed(chosen):
+        result = choose(value, then, result)
+    return result
 
 
 def choose(condition: Any, then: Any, otherwise: Any) -> Any:
@@ -265,12 +295,25 @@ def choose(condition: Any, then: Any, otherwise: Any) -> Any:
 
 
 def _operation(node: s.Operation, env: Environment) -> Any:
+    first, links = node.chain()
+    value = evaluate(first, env)
+    for link in links:
+        env.session.tick(link.at)
+        try:
+            value = _applied(link, value, env)
+        except _FAILURES as error:
+            raise _failure(error, link) from error
+    return value
+
+
+def _applied(node: s.Operation, first: Any, env: Environment) -> Any:
+    """Value of an operation whose first operand has this one."""
     sign, operands = node.operator, node.operands
     if sign in ("and", "or"):
-        return _logical(sign, condition(operands[0], env), operands[1], env)
+        return _logical(sign, _checked(first, operands[0], env), operands[1], env)
     if sign == "not":
-        return values.elementwise(_negation, condition(operands[0], env))
-    parts = [evaluate(o, env) for o in operands]
+        return values.elementwise(_negation, _checked(first, operands[0], env))
+    parts = [first, *(evaluate(o, env) for o in operands[1:])]
     if len(parts) == 1:
         return values.elementwise(_plus_sign, parts[0]) if sign in ("+", ".+") else values.negate(parts[0])
     if sign in _RELATIONS:

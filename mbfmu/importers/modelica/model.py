@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -974,7 +975,10 @@ class Model(Instance):
         self.given.append((name, node, env, layer))
 
     def _fix_starts(self) -> None:
-        """Initial equations that give a part's variable a value: its start value, fixed."""
+        """Initial equations that give a part's variable a value: its start value, fixed.
+
+        Where another one fixes it already, be it a modifier or an equation, this one stays an equation beside it.
+        """
         self.left_initial: list[tuple[s.Node, Environment]] = []
         for equation, env in self.active(self.content.initial):
             if not self._fix_start(equation, env):
@@ -990,15 +994,43 @@ class Model(Instance):
                 continue
             try:
                 owner = resolve(dataclasses.replace(side, parts=side.parts[:-1]), env)
-                value = evaluate(other, env)
+                value = casadi(evaluate(other, env))
             except ModelError:
                 continue
             name = side.names[-1]
-            if isinstance(owner, Component) and isinstance(owner.declarations.get(name), Variable):
-                with located(equation.at):
-                    owner.modify(**{name: Start(casadi(value), fixed=True)})
-                return True
+            if not (isinstance(owner, Component) and isinstance(owner.declarations.get(name), Variable)):
+                continue
+            if np.any(owner.is_fixed(name)):
+                self._refuse_other_start(owner, name, value, equation)
+                return False
+            with located(equation.at):
+                owner.modify(**{name: Start(value, fixed=True)})
+            return True
         return False
+
+    def _refuse_other_start(self, owner: Component, name: str, value: Any, equation: s.Node) -> None:
+        """Refuse a value for a variable that starts with another one; what is known at the start of a run only stays.
+
+        Raises:
+            ModelError: both are numbers, or parameters with these values, and differ.
+        """
+        session, (start, fixed, _) = self.session, owner.start(name)
+        session.register(owner)
+        try:
+            wanted, present = (
+                np.ravel(session.numbers(array(v), equation.at, mark=False)).astype(float)
+                for v in (value, 0.0 if start is None else start)
+            )
+        except ModelError:
+            return
+        for i, (a, b, is_fixed) in enumerate(np.broadcast(wanted, present, np.ravel(fixed))):
+            if is_fixed and not math.isclose(a, b, rel_tol=1e-9, abs_tol=1e-12):
+                element = f"[{i + 1}]" if max(wanted.size, present.size) > 1 else ""
+                raise fault(
+                    equation.at,
+                    f"`{s.text(equation)}`: {owner.where}.{name}{element} starts with {b:g} already, which is fixed; "
+                    "keep one of both, or let the start value be a guess (fixed=false)",
+                )
 
 
 def component_class(

@@ -21,6 +21,11 @@ _WORDS = {"SEMICOLON": ";", "RPAR": ")", "RSQB": "]", "RBRACE": "}", "EQUAL": "=
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 #: Deeper nesting than this is no model; Python's own recursion ends soon after.
 _DEEPEST = 100
+#: Brackets, and what may hold some that are none: texts, quoted names and comments.
+_BRACKETS = re.compile(
+    r"""[()\[\]{}]|"[^"\\]*+(?:\\.[^"\\]*+)*+"?|'[^'\\]*+(?:\\.[^'\\]*+)*+'?|//[^\n]*+|/\*.*?(?:\*/|\Z)""",
+    re.DOTALL,
+)
 
 
 @functools.cache
@@ -76,15 +81,14 @@ def parse(text: str, path: pathlib.Path) -> s.File:
 
 
 def _refuse_depth(text: str, path: pathlib.Path) -> None:
-    depth, line = 0, 1
-    for character in text:
-        if character == "\n":
-            line += 1
-        elif character in "([{":
+    depth = 0
+    for found in _BRACKETS.finditer(text):
+        if found[0] in ("(", "[", "{"):
             depth += 1
             if depth > _DEEPEST:
+                line = text.count("\n", 0, found.start()) + 1
                 raise fault(Place(path, line), f"more than {_DEEPEST} brackets are open; close them")
-        elif character in ")]}":
+        elif found[0] in (")", "]", "}"):
             depth = max(depth - 1, 0)
 
 
@@ -122,7 +126,7 @@ def _present(items: Any) -> tuple[Any, ...]:
 
 
 @lark.v_args(meta=True)
-class _Reader(lark.Transformer[Any, Any]):
+class _Reader(lark.visitors.Transformer_NonRecursive[Any, Any]):
     """Lark's tree -> the nodes of `syntax`, from the leaves upwards. Methods are named after rules of the grammar."""
 
     def __init__(self, path: pathlib.Path) -> None:

@@ -32,21 +32,15 @@ class Node:
     at: Place
 
     def walk(self) -> Iterator[Node]:
-        """This node and all below it."""
-        yield self
-        for field in dataclasses.fields(self):
-            yield from _walk(getattr(self, field.name))
-
-
-def _walk(value: Any) -> Iterator[Node]:
-    if isinstance(value, Node):
-        yield from value.walk()
-    elif isinstance(value, tuple | list):
-        for item in value:
-            yield from _walk(item)
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _walk(item)
+        """This node and all below it, in the order of the text; sums of any length have no recursion."""
+        waiting: list[Any] = [self]
+        while waiting:
+            value = waiting.pop()
+            if isinstance(value, Node):
+                yield value
+                waiting += [getattr(value, field.name) for field in reversed(dataclasses.fields(value))]
+            elif isinstance(value, tuple | list) and not isinstance(value, Place):
+                waiting += reversed(value)
 
 
 # -- expressions
@@ -100,6 +94,17 @@ class Operation(Node):
 
     operator: str
     operands: tuple[Node, ...]
+
+    def chain(self) -> tuple[Node, list[Operation]]:
+        """`((a + b) - c) * d`: what stands first (a), and the operations, innermost first, that each take the former.
+
+        A sum of many terms is as deep as it is long: whoever follows the chain needs no recursion for it.
+        """
+        links, first = [self], self.operands[0]
+        while isinstance(first, Operation):
+            links.append(first)
+            first = first.operands[0]
+        return first, links[::-1]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -306,6 +311,10 @@ class Jump(Node):
     word: str
 
 
+#: So many operations in a row are shown in a text.
+_SHOWN = 20
+
+
 def text(node: Node | None) -> str:
     """A node as Modelica text, short, for messages."""
     if isinstance(node, Literal):
@@ -318,15 +327,7 @@ def text(node: Node | None) -> str:
         inner = [*map(text, node.arguments), *(f"{k}={text(v)}" for k, v in node.named)]
         return f"{node.function}({', '.join(inner)})"
     if isinstance(node, Operation):
-        if len(node.operands) == 1:
-            return (
-                f"{node.operator} {text(node.operands[0])}"
-                if node.operator == "not"
-                else (f"{node.operator}{text(node.operands[0])}")
-            )
-        return f" {node.operator} ".join(
-            f"({text(o)})" if isinstance(o, Operation | Conditional) else text(o) for o in node.operands
-        )
+        return _chain_text(node)
     if isinstance(node, Conditional):
         chain = " elseif ".join(f"{text(c)} then {text(v)}" for c, v in node.branches)
         return f"if {chain} else {text(node.otherwise)}"
@@ -348,3 +349,23 @@ def text(node: Node | None) -> str:
     if isinstance(node, CallEquation):
         return text(node.call)
     return ":" if isinstance(node, Colon) else type(node).__name__.lower()
+
+
+def _chain_text(node: Operation) -> str:
+    first, links = node.chain()
+    hidden = len(links) - _SHOWN
+    found = _operand(first) if hidden <= 0 else "..."
+    for k, link in enumerate(links):
+        if k < hidden:
+            continue
+        if k and found != "...":
+            found = f"({found})"
+        if len(link.operands) == 1:
+            found = f"not {found}" if link.operator == "not" else f"{link.operator}{found}"
+        else:
+            found = f" {link.operator} ".join((found, *map(_operand, link.operands[1:])))
+    return found
+
+
+def _operand(node: Node) -> str:
+    return f"({text(node)})" if isinstance(node, Operation | Conditional) else text(node)

@@ -23,6 +23,8 @@ from mbfmu.importers.modelica.library import Enumeration
 
 #: Arrays with more elements are refused: they are mistakes, or no mechanism.
 LARGEST = 1_000_000
+#: Rows of a matrix depend on each other where its smallest singular value is below this part of the greatest one.
+_SINGULAR = 1e-12
 
 
 class Wrong(Exception):
@@ -561,7 +563,28 @@ _FRAMES = {
 }
 
 
+def dependence(matrix: np.ndarray) -> np.ndarray | None:
+    """A combination of the rows of a square matrix that is zero, to rounding; None where they are independent."""
+    if not matrix.size or not np.all(np.isfinite(matrix)):
+        return None
+    sizes = np.abs(matrix).max(axis=1, keepdims=True)
+    scaled = matrix / np.where(sizes > 0, sizes, 1)
+    columns = np.abs(scaled).max(axis=0, keepdims=True)
+    left, singular, _ = np.linalg.svd(scaled / np.where(columns > 0, columns, 1))
+    return left[:, -1] / np.where(sizes > 0, sizes, 1).ravel() if singular[-1] <= _SINGULAR * singular[0] else None
+
+
+def _refuse_dependent(a: Any) -> None:
+    matrix = ca.densify(ca.SX(casadi(a)))
+    symbols = ca.symvar(matrix)
+    some = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
+    at = ca.Function("sample", [ca.vertcat(ca.SX(0, 1), *symbols)], [matrix])(ca.DM(some))
+    if matrix.is_square() and dependence(np.array(at)) is not None:
+        raise Wrong("the linear equations cannot be solved: rows of their matrix depend on each other")
+
+
 def _solve(a: Any, b: Any) -> Any:
+    _refuse_dependent(a)
     if any(map(is_symbolic, flat(a) + flat(b))):
         return array(ca.solve(ca.SX(casadi(a)), ca.SX(casadi(b))))
     try:
@@ -572,6 +595,7 @@ def _solve(a: Any, b: Any) -> Any:
 
 def _inverse(a: Any) -> Any:
     if any(map(is_symbolic, flat(a))):
+        _refuse_dependent(a)
         return array(ca.inv(ca.SX(casadi(a))))
     return _solve(a, identity(len(a)))
 
