@@ -26,7 +26,9 @@ from mbfmu.dynamics.sweeps import Sweeps
 from mbfmu.dynamics.unknowns import elements, stacked
 from mbfmu.dynamics.updates import Updates
 from mbfmu.dynamics.vectors import Vectors
+from mbfmu.errors import InitializationError
 from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.declarations import Coordinate
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.run import Run
 
@@ -90,7 +92,17 @@ class Assembled:
             rates=ca.SX.zeros(vectors.x.numel()),
             outputs=ca.SX(0, 1),
         )
-        choice, start, is_singular = chosen_rows(record)
+        try:
+            choice, start, is_singular = chosen_rows(record)
+        except InitializationError as error:
+            driven = _driven(sweeps, vectors, parameters)
+            if not driven or _follows(record):
+                raise
+            facts = str(error).split("; ")[0]
+            raise InitializationError(
+                f"{facts}; the loop of {', '.join(driven)} has no freedom to follow what is prescribed there: leave "
+                "out the drive, or give the loop a joint more"
+            ) from None
         found = zip(positions, start[: len(positions)], strict=True)
         guesses = [(s, float(value)) for s, value in found if (o := starts.owner_of(s)) is None or not o.fixed]
         starts, parameters = starts.move(parameters, guesses)
@@ -100,6 +112,45 @@ class Assembled:
         """Where branches cross, and which rows are redundant."""
         crossing = ["branches of motion cross at the start: the guesses of speeds choose one"]
         return [*(crossing if self.is_singular else []), *self.constraints.report()]
+
+
+def _driven(sweeps: Sweeps, vectors: Vectors, parameters: Parameters) -> list[str]:
+    """Joints in loops whose coordinates something prescribes, by name."""
+    found = []
+    for path, behaviour in sweeps.behaviours.items():
+        if behaviour.motion is None:
+            continue
+        for name, declaration in behaviour.component.variables().items():
+            if isinstance(declaration, Coordinate) and declaration.leaf(behaviour.component) is not None:
+                (value,) = parameters.resolve([sweeps.variable(path, name)])
+                if not ca.depends_on(value, vectors.q):
+                    found.append(f"{path}.{name}")
+    return found
+
+
+def _follows(equations: Equations) -> bool:
+    """Can the speeds meet all constraints at some position near the guesses, whether these are closed there or not?
+
+    What moves as prescribed asks for speeds of the others; where a loop has a freedom for it, they exist at all but
+    singular positions.
+    """
+    nq, nv = equations.nq, equations.nv
+    p = equations.vector("parameters")
+    P = ca.vertcat(p, equations.functions["derived"](p))
+    point = (equations.vector("inputs"), P, np.zeros(equations.nm + equations.nheld))
+    begin = np.array(equations.functions["guess"](P)).ravel()[: equations.nx]
+    random = np.random.default_rng(0)
+    for _ in range(SAMPLES):
+        x = begin.copy()
+        x[:nq] += 0.1 * random.normal(size=nq)
+        x[nq : nq + nv] = 0.0
+        time = equations.start_time + random.random()
+        _, speed, G = (np.array(r) for r in equations.functions["constraints"](time, x, *point))
+        speed = speed.ravel()
+        v = np.linalg.lstsq(G, -speed, rcond=1e-9)[0]
+        if np.linalg.norm(G @ v + speed) <= 1e-6 * np.linalg.norm(speed):
+            return True
+    return False
 
 
 def _follow_hints(
