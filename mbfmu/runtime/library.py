@@ -112,6 +112,8 @@ class Model:
     def __init__(self, library: Library, descriptor: bytes) -> None:
         wrong = ctypes.c_char_p()
         self.library = library
+        #: Names of start values that were chosen and of which the user knows: it is said once a model.
+        self.told: set[str] = set()
         self.handle = library.load(descriptor, len(descriptor), ctypes.byref(wrong))
         if not self.handle:
             raise RuntimeLibraryError(f"the model's descriptor is refused: {(wrong.value or b'').decode()}")

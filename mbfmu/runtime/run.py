@@ -32,6 +32,8 @@ _MOST_VALUES = 2**29
 
 #: A run returns to Python so often for interrupts, and where its progress is shown.
 _CHUNKS, _CHUNKS_SHOWN = 10, 50
+#: Start values that were chosen: how many a message lists, and what of them rounding leaves of 0.
+_MOST_SHOWN, _ROUNDING = 6, 1e-12
 
 _STORES = {store: number for number, store in enumerate(STORES)}
 
@@ -134,7 +136,8 @@ class Run:
         Asked right after initialisation, `finish_initialisation`.
         """
         names = self.equations.unknown_names
-        return {names[i]: value for i, value in self.instance.choices(len(names))}
+        found = self.instance.choices(len(names))
+        return {names[i]: 0.0 if abs(value) < _ROUNDING else value for i, value in found}
 
     def assemble(self) -> np.ndarray:
         """States [nx] of a start that satisfies constraints and start values, even where that is singular.
@@ -214,6 +217,16 @@ class Run:
     def row(self, places: np.ndarray) -> np.ndarray:
         """Values of the places at the present time."""
         return np.array(self.instance.values([int(place) for place in places]))
+
+
+def _listed(choices: Mapping[str, float]) -> str:
+    """What initialisation has chosen, in a sentence."""
+    shown = ", ".join(f"{name} = {value:.6g}" for name, value in list(choices.items())[:_MOST_SHOWN])
+    more = f" and {len(choices) - _MOST_SHOWN} more" if len(choices) > _MOST_SHOWN else ""
+    return (
+        "nobody gave these start values, and nothing determines them, so that they were chosen: "
+        f"{shown}{more}; fix what is meant to hold"
+    )
 
 
 @functools.lru_cache(maxsize=16)
@@ -327,6 +340,10 @@ def run(
     for status, text in one.log:
         if status == WARNING:
             warnings.warn(f"{equations.name}: {text}", InitialConditionsWarning, stacklevel=3)
+    chosen_now = one.choices()
+    if not one.instance.model.told.issuperset(chosen_now):
+        one.instance.model.told.update(chosen_now)
+        warnings.warn(f"{equations.name}: {_listed(chosen_now)}", InitialConditionsWarning, stacklevel=3)
 
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)

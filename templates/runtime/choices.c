@@ -48,6 +48,9 @@ static int find_open_unknowns(Instance *s)
     return 1;
 }
 
+/* What rounding leaves of 0 is 0. */
+static double without_rounding(double value) { return fabs(value) < 1e-12 ? 0 : value; }
+
 /* Leave marked in s->choices what is open and of which nobody has said the value: neither the model nor the importer gave
    a start value, or it had to be moved. Values are in s->X. Returns how many there are. */
 static int find_choices(Instance *s)
@@ -75,16 +78,17 @@ static int find_choices(Instance *s)
     return count;
 }
 
-/* Warn of what initialisation has chosen, in one line of the log. */
+/* Warn of what initialisation has chosen, in one line of the log, where the importer asks for one. */
 static void warn_of_choices(Instance *s, const char *function)
 {
     enum { SHOWN = 6 };
     int count, shown = 0;
-    if (!s->host.log || !(s->categories & LOG_WARNING)) return;
+    if (!s->host.log || !s->asked || !(s->categories & LOG_WARNING)) return;
     if (!(count = find_choices(s))) return;
-    because(s, "the initial conditions are not fully specified; these start values are chosen:");
+    because(s, "nobody gave these start values, and nothing determines them, so that they were chosen:");
     for (int j = 0; j < NUNKNOWNS && shown < SHOWN; ++j)
-        if (s->choices[j]) append(s, "%s %s = %.6g", shown++ ? "," : "", s->tables->unknown_names[j], s->X[j]);
+        if (s->choices[j])
+            append(s, "%s %s = %.6g", shown++ ? "," : "", s->tables->unknown_names[j], without_rounding(s->X[j]));
     if (count > shown) append(s, " and %d more", count - shown);
     append(s, "; fix what is meant to hold");
     say(s, STATUS_WARNING, "%s: %s", function, s->cause);

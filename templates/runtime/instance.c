@@ -87,6 +87,7 @@ static Instance *instantiate(const Model *model, const Host *host, const char *f
     s->host = *host;
     s->name = memcpy(take(&area, length, 1), name, length);
     s->categories = logging ? LOG_ALL : LOG_ALL & ~(unsigned)LOG_EVENTS;
+    s->asked = logging;
     lay_out(s, &area);
     place_state(s);
     s->leaning = INFINITY;
@@ -117,6 +118,7 @@ static Status set_logging(Instance *s, const char *function, int on, size_t n, c
                        categories[i] ? categories[i] : "");
         mask |= known;
     }
+    if (mask & LOG_WARNING) s->asked = on;
     s->categories = on ? s->categories | mask : s->categories & ~mask;
     return STATUS_OK;
 }

@@ -236,7 +236,7 @@ static Outcome finish_event(Instance *s, double kink)
     if (!flips || s->tables->time_switches[last])
         because(s, "%s flips at instants that follow each other after %.3g s, at time %.9g: a run of so many events has no "
                 "end; choose a longer period or time between them",
-                flips ? s->tables->switch_names[last] : "what depends on time", head->end - head->begin, head->end);
+                flips ? s->tables->switch_names[last] : "what depends on time, or sets states anew,", head->end - head->begin, head->end);
     else
         because(s, "switches flip back and forth without end at time %.9g (%s): friction, a stop or a comparison that "
                 "should hold still needs a hysteresis or a width", head->end, s->tables->switch_names[last]);

@@ -212,6 +212,7 @@ typedef struct {
     void *hosted;                   /* what the library keeps with an instance that Python hosts (pythonfmu.c) */
     const char *name;
     unsigned categories;
+    int asked; /* the importer has asked for a log */
     char cause[1500];               /* of the last failure, for the log */
     char shown[1000];               /* the name of a variable, for the log */
     int open_column;                /* of the last singular A, or of w that is not finite: the unknown in question */

@@ -7,6 +7,7 @@ import pytest
 
 from mbfmu.components import BodyShape, FixedTranslation, Revolute, World, blocks, rotational
 from mbfmu.dynamics.system import System
+from mbfmu.errors import InitializationError
 from mbfmu.modeling import Assembly, RotationalFlange, Start
 from mbfmu.simulation import simulate
 
@@ -100,3 +101,49 @@ def test_dropped_rows_may_depend_on_inputs() -> None:
     assert function.jac_sparsity(0, 2).nnz() > 0
     result = simulate(system, 0.1)  # held at angle 0 by the inputs' defaults
     np.testing.assert_allclose(angles_of(result, -1), angles_of(result, 0), atol=1e-9)
+
+
+class Triangle(Assembly):
+    """Three bars on three revolute joints, which cannot move; `reach` is where the last of them stands."""
+
+    def __init__(self, drive, reach: float = 0.5, bars: int = 2) -> None:
+        self.world = World()
+        self.a, self.b, self.c = Revolute(useAxisFlange=True), Revolute(), Revolute()
+        self.ab = BodyShape(r=(1, 0, 0), r_CM=(0.5, 0, 0), m=1.0)
+        self.bc = BodyShape(r=(-0.5, 0.8, 0), r_CM=(-0.25, 0.4, 0), m=1.0)
+        self.base = FixedTranslation(r=(reach, 0.8, 0))
+        self.drive = drive
+        self.connect(self.drive.flange, self.a.axis)
+        self.connect(self.world.frame_b, self.a.frame_a)
+        self.connect(self.a.frame_b, self.ab.frame_a)
+        self.connect(self.ab.frame_b, self.b.frame_a)
+        self.connect(self.b.frame_b, self.bc.frame_a)
+        end = self.bc.frame_b
+        if bars == 3:
+            self.d = Revolute()
+            self.dc = BodyShape(r=(0.5, 0, 0), r_CM=(0.25, 0, 0), m=1.0)
+            self.connect(end, self.d.frame_a)
+            self.connect(self.d.frame_b, self.dc.frame_a)
+            end = self.dc.frame_b
+        self.connect(end, self.c.frame_b)
+        self.connect(self.world.frame_b, self.base.frame_a)
+        self.connect(self.base.frame_b, self.c.frame_a)
+
+
+@pytest.mark.parametrize("reach", [0.5, 0.6])
+def test_drive_of_a_loop_that_cannot_move_is_named(reach: float) -> None:
+    """It fails at the start, whether the loop is closed there or not; start values have no part in it."""
+    with pytest.raises(InitializationError, match=r"the loop of a\.phi has no freedom to follow") as caught:
+        System.of(Triangle(rotational.ConstantSpeed(w_fixed=1.0), reach))
+    assert "start value" not in str(caught.value)
+
+
+def test_drive_that_stands_still_may_hold_what_cannot_move() -> None:
+    assert simulate(Triangle(rotational.ConstantSpeed(w_fixed=0.0)), 0.1)["a.phi"][-1] == pytest.approx(0.0)
+
+
+def test_loop_that_cannot_reach_its_end_is_not_said_to_be_rigid() -> None:
+    """A four-bar has its freedom; its bars are too short."""
+    with pytest.raises(InitializationError) as caught:
+        System.of(Triangle(rotational.ConstantSpeed(w_fixed=1.0), 5.0, bars=3))
+    assert "no freedom" not in str(caught.value)

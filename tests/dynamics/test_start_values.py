@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import pathlib
+import re
+import warnings
 from typing import Any
 
+import fmpy
 import numpy as np
 import pytest
 
@@ -333,3 +337,52 @@ def test_a_rotor_whose_speed_nobody_gave_is_named() -> None:
         mbfmu.simulate(Coupled(), 0.1)
     assert "shaft" not in str(caught[0].message)
     assert caught[0].filename == __file__
+
+
+class Open(Assembly):
+    """A mass on a slide, of which nobody says how fast it starts."""
+
+    def __init__(self) -> None:
+        self.world = World(g=0.0)
+        self.slide = Prismatic(s=Start(0.0))
+        self.mass = Body(m=1.0, r_CM=(0, 0, 0))
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.mass.frame_a)
+
+
+def choices_said(system: mbfmu.System) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for _ in range(3):
+            mbfmu.simulate(system, 0.1)
+    return [str(w.message) for w in caught if w.category is InitialConditionsWarning]
+
+
+def test_choices_are_said_once_a_model_and_zeros_as_zero() -> None:
+    first, second = (mbfmu.System.of(Open()) for _ in range(2))
+    for system in (first, second):
+        (message,) = choices_said(system)
+        assert message.startswith("Open: nobody gave these start values, and nothing determines them")
+        assert re.findall(r"(slide\.\w+) = (\S+?)[,;]", message) == [("slide.v", "0")]
+    assert choices_said(first) == []
+
+
+@pytest.mark.parametrize(("fmi", "target"), [(2, "native"), (3, "native"), (2, "python")])
+def test_fmu_lists_choices_where_the_importer_asks_for_a_log(fmi: int, target: str, tmp_path: pathlib.Path) -> None:
+    path = mbfmu.build(Open(), tmp_path / "open.fmu", fmi=fmi, target=target)
+    for asked in (False, True):
+        log: list[str] = []
+
+        def note(*arguments: object, into: list[str] = log) -> None:
+            into.append(str(arguments[-1]))
+
+        fmpy.simulate_fmu(str(path), stop_time=0.1, logger=note, debug_logging=asked)
+        said = [line for line in log if "nobody gave these start values" in line]
+        assert len(said) == int(asked)
+
+
+def test_what_rounding_leaves_of_zero_is_listed_as_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    rounded = [(0, -1.60354e-30), (1, 2.2e-16)]
+    monkeypatch.setattr("mbfmu.runtime.library.Instance.choices", lambda instance, count: rounded)
+    (message,) = choices_said(mbfmu.System.of(Open()))
+    assert re.findall(r" = (\S+?)[,;]", message) == ["0", "0"]

@@ -34,7 +34,7 @@ def test_a_heavy_weight_keeps_a_guess(library):
 
 def test_what_initialisation_chooses_is_listed(library):
     """Of x and y one is open, of vx and vy as well; the later ones follow from the earlier."""
-    slave = library(all_free).slave().start()
+    slave = library(all_free).slave(logging=True).start()
     (line,) = slave.messages(1)
     assert "mass.x = 0.6, mass.vx = 0;" in line
     assert "mass.y" not in line
@@ -42,7 +42,7 @@ def test_what_initialisation_chooses_is_listed(library):
 
 
 def test_a_start_value_that_the_importer_gives_is_not_listed(library):
-    slave = library(all_free).slave().start(p2=0.4, p3=0.3)
+    slave = library(all_free).slave(logging=True).start(p2=0.4, p3=0.3)
     (line,) = slave.messages(1)
     assert "mass.x = 0.6;" in line
     assert "mass.vx" not in line
@@ -50,12 +50,12 @@ def test_a_start_value_that_the_importer_gives_is_not_listed(library):
 
 @pytest.mark.parametrize(("given", "p0", "listed"), [(False, 0.6, True), (True, 0.6, False), (True, 1.2, True)])
 def test_given_guesses_are_listed_where_they_move(library, given, p0, listed):
-    model = library(all_free, given=(given,) * 4).slave().start(p0=p0, p1=-4 / 3 * p0, p2=4e-9, p3=3e-9)
+    model = library(all_free, given=(given,) * 4).slave(logging=True).start(p0=p0, p1=-4 / 3 * p0, p2=4e-9, p3=3e-9)
     assert any("mass.x = 0.6" in line for line in model.messages(1)) == listed
 
 
 def test_nothing_is_listed_where_fixed_starts_determine_all(library):
-    assert not library(point_pendulum).slave().start().messages(1)
+    assert not library(point_pendulum).slave(logging=True).start().messages(1)
 
 
 def overdetermined():

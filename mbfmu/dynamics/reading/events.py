@@ -25,6 +25,9 @@ class Event:
     """Something that happens at instants; `active` is true while it is being handled."""
 
     active: ca.SX
+    #: Of an edge: the condition that becomes true, and what is 1 while it is.
+    condition: ca.SX | None = None
+    now: ca.SX | None = None
 
     def __and__(self, other: Event) -> Event:
         """Both at once."""
@@ -212,7 +215,9 @@ class Events:
         """The condition becomes true; what is true from the start on does not."""
         now = self._condition(condition)
         known = self._clauses.held(1.0, lambda before: now)
-        return Event(ca.logic_and(now, ca.logic_not(self.pre(known))))
+        return Event(
+            ca.logic_and(now, ca.logic_not(self.pre(known))), self._notes.column(condition, "a condition"), now
+        )
 
     def change(self, value: Any) -> Event:
         """A discrete value (a condition or whole number) becomes another one."""
@@ -271,10 +276,16 @@ class Events:
     def reinit(self, *events: Any, **values: Any) -> None:
         """Set continuous states anew at any of some events, by the names of their variables.
 
+        Where a comparison is the event and what is set turns it back, as the speed of a ball at its floor, the run ends
+        with an error when it does not get back any more: jumps that get ever smaller have no end.
+
         Raises:
             ModelError: a name is that of no declared variable, or a value is no number or expression.
         """
-        active = self._any(events)
+        found = [self._event(event) for event in events]
+        active = self._any(found)
+        for event in found:
+            self._require_return(event, ", ".join(values))
         for name, value in values.items():
             if not isinstance(self._component.declarations.get(name), Variable):
                 raise ModelError(f"{self._component.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
@@ -335,10 +346,40 @@ class Events:
         found: Clauses = self._notes.clauses
         return found
 
+    def _event(self, event: Any) -> Event:
+        return event if isinstance(event, Event) else self.edge(event)
+
+    def _require_return(self, event: Event, names: str) -> None:
+        """Where a comparison is true after a jump, and goes back: it must not go further than at the jump."""
+        condition, now = event.condition, event.now
+        if condition is None or now is None or not condition.is_scalar() or condition.is_constant():
+            return
+        found = {leaf for leaf, *_ in self._notes.leaves_in(condition)}
+        if condition.op() not in (ca.OP_LT, ca.OP_LE) or all(leaf.is_discrete for leaf in found):
+            return
+        beyond = condition.dep(1) - condition.dep(0)
+        try:
+            rate = self._notes.rate_of(beyond)
+        except ModelError:  # of what has no derivative nobody knows where it goes
+            return
+        stage = self._clauses.held(  # 1 as the jump is made, 2 from then on as long as the condition is true
+            0.0,
+            lambda before: ca.if_else(event.active, 1, ca.if_else(before == 1, 2, ca.if_else(now > 0.5, before, 0))),
+        )
+        jumped = self.pre(stage) == 1
+        depth = self._clauses.held(0.0, lambda before: ca.if_else(jumped, beyond, before))
+        returns = self._clauses.held(0.0, lambda before: ca.if_else(jumped, rate <= 0, before))
+        lost = [now > 0.5, stage > 1.5, returns > 0.5, beyond > 10 * depth + 1e-12]
+        self.require(
+            1 - lost[0] * lost[1] * lost[2] * lost[3],
+            f"setting {names} anew does not bring {condition!s:.40} back any more: jumps that get ever smaller have no "
+            "end; let them end in a mode of rest, or take a force of contact such as ElastoGap",
+        )
+
     def _any(self, events: Any) -> ca.SX:
         if not events:
             raise ModelError(f"{self._component.where}: no event is given; name one, as self.sample(start, interval)")
-        found = [event.active if isinstance(event, Event) else self.edge(event).active for event in events]
+        found = [self._event(event).active for event in events]
         active = found[0]
         for other in found[1:]:
             active = ca.logic_or(active, other)

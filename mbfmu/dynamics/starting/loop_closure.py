@@ -23,7 +23,9 @@ from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.solving.accelerations import Recursive
 from mbfmu.dynamics.starting.initial_problem import initial_problem
 from mbfmu.dynamics.structure.unknowns import elements, stacked
+from mbfmu.errors import InitializationError
 from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.declarations import Coordinate
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.run import Run
 
@@ -68,7 +70,17 @@ class Assembled:
             Delays.unknown(found.values),
         )
         record = equations(assembly, found, stages, ca.SX.zeros(vectors.x.numel()), ca.SX(0, 1))
-        choice, start, is_singular = chosen_rows(record)
+        try:
+            choice, start, is_singular = chosen_rows(record)
+        except InitializationError as error:
+            driven = _driven(found)
+            if not driven or _follows(record):
+                raise
+            facts = str(error).split("; ")[0]
+            raise InitializationError(
+                f"{facts}; the loop of {', '.join(driven)} has no freedom to follow what is prescribed there: leave "
+                "out the drive, or give the loop a joint more"
+            ) from None
         pairs = zip(positions, start[: len(positions)], strict=True)
         guesses = [(s, float(x)) for s, x in pairs if (o := found.starts.owner_of(s)) is None or not o.fixed]
         return cls(found.moved(guesses).keeping(choice), is_singular)
@@ -77,6 +89,45 @@ class Assembled:
         """Where branches cross, and which rows are redundant."""
         crossing = ["branches of motion cross at the start: the guesses of speeds choose one"]
         return [*(crossing if self.is_singular else []), *self.formulation.constraints.report()]
+
+
+def _driven(formulation: Formulation) -> list[str]:
+    """Joints in loops whose coordinates something prescribes, by name."""
+    values, found = formulation.values, []
+    for path, behaviour in values.behaviours.items():
+        if behaviour.motion is None:
+            continue
+        for name, declaration in behaviour.component.variables().items():
+            if isinstance(declaration, Coordinate) and declaration.leaf(behaviour.component) is not None:
+                (value,) = formulation.parameters.resolve([values.variable(path, name)])
+                if not ca.depends_on(value, formulation.vectors.q):
+                    found.append(f"{path}.{name}")
+    return found
+
+
+def _follows(equations: Equations) -> bool:
+    """Can the speeds meet all constraints at some position near the guesses, whether these are closed there or not?
+
+    What moves as prescribed asks for speeds of the others; where a loop has a freedom for it, they exist at all but
+    singular positions.
+    """
+    nq, nv = equations.nq, equations.nv
+    p = equations.vector("parameters")
+    P = ca.vertcat(p, equations.functions["derived"](p))
+    point = (equations.vector("inputs"), P, np.zeros(equations.nm + equations.nheld))
+    begin = np.array(equations.functions["guess"](P)).ravel()[: equations.nx]
+    random = np.random.default_rng(0)
+    for _ in range(SAMPLES):
+        x = begin.copy()
+        x[:nq] += 0.1 * random.normal(size=nq)
+        x[nq : nq + nv] = 0.0
+        time = equations.start_time + random.random()
+        _, speed, G = (np.array(r) for r in equations.functions["constraints"](time, x, *point))
+        speed = speed.ravel()
+        v = np.linalg.lstsq(G, -speed, rcond=1e-9)[0]
+        if np.linalg.norm(G @ v + speed) <= 1e-6 * np.linalg.norm(speed):
+            return True
+    return False
 
 
 def _follow_hints(formulation: Formulation) -> list[tuple[ca.SX, float]]:

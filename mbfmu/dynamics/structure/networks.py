@@ -96,6 +96,14 @@ class Networks:
             f"through a {port.conductor}{port.or_else}"
         )
 
+    def singular(self, sought: Collection[Unknown]) -> str:
+        """What to say of unknowns whose equations are singular with the parameters as they are."""
+        port = self._port_of(sought)
+        return (
+            f"{self.names(sought)}: with these parameters the {port.flow_name} there determine no {port.potential_name}, or "
+            "contradict each other; change what is 0, or a gain that feeds a flow back"
+        )
+
     def _terms(self, equation: Unknown) -> list[tuple[str, ca.SX]]:
         """What adds up to zero, but for what flows from outside: components and expressions in their symbols."""
         if not isinstance(equation, int):

@@ -583,10 +583,7 @@ class Structure:
         """What to say of a linear block that is singular with the parameters as they are."""
         network = _of_network(block)
         if network:
-            return (
-                f"{self.topology.networks.names(network)}: with these parameters nothing determines what flows there, or "
-                "there is no way to flow; give resistances and conductances that are not 0"
-            )
+            return self.topology.networks.singular(network)
         implied = [quantity.own for quantity in block if isinstance(quantity, ImpliedSignal)]
         if implied:
             return (
