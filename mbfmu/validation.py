@@ -36,6 +36,9 @@ PATIENCE = 120
 #: What an FMU may unpack to, one entry and all: a few megabytes of zeros packed would else fill memory and disk.
 LARGEST_ENTRY, LARGEST = 2**28, 2**32
 
+#: In how many folders an entry of an FMU may be, and the letters of its path.
+DEEPEST, LONGEST = 50, 1000
+
 BUILD_DESCRIPTION = "sources/buildDescription.xml"
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
@@ -90,6 +93,25 @@ def read(path: str | pathlib.Path) -> Any:
         return read_model_description(str(path), validate=False)
     except Exception as error:
         raise ValidationError(f"{path}: modelDescription.xml is beyond FMPy ({error}); use another FMU.") from None
+
+
+def unpack(path: str | pathlib.Path, folder: str | pathlib.Path) -> None:
+    """Unpack an FMU into a folder.
+
+    Raises
+    ------
+    ValidationError
+        Names in it lead out of the folder or too deep into it, it is damaged, or larger than FMUs are.
+    """
+    _open(pathlib.Path(path))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            wrong = next((text for entry in archive.infolist() for text in _place_problems(entry.orig_filename)), None)
+            if wrong is not None:
+                raise ValidationError(f"{path}: {wrong} Build it again.")
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, lzma.LZMAError) as error:
+        raise ValidationError(f"{path}: cannot be unpacked ({error}); build it again, or copy it again.") from None
 
 
 def run(path: str | pathlib.Path) -> None:
@@ -230,16 +252,25 @@ def _archive_problems(path: pathlib.Path) -> Iterator[str]:
             yield f'The archive has {count} entries "{name}".'
     for entry in entries:
         name = entry.orig_filename
-        if "\\" in name:
-            yield f'The entry "{name}" has a backslash; FMI wants forward slashes.'
-        elif name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in name.split("/"):
-            yield f'The entry "{name}" leads out of the archive.'
-        elif name.startswith("./") or posixpath.normpath(name) != name.rstrip("/"):
+        placed = list(_place_problems(name))
+        yield from placed
+        if not placed and (name.startswith("./") or posixpath.normpath(name) != name.rstrip("/")):
             yield f'The entry "{name}" is not a plain relative path.'
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             yield f'The entry "{name}" is neither stored nor deflated.'
         if entry.flag_bits & 1:
             yield f'The entry "{name}" is encrypted.'
+
+
+def _place_problems(name: str) -> Iterator[str]:
+    """What keeps an entry from being unpacked: names that lead out of the folder, or deeper than folders may be."""
+    short = name if len(name) <= 80 else f"{name[:60]} ..."
+    if "\\" in name:
+        yield f'The entry "{short}" has a backslash; FMI wants forward slashes.'
+    elif name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in name.split("/"):
+        yield f'The entry "{short}" leads out of the archive.'
+    elif name.count("/") > DEEPEST or len(name) > LONGEST:
+        yield f'The entry "{short}" is in {name.count("/")} folders, its path has {len(name)} letters; too deep.'
 
 
 def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:

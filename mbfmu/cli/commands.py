@@ -228,7 +228,9 @@ def simulate_foreign(
             variable = find(fmu, name)
             if variable.type == "Real":
                 number_of(variable, value)
-        names = named(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
+        names = named(fmu.variables, patterns)
+        if patterns is None:
+            names = [v.name for v in fmu.variables if v.causality == "output" and v.type != "String"]
         signals = signals_of(fmu, inputs, times, "held" if held else "linear")
         return fmu.simulate(times, values, names, signals, tolerance)
 
@@ -248,6 +250,8 @@ def show_result(
         facts.show(facts.series(result))
         return
     report.series(result, every_row=table)
+    if result.ended:
+        report.warned(result.ended)
     for file in filter(None, (csv, plot)):
         report.built(file)
 
@@ -537,6 +541,9 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     names: dict[str, None] = {}
     for pattern in map(str.strip, patterns.split(",") if patterns is not None else []):
         found = matching(pattern, known)
+        text = next(iter(matching(pattern, [v.name for v in variables if v.type == "String"])), None)
+        if not found and text is not None:
+            raise ModelError(f"--variables {pattern}: '{text}' is no number; only numbers are shown, leave it out")
         if not found:
             raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
         names |= dict.fromkeys(found)

@@ -57,6 +57,8 @@ class Result(Mapping[str, np.ndarray]):
         Units by variable name, where there are any.
     outputs
         Names of the model's outputs among them: what is drawn and shown first.
+    ended
+        Why the model ended the run before its stop time; None where it did not.
     """
 
     def __init__(
@@ -66,12 +68,14 @@ class Result(Mapping[str, np.ndarray]):
         series: Mapping[str, np.ndarray],
         units: Mapping[str, str] | None = None,
         outputs: Sequence[str] = (),
+        ended: str | None = None,
     ) -> None:
         self.model = model
         self.time = time
         self._series = dict(series)
         self.units = dict(units or {})
         self.outputs = tuple(name for name in outputs if name in self._series)
+        self.ended = ended
         #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
         self.figures: tuple[Proposed, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
@@ -129,7 +133,7 @@ class Result(Mapping[str, np.ndarray]):
                 raise KeyError(unknown(pattern, self._series))
             chosen |= dict.fromkeys(found)
         return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
-                      self.outputs)  # fmt: skip
+                      self.outputs, self.ended)  # fmt: skip
 
     def _units_of(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.units[name] for name in names if name in self.units}

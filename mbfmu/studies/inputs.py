@@ -48,7 +48,8 @@ def drive_of(
     times
         Instants at which the run is recorded, s, [n]: functions are sampled there.
     interpolation
-        `linear` between the given instants, or `held` until the next one, as Booleans and Integers are in any case.
+        `linear` between the given instants, or `held` until the next one, as Booleans, Integers and discrete Reals are
+        in any case.
         After the last one the last value holds.
 
     Raises
@@ -289,7 +290,8 @@ def _merged(
     for column, (name, (at, given)) in enumerate(series.items()):
         # of an instant that stands twice, the last value holds from there on
         row = np.clip(np.searchsorted(at, knots, side="right") - 1, 0, at.size - 1)
-        if interpolation == "linear" and known[name].type == "Real" and at.size > 1:
+        moves = known[name].type == "Real" and known[name].variability != "discrete"
+        if interpolation == "linear" and moves and at.size > 1:
             steps = np.diff(at)
             rise = np.append(np.divide(np.diff(given), steps, out=np.zeros_like(steps), where=steps > 0), 0.0)
             slopes[:, column] = np.where(knots < at[0], 0.0, rise[row])

@@ -218,6 +218,7 @@ class _Plan:
         fmu = Foreign(path)
         start, stop, step = self.span
         self.name, self.times = fmu.name, fmu.times(start, stop, step)
+        fmu.check_recorded(self.recorded)
         varied, recorded = ([find(fmu, name) for name in some] for some in (self.varied, self.recorded))
         fixed = self._numbers([find(fmu, name) for name in self.fixed])
         signals = signals_of(fmu, self.inputs, self.times, self.interpolation)
