@@ -137,6 +137,12 @@ def test_reductions():
         reductions.parse("x:last")
 
 
+@pytest.mark.parametrize("level", ["", "=", "=nan", "=inf", "=-inf", "=x"])
+def test_a_crossing_has_a_level(pendulum, level):
+    with pytest.raises(ModelError, match=r"-y revolute1\.phi:crossing.*is no finite number; write crossing=LEVEL"):
+        mbfmu.sweep(pendulum, {"damper.d": [0.1]}, [f"revolute1.phi:crossing{level}"], 0.1)
+
+
 def test_parameters_that_shape_the_model_make_it_anew(monkeypatch):
     made = []
     of = mbfmu.System.of
