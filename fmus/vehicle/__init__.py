@@ -1,7 +1,8 @@
 """Vehicle: two axles of rolling wheels under a chassis, the rear one driven, the front one steered."""
 
 from mbfmu.components import BodyBox, Revolute, RollingWheelSet, World, blocks, rotational
-from mbfmu.modeling import Assembly, Start
+from mbfmu.modeling import Assembly, RealInput, Start
+from mbfmu.modeling import types as t
 
 
 def axle(**modifiers):
@@ -15,6 +16,7 @@ class Vehicle(Assembly):
     """A car on four rolling wheels drives off and steers to and fro; an input takes the torque of its engine."""
 
     stop_time = 10.0
+    torque = RealInput("Torque of the engine", type=t.Torque, start=100.0)
 
     def __init__(self):
         self.world = World(n=(0, 0, -1))
@@ -41,10 +43,10 @@ class Vehicle(Assembly):
         self.connect(self.pivot.frame_b, self.front.frameMiddle)
         self.connect(self.turn.y, self.steering.phi_ref)
         self.connect(self.steering.flange, self.pivot.axis)
-        for torque, wheel in ((self.left, self.rear.axis1), (self.right, self.rear.axis2)):
-            self.connect(self.half.y, torque.tau)
-            self.connect(torque.flange, wheel)
-        self.input(self.half.u, "torque", start=100.0)
+        for side, wheel in ((self.left, self.rear.axis1), (self.right, self.rear.axis2)):
+            self.connect(self.half.y, side.tau)
+            self.connect(side.flange, wheel)
+        self.connect(self.torque, self.half.u)
         self.output(self.rear.x)
         self.output(self.rear.y)
         self.output(self.rear.phi, "heading")

@@ -524,7 +524,7 @@ def shown_names(system: System, patterns: str | None) -> list[str]:
     """
     if patterns is not None:
         return named(system.variables, patterns)
-    outputs = [v.name for v in system.variables if v.causality == "output"]
+    outputs = [v.name for v in system.outputs]
     return outputs or report.states(system)
 
 

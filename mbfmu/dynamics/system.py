@@ -66,6 +66,15 @@ class System:
     scene: Scene | None = None
     #: What the assembly wants drawn.
     figures: tuple[Figure, ...] = ()
+    #: Names of outputs as they were declared; those of a vector have indices behind them.
+    declared_outputs: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[ScalarVariable, ...]:
+        """The outputs in the order of their declaration."""
+        place = {name: number for number, name in enumerate(self.declared_outputs)}
+        found = [v for v in self.variables if v.causality == "output"]
+        return tuple(sorted(found, key=lambda v: place.get(v.name, place.get(v.name.rpartition("[")[0], len(place)))))
 
     def __repr__(self) -> str:
         return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"
@@ -155,6 +164,7 @@ class System:
             structure=(*_structure(sweeps.topology, vectors, constraints), *assembled.report()),
             scene=picture,
             figures=figures_of(assembly, variables),
+            declared_outputs=tuple(assembly.outputs),
         )
 
 

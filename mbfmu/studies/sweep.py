@@ -393,7 +393,7 @@ def sweep(
     with contextlib.ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(cluster.connected(scheduler))
         identity = hashlib.sha256(f"{plan.identity} {design.digest()}".encode()).hexdigest()
-        kept_parts = None if path is None else store.Parts(pathlib.Path(path), identity)
+        kept_parts = None if path is None else stack.enter_context(store.Parts.open(pathlib.Path(path), identity))
         length = None if kept_parts is None else kept_parts.length
         if length is None:
             length = plan.part_length(design, (threads or cores()) if client is None else cluster.threads_of(client))
@@ -424,10 +424,11 @@ def sweep(
             done += parts[number][1] - parts[number][0]
             if progress is not None:
                 progress(done, count)
-    if kept_parts is not None:
-        facts = {"model": plan.name, "parameters": list(design.names), "columns": names, "units": units, "runs": count}
-        written = kept_parts.finish(len(parts), names, facts, plan.times)
-        return Sweep(plan.name, design.names, store.Stored(written, names), plan.times, units)
+        if kept_parts is not None:
+            listed = list(design.names)
+            facts = {"model": plan.name, "parameters": listed, "columns": names, "units": units, "runs": count}
+            written = kept_parts.finish(len(parts), names, facts, plan.times)
+            return Sweep(plan.name, design.names, store.Stored(written, names), plan.times, units)
     joined = {name: np.concatenate([collected[n][name] for n in range(len(parts))]) for name in names}
     return Sweep(plan.name, design.names, joined, plan.times, units)
 
@@ -483,7 +484,7 @@ def simulate_many(
     if any(set(one) != set(names) for one in given):
         raise ModelError(f"{system.name}: all runs must set the same variables; the first sets {', '.join(names)}")
     recorded = (
-        [v.name for v in system.variables if v.causality == "output"] if outputs is None
+        [v.name for v in system.outputs] if outputs is None
         else arguments.names(outputs, f"{system.name}: outputs")
     )  # fmt: skip
     kept = [f"{name}:trajectory" for name in recorded]
