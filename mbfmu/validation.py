@@ -13,6 +13,7 @@ import posixpath
 import re
 import subprocess
 import sys
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -39,10 +40,13 @@ LARGEST_ENTRY, LARGEST = 2**28, 2**32
 #: In how many folders an entry of an FMU may be, and the letters of its path.
 DEEPEST, LONGEST = 50, 1000
 
+#: What a C identifier may be.
+IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
 BUILD_DESCRIPTION = "sources/buildDescription.xml"
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
-_TRIAL = "import sys; from mbfmu.validation import run; run(sys.argv[1])"
+_TRIAL = "import sys; from mbfmu.validation import run; run(*sys.argv[1:])"
 
 
 def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
@@ -90,9 +94,14 @@ def read(path: str | pathlib.Path) -> Any:
 
     _open(pathlib.Path(path))
     try:
-        return read_model_description(str(path), validate=False)
+        description = read_model_description(str(path), validate=False)
     except Exception as error:
         raise ValidationError(f"{path}: modelDescription.xml is beyond FMPy ({error}); use another FMU.") from None
+    for kind in ("coSimulation", "modelExchange", "scheduledExecution"):
+        identifier = getattr(getattr(description, kind, None), "modelIdentifier", None)
+        if identifier is not None and not IDENTIFIER.fullmatch(identifier):  # it names a library that is loaded
+            raise ValidationError(f'{path}: the modelIdentifier "{identifier:.80}" is no C identifier; build it again.')
+    return description
 
 
 def unpack(path: str | pathlib.Path, folder: str | pathlib.Path) -> None:
@@ -114,8 +123,8 @@ def unpack(path: str | pathlib.Path, folder: str | pathlib.Path) -> None:
         raise ValidationError(f"{path}: cannot be unpacked ({error}); build it again, or copy it again.") from None
 
 
-def run(path: str | pathlib.Path) -> None:
-    """Run an FMU in this process for a few steps of its default experiment, with FMPy.
+def run(path: str | pathlib.Path, folder: str | None = None) -> None:
+    """Run an FMU in this process for a few steps of its default experiment, with FMPy; it may be unpacked in a folder.
 
     Raises
     ------
@@ -125,6 +134,11 @@ def run(path: str | pathlib.Path) -> None:
     import fmpy
     import numpy as np
 
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="mbfmu-") as made:
+            unpack(path, made)
+            run(path, made)
+        return
     description = read(path)
     experiment = description.defaultExperiment
     start = float(experiment.startTime or 0.0) if experiment else 0.0
@@ -140,7 +154,8 @@ def run(path: str | pathlib.Path) -> None:
 
     try:
         result = fmpy.simulate_fmu(
-            str(path),
+            folder,
+            model_description=description,
             validate=False,
             start_time=start,
             stop_time=min(stop, start + STEPS * step),
@@ -277,7 +292,7 @@ def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:
     """Binaries and sources that the description promises."""
     for interface in root.findall("CoSimulation") + root.findall("ModelExchange"):
         identifier = interface.get("modelIdentifier", "")
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", identifier):
+        if not IDENTIFIER.fullmatch(identifier):
             yield f'The modelIdentifier "{identifier}" is not a C identifier.'
         sources = [f"sources/{file.get('name')}" for file in interface.findall("SourceFiles/File")]
         if root.get("fmiVersion") != "2.0" and BUILD_DESCRIPTION in names:
@@ -577,9 +592,10 @@ def _run_problems(path: pathlib.Path) -> list[str]:
     if fmpy.platform not in fmpy.supported_platforms(str(path)):
         return []
     try:
-        trial = subprocess.run(
-            [sys.executable, "-c", _TRIAL, str(path)], capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
+        with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:  # it goes also where the run crashes
+            unpack(path, folder)
+            command = [sys.executable, "-c", _TRIAL, str(path), folder]
+            trial = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return [f"The run of {STEPS} steps takes longer than {PATIENCE} s."]
     if trial.returncode == 0:

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import errno
 import gc
+import os
 import pathlib
 import signal
 import sys
@@ -288,9 +289,10 @@ def animate(
         progress("Deriving the equations of motion")
         from mbfmu.animation import animate as write_animation
         from mbfmu.dynamics.system import System
+        from mbfmu.export.model_description import model_identifier
         from mbfmu.scene.writing import check_target
 
-        target = check_target(output or pathlib.Path(f"{assembly.name}.html"))
+        target = check_target(output or pathlib.Path(f"{model_identifier(assembly.name)}.html"))
         system = System.of(assembly, scene=True)
     with report.running(f"Running {system.name}") as done:
         file = write_animation(system, target, stop, tolerance=tolerance, step=step, live=live, progress=done)
@@ -555,7 +557,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     atexit.register(gc.freeze)  # the system takes all memory back: nobody has to look for garbage in it
     try:
         with terminable():
-            return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+            code = int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+            sys.stdout.flush()
+            return code
     except (typer.Abort, KeyboardInterrupt):
         print("mbfmu: stopped", file=sys.stderr)
         return 130  # as shells have it: 128 + SIGINT
@@ -564,7 +568,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + stop.number
     except MbfmuError as error:
         message = str(error)
+    except (BrokenPipeError, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, BrokenPipeError):  # Typer's way to say so
+            raise
+        leave_stdout()  # who reads it has seen enough, as `head` has
+        return 128 + 13  # as shells have it: SIGPIPE
     except OSError as error:
+        leave_stdout()
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         remedy = "make room, or set TMPDIR to another folder" if full else "check the path and its permissions"
         message = f"{error.filename or 'a temporary or output file'}: {error.strerror or error}; {remedy}"
@@ -579,6 +589,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 2
 
 
+def leave_stdout() -> None:
+    """Let what is not printed yet go nowhere: Python would try it again when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Terminated(BaseException):
     """A signal asks the program to end: what is open is tidied up on the way out."""
 
@@ -588,12 +607,12 @@ class Terminated(BaseException):
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end what goes on as an exception, so that no file, folder or compiler stays behind."""
+    """Let signals end what goes on as an exception, so that no file, folder or compiler stays behind."""
 
     def stop(number: int, _frame: Any) -> None:
         raise Terminated(number)
 
-    names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, stop) for number in numbers}
     try:

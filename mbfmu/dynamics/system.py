@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Collection, Iterator
 from typing import Any
 
+import numpy as np
+
 from mbfmu.dynamics.accelerations import accelerations
 from mbfmu.dynamics.assembled import Assembled
 from mbfmu.dynamics.constraints import Constraints, constrained
@@ -31,7 +33,7 @@ from mbfmu.dynamics.vectors import Vectors
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.declarations import checked_numbers
+from mbfmu.modeling.declarations import checked_numbers, is_expression
 from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
@@ -114,6 +116,7 @@ class System:
         sweeps, motion, rows = constrained(analyse(flat, tuple(cuts)), inputs)
         starts = Starts.of(sweeps)
         parameters = Parameters.of(sweeps.topology.all_components, starts.entries_of_p)
+        parameters.check_known([(entry.label, entry.start) for entry in starts.all if entry.number is None])
         assembled = Assembled.of(assembly, sweeps, motion, rows, starts, parameters)
         starts, parameters, constraints = assembled.starts, assembled.parameters, assembled.constraints
         vectors = Vectors.of(sweeps.unknowns, inputs, parameters)
@@ -198,7 +201,7 @@ def check_assembly(assembly: Any) -> None:
         raise ModelError(f"{assembly!r:.60}: {what} is no assembly; {remedy}")
     where = assembly.where
     for name in ("start_time", "stop_time", "tolerance"):
-        checked_numbers(getattr(assembly, name), f"{where}: {name} = {getattr(assembly, name)!r}")
+        _check_number(getattr(assembly, name), f"{where}: {name} = {getattr(assembly, name)!r:.60}")
     if not assembly.stop_time > assembly.start_time:
         raise ModelError(
             f"{where}: stop_time = {assembly.stop_time:g} s is not after start_time = {assembly.start_time:g} s; "
@@ -208,7 +211,7 @@ def check_assembly(assembly: Any) -> None:
         what = "positive" if assembly.tolerance <= 0 else "below 1"
         raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not {what}; choose one such as 1e-6")
     if assembly.interval is not None:
-        checked_numbers(assembly.interval, f"{where}: interval = {assembly.interval!r}")
+        _check_number(assembly.interval, f"{where}: interval = {assembly.interval!r:.60}")
         if not assembly.interval > 0:
             raise ModelError(f"{where}: interval = {assembly.interval:g} s is not positive; choose one such as 0.01")
     if assembly.solver not in SOLVERS:
@@ -217,6 +220,12 @@ def check_assembly(assembly: Any) -> None:
     checked_text(assembly.description, f"{where}: description")
     if not assembly.parts and not hasattr(assembly, "equations"):
         raise ModelError(f"{where}: has no components; assign some to its attributes, as self.world = World()")
+
+
+def _check_number(value: Any, what: str) -> None:
+    checked_numbers(value, what)
+    if is_expression(value) or np.ndim(value):
+        raise ModelError(f"{what} is not one number; give one, in SI units")
 
 
 def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:

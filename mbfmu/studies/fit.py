@@ -14,7 +14,7 @@ import numpy as np
 import scipy.optimize
 import scipy.stats
 
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.errors import ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import Batch, in_order
 from mbfmu.runtime.run import Value, checked_tolerance, model_of, number_of, place
@@ -94,7 +94,7 @@ class Fit:
         from mbfmu.runtime.result import unknown
 
         if name not in self.names:
-            raise KeyError(unknown(name, self.names))
+            raise UnknownNameError(unknown(name, self.names))
         return float(self.values[self.names.index(name)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -103,7 +103,7 @@ class Job:
         settings = [*self.varied, *(variable for variable, _ in self.fixed)]
         if self.foreign:
             with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / f"{self.model}.fmu"
+                path = pathlib.Path(folder) / "model.fmu"  # its own name is anything
                 path.write_bytes(self.content)
                 fmu = Foreign(path)
             names, outputs = [v.name for v in settings], [v.name for v in self.recorded]

@@ -16,8 +16,9 @@ from typing import Any, Self
 
 import numpy as np
 
-from mbfmu.errors import ModelError
+from mbfmu.errors import ModelError, UnknownNameError
 from mbfmu.runtime.extras import extra
+from mbfmu.runtime.result import unknown
 from mbfmu.studies.job import texts
 
 #: Columns of a part: arrays [runs] or [runs, times] by name; `message` is text.
@@ -245,7 +246,7 @@ class Stored(Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:
-            raise KeyError(name)
+            raise UnknownNameError(unknown(name, self._names))
         if self._path.suffix == ".csv":
             self._csv = self._csv or _read_csv(self._path)
             return self._csv[name]
@@ -286,8 +287,19 @@ def facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     Raises
     ------
     ModelError
-        The suffix is unknown.
+        The suffix is unknown, there is no such file, or no sweep in it.
     """
+    if path.suffix not in SUFFIXES:
+        raise ModelError(f"{path}: sweeps are read from {', '.join(SUFFIXES)}")
+    if not path.exists():
+        raise ModelError(f"{path}: no such file; give the path of what a sweep has written")
+    try:
+        return _facts(path)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise ModelError(f"{path}: has no sweep in it ({type(error).__name__}: {error}); write it anew") from error
+
+
+def _facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     if path.suffix == ".csv":
         with path.open(newline="", encoding="utf-8") as file:
             header = next(csv.reader(file))
@@ -295,7 +307,5 @@ def facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     if path.suffix == ".parquet":
         found = json.loads(extra("pyarrow.parquet", "Parquet").read_schema(path).metadata[b"mbfmu"])
         return found, np.array(found.pop("times"))
-    if path.suffix == ".zarr":
-        group = extra("zarr", "Zarr").open_group(str(path), mode="r")
-        return dict(group.attrs), np.asarray(group["time"])
-    raise ModelError(f"{path}: sweeps are read from {', '.join(SUFFIXES)}")
+    group = extra("zarr", "Zarr").open_group(str(path), mode="r")
+    return dict(group.attrs), np.asarray(group["time"])
