@@ -1,8 +1,7 @@
 """Vehicle: two axles of rolling wheels under a chassis, the rear one driven, the front one steered."""
 
 from mbfmu.components import BodyBox, Revolute, RollingWheelSet, World, blocks, rotational
-from mbfmu.modeling import Assembly, RealInput, Start
-from mbfmu.modeling import types as t
+from mbfmu.modeling import Assembly, Start
 
 
 def axle(**modifiers):
@@ -16,7 +15,6 @@ class Vehicle(Assembly):
     """A car on four rolling wheels drives off and steers to and fro; an input takes the torque of its engine."""
 
     stop_time = 10.0
-    torque = RealInput("Torque of the engine", type=t.Torque, start=100.0)
 
     def __init__(self):
         self.world = World(n=(0, 0, -1))
@@ -34,8 +32,8 @@ class Vehicle(Assembly):
             der_theta2=follows,
             stateSelect="avoid",
         )
-        self.left, self.right = rotational.Torque(), rotational.Torque()
-        self.half = blocks.Gain(k=0.5)
+        self.engine = rotational.Torque()
+        self.differential = rotational.IdealPlanetary(ratio=1.0)
         self.turn = blocks.Sine(amplitude=0.3, f=0.2)
         self.steering = rotational.Position(exact=True)
         self.connect(self.rear.frameMiddle, self.chassis.frame_a)
@@ -43,10 +41,10 @@ class Vehicle(Assembly):
         self.connect(self.pivot.frame_b, self.front.frameMiddle)
         self.connect(self.turn.y, self.steering.phi_ref)
         self.connect(self.steering.flange, self.pivot.axis)
-        for side, wheel in ((self.left, self.rear.axis1), (self.right, self.rear.axis2)):
-            self.connect(self.half.y, side.tau)
-            self.connect(side.flange, wheel)
-        self.connect(self.torque, self.half.u)
+        self.connect(self.engine.flange, self.differential.carrier)
+        self.connect(self.differential.sun, self.rear.axis1)
+        self.connect(self.differential.ring, self.rear.axis2)
+        self.input(self.engine.tau, "torque", start=100.0)
         self.output(self.rear.x)
         self.output(self.rear.y)
         self.output(self.rear.phi, "heading")
