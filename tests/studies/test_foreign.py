@@ -262,6 +262,23 @@ def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path
         assert "the tank is full" in printed.err
 
 
+class Bursting(Filling):
+    """A tank that must not be filled beyond 2 m."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limit, self.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
+        self.connect(self.level.y, self.limit.u)
+        self.connect(self.limit.y, self.right.u)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_run_that_fails_is_none_that_ends(tmp_path, capsys, fmi):
+    path = mbfmu.build(Bursting(), tmp_path / "bursting.fmu", fmi=fmi, equations="interpreted")
+    assert main(["simulate", str(path), "--step", "0.4"]) == 2
+    assert "too high" in capsys.readouterr().err
+
+
 def test_a_run_in_this_process_says_why_it_ends(capsys):
     result = mbfmu.simulate(Filling(), 5.0, step=0.4)
     assert result.ended == "Filling ends the run at 1.5 s: the model ends the simulation: end: the tank is full"
