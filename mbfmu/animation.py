@@ -20,7 +20,7 @@ from mbfmu.runtime.run import Value
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.live import DESCRIPTOR, write_live_page
 from mbfmu.scene.motion import largest_turn, motion
-from mbfmu.scene.scene_file import SCENE_FILE, read_scene
+from mbfmu.scene.scene_file import LARGEST, SCENE_FILE, read_scene
 from mbfmu.scene.subject import Described, Subject
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
 from mbfmu.simulation import simulate
@@ -125,7 +125,9 @@ def read_subject(fmu: Foreign) -> Described:
             f"{fmu.path}: has no {SCENE_FILE}; FMUs that `mbfmu build` makes of what is drawn have one, "
             "build it anew with this version"
         )
-    scene, components, _ = read_scene(file.read_bytes(), str(fmu.path), file.parent)
+    with file.open("rb") as opened:
+        text = opened.read(LARGEST + 1)
+    scene, components, _ = read_scene(text, str(fmu.path), file.parent)
     known = {variable.name for variable in fmu.variables}
     missing = [name for name in scene.variables if name not in known]
     if missing:

@@ -15,6 +15,13 @@ class ModelError(MbfmuError):
     """The assembly is wrong: a component, a parameter, a connection or a start value."""
 
 
+class UnknownNameError(ModelError, KeyError):
+    """A name that nothing has, where Python's mappings raise KeyError."""
+
+    def __str__(self) -> str:
+        return Exception.__str__(self)
+
+
 class InitializationError(MbfmuError):
     """No consistent start of the system was found, or start values contradict each other."""
 

@@ -13,6 +13,7 @@ import posixpath
 import re
 import subprocess
 import sys
+import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -36,10 +37,16 @@ PATIENCE = 120
 #: What an FMU may unpack to, one entry and all: a few megabytes of zeros packed would else fill memory and disk.
 LARGEST_ENTRY, LARGEST = 2**28, 2**32
 
+#: In how many folders an entry of an FMU may be, and the letters of its path.
+DEEPEST, LONGEST = 50, 1000
+
+#: What a C identifier may be.
+IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
 BUILD_DESCRIPTION = "sources/buildDescription.xml"
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
-_TRIAL = "import sys; from mbfmu.validation import run; run(sys.argv[1])"
+_TRIAL = "import sys; from mbfmu.validation import run; run(*sys.argv[1:])"
 
 
 def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
@@ -87,13 +94,37 @@ def read(path: str | pathlib.Path) -> Any:
 
     _open(pathlib.Path(path))
     try:
-        return read_model_description(str(path), validate=False)
+        description = read_model_description(str(path), validate=False)
     except Exception as error:
         raise ValidationError(f"{path}: modelDescription.xml is beyond FMPy ({error}); use another FMU.") from None
+    for kind in ("coSimulation", "modelExchange", "scheduledExecution"):
+        identifier = getattr(getattr(description, kind, None), "modelIdentifier", None)
+        if identifier is not None and not IDENTIFIER.fullmatch(identifier):  # it names a library that is loaded
+            raise ValidationError(f'{path}: the modelIdentifier "{identifier:.80}" is no C identifier; build it again.')
+    return description
 
 
-def run(path: str | pathlib.Path) -> None:
-    """Run an FMU in this process for a few steps of its default experiment, with FMPy.
+def unpack(path: str | pathlib.Path, folder: str | pathlib.Path) -> None:
+    """Unpack an FMU into a folder.
+
+    Raises
+    ------
+    ValidationError
+        Names in it lead out of the folder or too deep into it, it is damaged, or larger than FMUs are.
+    """
+    _open(pathlib.Path(path))
+    try:
+        with zipfile.ZipFile(path) as archive:
+            wrong = next((text for entry in archive.infolist() for text in _place_problems(entry.orig_filename)), None)
+            if wrong is not None:
+                raise ValidationError(f"{path}: {wrong} Build it again.")
+            archive.extractall(folder)
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, NotImplementedError, lzma.LZMAError) as error:
+        raise ValidationError(f"{path}: cannot be unpacked ({error}); build it again, or copy it again.") from None
+
+
+def run(path: str | pathlib.Path, folder: str | None = None) -> None:
+    """Run an FMU in this process for a few steps of its default experiment, with FMPy; it may be unpacked in a folder.
 
     Raises
     ------
@@ -103,6 +134,11 @@ def run(path: str | pathlib.Path) -> None:
     import fmpy
     import numpy as np
 
+    if folder is None:
+        with tempfile.TemporaryDirectory(prefix="mbfmu-") as made:
+            unpack(path, made)
+            run(path, made)
+        return
     description = read(path)
     experiment = description.defaultExperiment
     start = float(experiment.startTime or 0.0) if experiment else 0.0
@@ -118,7 +154,8 @@ def run(path: str | pathlib.Path) -> None:
 
     try:
         result = fmpy.simulate_fmu(
-            str(path),
+            folder,
+            model_description=description,
             validate=False,
             start_time=start,
             stop_time=min(stop, start + STEPS * step),
@@ -230,11 +267,9 @@ def _archive_problems(path: pathlib.Path) -> Iterator[str]:
             yield f'The archive has {count} entries "{name}".'
     for entry in entries:
         name = entry.orig_filename
-        if "\\" in name:
-            yield f'The entry "{name}" has a backslash; FMI wants forward slashes.'
-        elif name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in name.split("/"):
-            yield f'The entry "{name}" leads out of the archive.'
-        elif name.startswith("./") or posixpath.normpath(name) != name.rstrip("/"):
+        placed = list(_place_problems(name))
+        yield from placed
+        if not placed and (name.startswith("./") or posixpath.normpath(name) != name.rstrip("/")):
             yield f'The entry "{name}" is not a plain relative path.'
         if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
             yield f'The entry "{name}" is neither stored nor deflated.'
@@ -242,11 +277,22 @@ def _archive_problems(path: pathlib.Path) -> Iterator[str]:
             yield f'The entry "{name}" is encrypted.'
 
 
+def _place_problems(name: str) -> Iterator[str]:
+    """What keeps an entry from being unpacked: names that lead out of the folder, or deeper than folders may be."""
+    short = name if len(name) <= 80 else f"{name[:60]} ..."
+    if "\\" in name:
+        yield f'The entry "{short}" has a backslash; FMI wants forward slashes.'
+    elif name.startswith("/") or re.match(r"[A-Za-z]:", name) or ".." in name.split("/"):
+        yield f'The entry "{short}" leads out of the archive.'
+    elif name.count("/") > DEEPEST or len(name) > LONGEST:
+        yield f'The entry "{short}" is in {name.count("/")} folders, its path has {len(name)} letters; too deep.'
+
+
 def _content_problems(root: etree._Element, names: list[str]) -> Iterator[str]:
     """Binaries and sources that the description promises."""
     for interface in root.findall("CoSimulation") + root.findall("ModelExchange"):
         identifier = interface.get("modelIdentifier", "")
-        if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", identifier):
+        if not IDENTIFIER.fullmatch(identifier):
             yield f'The modelIdentifier "{identifier}" is not a C identifier.'
         sources = [f"sources/{file.get('name')}" for file in interface.findall("SourceFiles/File")]
         if root.get("fmiVersion") != "2.0" and BUILD_DESCRIPTION in names:
@@ -546,9 +592,10 @@ def _run_problems(path: pathlib.Path) -> list[str]:
     if fmpy.platform not in fmpy.supported_platforms(str(path)):
         return []
     try:
-        trial = subprocess.run(
-            [sys.executable, "-c", _TRIAL, str(path)], capture_output=True, text=True, timeout=PATIENCE, check=False
-        )
+        with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:  # it goes also where the run crashes
+            unpack(path, folder)
+            command = [sys.executable, "-c", _TRIAL, str(path), folder]
+            trial = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
         return [f"The run of {STEPS} steps takes longer than {PATIENCE} s."]
     if trial.returncode == 0:

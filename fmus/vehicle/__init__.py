@@ -32,8 +32,8 @@ class Vehicle(Assembly):
             der_theta2=follows,
             stateSelect="avoid",
         )
-        self.left, self.right = rotational.Torque(), rotational.Torque()
-        self.half = blocks.Gain(k=0.5)
+        self.engine = rotational.Torque()
+        self.differential = rotational.IdealPlanetary(ratio=1.0)
         self.turn = blocks.Sine(amplitude=0.3, f=0.2)
         self.steering = rotational.Position(exact=True)
         self.connect(self.rear.frameMiddle, self.chassis.frame_a)
@@ -41,10 +41,10 @@ class Vehicle(Assembly):
         self.connect(self.pivot.frame_b, self.front.frameMiddle)
         self.connect(self.turn.y, self.steering.phi_ref)
         self.connect(self.steering.flange, self.pivot.axis)
-        for torque, wheel in ((self.left, self.rear.axis1), (self.right, self.rear.axis2)):
-            self.connect(self.half.y, torque.tau)
-            self.connect(torque.flange, wheel)
-        self.input(self.half.u, "torque", start=100.0)
+        self.connect(self.engine.flange, self.differential.carrier)
+        self.connect(self.differential.sun, self.rear.axis1)
+        self.connect(self.differential.ring, self.rear.axis2)
+        self.input(self.engine.tau, "torque", start=100.0)
         self.output(self.rear.x)
         self.output(self.rear.y)
         self.output(self.rear.phi, "heading")

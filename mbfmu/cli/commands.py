@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import errno
 import gc
+import os
 import pathlib
 import signal
 import sys
@@ -228,7 +229,9 @@ def simulate_foreign(
             variable = find(fmu, name)
             if variable.type == "Real":
                 number_of(variable, value)
-        names = named(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
+        names = named(fmu.variables, patterns)
+        if patterns is None:
+            names = [v.name for v in fmu.variables if v.causality == "output" and v.type != "String"]
         signals = signals_of(fmu, inputs, times, "held" if held else "linear")
         return fmu.simulate(times, values, names, signals, tolerance)
 
@@ -248,6 +251,8 @@ def show_result(
         facts.show(facts.series(result))
         return
     report.series(result, every_row=table)
+    if result.ended:
+        report.warned(result.ended)
     for file in filter(None, (csv, plot)):
         report.built(file)
 
@@ -284,9 +289,10 @@ def animate(
         progress("Deriving the equations of motion")
         from mbfmu.animation import animate as write_animation
         from mbfmu.dynamics.system import System
+        from mbfmu.export.model_description import model_identifier
         from mbfmu.scene.writing import check_target
 
-        target = check_target(output or pathlib.Path(f"{assembly.name}.html"))
+        target = check_target(output or pathlib.Path(f"{model_identifier(assembly.name)}.html"))
         system = System.of(assembly, scene=True, progress=progress)
     with report.running(f"Running {system.name}") as done:
         file = write_animation(system, target, stop, tolerance=tolerance, step=step, live=live, progress=done)
@@ -520,7 +526,7 @@ def shown_names(system: System, patterns: str | None) -> list[str]:
     """
     if patterns is not None:
         return named(system.variables, patterns)
-    outputs = [v.name for v in system.variables if v.causality == "output"]
+    outputs = [v.name for v in system.outputs]
     return outputs or report.states(system)
 
 
@@ -537,6 +543,9 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     names: dict[str, None] = {}
     for pattern in map(str.strip, patterns.split(",") if patterns is not None else []):
         found = matching(pattern, known)
+        text = next(iter(matching(pattern, [v.name for v in variables if v.type == "String"])), None)
+        if not found and text is not None:
+            raise ModelError(f"--variables {pattern}: '{text}' is no number; only numbers are shown, leave it out")
         if not found:
             raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
         names |= dict.fromkeys(found)
@@ -548,7 +557,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     atexit.register(gc.freeze)  # the system takes all memory back: nobody has to look for garbage in it
     try:
         with terminable():
-            return int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+            code = int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
+            sys.stdout.flush()
+            return code
     except (typer.Abort, KeyboardInterrupt):
         print("mbfmu: stopped", file=sys.stderr)
         return 130  # as shells have it: 128 + SIGINT
@@ -557,7 +568,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 128 + stop.number
     except MbfmuError as error:
         message = str(error)
+    except (BrokenPipeError, SystemExit) as stop:
+        if isinstance(stop, SystemExit) and not isinstance(stop.__context__, BrokenPipeError):  # Typer's way to say so
+            raise
+        leave_stdout()  # who reads it has seen enough, as `head` has
+        return 128 + 13  # as shells have it: SIGPIPE
     except OSError as error:
+        leave_stdout()
         full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         remedy = "make room, or set TMPDIR to another folder" if full else "check the path and its permissions"
         message = f"{error.filename or 'a temporary or output file'}: {error.strerror or error}; {remedy}"
@@ -572,6 +589,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 2
 
 
+def leave_stdout() -> None:
+    """Let what is not printed yet go nowhere: Python would try it again when it ends."""
+    with contextlib.suppress(OSError, ValueError):
+        sys.stdout.flush()
+        return
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 class Terminated(BaseException):
     """A signal asks the program to end: what is open is tidied up on the way out."""
 
@@ -581,12 +607,12 @@ class Terminated(BaseException):
 
 @contextlib.contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM and SIGHUP end what goes on as an exception, so that no file, folder or compiler stays behind."""
+    """Let signals end what goes on as an exception, so that no file, folder or compiler stays behind."""
 
     def stop(number: int, _frame: Any) -> None:
         raise Terminated(number)
 
-    names = ("SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {number: signal.signal(number, stop) for number in numbers}
     try:

@@ -21,9 +21,10 @@ def show(facts: Any) -> None:
 
 
 def series(result: Result) -> dict[str, Any]:
-    """Return a result's time series, and the units of those that have one."""
+    """Return a result's time series, the units of those that have one, and why the model ended the run, if it did."""
     units = {name: unit for name, unit in result.units.items() if name in result}
-    return {"units": units, "series": {name: result[name].tolist() for name in ("time", *result)}}
+    ended = {"ended": result.ended} if result.ended else {}
+    return {"units": units, "series": {name: result[name].tolist() for name in ("time", *result)}, **ended}
 
 
 def variables(rows: Iterable[Any]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import pathlib
 import re
 import sys
@@ -37,8 +38,21 @@ if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
     from mbfmu.runtime.result import Result
 
+if sys.stdout is None:  # closed: what is printed goes nowhere, and files are written all the same
+    sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+if sys.stderr is None:
+    sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+
+
+
+class _Console(Console):
+    def on_broken_pipe(self) -> None:
+        """Leave it to the command line, which tells it from what goes wrong: Rich would exit with 1."""
+        raise BrokenPipeError
+
+
 #: Rich takes anything that is not a terminal to be 80 columns wide, which cuts descriptions in pipes and files.
-console = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+console = _Console(highlight=False, width=None if sys.stdout.isatty() else 160)
 _progress_console = Console(stderr=True, highlight=False)
 
 #: After so long a command says what it is at where it has no terminal to show it [s].

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.cosimulation import loops
-from mbfmu.cosimulation.slave import Slave, Values, open_slave
+from mbfmu.cosimulation.slave import Log, Slave, Values, open_slave
 from mbfmu.cosimulation.structure import SystemStructure
 from mbfmu.cosimulation.variables import KINDS, Scalar, unit_of
 from mbfmu.errors import SimulationError
@@ -47,6 +47,9 @@ def cosimulate(
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Step coupled FMUs of FMI 2.0 and 3.0 together in FMPy: `result["engine.axis1.tau"]`.
+
+    Where an FMU ends the run, the result ends with the last communication point that all have reached, and its `ended`
+    says why.
 
     The error of the coupling falls with the step as step^1 for `hold` and as step^2 for `secant` and `tangent`, in both
     schemes (M. Arnold, C. Clauss, T. Schierz: Error analysis and error estimates for co-simulation in FMI for model
@@ -86,10 +89,13 @@ def cosimulate(
     _check("inputs", inputs, INPUTS)
     stop = _stop_time(structure) if stop_time is None else stop_time
     times = _communication_points(start_time, stop, step)
+    log = Log()
     with contextlib.ExitStack() as stack:
         slaves = {
             name: stack.enter_context(
-                open_slave(name, path, structure.descriptions[name], structure.interfaces[name], inputs != "hold")
+                open_slave(
+                    name, path, structure.descriptions[name], structure.interfaces[name], inputs != "hold", log
+                )
             )
             for name, path in structure.files.items()
         }
@@ -100,14 +106,17 @@ def cosimulate(
             slave.begin(start_time, stop, tolerance, values.get(name, {}))
         master.initialise()
         recorder.record()
+        ended: str | None = None
         for count, (time, after) in enumerate(itertools.pairwise(times), start=1):
-            master.step(after - time)
+            ended = master.step(after - time)
+            if ended is not None:
+                break
             for slave in slaves.values():
                 slave.time = after
             recorder.record()
             if progress:
                 progress(count / (times.size - 1))
-    return recorder.result(times)
+    return recorder.result(times, ended)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -247,8 +256,8 @@ class _Master:
 
     # -- steps
 
-    def step(self, size: float) -> None:
-        """One communication step."""
+    def step(self, size: float) -> str | None:
+        """One communication step; returns why the run ends within it, where an FMU ends it."""
         self._predict()
         outputs = self.y.copy()
         if not self.sequential:
@@ -256,18 +265,23 @@ class _Master:
                 self._set_inputs(slot)
             for slot in self.slots:
                 slot.slave.step(size)
+                if slot.slave.ended is not None:
+                    return slot.slave.ended
             for slot in self.slots:
                 self._read(slot, outputs)
         else:
             for slot in self.slots:
                 self._set_inputs(slot)
                 slot.slave.step(size)
+                if slot.slave.ended is not None:
+                    return slot.slave.ended
                 self._read(slot, outputs)
                 self._pass_on(slot.continuous, outputs, size)
         self.before, self.y, self.last = self.y, outputs, size
         self.u = self.y.copy()
         if self.inputs == "tangent":
             self._ask_slopes()
+        return None
 
     def _predict(self) -> None:
         """Slopes of the inputs for the step to come; those of `tangent` were asked for at the end of the last one."""
@@ -340,14 +354,15 @@ class _Recorder:
         """Append the values of now."""
         self._rows.append({name: slave.get(values) for name, (slave, values) in self._groups.items()})
 
-    def result(self, times: np.ndarray) -> Result:
-        """Time series of everything recorded."""
+    def result(self, times: np.ndarray, ended: str | None) -> Result:
+        """Time series of everything recorded, at the first of the times [n]."""
+        times = times[: len(self._rows)]
         tables = {
             name: np.array([row[name] for row in self._rows], dtype=float).reshape(times.size, len(values))
             for name, (_, values) in self._groups.items()
         }
         series = {name: tables[element][:, i].copy() for name, (element, i) in self._places.items()}
-        return Result(self.name, times, series, self._units)
+        return Result(self.name, times, series, self._units, ended=ended)
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

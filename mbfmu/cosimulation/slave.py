@@ -3,19 +3,48 @@
 from __future__ import annotations
 
 import abc
+import collections
 import contextlib
 import ctypes
+import dataclasses
 import math
 import pathlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from mbfmu.cosimulation.variables import Interface, Scalar
 from mbfmu.errors import SimulationError
 from mbfmu.modeling.component import near
+from mbfmu.validation import unpack
+
+#: What FMUs of ours log where the model itself ends the run (templates/runtime/evaluate.c).
+ENDS = "the model ends the simulation"
+
+#: Steps that may return early without having gone on, one after the other.
+_STUCK = 20
+
+
+@dataclasses.dataclass
+class Log:
+    """What an instance has logged: warnings and worse, and the last line of all."""
+
+    problems: list[str] = dataclasses.field(default_factory=list)
+    last: collections.deque[str] = dataclasses.field(default_factory=lambda: collections.deque(maxlen=1))
+
+    def note(self, status: int, message: bytes) -> None:
+        """Take a line."""
+        text = message.decode("utf-8", "replace").strip()
+        if text:
+            self.last.append(text)
+        if status > 0:
+            self.problems.append(text)
+
+
+class AsksForNothing(SimulationError):
+    """An FMU of FMI 3.0 takes no inputs in intermediate updates, though it has some."""
 
 
 class Values:
@@ -48,12 +77,19 @@ class Values:
 class Slave(abc.ABC):
     """An instance of an FMU; `time` [s] is where it stands. Make one with `open_slave`."""
 
-    def __init__(self, name: str, description: Any, interface: Interface, fmu: Any, messages: Sequence[str]) -> None:
+    def __init__(self, name: str, description: Any, interface: Interface, fmu: Any, log: Log) -> None:
         self.name, self.description, self.interface = name, description, interface
         self.time = 0.0
-        self._fmu, self._messages = fmu, messages
+        #: Why the FMU has ended the run at `time`, where it has.
+        self.ended: str | None = None
+        self._fmu, self._log = fmu, log
         #: Values of arrays as they were set last.
         self._arrays: dict[str, list[Any]] = {}
+
+    @property
+    def fmu(self) -> Any:
+        """FMPy's instance."""
+        return self._fmu
 
     # -- what differs between the versions of FMI
 
@@ -79,8 +115,8 @@ class Slave(abc.ABC):
         """First derivatives of Real variables."""
 
     @abc.abstractmethod
-    def _do_step(self, size: float) -> None:
-        """Go on by `size` [s]."""
+    def _do_step(self, size: float) -> float | None:
+        """Go on by `size` [s]; returns the time [s] at which the FMU has ended the run, where it has."""
 
     # -- what is common to them
 
@@ -170,9 +206,13 @@ class Slave(abc.ABC):
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
 
     def step(self, size: float) -> None:
-        """Go on by `size` [s]."""
-        self._call(f"cannot do the step of {size:g} s", self._do_step, size)
-        self.time += size
+        """Go on by `size` [s], or to where the FMU ends the run: then `ended` says why."""
+        end = self._call(f"cannot do the step of {size:g} s", self._do_step, size)
+        if end is None:
+            self.time += size
+            return
+        self.time = end
+        self.ended = f"{self.name} ends the run at {end:.9g} s" + "".join(f": {line}" for line in self._log.last)
 
     def _read(self, values: Values) -> dict[str, list[Any]]:
         """Values of all variables concerned, by type."""
@@ -198,8 +238,10 @@ class Slave(abc.ABC):
     def _call(self, failure: str, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
             return function(*arguments)
+        except AsksForNothing:
+            raise
         except Exception as error:
-            raise self._error(f"{failure}: {self._messages[-1] if self._messages else error}") from error
+            raise self._error(f"{failure}: {self._log.problems[-1] if self._log.problems else error}") from error
 
     def _error(self, what: str) -> SimulationError:
         return SimulationError(f"{self.name} at t = {self.time:.9g} s: {what}")
@@ -232,12 +274,27 @@ class Slave2(Slave):
         found: Sequence[float] = self._fmu.getRealOutputDerivatives(references, [1] * len(references))
         return found
 
-    def _do_step(self, size: float) -> None:
-        self._fmu.doStep(self.time, size)
+    def _do_step(self, size: float) -> float | None:
+        """A step that ends the run is discarded, and the status `terminated` is set (FMI 2.0.4, section 4.2.2)."""
+        from fmpy.fmi1 import FMICallException
+        from fmpy.fmi2 import fmi2Discard, fmi2LastSuccessfulTime, fmi2Terminated
+
+        before = len(self._log.problems)
+        try:
+            self._fmu.doStep(self.time, size)
+        except FMICallException as failure:
+            if failure.status != fmi2Discard or not self._fmu.getBooleanStatus(fmi2Terminated):
+                raise
+            # Ours end the run after a failure, too. FMI 2.0 has no other word for it than what is logged.
+            said = self._log.problems[before:]
+            if said and ENDS not in said[-1]:
+                raise
+            return float(self._fmu.getRealStatus(fmi2LastSuccessfulTime))
+        return None
 
 
 class Slave3(Slave):
-    """An instance of an FMU of FMI 3.0, without event mode and early return."""
+    """An instance of an FMU of FMI 3.0, without event mode; steps that return early are gone on with."""
 
     #: The lines that inputs follow: which, their values and slopes, and the time [s] at which they begin.
     _lines: tuple[Values, np.ndarray, np.ndarray, float] | None = None
@@ -291,15 +348,26 @@ class Slave3(Slave):
         )  # fmt: skip
         return list(found)
 
-    def _do_step(self, size: float) -> None:
-        _, terminate, _, reached = self._fmu.doStep(self.time, size)
-        failure, self._failure = self._failure, None
-        if failure is not None:
-            raise failure
+    def _do_step(self, size: float) -> float | None:
+        end, now, stuck = self.time + size, self.time, 0
+        while True:
+            _, terminate, early, reached = self._fmu.doStep(now, end - now)
+            failure, self._failure = self._failure, None
+            if failure is not None:
+                raise failure
+            if terminate:
+                return float(reached)
+            if not early or not reached < end:
+                break
+            stuck = 0 if reached > now else stuck + 1
+            if stuck > _STUCK:
+                raise SimulationError(f"its steps return early at {reached:.9g} s and do not go on")
+            now = reached
         if self._lines is not None and not self._asked:
-            raise SimulationError("it asks for no inputs in intermediate updates; choose inputs='hold'")
-        if terminate:
-            raise SimulationError(f"it ends the simulation at {reached:.9g} s")
+            raise AsksForNothing(
+                f"{self.name}: asks for no inputs in intermediate updates; choose inputs='hold'"
+            )
+        return None
 
 
 def _continuous_inputs(description: Any) -> list[Any]:
@@ -327,34 +395,62 @@ def _native(type_: str, value: Any) -> Any:
 
 @contextlib.contextmanager
 def open_slave(
-    name: str, path: pathlib.Path, description: Any, interface: Interface, lines: bool = False
+    name: str,
+    path: pathlib.Path,
+    description: Any,
+    interface: Interface,
+    lines: bool = False,
+    log: Log | None = None,
 ) -> Iterator[Slave]:
-    """Yield an instance of an FMU, and free it afterwards. With `lines`, its inputs shall go on within steps.
+    """Yield an instance of an FMU, and free it afterwards.
+
+    With `lines`, its inputs shall go on within steps. FMPy gives lines of FMI 2.0 to whom it was told of last: several
+    FMUs share one `log`.
 
     Raises
     ------
     SimulationError
         The FMU is not one for co-simulation in FMI 2.0 or 3.0, or has no binary for this machine, or cannot be loaded.
     """
+    with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
+        unpack(path, folder)
+        with open_unpacked(name, path, folder, description, interface, lines, log=log) as slave:
+            yield slave
+
+
+@contextlib.contextmanager
+def open_unpacked(
+    name: str,
+    path: pathlib.Path,
+    folder: str,
+    description: Any,
+    interface: Interface,
+    lines: bool = False,
+    *,
+    kind: Literal["CoSimulation", "ModelExchange"] = "CoSimulation",
+    log: Log | None = None,
+) -> Iterator[Slave]:
+    """Yield an instance of an FMU that is unpacked in a folder already; as `open_slave` else.
+
+    One for model exchange makes no steps, but takes and gives values.
+    """
     import fmpy
     from fmpy.simulation import instantiate_fmu
 
     of_fmi_3 = description.fmiVersion.startswith("3.")
-    if not (of_fmi_3 or description.fmiVersion == "2.0") or description.coSimulation is None:
-        raise SimulationError(f"{name} ({path}): is no FMU for co-simulation in FMI 2.0 or 3.0; export it as one")
-    if fmpy.platform not in fmpy.supported_platforms(str(path)):
+    offered = description.coSimulation if kind == "CoSimulation" else description.modelExchange
+    if not (of_fmi_3 or description.fmiVersion == "2.0") or offered is None:
+        what = "co-simulation" if kind == "CoSimulation" else "model exchange"
+        raise SimulationError(f"{name} ({path}): is no FMU for {what} in FMI 2.0 or 3.0; export it as one")
+    if fmpy.platform not in fmpy.supported_platforms(folder):
         raise SimulationError(f"{name} ({path}): has no binary for {fmpy.platform}; build it for this platform")
-    messages: list[str] = []
-
-    def note(status: int, message: bytes) -> None:
-        if status > 0:
-            messages.append(message.decode("utf-8", "replace"))
+    log = log or Log()
 
     def log_2(_environment: Any, _instance: bytes, status: int, _category: bytes, message: bytes) -> None:
-        note(status, message)
+        log.note(status, message)
 
     def log_3(_environment: Any, status: int, _category: bytes, message: bytes) -> None:
-        note(status, message)
+        log.note(status, message)
 
     slave: Slave | None = None
 
@@ -362,24 +458,22 @@ def open_slave(
         if isinstance(slave, Slave3):
             slave.update(*arguments)
 
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"early_return_allowed": True} if of_fmi_3 and kind == "CoSimulation" else {}
     inputs = _continuous_inputs(description)
-    if lines and of_fmi_3 and inputs and description.coSimulation.providesIntermediateUpdate:
+    if lines and of_fmi_3 and inputs and offered.providesIntermediateUpdate:
         required = [int(variable.valueReference) for variable in inputs]
-        options = {"intermediate_update": update, "required_intermediate_variables": required}
+        options |= {"intermediate_update": update, "required_intermediate_variables": required}
 
-    with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
-        fmpy.extract(str(path), folder)
-        try:
-            # FMPy enters the folder of the binary, and stays there where it cannot be loaded.
-            with contextlib.chdir(pathlib.Path.cwd()):
-                log = log_3 if of_fmi_3 else log_2
-                fmu = instantiate_fmu(folder, description, "CoSimulation", logger=log, **options)
-        except Exception as error:
-            reason = messages[-1] if messages else error
-            raise SimulationError(f"{name} ({path}): cannot be instantiated: {reason}") from error
-        try:
-            slave = (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, messages)
-            yield slave
-        finally:
-            fmu.freeInstance()
+    try:
+        # FMPy enters the folder of the binary, and stays there where it cannot be loaded.
+        with contextlib.chdir(pathlib.Path.cwd()):
+            logger = log_3 if of_fmi_3 else log_2
+            fmu = instantiate_fmu(folder, description, kind, logger=logger, **options)
+    except Exception as error:
+        reason = log.problems[-1] if log.problems else error
+        raise SimulationError(f"{name} ({path}): cannot be instantiated: {reason}") from error
+    try:
+        slave = (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, log)
+        yield slave
+    finally:
+        fmu.freeInstance()

@@ -44,6 +44,15 @@ class Connection:
         return f"{self.end_element}.{self.end_connector}"
 
 
+def check_elements(names: Iterable[str]) -> None:
+    """Refuse names of elements that are none: files are named after them."""
+    for element in names:
+        if not isinstance(element, str) or not _NAME.fullmatch(element):
+            raise ModelError(
+                f"element {element!r}: is not a name; use letters, digits and underscores, as in engine=engine.fmu"
+            )
+
+
 @dataclasses.dataclass(frozen=True)
 class SystemStructure:
     """FMUs by the names of the elements that they are, in the order of stepping, and their connections.
@@ -90,11 +99,7 @@ class SystemStructure:
             A file is not an FMU.
         """
         paths = {element: pathlib.Path(file) for element, file in files.items()}
-        for element in paths:
-            if not _NAME.fullmatch(element):
-                raise ModelError(
-                    f"element {element!r}: is not a name; use letters, digits and underscores, as in engine=engine.fmu"
-                )
+        check_elements(paths)
         descriptions = {element: read(path) for element, path in paths.items()}
         wiring = _Wiring(descriptions)
         if connect is None:

@@ -20,6 +20,7 @@ from typing import Any
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import near
+from mbfmu.modeling.names import checked_file_name
 
 _KEYS = {"name", "elements", "connect", "experiment"}
 
@@ -59,8 +60,9 @@ def read_system(path: pathlib.Path) -> SystemFile | None:
     stop = record.get("experiment", {}).get("stop")
     if stop is not None and not isinstance(stop, int | float):
         raise ModelError(f"{path}: experiment.stop = {stop!r}: give seconds, for example stop = 4.0")
+    name = checked_file_name(record["name"], f"{path}: name") if "name" in record else path.stem
     return SystemFile(
-        name=str(record.get("name", path.stem)),
+        name=name,
         elements={name: _from_folder(source, path.parent) for name, source in elements.items()},
         connect=_pairs(record["connect"], path) if "connect" in record else None,
         stop_time=None if stop is None else float(stop),

@@ -10,6 +10,8 @@ import inspect
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
+import numpy as np
+
 from mbfmu.dynamics.asked import asked
 from mbfmu.dynamics.equations import Stages, equations
 from mbfmu.dynamics.events.delays import Delays
@@ -34,7 +36,7 @@ from mbfmu.dynamics.structure.wanted import settled
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.declarations import checked_numbers
+from mbfmu.modeling.declarations import checked_numbers, is_expression
 from mbfmu.modeling.names import checked_name, checked_text, heading
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
@@ -69,6 +71,15 @@ class System:
     scene: Scene | None = None
     #: What the assembly wants drawn.
     figures: tuple[Figure, ...] = ()
+    #: Names of outputs as they were declared; those of a vector have indices behind them.
+    declared_outputs: tuple[str, ...] = ()
+
+    @property
+    def outputs(self) -> tuple[ScalarVariable, ...]:
+        """The outputs in the order of their declaration."""
+        place = {name: number for number, name in enumerate(self.declared_outputs)}
+        found = [v for v in self.variables if v.causality == "output"]
+        return tuple(sorted(found, key=lambda v: place.get(v.name, place.get(v.name.rpartition("[")[0], len(place)))))
 
     def __repr__(self) -> str:
         return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"
@@ -154,6 +165,7 @@ class System:
             structure=(*_structure(values.topology, vectors, constraints), *assembled.report()),
             scene=picture,
             figures=figures_of(assembly, variables),
+            declared_outputs=tuple(assembly.outputs),
         )
 
 
@@ -191,7 +203,7 @@ def check_assembly(assembly: Any) -> None:
         raise ModelError(f"{assembly!r:.60}: {what} is no assembly; {remedy}")
     where = assembly.where
     for name in ("start_time", "stop_time", "tolerance"):
-        checked_numbers(getattr(assembly, name), f"{where}: {name} = {getattr(assembly, name)!r}")
+        _check_number(getattr(assembly, name), f"{where}: {name} = {getattr(assembly, name)!r:.60}")
     if not assembly.stop_time > assembly.start_time:
         raise ModelError(
             f"{where}: stop_time = {assembly.stop_time:g} s is not after start_time = {assembly.start_time:g} s; "
@@ -201,7 +213,7 @@ def check_assembly(assembly: Any) -> None:
         what = "positive" if assembly.tolerance <= 0 else "below 1"
         raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not {what}; choose one such as 1e-6")
     if assembly.interval is not None:
-        checked_numbers(assembly.interval, f"{where}: interval = {assembly.interval!r}")
+        _check_number(assembly.interval, f"{where}: interval = {assembly.interval!r:.60}")
         if not assembly.interval > 0:
             raise ModelError(f"{where}: interval = {assembly.interval:g} s is not positive; choose one such as 0.01")
     if assembly.solver not in SOLVERS:
@@ -210,6 +222,12 @@ def check_assembly(assembly: Any) -> None:
     checked_text(assembly.description, f"{where}: description")
     if not assembly.parts and not hasattr(assembly, "equations"):
         raise ModelError(f"{where}: has no components; assign some to its attributes, as self.world = World()")
+
+
+def _check_number(value: Any, what: str) -> None:
+    checked_numbers(value, what)
+    if is_expression(value) or np.ndim(value):
+        raise ModelError(f"{what} is not one number; give one, in SI units")
 
 
 def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:

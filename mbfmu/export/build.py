@@ -178,7 +178,7 @@ def build(
         raise BuildError(f"fixed step {fixed_step:g} s: choose a positive number.")
     if wasm:
         ready_component()  # what is missing is told before the work
-    file = pathlib.Path(path) if path is not None else pathlib.Path()
+    file = arguments.path(path, "path") if path is not None else pathlib.Path()
     if file.is_dir():
         file /= f"{model_identifier(assembly.name)}.fmu"
     with without_collections(), replacing(file) as part, temporary_folder() as folder:

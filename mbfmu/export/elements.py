@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from lxml import etree
 
-from mbfmu.errors import BuildError
-from mbfmu.export import units
+from mbfmu.modeling import units
 from mbfmu.runtime.variables import ScalarVariable
 
 Value = str | float | int | bool
@@ -62,7 +61,7 @@ def unit_definitions(root: etree._Element, variables: Iterable[ScalarVariable]) 
 
     Raises
     ------
-    BuildError
+    ModelError
         A unit cannot be read, or a display unit measures something else than its unit.
     """
     used: dict[tuple[str, str], str] = {}
@@ -70,10 +69,7 @@ def unit_definitions(root: etree._Element, variables: Iterable[ScalarVariable]) 
         if variable.unit is not None:
             used.setdefault((variable.unit, variable.display_unit or variable.unit), variable.name)
     for (name, display), owner in used.items():
-        try:
-            units.conversion(name, display)
-        except BuildError as error:
-            raise BuildError(f"{owner}: {error}") from None
+        units.check(owner, name, display)
     if not used:
         return
     definitions = add(root, "UnitDefinitions")

@@ -23,7 +23,7 @@ from typing import Any
 from lxml import etree
 
 import mbfmu
-from mbfmu.cosimulation.structure import Connection, SystemStructure
+from mbfmu.cosimulation.structure import Connection, SystemStructure, check_elements
 from mbfmu.cosimulation.variables import KINDS, is_variable, unit_of
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
@@ -96,6 +96,7 @@ def build_ssp(
         A file is not an FMU.
     """
     file = pathlib.Path(path)
+    check_elements(elements)
     with replacing(file) as part, temporary_folder() as folder:
         files = {}
         for element, source in elements.items():

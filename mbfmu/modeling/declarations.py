@@ -55,9 +55,13 @@ class Start:
     fixed: bool | Sequence[bool] | None = None
 
 
+#: Modelica's stateSelect, from the weakest.
+STATE_SELECTS = ("never", "avoid", "default", "prefer", "always")
+
+
 def is_expression(value: Any) -> bool:
     """True for a CasADi expression, such as another parameter's symbol."""
-    return isinstance(value, ca.SX | ca.MX)
+    return isinstance(value, ca.SX)
 
 
 def checked_start(value: Any, where: str, type: Type | None = None) -> Start:
@@ -126,12 +130,20 @@ class Declaration:
         return self.when is None or bool(self.when(instance))
 
 
+def _check_bound(least: Any, most: Any, what: str) -> None:
+    """Refuse bounds that are no numbers; infinite ones are none."""
+    for name, bound in (("min", least), ("max", most)):
+        if bound is not None and not (isinstance(bound, int | float | np.number) and not math.isnan(bound)):
+            raise ModelError(f"{what}: {name} = {bound!r:.60} is no number; give one, in SI units")
+
+
 def check_declared(type: Any, doc: Any) -> None:
     """Refuse what is no type, and what is no sentence: the two are easily exchanged."""
     if not isinstance(type, Type):
         raise ModelError(
             f"a declaration has {type!r:.60} for its type; give one of mbfmu.modeling.types, such as types.Mass, first"
         )
+    _check_bound(type.min, type.max, f"the type {type.name}")
     if not isinstance(doc, str):
         raise ModelError(f"a declaration has {doc!r:.60} for its sentence; write in quotes what the quantity is")
 
@@ -163,6 +175,10 @@ class Parameter(Declaration):
         when: Callable[[Any], bool] | None = None,
     ) -> None:
         check_declared(type, doc)
+        _check_bound(min, max, f"the parameter {doc!r:.60}")
+        sizes = shape if isinstance(shape, tuple) else () if shape is None else (shape,)
+        if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
+            raise ModelError(f"the parameter {doc!r:.60}: its shape {shape!r:.60} is none; give 3, or (3, 3)")
         self.type, self.default, self.doc, self.size = type, default, doc, size
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
         self.structural = structural or type.base != "Real" or type is Axis
@@ -335,6 +351,15 @@ class Variable(Declaration):
         when: Callable[[Any], bool] | None = None,
     ) -> None:
         check_declared(type, doc)
+        for given, called in ((start, "start value"), (nominal, "nominal value")):
+            given = truths_as_numbers(given.value if isinstance(given, Start) else given)
+            if given is not None and not callable(given):
+                checked_numbers(given, f"the variable {doc!r:.60}: its {called} {given!r:.60}")
+        if not callable(state_select) and state_select not in STATE_SELECTS:
+            raise ModelError(
+                f"the variable {doc!r:.60}: its stateSelect {state_select!r:.60} is unknown; there are "
+                f"{', '.join(STATE_SELECTS)}"
+            )
         self.type, self.doc, self.when, self.dummy = type, doc, when, dummy
         self._nominal = nominal
         self._shape = (shape,) if isinstance(shape, int) else shape

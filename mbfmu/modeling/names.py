@@ -12,6 +12,9 @@ _PART = rf"(?:[A-Za-z_][A-Za-z0-9_]*|{_QUOTED})(?:\[\d+(?:,\d+)*\])?"
 _NAME = re.compile(rf"{_PART}(?:\.{_PART})*")
 STRUCTURED = re.compile(rf"{_PART}(?:\.{_PART})*|der\({_PART}(?:\.{_PART})*(?:,\d+)?\)")
 
+#: Names of files that every system takes, without its ending.
+_FILE_NAME = re.compile(r"\w(?:[\w .-]{0,98}\w)?")
+
 #: Characters that XML 1.0 has no place for.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
@@ -41,6 +44,20 @@ def checked_name(name: str, what: str) -> str:
         raise ModelError(
             f"{what}: {name!r} can be no name in an FMU; use letters (A to Z, a to z), digits and underscores, "
             "with no digit in front"
+        )
+    return name
+
+
+def checked_file_name(name: str, what: str) -> str:
+    """`name`, which a file may have that is written beside others: it leads to no other folder.
+
+    Raises:
+        ModelError: it may lead somewhere else, or is none on some system.
+    """
+    if not isinstance(name, str) or not _FILE_NAME.fullmatch(name):
+        raise ModelError(
+            f"{what}: {name!r:.80} can be no name of a file; use letters, digits, underscores, and blanks, dots or "
+            "hyphens between them"
         )
     return name
 

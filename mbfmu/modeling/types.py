@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Literal
+from typing import Literal, get_args
+
+from mbfmu.errors import ModelError
 
 Base = Literal["Real", "Integer", "Boolean", "String"]
 
@@ -28,6 +30,15 @@ class Type:
     values: tuple[str, ...] = ()
     #: True where neighbours in a vector must differ.
     distinct: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuse what no type can have."""
+        if self.base not in get_args(Base):
+            raise ModelError(f"the type {self.name}: its base {self.base!r:.60} is none of {', '.join(get_args(Base))}")
+        for name in ("unit", "display_unit", "quantity"):
+            text = getattr(self, name)
+            if not (text is None or isinstance(text, str)):
+                raise ModelError(f"the type {self.name}: {name} = {text!r:.60} is no text; write it in quotes")
 
 
 def _si(

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import operator
+import os
+import pathlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -64,6 +66,20 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
     if wrong is not None:
         raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as 'body.m'")
     return value
+
+
+def path(value: Any, what: str) -> pathlib.Path:
+    """`value` as the path of a file.
+
+    Raises
+    ------
+    ModelError
+        It is none; the message begins with `what`.
+    """
+    given = os.fspath(value) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(given, str) or "\0" in given:
+        raise ModelError(f"{what} = {value!r:.60}: a path is expected, as 'name.csv'")
+    return pathlib.Path(given)
 
 
 def names(value: Any, what: str) -> list[str]:

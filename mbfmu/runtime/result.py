@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import difflib
+import errno
 import html
 import math
 import os
@@ -14,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbfmu.errors import MbfmuError, ModelError
+from mbfmu.errors import BuildError, MbfmuError, ModelError, UnknownNameError
+from mbfmu.runtime import arguments
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.figures import Curve
 from mbfmu.runtime.figures import Figure as Proposed
@@ -40,6 +43,18 @@ def unknown(name: str, names: Iterable[str]) -> str:
     return f"there is no variable '{name}'{hint}"
 
 
+@contextlib.contextmanager
+def writing(target: pathlib.Path) -> Iterator[None]:
+    """Tell what keeps a file from being written, with its name, as a `BuildError`."""
+    try:
+        yield
+    except OSError as error:
+        what = error.strerror or type(error).__name__
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = "make room, or choose another folder" if full else "check the path and its permissions"
+        raise BuildError(f"{target}: cannot be written ({what}); {remedy}") from error
+
+
 class Result(Mapping[str, np.ndarray]):
     """Time series by variable name: `result["revolute1.phi"]` is an array parallel to `result.time`.
 
@@ -57,6 +72,8 @@ class Result(Mapping[str, np.ndarray]):
         Units by variable name, where there are any.
     outputs
         Names of the model's outputs among them: what is drawn and shown first.
+    ended
+        Why the model ended the run before its stop time; None where it did not.
     """
 
     def __init__(
@@ -66,12 +83,14 @@ class Result(Mapping[str, np.ndarray]):
         series: Mapping[str, np.ndarray],
         units: Mapping[str, str] | None = None,
         outputs: Sequence[str] = (),
+        ended: str | None = None,
     ) -> None:
         self.model = model
         self.time = time
         self._series = dict(series)
         self.units = dict(units or {})
         self.outputs = tuple(name for name in outputs if name in self._series)
+        self.ended = ended
         #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
         self.figures: tuple[Proposed, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
@@ -89,7 +108,7 @@ class Result(Mapping[str, np.ndarray]):
             return self._series[name]
         array = self._array(name)
         if array is None:
-            raise KeyError(unknown(name, self._series))
+            raise UnknownNameError(unknown(name, self._series))
         return array
 
     def _array(self, name: str) -> np.ndarray | None:
@@ -119,17 +138,17 @@ class Result(Mapping[str, np.ndarray]):
 
         Raises
         ------
-        KeyError
+        UnknownNameError
             A pattern matches nothing.
         """
         chosen: dict[str, None] = {}
-        for pattern in patterns:
+        for pattern in arguments.names(patterns, f"{self.model}: the patterns"):
             found = matching(pattern, self._series)
             if not found:
-                raise KeyError(unknown(pattern, self._series))
+                raise UnknownNameError(unknown(pattern, self._series))
             chosen |= dict.fromkeys(found)
         return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
-                      self.outputs)  # fmt: skip
+                      self.outputs, self.ended)  # fmt: skip
 
     def _units_of(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.units[name] for name in names if name in self.units}
@@ -175,13 +194,15 @@ class Result(Mapping[str, np.ndarray]):
 
         Raises
         ------
-        KeyError
+        UnknownNameError
             A name is that of no variable of the result.
         """
-        target = pathlib.Path(path)
-        chosen = [n for n in self._series if n != "time"] if names is None else list(names)
+        target = arguments.path(path, f"{self.model}: the file")
+        if names is None:
+            names = [name for name in self._series if name != "time"]
+        chosen = arguments.names(names, f"{self.model}: names")
         columns = [self.time, *(self[name] for name in chosen)]
-        with target.open("w", newline="", encoding="utf-8") as file:
+        with writing(target), target.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
             writer.writerow(["time", *chosen])
             writer.writerows(zip(*(column.tolist() for column in columns), strict=True))
@@ -228,15 +249,17 @@ class Result(Mapping[str, np.ndarray]):
         MissingExtra
             What the format takes is not installed.
         """
-        target = pathlib.Path(path)
+        target = arguments.path(path, f"{self.model}: the file")
         if target.suffix == ".csv":
             return self.to_csv(target)
         if target.suffix == ".parquet":
             extra("pyarrow", "Parquet")
-            self.to_pandas().to_parquet(target)
+            with writing(target):
+                self.to_pandas().to_parquet(target)
         elif target.suffix == ".nc":
             extra("netCDF4", "NetCDF")
-            self.to_xarray().to_netcdf(target)
+            with writing(target):
+                self.to_xarray().to_netcdf(target)
         else:
             raise ModelError(f"{target}: results are written as .csv, .parquet or .nc; choose {target.stem}.csv")
         return target
@@ -247,6 +270,8 @@ class Result(Mapping[str, np.ndarray]):
         The model is run again, and must not have been changed meanwhile. Raises `MbfmuError` where it was, where
         nothing is drawn, or where something that it takes is not installed.
         """
+        if path is not None:
+            arguments.path(path, f"{self.model}: the file")
         if self.animation is None:
             raise MbfmuError(f"{self.model}: only results of mbfmu.simulate can be animated")
         return self.animation(path)
@@ -259,7 +284,7 @@ class Result(Mapping[str, np.ndarray]):
 
         Raises
         ------
-        KeyError
+        UnknownNameError
             A name or pattern matches nothing.
         """
         from mbfmu.runtime.plotting import Figure
@@ -267,7 +292,9 @@ class Result(Mapping[str, np.ndarray]):
         if names is None and self.figures:
             proposed = self.figures
         else:
-            chosen = self._first() if names is None else [names] if isinstance(names, str) else list(names)
+            if names is None:
+                names = self._first()
+            chosen = arguments.names([names] if isinstance(names, str) else names, f"{self.model}: what is to be drawn")
             drawn = dict.fromkeys(one for pattern in chosen for one in self._drawn(pattern))
             proposed = (Proposed("", tuple(map(Curve, drawn))),)
         plots = [(one.title, unit, curves) for one in proposed for unit, curves in one.axes(self.units).items()]
@@ -292,8 +319,8 @@ class Result(Mapping[str, np.ndarray]):
             return [name]
         try:
             return list(self.select(name) if any(c in name for c in "*?") else self.select(f"{name}[*]"))
-        except KeyError:
-            raise KeyError(unknown(name, self._series)) from None
+        except UnknownNameError:
+            raise UnknownNameError(unknown(name, self._series)) from None
 
 
 #: Ten colours, then dashes.

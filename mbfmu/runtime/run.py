@@ -7,7 +7,7 @@ import functools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -348,6 +348,7 @@ def run(
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
+    ended: str | None = None
     chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
     for part in np.array_split(np.arange(grid.size), chunks):
         rows = one.rows(grid[part], places, driven)
@@ -355,6 +356,7 @@ def run(
         if len(rows) < part.size:  # the model has ended the run
             before = part[len(rows)]
             grid, series = np.append(grid[:before], one.time), np.vstack([series[:before], one.row(places)])
+            ended = f"{equations.name} ends the run at {one.time:.9g} s: {one.last_message}"
             break
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
@@ -363,7 +365,7 @@ def run(
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     shown = [v.name for v in recorded if v.causality == "output"]
-    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown)
+    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown, ended)
 
 
 def index_in_p(variable: ScalarVariable) -> int:
@@ -388,25 +390,25 @@ def place(variable: ScalarVariable) -> int:
 
 
 def _span(
-    equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
+    model: Timed, start_time: float | None, stop_time: float | None, interval: float | None
 ) -> tuple[float, float, float]:
     """Start, stop and interval of a run, s: what is given, else the model's own."""
     start, stop, step = (
-        None if value is None else _time(value, f"{equations.name}: {what}")
+        None if value is None else _time(value, f"{model.name}: {what}")
         for value, what in ((start_time, "start_time"), (stop_time, "stop_time"), (interval, "interval"))
     )
-    start = equations.start_time if start is None else start
-    stop = equations.stop_time if stop is None else stop
+    start = model.start_time if start is None else start
+    stop = model.stop_time if stop is None else stop
     if not (math.isfinite(start) and math.isfinite(stop) and stop > start):
         raise SimulationError(
-            f"{equations.name}: the run from {start:g} s to {stop:g} s has no length: choose a later stop time"
+            f"{model.name}: the run from {start:g} s to {stop:g} s has no length: choose a later stop time"
         )
     if step is not None and not step > 0.0:
-        raise SimulationError(f"{equations.name}: the interval {step:g} s must be positive")
+        raise SimulationError(f"{model.name}: the interval {step:g} s must be positive")
     if step is None:
-        step = equations.interval or (stop - start) / INTERVALS
+        step = model.interval or (stop - start) / INTERVALS
     if not step < math.inf:
-        raise SimulationError(f"{equations.name}: the interval {step:g} s must be finite")
+        raise SimulationError(f"{model.name}: the interval {step:g} s must be finite")
     return start, stop, step
 
 
@@ -430,8 +432,28 @@ def _time(value: Any, what: str) -> float:
     return value if isinstance(value, float) else arguments.real(value, what)
 
 
+class Timed(Protocol):
+    """What has a default experiment: `Equations`, or an FMU of any tool."""
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+
+    @property
+    def start_time(self) -> float:
+        """Of its default experiment, s."""
+
+    @property
+    def stop_time(self) -> float:
+        """Of its default experiment, s."""
+
+    @property
+    def interval(self) -> float | None:
+        """Distance of recorded instants, s; a part of the run where None."""
+
+
 def time_grid(
-    equations: Equations, start_time: float | None, stop_time: float | None, interval: float | None
+    model: Timed, start_time: float | None, stop_time: float | None, interval: float | None
 ) -> np.ndarray:
     """Recorded instants of a run, s; the model's own times, and its own interval or a 500th of the run, where None.
 
@@ -440,9 +462,9 @@ def time_grid(
     SimulationError
         The times or the interval are impossible.
     """
-    start, stop, interval = _span(equations, start_time, stop_time, interval)
+    start, stop, interval = _span(model, start_time, stop_time, interval)
     if (stop - start) / interval > _MOST_VALUES:
-        raise SimulationError(f"{equations.name}: points every {interval:g} s are more than memory holds")
+        raise SimulationError(f"{model.name}: points every {interval:g} s are more than memory holds")
     return _grid(start, stop, interval)
 
 

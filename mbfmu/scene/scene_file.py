@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import pathlib
+import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
@@ -21,6 +22,11 @@ from mbfmu.scene.mesh_files import find_file
 SCENE_FILE, VERSION = "resources/scene.json", 2
 #: Files of meshes that go into an FMU have so many bytes at most.
 _MOST = 30_000_000
+
+#: And the scene itself: JSON takes twenty times of this in memory.
+LARGEST = 20_000_000
+#: Where meshes of an FMU are.
+_MESH = re.compile(r"meshes/(?!\.+$)[^/\\:\x00]+")
 
 Drawn = TypeVar("Drawn", Shape, Vector)
 
@@ -107,6 +113,11 @@ def read_scene(
     MbfmuError
         The file is damaged, or of a later version.
     """
+    if len(text) > LARGEST:
+        raise MbfmuError(
+            f"{where}: its scene, {SCENE_FILE}, has more than {LARGEST / 1e6:.0f} MB; leave out what need not be seen, "
+            "and build it anew"
+        )
     try:
         content = json.loads(text)
         if content["mbfmu-scene"] != VERSION:
@@ -121,6 +132,8 @@ def read_scene(
         return scene, components, tuple(map(str, content["left_out"]))
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise MbfmuError(f"{where}: its scene, {SCENE_FILE}, is damaged ({error!r}); build it anew") from None
+    except RecursionError:
+        raise MbfmuError(f"{where}: its scene, {SCENE_FILE}, is damaged (nested without end); build it anew") from None
 
 
 def _shape(entry: dict[str, Any]) -> Shape:
@@ -129,4 +142,7 @@ def _shape(entry: dict[str, Any]) -> Shape:
         name: str(entry[name]) if name in texts else tuple(q if isinstance(q, str) else float(q) for q in entry[name])
         for name in _FIELDS
     }
-    return Shape(**values)  # type: ignore[arg-type]
+    shape = Shape(**values)  # type: ignore[arg-type]
+    if shape.is_file and not _MESH.fullmatch(shape.type):
+        raise ValueError(f"the mesh {shape.type!r:.80} is no file of its own")
+    return shape

@@ -53,6 +53,11 @@ def connected(scheduler: Any) -> Iterator[Any]:
                     f"no Dask scheduler answers at {scheduler}: {error}; start one: dask scheduler"
                 ) from error
             stack.callback(client.close)
+        elif not hasattr(scheduler, "wait_for_workers"):
+            raise ModelError(
+                f"scheduler = {scheduler!r:.60}: give the address of a Dask scheduler, as 'tcp://host:8786', or a "
+                "distributed.Client"
+            )
         else:
             client = scheduler
         try:

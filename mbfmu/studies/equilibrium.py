@@ -12,7 +12,7 @@ import numpy as np
 import scipy.linalg
 from scipy.stats import qmc
 
-from mbfmu.errors import MbfmuError, ModelError, SimulationError
+from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
 from mbfmu.runtime.variables import ScalarVariable
@@ -60,7 +60,7 @@ class Equilibrium:
         from mbfmu.runtime.result import unknown
 
         if name not in self.values:
-            raise KeyError(unknown(name, self.values))
+            raise UnknownNameError(unknown(name, self.values))
         return self.values[name]
 
     def starting(self, system: System) -> System:
@@ -269,6 +269,7 @@ def equilibrium(
         for name, value in arguments.mapping(speeds, f"{system.name}: speeds").items()
     }
     starts = arguments.whole(starts, f"{system.name}: starts", 1)
+    seed = arguments.whole(seed, f"{system.name}: seed", 0)
     problem = _Problem(system, mechanics, u, held, list(given))
     best: tuple[Array, Array, float] | None = None
     tried, last = 0, None

@@ -14,7 +14,7 @@ import numpy as np
 import scipy.optimize
 import scipy.stats
 
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.errors import ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import Batch, in_order
 from mbfmu.runtime.run import Value, checked_tolerance, model_of, number_of, place
@@ -41,6 +41,9 @@ SHARE = 0.05
 
 #: Parameters whose correlation is beyond this and whose error is more than this part of them are named together, too.
 ALIKE, VAGUE = 0.999, 0.5
+
+#: Measured values are smaller: squares are summed.
+LARGEST = 1e100
 
 #: Relative tolerance of the runs where none is given: differences need smooth answers.
 TOLERANCE = 1e-8
@@ -91,7 +94,7 @@ class Fit:
         from mbfmu.runtime.result import unknown
 
         if name not in self.names:
-            raise KeyError(unknown(name, self.names))
+            raise UnknownNameError(unknown(name, self.names))
         return float(self.values[self.names.index(name)])
 
     def to_dict(self) -> dict[str, Any]:
@@ -218,6 +221,9 @@ def fit(
     begin = np.clip(begin, low, high)
     measured = [_Measured(system, one, unknowns, fixed, tolerance) for one in experiments]
     signals = sorted({name for one in measured for name in one.names})
+    empty = min({name for one in measured for name in one.empty} - set(signals), default=None)
+    if empty is not None:
+        raise ModelError(f"{system.name}: '{empty}' has gaps (NaN) only among the data; leave this column out")
     total = sum(array.size for one in measured for array in one.values.values())
     if total <= len(unknowns):
         raise ModelError(f"{system.name}: {total} measured values cannot determine {len(unknowns)} parameters")
@@ -291,15 +297,25 @@ class _Measured:
         driving = {name: series for name, series in read.items() if name in taken}
         self.values: dict[str, np.ndarray] = {}
         self.at: dict[str, np.ndarray] = {}
+        #: Series that have gaps only.
+        self.empty: set[str] = set()
         for name, (times, values) in read.items():
             if name in taken:
                 continue
             good = np.isfinite(values)  # a gap in what is measured costs its own values only
+            if not good.any():
+                self.empty.add(name)
+                continue
             self.at[name], self.values[name] = times[good], values[good]
-            if good.any() and self.at[name][0] < start - 1e-12:
-                raise ModelError(f"{system.name}: '{name}' is measured at {times[0]:g} s, before the start {start:g} s")
+            most = float(np.abs(values[good]).max())
+            if most > LARGEST:
+                raise ModelError(f"{system.name}: '{name}' reaches {most:g} among the data; check them and their unit")
+            if self.at[name][0] < start - 1e-12:
+                first = self.at[name][0]
+                raise ModelError(f"{system.name}: '{name}' is measured at {first:g} s, before the start {start:g} s")
         if not self.values:
-            raise ModelError(f"{system.name}: the data have no series of a variable to compare with")
+            gaps = f"; '{min(self.empty)}' has gaps (NaN) only" if self.empty else ""
+            raise ModelError(f"{system.name}: the data have no series of a variable to compare with{gaps}")
         self.names = list(self.values)
         self.times = np.unique(np.concatenate([[start], *self.at.values()]))
         if self.times.size < 2:

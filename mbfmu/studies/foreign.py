@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import pathlib
 import shutil
 import tempfile
@@ -13,15 +14,23 @@ from typing import Any
 
 import numpy as np
 
-from mbfmu.errors import ModelError, SimulationError
+from mbfmu.cosimulation.slave import AsksForNothing, Log, Values, open_unpacked
+from mbfmu.cosimulation.variables import Interface
+from mbfmu.errors import ModelError, SimulationError, ValidationError
 from mbfmu.runtime.batch import Runs
+from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.elements import Element, elements_of
 from mbfmu.runtime.result import Result, unknown
-from mbfmu.runtime.run import INTERVALS, Value
+from mbfmu.runtime.run import Value, checked_tolerance, time_grid
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.studies.following import Inputs, follow_in_model_exchange
 
 #: An FMU of unknown make may not bear threads.
 _alone = threading.Lock()
+
+
+#: An FMU that knows inputs at communication points only gets lines as stairs of so many steps in a recorded interval.
+STAIRS = 16
 
 
 class Foreign:
@@ -30,82 +39,211 @@ class Foreign:
     Raises
     ------
     ValidationError
-        The file is no FMU.
+        The file is no FMU, or one whose names lead out of its folder.
     """
 
-    def __init__(self, path: pathlib.Path) -> None:
-        from fmpy import extract
+    #: Distance of recorded instants where nobody says: a part of the run.
+    interval: float | None = None
 
-        from mbfmu.validation import read
+    def __init__(self, path: pathlib.Path) -> None:
+        from mbfmu.validation import read, unpack
 
         self.path = path
         self.description = read(path)
         self.name = str(self.description.modelName)
+        self.start_time = self._of_experiment("startTime", 0.0)
+        self.stop_time = self._of_experiment("stopTime", self.start_time + 1.0)
         self.folder = tempfile.mkdtemp(prefix="mbfmu-fmu-")
         self._clean = weakref.finalize(self, shutil.rmtree, self.folder, True)
-        extract(str(path), unzipdir=self.folder)
+        unpack(path, self.folder)
         #: Of FMI 3.0 those of arrays, too; `variables` are the same as ours.
         self.elements = {element.name: element for element in elements_of(self.description)}
         self.variables = tuple(map(_scalar, self.elements.values()))
-        experiment = self.description.defaultExperiment
-        self.start_time = float(getattr(experiment, "startTime", None) or 0.0)
-        self.stop_time = float(getattr(experiment, "stopTime", None) or self.start_time + 1.0)
+        self._interface = Interface(self.description)
+        #: Whether it has turned out to ask for no inputs within steps, though it has intermediate updates.
+        self._deaf = False
+
+    def _of_experiment(self, name: str, default: float) -> float:
+        text = getattr(self.description.defaultExperiment, name, None)
+        try:
+            value = default if text in (None, "") else float(str(text))
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            raise ValidationError(f"{self.path}: {name} of its DefaultExperiment is {text!r}, no time; build it again.")
+        return value
 
     def times(self, start: float | None, stop: float | None, step: float | None) -> np.ndarray:
         """Recorded instants, s; those of the FMU's default experiment where None.
 
         Raises
         ------
-        SimulationError
-            The run has no length.
+        ModelError, SimulationError
+            The run has no length, or the step is impossible.
         """
-        first = self.start_time if start is None else start
-        last = self.stop_time if stop is None else stop
-        if not last > first:
-            raise SimulationError(f"{self.name}: the run from {first:g} s to {last:g} s has no length")
-        count = INTERVALS if step is None else max(1, round((last - first) / step))
-        return np.linspace(first, last, count + 1)
+        return time_grid(self, start, stop, step)
+
+    def check_recorded(self, names: Sequence[str]) -> None:
+        """Raise `ModelError` for a variable that does not exist, or is no number."""
+        for name in names:
+            if find(self, name).type == "String":
+                kind = self.elements[name].variable.type
+                raise ModelError(f"{self.name}: '{name}' is of type {kind}; only numbers are recorded, leave it out")
 
     def simulate(
         self,
         times: np.ndarray,
         start_values: Mapping[str, Value],
         outputs: Sequence[str],
-        signals: Any = None,
+        signals: Drive | None = None,
         tolerance: float | None = None,
     ) -> Result:
-        """Run to the times [n]; `signals` is what FMPy takes as input.
+        """Run to the times [n]; `signals` are inputs over time, of `signals_of`.
+
+        Where the FMU ends the run, the result does, too, and its `ended` says why.
 
         Raises
         ------
         SimulationError
-            The FMU fails.
+            The FMU fails, or cannot be run in this way.
         """
+        if tolerance is not None:
+            tolerance = checked_tolerance(tolerance, self.name)
+        elif getattr(self.description.defaultExperiment, "tolerance", None):
+            tolerance = self._of_experiment("tolerance", 0.0)
+        drive = None if signals is None else signals.snapped(times)
+        self.check_recorded(outputs)
+        if self.description.coSimulation is None and self.description.modelExchange is None:
+            raise SimulationError(
+                f"{self.name}: is for scheduled execution only, which takes a host with tasks and a clock; use an FMU "
+                "for co-simulation or model exchange"
+            )
+        if self.description.coSimulation is None or self.description.fmiVersion == "1.0":
+            return self._by_fmpy(times, start_values, outputs, drive, tolerance)
+        if not self._deaf:
+            try:
+                return self._in_steps(times, start_values, outputs, drive, tolerance)
+            except AsksForNothing:
+                self._deaf = True
+        return self._in_steps(times, start_values, outputs, drive, tolerance)
+
+    def _in_steps(
+        self, times: np.ndarray, start_values: Mapping[str, Value], outputs: Sequence[str], drive: Drive | None,
+        tolerance: float | None,
+    ) -> Result:  # fmt: skip
+        """Co-simulation in FMI 2.0 and 3.0."""
+        wanted = Values([self._interface[name][0] for name in outputs])
+        lines = drive is not None and bool(drive.slopes.any())
+        opened = open_unpacked(self.name, self.path, self.folder, self.description, self._interface, lines)
+        with contextlib.redirect_stdout(None), opened as slave:
+            inputs = None if drive is None else Inputs(slave, drive, self._interface, slave.takes_slopes, self._deaf)
+            points, recorded = self._communication_points(times, inputs)
+            slave.begin(times[0], times[-1], tolerance, start_values)
+            if inputs is not None:
+                inputs.set_values(times[0])
+            slave.finish_initialisation()
+            instants, rows = [times[0]], [slave.get(wanted)]
+            for begin, end, record in zip(points[:-1], points[1:], recorded[1:], strict=True):
+                if inputs is not None:
+                    inputs.follow(begin, end)
+                slave.step(end - begin)
+                if slave.ended is None:
+                    slave.time = end
+                if record or (slave.ended is not None and slave.time > instants[-1]):
+                    instants.append(slave.time)
+                    rows.append(slave.get(wanted))
+                if slave.ended is not None:
+                    break
+            ended = slave.ended
+        table = np.array(rows, dtype=float).reshape(len(rows), len(outputs))
+        return self._result(np.array(instants), {n: table[:, k].copy() for k, n in enumerate(outputs)}, ended)
+
+    def _communication_points(self, times: np.ndarray, inputs: Inputs | None) -> tuple[np.ndarray, np.ndarray]:
+        """Instants [m] at which the FMU stops, s, and whether they are recorded: also those where inputs have knots."""
+        able = self.description.coSimulation
+        free, parts = bool(able.canHandleVariableCommunicationStepSize), 1
+        points = times
+        if inputs is not None and free:
+            knots = inputs.drive.knots
+            points = np.union1d(times, knots[(knots > times[0]) & (knots < times[-1])])
+        if inputs is not None and inputs.stairs:
+            least = float(getattr(able, "fixedInternalStepSize", None) or 0.0)
+            length = float(times[1] - times[0])
+            fitting = (n for n in range(STAIRS, 1, -2) if least <= 0.0 or _is_multiple(length / n, least, free))
+            parts = inputs.parts = next(fitting, 1)
+        lengths = np.diff(times)
+        if not free and np.ptp(lengths) > 1e-6 * lengths[0]:
+            raise SimulationError(
+                f"{self.name}: takes steps of one length only (canHandleVariableCommunicationStepSize), and the run is "
+                f"no multiple of {lengths[0]:g} s; choose another step"
+            )
+        recorded = np.isin(points, times)
+        if parts == 1:
+            return points, recorded
+        finer = [points[:-1] + (points[1:] - points[:-1]) * part / parts for part in range(parts)]
+        where = np.zeros((points.size - 1, parts), dtype=bool)
+        where[:, 0] = recorded[:-1]
+        return np.append(np.array(finer).T.ravel(), points[-1]), np.append(where.ravel(), recorded[-1])
+
+    def _by_fmpy(
+        self, times: np.ndarray, start_values: Mapping[str, Value], outputs: Sequence[str], drive: Drive | None,
+        tolerance: float | None,
+    ) -> Result:  # fmt: skip
+        """Model exchange by FMPy with CVode, and FMI 1.0."""
         from fmpy import simulate_fmu
 
-        lines: list[str] = []
-        try:
-            with contextlib.redirect_stdout(None):
+        log = Log()
+        options: dict[str, Any] = {}
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(contextlib.redirect_stdout(None))
+            stack.enter_context(contextlib.chdir(pathlib.Path.cwd()))
+            if self.description.fmiVersion == "1.0":
+                if drive is not None and drive.slopes.any():
+                    raise SimulationError(
+                        f"{self.name}: is of FMI 1.0, where inputs go along no straight lines here; hold them "
+                        "(--held), or use an FMU of FMI 2.0 or 3.0"
+                    )
+                options["input"] = None if drive is None else _table(drive)
+                options["start_values"] = dict(start_values)
+                options["logger"] = lambda *line: log.note(line[-3], _octets(line[-1]))
+            else:
+                opened = open_unpacked(
+                    self.name, self.path, self.folder, self.description, self._interface, kind="ModelExchange", log=log
+                )
+                slave = stack.enter_context(opened)
+                slave.set_start_values(start_values)
+                options["fmu_instance"] = slave.fmu
+                if drive is not None:
+                    inputs = Inputs(slave, drive, self._interface, takes_lines=True, deaf=False)
+                    options["input"] = follow_in_model_exchange(slave, inputs, float(times[0]))
+            try:
                 rows = simulate_fmu(
                     self.folder,
                     model_description=self.description,
                     start_time=float(times[0]),
                     stop_time=float(times[-1]),
                     output_interval=float(times[1] - times[0]),
-                    start_values=self._whole(start_values),
                     output=list(dict.fromkeys(self._holder(name) for name in outputs)),
-                    input=signals,
                     relative_tolerance=tolerance,
-                    logger=lambda *arguments: lines.append(_text(arguments[-1])),
+                    **options,
                 )
-        except Exception as error:
-            cause = next((line for line in reversed(lines) if line.strip()), "")
-            raise SimulationError(f"{self.name}: {cause or error}") from error
+            except Exception as error:
+                cause = log.problems[-1] if log.problems else error
+                raise SimulationError(f"{self.name}: {cause}") from error
         at = np.asarray(rows["time"])
-        if at.size < times.size:
-            raise SimulationError(f"{self.name}: the run ends at {at[-1] if at.size else times[0]:g} s")
-        units = {v.name: v.unit for v in self.variables if v.unit}
-        return Result(self.name, at, {name: self._column(rows, name) for name in outputs}, units)
+        near = 1e-9 * (times[-1] - times[0])
+        # FMPy records events, too; of several rows of an instant the first is what the step before has reached.
+        kept = np.searchsorted(at, times[times <= at[-1] + near] - near)
+        ended = None
+        if at[-1] < times[-1] - near:
+            ended = f"{self.name} ends the run at {at[-1]:.9g} s" + "".join(f": {line}" for line in log.last)
+            kept = np.append(kept, at.size - 1) if at[kept[-1]] < at[-1] - near else kept
+        return self._result(at[kept], {name: self._column(rows, name)[kept] for name in outputs}, ended)
+
+    def _result(self, times: np.ndarray, series: Mapping[str, np.ndarray], ended: str | None) -> Result:
+        shown = [v for v in self.variables if v.name in series]
+        outputs = [v.name for v in shown if v.causality == "output"]
+        return Result(self.name, times, series, {v.name: v.unit for v in shown if v.unit}, outputs, ended)
 
     def _holder(self, name: str) -> str:
         """Name of the FMU's variable in which a scalar is."""
@@ -116,33 +254,12 @@ class Foreign:
         place = self.elements[name].place if name in self.elements else None
         return values if place is None else values.reshape(len(values), -1)[:, place]
 
-    def _whole(self, values: Mapping[str, Value]) -> dict[str, Any]:
-        """Start values by the FMU's own variables: an array has its own where nothing else is given."""
-        found: dict[str, Any] = {}
-        for name, value in values.items():
-            element = self.elements.get(name)
-            if element is None or element.place is None:
-                found[name] = value
-                continue
-            array = element.variable
-            if array.name not in found:
-                starts = [other.start for other in self.elements.values() if other.variable is array]
-                if None in starts:
-                    raise SimulationError(f"{self.name}: {array.name} has no start value; set none of its elements")
-                found[array.name] = [float(start) for start in starts if start is not None]
-            found[array.name][element.place] = value
-        return {name: np.reshape(v, self._shape(name)) if isinstance(v, list) else v for name, v in found.items()}
-
-    def _shape(self, array: str) -> tuple[int, ...]:
-        (variable,) = (v for v in self.description.modelVariables if v.name == array)
-        return tuple(variable.shape)
-
 
 class ForeignBatch:
     """Runs of an FMU that differ in what is set before they start; has what `Batch` has."""
 
     def __init__(
-        self, fmu: Foreign, names: Sequence[str], times: np.ndarray, outputs: Sequence[str], signals: Any,
+        self, fmu: Foreign, names: Sequence[str], times: np.ndarray, outputs: Sequence[str], signals: Drive | None,
         tolerance: float | None,
     ) -> None:  # fmt: skip
         self.fmu, self.names, self.times, self.outputs = fmu, list(names), times, list(outputs)
@@ -168,26 +285,29 @@ class ForeignBatch:
                     self.tolerance,
                 )  # fmt: skip
                 for column, name in enumerate(self.outputs):
-                    rows[number, :, column] = result[name][: self.times.size]
-                messages.append("")
+                    rows[number, : result.time.size, column] = result[name]
+                messages.append(result.ended or "")
             except SimulationError as error:
                 messages.append(str(error))
         return Runs(rows, tuple(messages))
 
 
-def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any) -> np.ndarray | None:
-    """Inputs over time as the structured array that FMPy takes; a jump is two rows of one instant.
+def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any) -> Drive | None:
+    """Inputs over time, as `Foreign.simulate` follows them.
 
     Raises
     ------
     ModelError
         See `drive_of`.
     """
-    if inputs is None:
-        return None
-    from mbfmu.studies.inputs import drive_of
+    from mbfmu.studies.inputs import check_interpolation, drive_of
 
-    drive = drive_of(fmu.name, fmu.variables, inputs, times, interpolation)
+    check_interpolation(fmu.name, interpolation)
+    return None if inputs is None else drive_of(fmu.name, fmu.variables, inputs, times, interpolation)
+
+
+def _table(drive: Drive) -> np.ndarray:
+    """Inputs over time as the structured array that FMPy takes: a jump is two rows of one instant."""
     ends = drive.values[:-1] + drive.slopes[:-1] * np.diff(drive.knots)[:, None]
     rows = [(drive.knots[0], *drive.values[0])]
     for k in range(1, drive.knots.size):
@@ -195,6 +315,12 @@ def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any)
             rows.append((drive.knots[k], *ends[k - 1]))
         rows.append((drive.knots[k], *drive.values[k]))
     return np.array(rows, dtype=[("time", float), *((name, float) for name in drive.names)])
+
+
+def _is_multiple(length: float, of: float, any_longer: bool) -> bool:
+    """Can an FMU with internal steps of a length make steps of this one?"""
+    count = length / of
+    return count >= 1 - 1e-9 if any_longer else abs(count - round(count)) < 1e-6 and count > 0.5
 
 
 def find(fmu: Foreign, name: str) -> ScalarVariable:
@@ -211,9 +337,9 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
     raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
 
 
-def _text(message: Any) -> str:
+def _octets(message: Any) -> bytes:
     """A line of an FMU's log."""
-    return message.decode("utf-8", "replace") if isinstance(message, bytes) else str(message)
+    return message if isinstance(message, bytes) else str(message).encode()
 
 
 #: Types of FMI 3.0 as those of 2.0.

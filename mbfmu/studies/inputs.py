@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mbfmu.errors import BuildError, ModelError
+from mbfmu.errors import ModelError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.result import unknown
@@ -48,7 +48,8 @@ def drive_of(
     times
         Instants at which the run is recorded, s, [n]: functions are sampled there.
     interpolation
-        `linear` between the given instants, or `held` until the next one, as Booleans and Integers are in any case.
+        `linear` between the given instants, or `held` until the next one, as Booleans, Integers and discrete Reals are
+        in any case.
         After the last one the last value holds.
 
     Raises
@@ -197,6 +198,13 @@ def series_of(
                 raise ModelError(f"{model}: '{name}' has {series.size} values at {np.size(at)} instants")
             if (np.diff(at) < 0).any():
                 raise ModelError(f"{model}: '{name}' goes back in time; sort its rows")
+            lost = np.flatnonzero(~np.isfinite(at) & ~np.isnan(series) | np.isinf(series))
+            if lost.size:
+                row, value = lost[0], series[lost[0]]
+                raise ModelError(
+                    f"{model}: '{name}' is {value:g} at {np.atleast_1d(at)[row]:g} s in row {row + 1}; finite numbers "
+                    "are expected, an empty cell or NaN is a gap"
+                )
             found[name] = (np.asarray(at, dtype=float), series)
     return found
 
@@ -233,11 +241,11 @@ def _sampled(model: str, name: str, function: Callable[[float], Any], times: np.
 
 def _factors(model: str, name: str, given: str, wanted: str) -> tuple[float, float]:
     """Factor and offset from a unit to another."""
-    from mbfmu.export.units import conversion
+    from mbfmu.modeling.units import conversion
 
     try:
         return conversion(given, wanted)
-    except BuildError:
+    except ModelError:
         raise ModelError(f"{model}: '{name}' has the unit {wanted}; a series in {given} cannot be converted") from None
 
 
@@ -289,7 +297,8 @@ def _merged(
     for column, (name, (at, given)) in enumerate(series.items()):
         # of an instant that stands twice, the last value holds from there on
         row = np.clip(np.searchsorted(at, knots, side="right") - 1, 0, at.size - 1)
-        if interpolation == "linear" and known[name].type == "Real" and at.size > 1:
+        moves = known[name].type == "Real" and known[name].variability != "discrete"
+        if interpolation == "linear" and moves and at.size > 1:
             steps = np.diff(at)
             rise = np.append(np.divide(np.diff(given), steps, out=np.zeros_like(steps), where=steps > 0), 0.0)
             slopes[:, column] = np.where(knots < at[0], 0.0, rise[row])

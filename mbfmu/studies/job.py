@@ -54,7 +54,7 @@ class Job:
     times
         Recorded instants, s.
     drive
-        Inputs over time; for an FMU as FMPy takes them.
+        Inputs over time.
     tolerance
         The model's own where None.
     """
@@ -67,7 +67,7 @@ class Job:
     recorded: tuple[ScalarVariable, ...]
     kept: tuple[str, ...]
     times: np.ndarray
-    drive: Drive | np.ndarray | None
+    drive: Drive | None
     tolerance: float | None
 
     def __getstate__(self) -> dict[str, Any]:
@@ -80,11 +80,9 @@ class Job:
         set_to = [(variable.name, value) for variable, value in self.fixed]
         names = [[variable.name for variable in some] for some in (self.varied, self.recorded)]
         found.update(repr((set_to, names, self.kept, self.tolerance)).encode() + self.times.tobytes())
-        if isinstance(self.drive, Drive):
+        if self.drive is not None:
             for array in (self.drive.knots, self.drive.values, self.drive.slopes, self.drive.inputs):
                 found.update(array.tobytes())
-        elif self.drive is not None:
-            found.update(self.drive.tobytes())
         return found.hexdigest()
 
     @property
@@ -105,7 +103,7 @@ class Job:
         settings = [*self.varied, *(variable for variable, _ in self.fixed)]
         if self.foreign:
             with tempfile.TemporaryDirectory() as folder:
-                path = pathlib.Path(folder) / f"{self.model}.fmu"
+                path = pathlib.Path(folder) / "model.fmu"  # its own name is anything
                 path.write_bytes(self.content)
                 fmu = Foreign(path)
             names, outputs = [v.name for v in settings], [v.name for v in self.recorded]
@@ -115,7 +113,6 @@ class Job:
         except RuntimeLibraryError as error:
             raise ModelError(f"{self.model}: {error}; install the same version of mbfmu on all machines") from None
         places = np.array([place(v) for v in self.recorded], dtype=np.int32)
-        assert not isinstance(self.drive, np.ndarray)
         return Batch(model, settings, self.times, places, self.drive, self.tolerance)
 
     def run(self, values: np.ndarray) -> Runs:

@@ -238,7 +238,7 @@ def linearize(
         Inputs over time, for a time of the run: what `simulate` takes as `inputs`.
     inputs, outputs
         Names of the linear model's inputs, all Reals among the model's where None, and of its outputs: any Reals; those
-        among the model's own outputs where None.
+        among the model's own outputs, as they were declared, where None.
     tolerance
         Of the run to a time.
 
@@ -273,7 +273,7 @@ def linearize(
     taken = [v for v in system.variables if v.causality == "input" and v.type == "Real"]
     if inputs is not None:
         taken = operating.find_variables(system.name, system.variables, inputs, "input")
-    given = [v for v in system.variables if v.causality == "output" and v.type == "Real"]
+    given = [v for v in system.outputs if v.type == "Real"]
     if outputs is not None:
         given = operating.find_variables(system.name, system.variables, outputs)
     for variable in (*taken, *given):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -40,15 +41,15 @@ class Kept:
 
 
 def parse(text: str) -> Kept:
-    """Read `name` or `name:trajectory`, `name:final`, `name:crossing` or `name:crossing=LEVEL`.
+    """Read `name` or `name:trajectory`, `name:final` or `name:crossing=LEVEL`.
 
-    A crossing is the first time at which the variable passes the level (0 where none is given), in either direction,
-    interpolated between recorded instants; NaN where it does not.
+    A crossing is the first time at which the variable passes the level, in either direction, interpolated between
+    recorded instants; NaN where it does not.
 
     Raises
     ------
     ModelError
-        The reduction is unknown.
+        The reduction is unknown, or a level is no finite number.
     """
     name, colon, what = text.partition(":")
     if not colon or what == "trajectory":
@@ -58,9 +59,11 @@ def parse(text: str) -> Kept:
     kind, _, level = what.partition("=")
     if kind == "crossing":
         try:
-            at = float(level or 0.0)
+            at = float(level)
         except ValueError:
-            raise ModelError(f"-y {text}: the level {level!r} is no number") from None
+            at = math.nan
+        if not math.isfinite(at):
+            raise ModelError(f"-y {text}: the level {level!r} is no finite number; write crossing=LEVEL, as crossing=0")
         return Kept(text, name, lambda times, rows: first_crossing(times, rows, at), True)
     raise ModelError(
         f"-y {text}: there is no reduction {what!r}; there are trajectory, {', '.join(REDUCTIONS)}, crossing=LEVEL"

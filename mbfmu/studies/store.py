@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import errno
 import json
+import os
 import pathlib
 import shutil
+import sys
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
-from mbfmu.errors import ModelError
+from mbfmu.errors import ModelError, UnknownNameError
 from mbfmu.runtime.extras import extra
+from mbfmu.runtime.result import unknown
 from mbfmu.studies.job import texts
 
 #: Columns of a part: arrays [runs] or [runs, times] by name; `message` is text.
@@ -21,8 +27,56 @@ Columns = Mapping[str, np.ndarray]
 SUFFIXES = (".csv", ".parquet", ".zarr")
 
 
+@contextlib.contextmanager
+def alone(file: pathlib.Path, busy: str) -> Iterator[None]:
+    """Hold a file, in a folder that is made for it, that only one process at a time holds; it is gone in the end.
+
+    The system takes it back from a process that was killed. Raises `ModelError` with the text `busy` where it is held.
+    """
+    while True:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            held = file.open("a")
+        except FileNotFoundError:  # who held it was just about to delete the folder
+            continue
+        if not _lock(held):
+            held.close()
+            raise ModelError(busy)
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.fstat(held.fileno()), file.stat()):
+                break
+        held.close()  # it is one that was deleted meanwhile
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            file.unlink()
+        held.close()
+        with contextlib.suppress(OSError):  # of a system that deletes no file that is open
+            file.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # parts are in it
+            file.parent.rmdir()
+
+
+def _lock(file: Any) -> bool:
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        return error.errno not in (errno.EACCES, errno.EAGAIN, errno.EDEADLK)  # others: the file system has no locks
+    return True
+
+
 class Parts:
     """A folder of finished parts beside the file that they become; a sweep that was interrupted goes on from it.
+
+    Made by `open`, which sees to it that no other sweep writes there meanwhile.
 
     Raises
     ------
@@ -32,13 +86,21 @@ class Parts:
         The format needs a library that is not installed.
     """
 
-    def __init__(self, target: pathlib.Path, identity: str) -> None:
+    @classmethod
+    @contextlib.contextmanager
+    def open(cls, target: pathlib.Path, identity: str) -> Iterator[Self]:
+        """The parts of a sweep, for as long as it is under way."""
         if target.suffix not in SUFFIXES:
             raise ModelError(f"{target}: sweeps are written as {', '.join(SUFFIXES)}; choose {target.stem}.parquet")
         if target.suffix == ".parquet":
             extra("pyarrow", "a sweep as Parquet")
         if target.suffix == ".zarr":
             extra("zarr", "a sweep as Zarr")
+        busy = f"{target}: another sweep is writing to this file; wait for its end, or choose another file"
+        with alone(target.with_name(target.name + ".parts") / "lock", busy):
+            yield cls(target, identity)
+
+    def __init__(self, target: pathlib.Path, identity: str) -> None:
         self.target, self.folder = target, target.with_name(target.name + ".parts")
         self._identity, self._facts = identity, self.folder / "sweep"
         #: Runs of a part, where some are there already.
@@ -53,8 +115,8 @@ class Parts:
             self.length = int(length)
 
     def begin(self, length: int) -> None:
-        """Make the folder for parts of `length` runs."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+        """Expect parts of `length` runs."""
+        self._delete_parts()
         self._facts.write_text(f"{self._identity} {length}", encoding="ascii")
 
     def has(self, number: int) -> bool:
@@ -80,8 +142,13 @@ class Parts:
         """Write the file from all parts, one at a time in memory, and delete them."""
         parts = (self.read(number, names) for number in range(count))
         _WRITERS[self.target.suffix](self.target, parts, facts, times)
-        shutil.rmtree(self.folder)
+        self._delete_parts()
+        self._facts.unlink()
         return self.target
+
+    def _delete_parts(self) -> None:
+        for file in [*self.folder.glob("*.npz"), *self.folder.glob("*.part")]:
+            file.unlink()
 
     def _file(self, number: int) -> pathlib.Path:
         return self.folder / f"{number:09d}.npz"
@@ -124,9 +191,14 @@ def _parquet(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str,
 
 def _zarr(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, Any], times: np.ndarray) -> None:
     zarr = extra("zarr", "Zarr")
-    group = zarr.open_group(str(target), mode="w")
+    part_file = target.with_name(target.name + ".part")
+    group = zarr.open_group(str(part_file), mode="w")
     group.attrs.update(facts)
-    group.create_array("time", shape=times.shape, dtype=float)[:] = times
+    time = group.create_array("time", shape=times.shape, dtype=float, dimension_names=["time"])
+    time[:] = times
+    time.attrs["units"] = "s"
+    run = group.create_array("run", shape=(facts["runs"],), dtype=int, dimension_names=["run"])
+    run[:] = np.arange(facts["runs"])
     first = 0
     failed: dict[str, str] = {}
     for part in parts:
@@ -136,12 +208,21 @@ def _zarr(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, An
                 failed |= {str(first + int(i)): str(column[i]) for i in np.flatnonzero(column != "")}
                 continue
             if first == 0:
-                group.create_array(
-                    name, shape=(facts["runs"], *column.shape[1:]), chunks=column.shape, dtype=column.dtype
-                )
+                array = group.create_array(
+                    name, shape=(facts["runs"], *column.shape[1:]), chunks=column.shape, dtype=column.dtype,
+                    dimension_names=["run", "time"][: column.ndim],
+                )  # fmt: skip
+                if name in facts["units"]:
+                    array.attrs["units"] = facts["units"][name]
             group[name][first : first + count] = column
         first += count
     group.attrs.update({"messages": failed})
+    with warnings.catch_warnings():  # zarr says that not all readers know this; xarray warns where it is not there
+        warnings.simplefilter("ignore")
+        zarr.consolidate_metadata(str(part_file))
+    if target.is_dir():
+        shutil.rmtree(target)
+    part_file.replace(target)
 
 
 _WRITERS = {".csv": _csv, ".parquet": _parquet, ".zarr": _zarr}
@@ -165,7 +246,7 @@ class Stored(Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:
-            raise KeyError(name)
+            raise UnknownNameError(unknown(name, self._names))
         if self._path.suffix == ".csv":
             self._csv = self._csv or _read_csv(self._path)
             return self._csv[name]
@@ -206,8 +287,19 @@ def facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     Raises
     ------
     ModelError
-        The suffix is unknown.
+        The suffix is unknown, there is no such file, or no sweep in it.
     """
+    if path.suffix not in SUFFIXES:
+        raise ModelError(f"{path}: sweeps are read from {', '.join(SUFFIXES)}")
+    if not path.exists():
+        raise ModelError(f"{path}: no such file; give the path of what a sweep has written")
+    try:
+        return _facts(path)
+    except (OSError, ValueError, KeyError, TypeError, StopIteration) as error:
+        raise ModelError(f"{path}: has no sweep in it ({type(error).__name__}: {error}); write it anew") from error
+
+
+def _facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     if path.suffix == ".csv":
         with path.open(newline="", encoding="utf-8") as file:
             header = next(csv.reader(file))
@@ -215,7 +307,5 @@ def facts(path: pathlib.Path) -> tuple[dict[str, Any], np.ndarray]:
     if path.suffix == ".parquet":
         found = json.loads(extra("pyarrow.parquet", "Parquet").read_schema(path).metadata[b"mbfmu"])
         return found, np.array(found.pop("times"))
-    if path.suffix == ".zarr":
-        group = extra("zarr", "Zarr").open_group(str(path), mode="r")
-        return dict(group.attrs), np.asarray(group["time"])
-    raise ModelError(f"{path}: sweeps are read from {', '.join(SUFFIXES)}")
+    group = extra("zarr", "Zarr").open_group(str(path), mode="r")
+    return dict(group.attrs), np.asarray(group["time"])

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from mbfmu.errors import MbfmuError, ModelError, SimulationError
+from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import cores, in_order, part_of
 from mbfmu.runtime.descriptor import descriptor
@@ -69,7 +69,7 @@ class Sweep:
         from mbfmu.runtime.result import unknown
 
         if name not in self.columns:
-            raise KeyError(unknown(name, self.columns))
+            raise UnknownNameError(unknown(name, self.columns))
         return self.columns[name]
 
     def __len__(self) -> int:
@@ -84,8 +84,9 @@ class Sweep:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:
         """Read what a sweep has written: .csv, .parquet or .zarr."""
-        facts, times = store.facts(pathlib.Path(path))
-        stored = store.Stored(pathlib.Path(path), facts["columns"])
+        file = arguments.path(path, "the file of a sweep")
+        facts, times = store.facts(file)
+        stored = store.Stored(file, facts["columns"])
         return cls(facts["model"], tuple(facts["parameters"]), stored, times, facts["units"])
 
     def to_pandas(self) -> Any:
@@ -191,8 +192,10 @@ class _Plan:
 
     def _made(self, recipe: Recipe, design: designs.Design, progress: Callable[[int, int], None] | None) -> None:
         """Make the model for each combination of the values that shape it."""
-        system = None if any(d is inspect.Parameter.empty for d in recipe.defaults.values()) else system_of(
-            recipe.make({}))  # fmt: skip
+        system = None
+        if all(default is not inspect.Parameter.empty for default in recipe.defaults.values()):
+            with contextlib.suppress(MbfmuError):  # values of the design may do where the defaults do not
+                system = system_of(recipe.make({}))
         self.columns = tuple(k for k, name in enumerate(self.varied) if recipe.shaping(system, name))
         self.known = combinations(design, self.columns)
         shaping = [self.varied[k] for k in self.columns]
@@ -218,6 +221,7 @@ class _Plan:
         fmu = Foreign(path)
         start, stop, step = self.span
         self.name, self.times = fmu.name, fmu.times(start, stop, step)
+        fmu.check_recorded(self.recorded)
         varied, recorded = ([find(fmu, name) for name in some] for some in (self.varied, self.recorded))
         fixed = self._numbers([find(fmu, name) for name in self.fixed])
         signals = signals_of(fmu, self.inputs, self.times, self.interpolation)
@@ -376,7 +380,8 @@ def sweep(
     for one in kept:
         if one.label in design.names:
             raise ModelError(f"'{one.label}' varies and is kept: write {one.label}:trajectory for what is kept of it")
-    if path is not None and pathlib.Path(path).suffix == ".csv" and any(one.reduce is None for one in kept):
+    file = None if path is None else arguments.path(path, "path")
+    if file is not None and file.suffix == ".csv" and any(one.reduce is None for one in kept):
         raise ModelError(f"{path}: CSV has no room for whole trajectories; add reductions or write .parquet or .zarr")
     plan = _Plan(
         assembly, design, design.names, list(outputs), start_values, inputs, interpolation,
@@ -392,7 +397,7 @@ def sweep(
     with contextlib.ExitStack() as stack:
         client = None if scheduler is None else stack.enter_context(cluster.connected(scheduler))
         identity = hashlib.sha256(f"{plan.identity} {design.digest()}".encode()).hexdigest()
-        kept_parts = None if path is None else store.Parts(pathlib.Path(path), identity)
+        kept_parts = None if file is None else stack.enter_context(store.Parts.open(file, identity))
         length = None if kept_parts is None else kept_parts.length
         if length is None:
             length = plan.part_length(design, (threads or cores()) if client is None else cluster.threads_of(client))
@@ -423,10 +428,11 @@ def sweep(
             done += parts[number][1] - parts[number][0]
             if progress is not None:
                 progress(done, count)
-    if kept_parts is not None:
-        facts = {"model": plan.name, "parameters": list(design.names), "columns": names, "units": units, "runs": count}
-        written = kept_parts.finish(len(parts), names, facts, plan.times)
-        return Sweep(plan.name, design.names, store.Stored(written, names), plan.times, units)
+        if kept_parts is not None:
+            listed = list(design.names)
+            facts = {"model": plan.name, "parameters": listed, "columns": names, "units": units, "runs": count}
+            written = kept_parts.finish(len(parts), names, facts, plan.times)
+            return Sweep(plan.name, design.names, store.Stored(written, names), plan.times, units)
     joined = {name: np.concatenate([collected[n][name] for n in range(len(parts))]) for name in names}
     return Sweep(plan.name, design.names, joined, plan.times, units)
 
@@ -482,7 +488,7 @@ def simulate_many(
     if any(set(one) != set(names) for one in given):
         raise ModelError(f"{system.name}: all runs must set the same variables; the first sets {', '.join(names)}")
     recorded = (
-        [v.name for v in system.variables if v.causality == "output"] if outputs is None
+        [v.name for v in system.outputs] if outputs is None
         else arguments.names(outputs, f"{system.name}: outputs")
     )  # fmt: skip
     kept = [f"{name}:trajectory" for name in recorded]

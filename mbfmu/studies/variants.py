@@ -12,6 +12,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.user_code import told
 from mbfmu.runtime.equations import Equations
 from mbfmu.sources import apply_setting, construct, constructor_parameters
 from mbfmu.studies.design import Design
@@ -40,7 +41,11 @@ class Recipe:
 
         def make(given: Mapping[str, Any]) -> Assembly:
             arguments = {n: value for n, value in given.items() if n in defaults}
-            made = construct(model, name, arguments) if isinstance(model, type) else model(**arguments)
+            if isinstance(model, type):
+                made = construct(model, name, arguments)
+            else:
+                with told(f"{name}: the function fails"):
+                    made = model(**arguments)
             for path in given.keys() - arguments.keys():
                 apply_setting(made, path, given[path])
             return made

@@ -255,13 +255,29 @@ static void start_iterations(Instance *s)
     if (!unsolved(s, u)) COPY(s->X + NUNKNOWNS - NITERATIONS, u + TAIL, NITERATIONS);
 }
 
+/* A fixed start value that is no orientation would become one that nobody gave. */
+static int fixed_quaternions_are_units(Instance *s)
+{
+    for (int k = 0; k < NQUATERNIONS; ++k) {
+        int first = s->tables->quaternions[k], held = 1;
+        const double *Q = s->X + first;
+        for (int j = 0; j < 4; ++j) held &= s->tables->fixed[first + j];
+        double length = sqrt(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]);
+        if (!held || fabs(length - 1) <= 1e-4) continue;
+        because(s, "the fixed start values of the quaternion from '%s' on have the length %.6g: divide them by it, an "
+                "orientation has the length 1", s->tables->unknown_names[first], length);
+        return 0;
+    }
+    return 1;
+}
+
 /* From the guess, then from places around it. */
 static int solve_from_guess(Instance *s)
 {
     enum { RESTARTS = 20 };
     unsigned long long seed = 88172645463325252ULL;
     for (int restart = 0; restart <= RESTARTS; ++restart) {
-        if (eval_guess(s, s->X)) return 0;
+        if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
         for (int j = 0; restart && j < NUNKNOWNS; ++j) {
             double random = next_random(&seed);
             if (!s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));

@@ -8,7 +8,7 @@ from mbfmu import Assembly, Start
 from mbfmu.components import blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.dynamics.system import System
-from mbfmu.export import units
+from mbfmu.modeling import units
 from mbfmu.modeling.registry import assemblies
 from mbfmu.modeling.types import rate_unit
 from mbfmu.runtime.variables import ScalarVariable

@@ -28,7 +28,8 @@ from mbfmu.components import (
     translational,
 )
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError
-from mbfmu.modeling import Assembly, Start
+from mbfmu.modeling import Assembly, Component, Parameter, Start
+from mbfmu.modeling import types as t
 
 G = 9.80665
 
@@ -386,3 +387,45 @@ def test_what_rounding_leaves_of_zero_is_listed_as_zero(monkeypatch: pytest.Monk
     monkeypatch.setattr("mbfmu.runtime.library.Instance.choices", lambda instance, count: rounded)
     (message,) = choices_said(mbfmu.System.of(Open()))
     assert re.findall(r" = (\S+?)[,;]", message) == ["0", "0"]
+
+
+class Turned(Assembly):
+    """A free body whose orientation begins at a quaternion."""
+
+    def __init__(self, Q: tuple[float, ...], fixed: bool = True) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.free = FreeMotion(useQuaternions=True, Q=Start(list(Q), fixed=fixed))
+        self.body = Body(m=1.0, r_CM=(0, 0, 0))
+        self.connect(self.world.frame_b, self.free.frame_a)
+        self.connect(self.free.frame_b, self.body.frame_a)
+
+
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+def test_a_fixed_quaternion_is_an_orientation_or_refused():
+    with pytest.raises(InitializationError, match=r"from 'free\.Q\[1\]' on have the length 2: divide them by it"):
+        mbfmu.simulate(Turned((0, 0, 0, 2)), 0.1)
+    with pytest.raises(InitializationError, match=r"have the length 1\.11803"):
+        mbfmu.simulate(Turned((0, 0, 0, 1)), 0.1, start_values={"free.Q[1]": 0.5})
+    with pytest.raises(InitializationError, match="have the length 0"):
+        mbfmu.simulate(Turned((0, 0, 0, 0)), 0.1)
+    turned = mbfmu.simulate(Turned((0.70711, 0, 0, 0.70711)), 0.1)  # five digits, as one writes them
+    np.testing.assert_allclose(turned["free.Q"][0], [math.sqrt(0.5), 0, 0, math.sqrt(0.5)], atol=1e-15)
+    guessed = mbfmu.simulate(Turned((0, 0, 0, 2), fixed=False), 0.1)
+    np.testing.assert_allclose(guessed["free.Q"][0], [0, 0, 0, 1], atol=1e-12)
+
+
+class Fruit(Component):
+    """A component with a unit of its own."""
+
+    given = Parameter(t.Type("Fruit", unit="bananas"), 1.0, "How much of it")
+
+    def equations(self) -> None:
+        """There are none."""
+
+
+def test_what_is_no_unit_is_refused_before_any_run():
+    assembly = Assembly()
+    assembly.fruit = Fruit()
+    for use in (mbfmu.System.of, mbfmu.simulate):
+        with pytest.raises(ModelError, match=r'fruit\.given: unit "bananas": "bananas" is not a known unit'):
+            use(assembly)

@@ -10,7 +10,7 @@ import pytest
 from fmpy.model_description import read_model_description
 from lxml import etree
 
-from mbfmu.errors import BuildError
+from mbfmu.errors import ModelError
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier, step_size
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable
@@ -114,7 +114,7 @@ def test_units_have_base_units_and_display_units(system: Any, tmp_path: pathlib.
 
 def test_wrong_unit_names_the_variable(system: Any) -> None:
     wrong = [dataclasses.replace(v, unit="furlong") if v.name == "spring.c" else v for v in system.variables]
-    with pytest.raises(BuildError, match=r'spring\.c.*"furlong"'):
+    with pytest.raises(ModelError, match=r'spring\.c.*"furlong"'):
         describe(system, wrong)
 
 

@@ -151,9 +151,38 @@ def test_a_build_that_is_stopped_leaves_nothing(sent: signal.Signals, folder: pa
     process.send_signal(sent)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + sent
-    assert errors.decode().strip().endswith("mbfmu: stopped" if sent == signal.SIGTERM else "")
+    assert errors.decode().strip().endswith("mbfmu: stopped")
     assert "Traceback" not in errors.decode()
     assert left_in(folder.parent) == {"cc", "pid"}
     assert not list((folder.parent / "temporary").iterdir())
     with pytest.raises(ProcessLookupError):
         os.kill(int(number.read_text()), 0)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
+@pytest.mark.parametrize("command", [("list",), ("list", "--json"), ("simulate", "pendulum", "--table")])
+def test_a_reader_that_has_seen_enough_is_no_error(command: tuple[str, ...]) -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    line = [sys.executable, "-m", "mbfmu", *command]
+    done = subprocess.run(line, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (128 + signal.SIGPIPE, "")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors of POSIX")
+def test_files_are_written_though_stdout_is_closed(folder: pathlib.Path) -> None:
+    line = f"{sys.executable} -m mbfmu simulate pendulum --csv motion.csv >&-"
+    done = subprocess.run(line, shell=True, cwd=folder, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (folder / "motion.csv").is_file()
+
+
+@pytest.mark.skipif(not pathlib.Path("/dev/full").exists(), reason="no /dev/full")
+def test_an_output_that_is_full_is_one_message() -> None:
+    with open("/dev/full", "w") as full:
+        line = [sys.executable, "-m", "mbfmu", "list"]
+        done = subprocess.run(line, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("mbfmu: a temporary or output file: No space left")
+    assert len(done.stderr.splitlines()) == 1

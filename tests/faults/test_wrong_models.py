@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 from collections.abc import Callable
 
+import casadi as ca
 import pytest
 from refusals import Refused
 
-from mbfmu import Assembly, Component, System, load, simulate
-from mbfmu.components import Body, BodyShape, World, blocks, rotational, thermal, translational
+from mbfmu import Assembly, Component, Start, System, load, simulate
+from mbfmu.components import Body, BodyShape, Revolute, World, blocks, rotational, thermal, translational
 from mbfmu.components.examples.robot_r3 import GearType1
 from mbfmu.components.interfaces import Flange_a, Flange_b
 from mbfmu.errors import InitializationError, MbfmuError, SimulationError
-from mbfmu.modeling import Parameter, required
+from mbfmu.modeling import Parameter, Variable, required
 from mbfmu.modeling import types as t
 
 HEAD = """
@@ -613,3 +615,58 @@ def test_pulses_without_end_name_their_source() -> None:
 
     with pytest.raises(SimulationError, match=r"of p flips at instants .* 5e-13 s.*choose a longer period"):
         simulate(M())
+
+
+class _Still(Component):
+    def equations(self) -> None:
+        """There are none."""
+
+
+#: What a class says of itself -> words of the message.
+DECLARED: dict[str, tuple[Callable[[], object], list[str]]] = {
+    "stop_time": (lambda: _assembly(stop_time=[1]), ["stop_time = [1]", "one number"]),
+    "stop_time symbol": (lambda: _assembly(stop_time=ca.SX.sym("s")), ["stop_time", "one number"]),
+    "interval": (lambda: _assembly(interval=[0.1]), ["interval = [0.1]", "one number"]),
+    "equations": (lambda: _assembly(type("Odd", (Component,), {"equations": 3})()), ["equations", "is 3", "a method"]),
+    "min": (lambda: Parameter(t.Mass, 1.0, "Mass", min="0"), ["'Mass'", "min = '0' is no number"]),
+    "max": (lambda: Parameter(t.Mass, 1.0, "Mass", max=[0]), ["max = [0] is no number"]),
+    "nan": (lambda: Parameter(t.Mass, 1.0, "Mass", min=math.nan), ["min = nan"]),
+    "shape": (lambda: Parameter(t.Mass, 1.0, "Mass", shape="x"), ["its shape 'x' is none"]),
+    "type min": (lambda: Parameter(t.Type("T", min="x"), 1.0, "Mass"), ["the type T", "min = 'x'"]),
+    "type base": (lambda: t.Type("T", base="Complex"), ["the type T", "'Complex' is none of Real, Integer"]),
+    "type unit": (lambda: t.Type("T", unit=3), ["the type T", "unit = 3 is no text"]),
+    "start": (lambda: Variable(t.Mass, "Mass", start="x"), ["'Mass'", "start value 'x' is text"]),
+    "nominal": (lambda: Variable(t.Mass, "Mass", nominal="x"), ["'Mass'", "nominal value 'x' is text"]),
+    "stateSelect": (lambda: Variable(t.Mass, "Mass", state_select="maybe"), ["stateSelect 'maybe' is unknown"]),
+    "symbol": (lambda: _loaded(Body(m=ca.SX.sym("mass"), r_CM=(1, 0, 0))), ["b.m", "symbol 'mass'", "no parameter"]),
+    "symbols": (lambda: _loaded(Body(m=1.0, r_CM=ca.SX.sym("r", 3))), ["b.r_CM", "symbol 'r_0'"]),
+    "derived": (lambda: _loaded(Body(m=2 * ca.SX.sym("mass"), r_CM=(1, 0, 0))), ["b.m", "symbol 'mass'"]),
+    "matrix symbol": (lambda: Body(m=ca.MX.sym("mass"), r_CM=(1, 0, 0)), ["Body.m", "expected a number"]),
+    "symbol at the start": (
+        lambda: _loaded(Body(m=1.0, r_CM=(1, 0, 0)), phi=Start(ca.SX.sym("start"))),
+        ["j.phi", "symbol 'start'"],
+    ),
+}
+
+
+def _assembly(part: Component | None = None, **attributes: object) -> System:
+    assembly = type("Odd", (Assembly,), attributes)()
+    assembly.part = part or _Still()
+    return System.of(assembly)
+
+
+def _loaded(body: Body, **hinge: object) -> System:
+    assembly = Assembly()
+    assembly.world, assembly.j, assembly.b = World(), Revolute(**hinge), body
+    assembly.connect(assembly.world.frame_b, assembly.j.frame_a)
+    assembly.connect(assembly.j.frame_b, assembly.b.frame_a)
+    return System.of(assembly)
+
+
+@pytest.mark.parametrize("name", DECLARED)
+def test_what_a_declaration_cannot_say(name: str) -> None:
+    made, words = DECLARED[name]
+    with pytest.raises(MbfmuError) as caught:
+        made()
+    for word in words:
+        assert word in str(caught.value)

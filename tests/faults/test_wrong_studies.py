@@ -114,6 +114,8 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("sweep", ({"b.m": "linspace:1:2:2.5"}, ["j.phi:max"]), {}, ["linspace:1:2:2.5"]),
     ("sweep", ({"b.m": "linspace:1:2:1e12"}, ["j.phi:max"]), {}, ["more values than memory"]),
     ("sweep", ({"b.m": "logspace:-1:2:3"}, ["j.phi:max"]), {}, ["logspace:-1:2:3"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"scheduler": 3}, ["scheduler = 3", "tcp://host:8786"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"path": 3}, ["path = 3", "a path"]),
     # fits
     ("fit", (DATA, {"b.m": 3}), {}, ["bounds of 'b.m' = 3", "least and the most"]),
     ("fit", (DATA, {"b.m": ("a", "b")}), {}, ["bounds of 'b.m'", "no numbers"]),
@@ -131,11 +133,15 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("equilibrium", (), {"speeds": ["j.w"]}, ["speeds = ['j.w']", "a mapping"]),
     ("equilibrium", (), {"speeds": {"j.w": "x"}}, ["speed 'j.w' = 'x'"]),
     ("equilibrium", (), {"starts": 0}, ["starts = 0"]),
+    ("equilibrium", (), {"seed": -1}, ["seed = -1", "at least 0"]),
+    ("equilibrium", (), {"seed": "x"}, ["seed = 'x'"]),
     # FMUs
     ("build", (), {"fixed_step": 5.0}, ["fixed step 5 s", "longer than the whole experiment"]),
     ("build", (), {"fixed_step": "1e-3"}, ["fixed step = '1e-3'"]),
     ("build", (), {"variables": [3]}, ["variables: 3 is no name"]),
     ("build", (), {"fmi": "3"}, ["FMI '3'", "2, 3"]),
+    ("build", (3,), {}, ["path = 3", "a path"]),
+    ("build", (b"x.fmu",), {}, ["path = b'x.fmu'", "a path"]),
 ]
 
 
@@ -223,3 +229,59 @@ def test_a_wrong_command(command: str, folder: pathlib.Path, refused: Refused) -
     }.items():
         (folder / name).write_text(content)
     refused(command.split(), COMMANDS[command])
+
+
+def test_names_that_nothing_has_are_errors_of_both_kinds(system: System, tmp_path: pathlib.Path) -> None:
+    """`except MbfmuError` and `except KeyError` may each be what a user wrote."""
+    result = mbfmu.simulate(system, 0.1)
+    swept = mbfmu.sweep(system, {"b.m": [1.0]}, ["j.phi:max"], 0.1, path=tmp_path / "sweep.csv")
+    fitted = mbfmu.fit(system, DATA, ["b.m"])
+    rest = mbfmu.equilibrium(system)
+    for ask in (
+        lambda: result["nope"],
+        lambda: result.select("nope"),
+        lambda: result.plot("nope"),
+        lambda: result.to_csv(tmp_path / "x.csv", ["nope"]),
+        lambda: swept["nope"],
+        lambda: swept.columns["nope"],
+        lambda: fitted["nope"],
+        lambda: rest["nope"],
+    ):
+        with pytest.raises(MbfmuError, match=r"^there is no variable 'nope'") as caught:
+            ask()
+        assert isinstance(caught.value, KeyError)
+    assert "nope" not in result
+    assert result.get("nope") is None
+    for wrong in (lambda: result.select(3), lambda: result.plot(3), lambda: result.plot([3]), lambda: result.save(3)):
+        with pytest.raises(MbfmuError):
+            wrong()
+    with pytest.raises(MbfmuError, match=r"cannot be written \(No such file or directory\)"):
+        result.to_csv(tmp_path / "none" / "x.csv")
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet", ".zarr"])
+def test_what_is_no_sweep_is_refused(suffix: str, tmp_path: pathlib.Path) -> None:
+    if suffix != ".csv":
+        pytest.importorskip("pyarrow" if suffix == ".parquet" else "zarr")
+    with pytest.raises(MbfmuError, match="no such file"):
+        mbfmu.Sweep.load(tmp_path / f"none{suffix}")
+    (tmp_path / f"empty{suffix}").write_bytes(b"")
+    with pytest.raises(MbfmuError, match="has no sweep in it"):
+        mbfmu.Sweep.load(tmp_path / f"empty{suffix}")
+
+
+def test_a_function_that_raises_gives_failed_runs() -> None:
+    def made(mass: float = 0.0) -> P:
+        if mass < 1.0:  # the default among them
+            raise ValueError("too light")
+        model = P()
+        model.b.m = mass
+        return model
+
+    found = mbfmu.sweep(made, {"mass": [0.5, 2.0]}, ["j.phi:final"], 0.1)
+    assert np.isnan(found["j.phi:final"]).tolist() == [True, False]
+    assert list(found.messages) == [0]
+    assert "made: the function fails, test_wrong_studies.py" in found.messages[0]
+    assert found.messages[0].endswith("ValueError: too light")
+    with pytest.raises(MbfmuError, match="ValueError: too light"):
+        mbfmu.sweep(made, {"mass": [0.1, 0.2]}, ["j.phi:final"], 0.1)

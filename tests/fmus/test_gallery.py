@@ -118,3 +118,8 @@ def test_rendered_pictures_are_shown_and_small() -> None:
     assert len(list(pictures.SCENES.iterdir())) > 20
     assert pictures.MOVING.stat().st_size <= 400_000
     assert set(live_pages.NAMES) <= set(GALLERY)
+
+
+def test_the_torque_of_the_vehicle_has_a_unit() -> None:
+    (torque,) = (v for v in mbfmu.System.of(GALLERY["vehicle"]()).variables if v.causality == "input")
+    assert (torque.name, torque.unit, torque.start) == ("torque", "N.m", 100.0)

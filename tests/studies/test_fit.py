@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pytest
+import scipy.optimize
 from mechanisms import CartPole, Suspension, TwoSprings
 
 import mbfmu
@@ -112,11 +113,52 @@ def test_start_values_bounds_gaps_and_several_experiments(suspension):
         ({"time": [0.0, 1.0, 2.0], "load": [0.0] * 3}, ["strut.c"], "no series of a variable to compare with"),
         ({"time": [0.0, 1.0], "body.s": [0.0] * 2}, list(TRUE), "2 measured values cannot determine 3 parameters"),
         ({"time": [0.0, 1.0, 2.0], "body.s": [0.0] * 3}, {"strut.c": (2, 1)}, "the bounds of 'strut.c' leave no room"),
+        (
+            {"time": [0.0, 1.0, 2.0], "body.s": [0.0] * 3, "wheel.s": [np.nan] * 3},
+            ["strut.c"],
+            r"'wheel.s' has gaps \(NaN\) only among the data; leave this column out",
+        ),
+        ({"time": [0.0, 1.0], "body.s": [np.nan] * 2}, ["strut.c"], r"no series .*'body.s' has gaps \(NaN\) only"),
+        ({"time": [-0.2, -0.1, 1.0], "body.s": [np.nan, 0.0, 0.0]}, ["strut.c"], "is measured at -0.1 s, before"),
+        ({"time": [0.0, 1.0, 2.0], "body.s": [0.0, np.inf, 0.0]}, ["strut.c"], "'body.s' is inf at 1 s in row 2"),
+        ({"time": [0.0, np.nan, 2.0], "body.s": [0.0] * 3}, ["strut.c"], "'body.s' is 0 at nan s in row 2"),
+        ({"time": [0.0, 1.0, 2.0], "body.s": [0.0, 1e300, 0.0]}, ["strut.c"], r"'body.s' reaches 1e\+300 among"),
     ],
 )
+@pytest.mark.filterwarnings("error")
 def test_mistakes_are_named(suspension, data, parameters, message):
     with pytest.raises(ModelError, match=message):
         mbfmu.fit(suspension, data, parameters)
+
+
+@pytest.mark.filterwarnings("error")
+def test_gaps_cost_only_themselves_also_where_a_column_has_nothing_else():
+    """A mass on a spring swings as s0 cos(w t): the estimate is that of SciPy from the formula."""
+    mass, begin, true = 3.0, 0.1, 330.0
+    system = mbfmu.System.of(TwoSprings(m=mass, c=(0.0, 300.0), d=0.0))
+    times, random = np.linspace(0.0, 2.0, 101), np.random.default_rng(5)
+
+    def position(t, c):
+        return begin * np.cos(np.sqrt(c / mass) * t)
+
+    experiments, kept = [], []
+    for number in range(2):
+        measured = position(times, true) + random.normal(0.0, 1e-3, times.size)
+        measured[10 : 40 - 20 * number] = np.nan
+        speed = np.full(times.size, np.nan) if number else -begin * np.sqrt(true / mass) * np.sin(
+            np.sqrt(true / mass) * times)  # fmt: skip
+        experiments.append({"time": times, "body.s": measured, "body.v": speed})
+        kept.append(np.isfinite(measured))
+    with_speeds = mbfmu.fit(system, experiments, {"two.c": (100.0, 600.0)})
+    assert with_speeds["two.c"] == pytest.approx(true, rel=1e-6)  # speeds are exact, and weigh as they do
+    for one in experiments:
+        del one["body.v"]
+    found = mbfmu.fit(system, experiments, {"two.c": (100.0, 600.0)})
+    series = np.concatenate([one["body.s"][k] for one, k in zip(experiments, kept, strict=True)])
+    at = np.concatenate([times[k] for k in kept])
+    expected, covariance = scipy.optimize.curve_fit(position, at, series, p0=[320.0])
+    assert found["two.c"] == pytest.approx(expected[0], rel=1e-7)
+    assert found.errors[0] == pytest.approx(np.sqrt(covariance[0, 0]), rel=1e-3)
 
 
 def test_the_command(tmp_path, monkeypatch, capsys):

@@ -14,7 +14,8 @@ from chirp import compare
 from mechanisms import Bicycle, CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
-from mbfmu import cli
+from mbfmu import Assembly, cli
+from mbfmu.components import blocks
 from mbfmu.errors import ModelError
 from mbfmu.fmus.four_bar import FourBar
 from mbfmu.fmus.free_body import FreeBody
@@ -29,6 +30,25 @@ def second_order(mass, stiffness, damping=None):
     inverse = np.linalg.inv(mass)
     damping = np.zeros((n, n)) if damping is None else damping
     return np.block([[np.zeros((n, n)), np.eye(n)], [-inverse @ stiffness, -inverse @ damping]])
+
+
+def test_outputs_are_in_the_order_of_their_declaration():
+    class Two(Assembly):
+        def __init__(self):
+            self.a, self.b = blocks.Integrator(), blocks.Integrator()
+            self.connect(self.b.y, self.a.u)
+            self.input(self.b.u, "u")
+            self.output(self.b.y, "second")
+            self.output(self.a.y)
+            self.output(self.b.y)
+
+    system = mbfmu.System.of(Two())
+    names = ("second", "a.y", "b.y")
+    assert tuple(v.name for v in system.outputs) == names
+    linear = mbfmu.linearize(system)
+    assert linear.outputs == names
+    np.testing.assert_array_equal(linear.C[0], linear.C[2])
+    assert tuple(next(mbfmu.simulate_many(system, [{"u": 1.0}], 0.1)).names) == names
 
 
 def test_a_cart_with_a_pendulum():

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import pathlib
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -88,6 +90,57 @@ def test_an_interrupted_sweep_goes_on(pendulum, tmp_path, monkeypatch):
     assert not (tmp_path / "sweep.csv.parts").exists()
 
 
+def test_two_sweeps_into_one_file_do_not_meet(pendulum, tmp_path):
+    values, kept, path = {"damper.d": np.linspace(0, 1, 20)}, ["revolute1.phi:final"], tmp_path / "sweep.csv"
+    refused = []
+
+    def second(done, total):
+        with pytest.raises(ModelError, match=r"sweep\.csv: another sweep is writing to this file; wait for its end"):
+            mbfmu.sweep(pendulum, values, kept, 0.1, path=path)
+        refused.append(done)
+
+    first = mbfmu.sweep(pendulum, values, kept, 0.1, path=path, progress=second)
+    assert refused
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.csv"]
+    again = mbfmu.sweep(pendulum, values, kept, 0.1, path=path)
+    np.testing.assert_array_equal(again[kept[0]], first[kept[0]])
+
+
+def test_a_sweep_goes_on_after_one_that_was_killed(pendulum, tmp_path):
+    """The system takes the file's lock back from a process that ends in whatever way."""
+    program = """
+import os, sys, numpy as np, mbfmu
+from mbfmu.fmus.double_pendulum import DoublePendulum
+pendulum = mbfmu.System.of(DoublePendulum())
+kill = lambda done, total: os._exit(9)
+values = {"damper.d": np.linspace(0, 1, 20)}
+mbfmu.sweep(pendulum, values, ["revolute1.phi:final"], 0.1, path=sys.argv[1], progress=kill)
+"""
+    path = tmp_path / "sweep.csv"
+    assert subprocess.run([sys.executable, "-c", program, str(path)], check=False).returncode == 9
+    assert (tmp_path / "sweep.csv.parts" / "lock").exists()
+    found = mbfmu.sweep(pendulum, {"damper.d": np.linspace(0, 1, 20)}, ["revolute1.phi:final"], 0.1, path=path)
+    assert len(found) == 20
+    assert not (tmp_path / "sweep.csv.parts").exists()
+
+
+@pytest.mark.filterwarnings("error")
+def test_xarray_opens_zarr(pendulum, tmp_path):
+    xarray = pytest.importorskip("xarray")
+    path, values = tmp_path / "sweep.zarr", {"damper.d": [0.1, 0.2, -1.0]}
+    for _ in range(2):  # the second replaces the first
+        found = mbfmu.sweep(pendulum, values, ["revolute1.phi", "revolute1.w:max"], 0.2, step=0.1, path=path)
+    opened = xarray.open_zarr(path)
+    assert opened["revolute1.phi"].dims == ("run", "time")
+    assert opened["revolute1.w:max"].dims == ("run",)
+    assert opened["revolute1.w:max"].attrs["units"] == "rad/s"
+    np.testing.assert_array_equal(opened["time"], [0.0, 0.1, 0.2])
+    np.testing.assert_array_equal(opened["damper.d"], values["damper.d"])
+    np.testing.assert_array_equal(opened["revolute1.phi"], found["revolute1.phi"])
+    assert mbfmu.Sweep.load(path).messages == found.messages
+    assert [entry.name for entry in tmp_path.iterdir()] == ["sweep.zarr"]
+
+
 def test_runs_that_fail_are_rows_with_messages():
     # a massless bob leaves the hinge's acceleration open
     found = mbfmu.sweep(CartPole(), {"bob.m": [0.5, 0.0, 1.0]}, ["hinge.phi:final"], 0.1)
@@ -135,6 +188,12 @@ def test_reductions():
     assert np.isnan(value["crossing=0.5"][1])
     with pytest.raises(ModelError, match="no reduction 'last'; there are trajectory, initial, final"):
         reductions.parse("x:last")
+
+
+@pytest.mark.parametrize("level", ["", "=", "=nan", "=inf", "=-inf", "=x"])
+def test_a_crossing_has_a_level(pendulum, level):
+    with pytest.raises(ModelError, match=r"-y revolute1\.phi:crossing.*is no finite number; write crossing=LEVEL"):
+        mbfmu.sweep(pendulum, {"damper.d": [0.1]}, [f"revolute1.phi:crossing{level}"], 0.1)
 
 
 def test_parameters_that_shape_the_model_make_it_anew(monkeypatch):

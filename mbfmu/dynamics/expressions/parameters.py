@@ -77,8 +77,30 @@ class Parameters:
             expressions=tuple(solved),
             aliases=aliases,
         )
+        given = [*zip(places.derived, places.expressions, strict=True), *aliases.values()]
+        found.check_known([(places.labels[symbol.element_hash()], value) for symbol, value in given])
         found._check_bounds(places.bound, places.labels)
         return found
+
+    def check_known(self, given: Sequence[tuple[str, ca.SX]]) -> None:
+        """Refuse values that have a symbol in them which is no parameter of the model; each has its name for messages.
+
+        Raises:
+            ModelError: one has.
+        """
+
+        known = {*self._place, *self.aliases}
+
+        def foreign(values: Iterable[ca.SX]) -> list[str]:
+            present = ca.symvar(_column(values))
+            return [str(s) for s in present if s.element_hash() not in known]
+
+        if foreign(value for _, value in given):
+            label, symbol = next((label, found[0]) for label, value in given if (found := foreign([value])))
+            raise ModelError(
+                f"{label}: its value has the symbol '{symbol}' in it, which is no parameter of the model; give a "
+                "number, or declare a Parameter"
+            )
 
     def _check_bounds(self, bound: Sequence[tuple[ca.SX, Parameter]], labels: Mapping[int, str]) -> None:
         """Refuse values that bindings give parameters outside their bounds, but for those that initialisation finds."""

@@ -697,6 +697,11 @@ def evaluate(component: Component, facts: Facts) -> Behaviour:
     """Run the equations of an elementary component in a fresh scope and return what they say; it is not changed."""
     scope = open_scope(component, facts, Notes(component))
     equations = getattr(scope, "equations", None)
+    if not (equations is None or callable(equations)):
+        raise ModelError(
+            f"{component.where}: equations of {type(component).__name__} is {equations!r:.60}; it is to be a method, "
+            "def equations(self): ..."
+        )
     if equations is None:
         raise ModelError(f"{component.where}: {type(component).__name__} has neither equations() nor build()")
     with told(lambda: f"{component.where}: the equations of {type(component).__name__} fail"):

@@ -21,7 +21,7 @@ from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.structure.wanted import Wanted
 from mbfmu.errors import ModelError
-from mbfmu.modeling import leaves
+from mbfmu.modeling import leaves, units
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.connectors import Shown, shown_orientation
@@ -251,6 +251,12 @@ class Visible:
                     take(variable)
         self._add_rates(found)
         self._add_outputs(found)
+        owners: dict[tuple[str, str | None], str] = {}
+        for variable in found.values():
+            if variable.unit is not None:
+                owners.setdefault((variable.unit, variable.display_unit), variable.name)
+        for (unit, display), owner in owners.items():
+            units.check(owner, unit, display)
         return tuple(found.values())
 
     def _parameter(

@@ -24,11 +24,12 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Flange, Frame
+from mbfmu.modeling.declarations import STATE_SELECTS
 from mbfmu.modeling.names import joined, of
 
 GROUND = -1
 #: Strength of Modelica's stateSelect.
-STATE_SELECT = {"never": 0, "avoid": 1, "default": 2, "prefer": 3, "always": 4}
+STATE_SELECT = {name: strength for strength, name in enumerate(STATE_SELECTS)}
 
 
 @dataclasses.dataclass(frozen=True)

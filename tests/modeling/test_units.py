@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from mbfmu.errors import BuildError
-from mbfmu.export.units import BASE_UNITS, conversion, parse
+from mbfmu.errors import ModelError
+from mbfmu.modeling.units import BASE_UNITS, conversion, parse
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_known_units(text: str, exponents: dict[str, int], factor: float) -> Non
     "text", ["", "N..m", "kg/", "foo", "kg.(m", "kg)", "12", "N m", "m/degC", "/s", "kg/m.s", "m/s/s"]
 )
 def test_what_is_no_unit_is_told_with_its_text(text: str) -> None:
-    with pytest.raises(BuildError) as error:
+    with pytest.raises(ModelError) as error:
         parse(text)
     assert f'"{text}"' in str(error.value)
 
@@ -64,5 +64,5 @@ def test_display_units_convert_values() -> None:
 
 
 def test_display_unit_of_another_quantity_is_refused() -> None:
-    with pytest.raises(BuildError, match='"deg" does not fit the unit "m"'):
+    with pytest.raises(ModelError, match='"deg" does not fit the unit "m"'):
         conversion("m", "deg")

@@ -12,7 +12,7 @@ import functools
 import math
 import re
 
-from mbfmu.errors import BuildError
+from mbfmu.errors import ModelError
 
 #: FMI's base units, in the order of the exponents of a `Unit`.
 BASE_UNITS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
@@ -101,7 +101,7 @@ def parse(text: str) -> Unit:
 
     Raises
     ------
-    BuildError
+    ModelError
         The string is not a unit, or knows a name that is not in the tables of this module.
     """
     tokens = []
@@ -109,14 +109,14 @@ def parse(text: str) -> Unit:
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
-            raise BuildError(f'unit "{text}": cannot be read at "{text[position:]}"; write it as in "kg.m2/s2".')
+            raise ModelError(f'unit "{text}": cannot be read at "{text[position:]}"; write it as in "kg.m2/s2".')
         tokens.append(match)
         position = match.end()
     unit, rest = _product(text, tokens)
     if rest:
-        raise BuildError(f'unit "{text}": cannot be read from "{rest[0].group()}" on; write it as in "kg.m2/s2".')
+        raise ModelError(f'unit "{text}": cannot be read from "{rest[0].group()}" on; write it as in "kg.m2/s2".')
     if unit.offset and len(tokens) > 1:
-        raise BuildError(f'unit "{text}": a unit with an offset stands alone; use K in products and quotients.')
+        raise ModelError(f'unit "{text}": a unit with an offset stands alone; use K in products and quotients.')
     return unit
 
 
@@ -125,13 +125,21 @@ def conversion(unit: str, display: str) -> tuple[float, float]:
 
     Raises
     ------
-    BuildError
+    ModelError
         One of the two is no known unit, or they measure different things.
     """
     source, target = parse(unit), parse(display)
     if source.exponents != target.exponents:
-        raise BuildError(f'display unit "{display}" does not fit the unit "{unit}": they measure different quantities.')
+        raise ModelError(f'display unit "{display}" does not fit the unit "{unit}": they measure different quantities.')
     return source.factor / target.factor, (source.offset - target.offset) / target.factor
+
+
+def check(owner: str, unit: str, display: str | None) -> None:
+    """Raise `ModelError`, which names the owner, for what is no unit, or a display unit that does not fit."""
+    try:
+        conversion(unit, display or unit)
+    except ModelError as error:
+        raise ModelError(f"{owner}: {error}") from None
 
 
 def _product(text: str, tokens: list[re.Match[str]]) -> tuple[Unit, list[re.Match[str]]]:
@@ -151,10 +159,10 @@ def _factor(text: str, tokens: list[re.Match[str]]) -> tuple[Unit, list[re.Match
     if tokens and tokens[0].group() == "(":
         unit, rest = _product(text, tokens[1:])
         if not rest or rest[0].group() != ")":
-            raise BuildError(f'unit "{text}": a parenthesis is not closed.')
+            raise ModelError(f'unit "{text}": a parenthesis is not closed.')
         return unit, rest[1:]
     if not tokens or tokens[0].group(1) is None:
-        raise BuildError(f'unit "{text}": a unit name is missing; write it as in "kg.m2/s2".')
+        raise ModelError(f'unit "{text}": a unit name is missing; write it as in "kg.m2/s2".')
     name, exponent = tokens[0].group(1), int(tokens[0].group(2) or 1)
     unit = _named(text, name)
     powers = tuple(exponent * power for power in unit.exponents)
@@ -170,4 +178,4 @@ def _named(text: str, name: str) -> Unit:
         unit = _PREFIXABLE.get(name.removeprefix(prefix)) if name.startswith(prefix) else None
         if unit is not None:
             return dataclasses.replace(unit, factor=scale * unit.factor)
-    raise BuildError(f'unit "{text}": "{name}" is not a known unit; use SI units such as kg, m, s, rad, N, Pa, W.')
+    raise ModelError(f'unit "{text}": "{name}" is not a known unit; use SI units such as kg, m, s, rad, N, Pa, W.')

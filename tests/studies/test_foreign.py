@@ -1,0 +1,370 @@
+"""FMUs run from files: inputs over time against exact solutions, runs that end, variables that are no numbers."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import re
+import zipfile
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from pythonfmu.builder import FmuBuilder
+
+import mbfmu
+from mbfmu import Assembly, Start
+from mbfmu.cli import main
+from mbfmu.components import blocks
+from mbfmu.components import translational as t
+from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.errors import MbfmuError, ModelError, SimulationError, ValidationError
+from mbfmu.studies.foreign import Foreign, signals_of
+
+MASS, STIFFNESS = 1.0, 40.0  # kg, N/m
+#: A force along straight lines, s and N: kinks at 0.71 s and 1 s, a jump by -3 N at 0.37 s.
+TIMES, FORCES = [0.0, 0.37, 0.37, 0.71, 1.0], [0.0, 2.0, -1.0, 3.0, 0.0]
+
+
+class Oscillator(Assembly):
+    """A mass on a spring that a force drives."""
+
+    stop_time = 1.0
+
+    def __init__(self) -> None:
+        self.mass = t.Mass(m=MASS, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+        self.spring, self.ground, self.force = t.Spring(c=STIFFNESS), t.Fixed(), t.Force()
+        self.connect(self.force.flange, self.mass.flange_a)
+        self.connect(self.mass.flange_b, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.ground.flange)
+        self.input(self.force.f, "F")
+        self.output(self.mass.s, "s")
+        self.output(self.mass.a, "a")
+
+
+class Filling(Assembly):
+    """A level that rises by 2 m/s; the run ends where it passes 3 m."""
+
+    stop_time = 5.0
+
+    def __init__(self) -> None:
+        self.level, self.flow = blocks.Integrator(), blocks.Constant(k=2.0)
+        self.full = blocks.GreaterThreshold(threshold=3.0)
+        self.end = blocks.TerminateSimulation(terminationText="the tank is full")
+        self.connect(self.flow.y, self.level.u)
+        self.connect(self.level.y, self.full.u)
+        self.connect(self.full.y, self.end.condition)
+        self.output(self.level.y, "y")
+
+
+class Vector(Assembly):
+    """Three integrators in a row of inputs."""
+
+    stop_time = 1.0
+
+    def __init__(self) -> None:
+        self.first, self.second, self.third = (blocks.Integrator() for _ in range(3))
+        for i, integrator in enumerate((self.first, self.second, self.third), start=1):
+            self.input(integrator.u, f"u[{i}]")
+            self.output(integrator.y, f"y[{i}]")
+
+
+def exact(times: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Position and acceleration [n] of the oscillator: ramps and jumps of the force, each answered by itself."""
+    w, force, s = np.sqrt(STIFFNESS / MASS), np.zeros_like(times), np.zeros_like(times)
+    slopes = [0.0, 2.0 / 0.37, 4.0 / 0.34, -3.0 / 0.29]
+    for begin, jump, before, after in zip([0.0, 0.37, 0.71], [0.0, -3.0, 0.0], slopes[:-1], slopes[1:], strict=True):
+        d, slope = np.maximum(times - begin, 0.0), after - before
+        force += (times > begin) * (jump + slope * d)
+        s += (times > begin) * (jump * (1 - np.cos(w * d)) + slope * (d - np.sin(w * d) / w)) / STIFFNESS
+    return s, (force - STIFFNESS * s) / MASS
+
+
+def changed(path: pathlib.Path, name: str, *edits: tuple[str, str]) -> pathlib.Path:
+    """A copy of an FMU with another modelDescription.xml, each edit a pattern and what takes its place."""
+    target = path.with_name(name)
+    with zipfile.ZipFile(path) as source, zipfile.ZipFile(target, "w") as copy:
+        for entry in source.namelist():
+            content = source.read(entry)
+            if entry == "modelDescription.xml":
+                for pattern, text in edits:
+                    content, count = re.subn(pattern.encode(), text.encode(), content, flags=re.DOTALL)
+                    assert count, pattern
+            copy.writestr(entry, content)
+    return target
+
+
+WITHOUT_CO_SIMULATION = (r"<CoSimulation\b[^>]*?(/>|>.*?</CoSimulation>)", "")
+WITHOUT_LINES = (r' (canInterpolateInputs|providesIntermediateUpdate)="true"', "")
+STEPS_OF_ONE_LENGTH = (r' canHandleVariableCommunicationStepSize="true"', "")
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+    """Oscillators by kind and version of FMI."""
+    folder = tmp_path_factory.mktemp("foreign")
+    built: dict[str, pathlib.Path] = {}
+    for fmi in (2, 3):
+        native = mbfmu.build(Oscillator(), folder / f"native{fmi}.fmu", fmi=fmi, equations="interpreted")
+        built[f"native {fmi}"] = native
+        built[f"python {fmi}"] = mbfmu.build(Oscillator(), folder / f"python{fmi}.fmu", fmi=fmi, target="python")
+        built[f"exchange {fmi}"] = changed(native, f"exchange{fmi}.fmu", WITHOUT_CO_SIMULATION)
+        built[f"stairs {fmi}"] = changed(native, f"stairs{fmi}.fmu", WITHOUT_LINES)
+        built[f"one length {fmi}"] = changed(native, f"one{fmi}.fmu", WITHOUT_LINES, STEPS_OF_ONE_LENGTH)
+    return built
+
+
+def errors(path: pathlib.Path, count: int, inputs: object = None, tolerance: float = 1e-9) -> tuple[float, float]:
+    """The greatest errors of position and acceleration in a run of so many steps."""
+    fmu, times = Foreign(path), np.linspace(0.0, 1.0, count + 1)
+    signals = signals_of(fmu, inputs or {"time": TIMES, "F": FORCES}, times, "linear")
+    result = fmu.simulate(times, {}, ["s", "a"], signals, tolerance)
+    np.testing.assert_array_equal(result.time, times)
+    s, a = exact(times)
+    return float(abs(result["s"] - s).max()), float(abs(result["a"] - a).max())
+
+
+@pytest.mark.parametrize("kind", ["native", "python", "exchange"])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_inputs_go_along_straight_lines_at_any_step(fmus, kind, fmi):
+    for count in (10, 40):
+        s, a = errors(fmus[f"{kind} {fmi}"], count)
+        assert s < 2e-8
+        assert a < 1e-6
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_stairs_are_of_second_order_and_meet_the_lines_where_results_are_recorded(fmus, fmi):
+    coarse, fine = (errors(fmus[f"stairs {fmi}"], count) for count in (10, 40))
+    assert coarse[0] < 3e-5
+    for far, near in zip(coarse, fine, strict=True):
+        assert 12 < far / near < 20  # a quarter of the step
+    flat = {"time": TIMES, "F": [1.0] * 5}
+    fmu, times = Foreign(fmus[f"stairs {fmi}"]), np.linspace(0.0, 1.0, 11)
+    result = fmu.simulate(times, {}, ["s"], signals_of(fmu, flat, times, "linear"), 1e-9)
+    np.testing.assert_allclose(result["s"], (1 - np.cos(np.sqrt(STIFFNESS) * times)) / STIFFNESS, atol=1e-9)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_an_fmu_with_steps_of_one_length_meets_kinks_at_the_next_of_them(fmus, fmi):
+    path = fmus[f"one length {fmi}"]
+    assert errors(path, 100)[0] < 1e-4  # the jump counts 20e-5 s too late at most, by 3 N
+    fmu = Foreign(path)
+    times = fmu.times(None, 1.0, 0.3)
+    with pytest.raises(SimulationError, match=r"steps of one length only.*no multiple of 0.3 s"):
+        fmu.simulate(times, {}, ["s"])
+
+
+def test_an_fmu_that_asks_for_no_inputs_within_steps_gets_stairs(fmus):
+    fmu, times = Foreign(fmus["native 3"]), np.linspace(0.0, 1.0, 11)
+    signals = signals_of(fmu, {"time": TIMES, "F": FORCES}, times, "linear")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("mbfmu.cosimulation.slave.Slave3.update", lambda *_: None)  # nobody hears what is asked for
+        result = fmu.simulate(times, {}, ["s"], signals, 1e-9)
+    assert abs(result["s"] - exact(times)[0]).max() < 3e-5
+
+
+@pytest.mark.parametrize("kind", ["native", "python", "exchange"])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_results_have_the_recorded_instants_only_and_sweeps_are_not_shifted(fmus, kind, fmi):
+    drive = {"time": [0.0, 0.37, 0.37, 0.63, 0.63, 1.0], "F": [0.0, 0.0, 5.0, 5.0, 0.0, 0.0]}
+    here = mbfmu.simulate(Oscillator(), 1.0, step=0.1, inputs=drive, tolerance=1e-9)
+    swept = mbfmu.sweep(fmus[f"{kind} {fmi}"], {"mass.m": [1.0]}, ["s"], 1.0, step=0.1, inputs=drive, tolerance=1e-9)
+    np.testing.assert_allclose(swept["s"][0], here["s"], atol=1e-7)
+
+
+@pytest.mark.parametrize("kind", ["native", "exchange"])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_held_inputs_jump_and_lines_pass_states_that_switch(fmus, kind, fmi):
+    drive = {"time": [0.0, 0.5], "F": [1.0, -1.0]}
+    here = mbfmu.simulate(Oscillator(), 1.0, step=0.1, inputs=drive, tolerance=1e-9, interpolation="held")
+    fmu = Foreign(fmus[f"{kind} {fmi}"])
+    times = fmu.times(None, 1.0, 0.1)
+    result = fmu.simulate(times, {}, ["s", "a"], signals_of(fmu, drive, times, "held"), 1e-9)
+    np.testing.assert_allclose(result["s"], here["s"], atol=1e-7)
+    np.testing.assert_allclose(result["a"], here["a"], atol=1e-5)
+
+
+@pytest.mark.parametrize("edits", [(), (WITHOUT_CO_SIMULATION,), (WITHOUT_LINES,)], ids=["lines", "exchange", "stairs"])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_elements_of_vectors_are_driven_each(tmp_path, edits, fmi):
+    path = changed(mbfmu.build(Vector(), tmp_path / "v.fmu", fmi=fmi, equations="interpreted"), "c.fmu", *edits)
+    fmu, times = Foreign(path), np.linspace(0.0, 1.0, 5)
+    names = [f"y[{i}]" for i in (1, 2, 3)]
+    drive = {"u[1]": ([0.0, 1.0], [0.0, 1.0]), "u[3]": ([0.0, 1.0], [2.0, 0.0])}
+    result = fmu.simulate(times, {"u[2]": 4.0}, names, signals_of(fmu, drive, times, "linear"), 1e-8)
+    found = np.column_stack([result[name] for name in names])
+    np.testing.assert_allclose(found, np.column_stack([times**2 / 2, 4 * times, 2 * times - times**2]), atol=1e-6)
+
+
+def test_the_command_line_follows_lines(fmus, tmp_path, capsys):
+    drive = tmp_path / "drive.csv"
+    rows = "".join(f"{at},{force}\n" for at, force in zip(TIMES, FORCES, strict=True))
+    drive.write_text(f"time,F [N]\n{rows}")
+    line = ["simulate", str(fmus["native 3"]), "--input", str(drive), "--step", "0.1", "--tolerance", "1e-9", "--json"]
+    assert main(line) == 0
+    found = json.loads(capsys.readouterr().out)["series"]
+    np.testing.assert_allclose(found["s"], exact(np.array(found["time"]))[0], atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--step", "-0.1"), "interval -0.1 s must be positive"),
+        (("--step", "0"), "interval 0 s must be positive"),
+        (("--step", "nan"), "interval nan s must be positive"),
+        (("--step", "inf"), "interval inf s must be finite"),
+        (("--step", "1e-13"), "more than memory holds"),
+        (("--stop", "inf"), "has no length"),
+        (("--stop", "-1"), "has no length"),
+        (("--tolerance", "-3"), "tolerance -3 is not between 0 and 1"),
+    ],
+)
+def test_impossible_runs_are_refused(fmus, capsys, arguments, words):
+    assert main(["simulate", str(fmus["native 2"]), *arguments]) == 2
+    assert words in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["abc", "nan", "inf"])
+def test_an_experiment_without_a_stop_time_that_is_one_is_refused(fmus, text):
+    path = changed(fmus["native 2"], "abc.fmu", (r'stopTime="[^"]*"', f'stopTime="{text}"'))
+    with pytest.raises(ValidationError, match=f"stopTime of its DefaultExperiment is '{text}'"):
+        Foreign(path)
+
+
+# -- runs that end
+
+
+@pytest.fixture(scope="module")
+def fillings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+    """Models that end their runs, by kind and version of FMI."""
+    folder = tmp_path_factory.mktemp("fillings")
+    built: dict[str, pathlib.Path] = {}
+    for fmi in (2, 3):
+        native = mbfmu.build(Filling(), folder / f"filling{fmi}.fmu", fmi=fmi, equations="interpreted")
+        built[f"native {fmi}"] = native
+        built[f"python {fmi}"] = mbfmu.build(Filling(), folder / f"python{fmi}.fmu", fmi=fmi, target="python")
+        built[f"exchange {fmi}"] = changed(native, f"exchange{fmi}.fmu", WITHOUT_CO_SIMULATION)
+    return built
+
+
+@pytest.mark.parametrize("kind", ["native", "python", "exchange"])
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path, capsys):
+    target = tmp_path / "level.csv"
+    assert main(["simulate", str(fillings[f"{kind} {fmi}"]), "--step", "0.4", "--csv", str(target)]) == 0
+    printed = capsys.readouterr()
+    assert re.search(r"Filling ends the run at 1\.5\d* s", printed.err)
+    rows = np.loadtxt(target, delimiter=",", skiprows=1)
+    np.testing.assert_allclose(rows[:, 0], [0, 0.4, 0.8, 1.2, 1.5], atol=1e-6)
+    np.testing.assert_allclose(rows[:, 1], 2 * rows[:, 0], atol=1e-6)
+    if kind != "exchange":
+        assert "the tank is full" in printed.err
+
+
+class Bursting(Filling):
+    """A tank that must not be filled beyond 2 m."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limit, self.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
+        self.connect(self.level.y, self.limit.u)
+        self.connect(self.limit.y, self.right.u)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_run_that_fails_is_none_that_ends(tmp_path, capsys, fmi):
+    path = mbfmu.build(Bursting(), tmp_path / "bursting.fmu", fmi=fmi, equations="interpreted")
+    assert main(["simulate", str(path), "--step", "0.4"]) == 2
+    assert "too high" in capsys.readouterr().err
+
+
+def test_a_run_in_this_process_says_why_it_ends(capsys):
+    result = mbfmu.simulate(Filling(), 5.0, step=0.4)
+    assert result.ended == "Filling ends the run at 1.5 s: the model ends the simulation: end: the tank is full"
+    assert result.select("y").ended == result.ended
+    assert mbfmu.simulate(Filling(), 1.0).ended is None
+
+
+@pytest.mark.parametrize("kind", ["native", "python"])
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
+def test_a_system_ends_with_the_first_of_its_fmus(fillings, kind, fmi, scheme, tmp_path):
+    gain = mbfmu.build(Vector(), tmp_path / "vector.fmu", fmi=fmi, equations="interpreted")
+    structure = SystemStructure.of({"tank": fillings[f"{kind} {fmi}"], "sum": gain}, [("tank.y", "sum.u[1]")], "two")
+    result = cosimulate(structure, step=0.4, stop_time=5.0, scheme=scheme)
+    np.testing.assert_allclose(result.time, [0.0, 0.4, 0.8, 1.2], atol=1e-12)
+    np.testing.assert_allclose(result["tank.y"], 2 * result.time, atol=1e-9)
+    assert result.ended is not None
+    assert re.match(r"tank ends the run at 1\.5\d* s: .*the tank is full", result.ended)
+
+
+def test_runs_of_a_sweep_that_end_are_failed_ones(fillings):
+    found = mbfmu.sweep(fillings["native 2"], {"flow.k": [0.1, 2.0]}, ["y:final"], 5.0, step=0.5)
+    assert found["y:final"][0] == pytest.approx(0.5)
+    assert np.isnan(found["y:final"][1])
+    assert "the tank is full" in found.messages[1]
+
+
+# -- what is no number
+
+TEXT = '''
+from pythonfmu import Fmi2Causality, Fmi2Slave, Integer, String
+
+
+class Texts(Fmi2Slave):
+    def __init__(self, **kwargs):
+        super().__init__(**kwargs)
+        self.said, self.count = "nothing", 0
+        self.register_variable(String("said", causality=Fmi2Causality.output))
+        self.register_variable(Integer("count", causality=Fmi2Causality.output))
+
+    def do_step(self, current_time, step_size):
+        self.count += 1
+        self.said = str(self.count)
+        return True
+'''
+
+
+def test_texts_are_not_shown(tmp_path, capsys):
+    (tmp_path / "texts.py").write_text(TEXT)
+    path = FmuBuilder.build_FMU(tmp_path / "texts.py", dest=tmp_path)
+    assert main(["simulate", str(path), "--stop", "1", "--step", "0.25", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["series"]["count"] == [0, 1, 2, 3, 4]
+    assert main(["simulate", str(path), "--variables", "said"]) == 2
+    assert "'said' is no number" in capsys.readouterr().err
+    with pytest.raises(MbfmuError, match="'said' is of type String"):
+        mbfmu.sweep(path, {"count": [1]}, ["said"], 1.0)
+
+
+def scheduled(path: pathlib.Path) -> pathlib.Path:
+    identifier = '<ScheduledExecution modelIdentifier="x"/>'
+    return changed(
+        path, "scheduled.fmu", WITHOUT_CO_SIMULATION, (r"<ModelExchange\b[^>]*?(/>|>.*?</ModelExchange>)", identifier)
+    )
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda path: mbfmu.sweep(path, {"mass.m": [1.0]}, ["s:final"], 1.0).messages[0],
+        lambda path: Foreign(path).simulate(np.linspace(0.0, 1.0, 3), {}, ["s"]),
+    ],
+    ids=["sweep", "simulate"],
+)
+def test_scheduled_execution_is_told_to_be_none_of_ours(fmus, run: Callable[[pathlib.Path], object]):
+    path = scheduled(fmus["native 3"])
+    try:
+        said = str(run(path))
+    except SimulationError as error:
+        said = str(error)
+    assert "is for scheduled execution only" in said
+
+
+def test_discrete_numbers_are_held_whatever_is_chosen(fmus):
+    edit = (r'(name="F"[^>]*variability=)"continuous"', r'\1"discrete"')
+    fmu = Foreign(changed(fmus["native 3"], "discrete.fmu", edit))
+    drive = signals_of(fmu, {"time": [0.0, 1.0], "F": [0.0, 1.0]}, np.linspace(0.0, 1.0, 3), "linear")
+    assert not drive.slopes.any()
+    with pytest.raises(ModelError, match='interpolation "cubic"'):
+        signals_of(fmu, None, np.linspace(0.0, 1.0, 3), "cubic")
