@@ -27,7 +27,8 @@ def asked(structure: Structure, energy: bool = False, sketches: Sequence[Sketche
     Raises:
         ModelError: a variable that nothing gives a value.
     """
-    said = (formula for path, behaviour in structure.behaviours.items() for formula in _said(structure, path, behaviour))
+    behaviours = structure.behaviours.items()
+    said = (formula for path, behaviour in behaviours for formula in _said(structure, path, behaviour))
     return Wanted(
         shown(structure, energy),
         closed_loops(structure),

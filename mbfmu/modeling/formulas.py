@@ -47,10 +47,7 @@ class Formula:
 
         def make(*values: Any) -> Any:
             return function(
-                *(
-                    part.make(*values[begin:end])
-                    for part, begin, end in zip(parts, ends, ends[1:], strict=False)
-                )
+                *(part.make(*values[begin:end]) for part, begin, end in zip(parts, ends, ends[1:], strict=False))
             )
 
         return cls(needs, make)

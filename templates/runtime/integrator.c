@@ -595,6 +595,7 @@ static Outcome judge(Instance *s, Outcome outcome)
     COPY(s->head_k, s->next_k, NX);
     outcome = accept_iterations(s);
     if (outcome) return outcome;
+    COPY(s->inside_s, s->u + NU - NITERATIONS, NITERATIONS);
     if (event) {
         outcome = finish_event(s, trial->kink);
         if (outcome) return outcome;

@@ -42,7 +42,7 @@ static double *take_vector(double **at, size_t n)
 
 static size_t head_size(const Instance *s)
 {
-    return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM;
+    return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM + (size_t)NITERATIONS;
 }
 
 static size_t history_size(const Instance *s); /* history.c */
@@ -70,6 +70,7 @@ static void place_state(Instance *s)
     s->head_m = take_vector(&at, NDISCRETE);
     s->head_c = take_vector(&at, NM);
     s->head_k = take_vector(&at, NX);
+    s->inside_s = take_vector(&at, NITERATIONS);
     s->history = take_vector(&at, history_size(s));
 }
 

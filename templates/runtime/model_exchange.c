@@ -82,6 +82,7 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     /* In co-simulation the integrator has handled its events; inputs and parameters that changed are left. */
     int integrated = s->now->interface == CO_SIMULATION;
     if (integrated && !s->now->touched) return STATUS_OK;
+    if (integrated) accept_latch(s); /* the integrator may be ahead of it */
     COPY(s->next_x, s->latch_x, NX);
     forget_flips(s);
     s->cause[0] = 0;

@@ -167,6 +167,7 @@ typedef struct {
     double u_time;                  /* time at which u holds; du continues it */
     double latch_t;
     int latch_solved;               /* iteration variables of the latch hold there */
+    int latch_inside;               /* the latch lies within the last step */
     Head head;
     int history_known;              /* of delayed signals: it has begun */
     int history_first, history_count; /* segments of its ring that are in use */
@@ -222,7 +223,7 @@ typedef struct {
     double *start;                  /* p as set; initialisation writes the free ones to P only */
     double *P, *u, *du;
     double *latch_x, *latch_u, *latch_m;
-    double *dense, *inside, *head_x, *head_m, *head_c, *head_k; /* one after the other: they are kept together */
+    double *dense, *inside, *head_x, *head_m, *head_c, *head_k, *inside_s; /* one after the other: they are kept together */
     size_t head_doubles;
     double *history;                /* of delayed signals (history.c) */
 

@@ -2,7 +2,7 @@
 
 `self` in a component's `visualize` is a `Drawing`: declared names give their values in the system, and `draw_shape`,
 `draw_arrow`, ... take down shapes after Modelica.Mechanics.MultiBody.Visualizers.Advanced. The numbers of a shape get
-places like all that can be seen (mbfmu.dynamics.showing.interface); those that no variable has become variables themselves.
+places like all that can be seen (mbfmu.dynamics.showing.interface); those that no variable has become variables too.
 None of this happens unless a scene is asked for.
 """
 

@@ -208,7 +208,7 @@ class Sparse:
 
     @classmethod
     def of(cls, formulation: Formulation) -> Sparse | None:
-        """Take the equations apart; None where they are not linear. Pivots are chosen around the states of the start."""
+        """Take the equations apart; None where they are not linear. Pivots are chosen around the start."""
         vectors, constraints = formulation.vectors, formulation.constraints
         residual, unknowns = linear_system(formulation)
         A = ca.jacobian(residual, unknowns)

@@ -117,9 +117,7 @@ def initial_problem(
         kinematic, motion, iterated, X = ca.substitute([*columns, X], [free], [place])
     if with_s:  # those of X take the place of those in u
         found = ca.SX.sym("s", iterations.symbols.numel())
-        kinematic, motion, iterated, X = ca.substitute(
-            [kinematic, motion, iterated, X], [iterations.symbols], [found]
-        )
+        kinematic, motion, iterated, X = ca.substitute([kinematic, motion, iterated, X], [iterations.symbols], [found])
     if with_w or with_s:
         scaled = ca.vertcat(motion, iterated)
         motion = scaled / _sizes(formulation, X, guess, scaled)

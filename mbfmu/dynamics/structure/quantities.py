@@ -463,7 +463,7 @@ class Potential(Quantity):
 
 @dataclasses.dataclass(frozen=True)
 class LinkOf(Quantity):
-    """What comes with a relation between potentials: a variable that the component declares, or a flow that keeps it."""
+    """What comes with a relation between potentials: a declared variable, or a flow that keeps it."""
 
     path: str
     index: int

@@ -145,7 +145,9 @@ class Structure:
 
     # -- expressions of components
 
-    def local(self, path: str, expression: ca.SX, given: Mapping[leaves.Leaf, Formula] = MappingProxyType({})) -> Formula:
+    def local(
+        self, path: str, expression: ca.SX, given: Mapping[leaves.Leaf, Formula] = MappingProxyType({})
+    ) -> Formula:
         """An expression of a component, with every leaf replaced by what it is, or by what is given for it."""
         return Formula.combined(lambda values: values[0], self.locals(path, [expression], given))
 
@@ -295,8 +297,7 @@ class Structure:
                 return Formula.of(InputOf(self.inputs.signals[(key, index)].name()))
             behaviour, value = self.behaviours.get(key[0]), leaves.Value(key[1])
             if behaviour is not None and value in behaviour.targets:
-                place = index
-                return Formula.combined(lambda column: elements(column)[place], self.target(key[0], value, order))
+                return _element(index, self.target(key[0], value, order))
             if (key, index) not in self.flat.sources:
                 raise self._open(key)
             key, index = self.flat.sources[(key, index)]
@@ -443,9 +444,7 @@ class Structure:
         """Flow with which the relations and prescribed positions of a component hold one of its flanges."""
         node = self.topology.flange_node(path, connector)
         parts = [
-            self._share(relation, node, connector)
-            for relation in self._touching.get(node, ())
-            if relation.path == path
+            self._share(relation, node, connector) for relation in self._touching.get(node, ()) if relation.path == path
         ]
         if self._prescribes(path, connector):
             parts.append(self._prescribed_flow(path, connector, node))
@@ -540,7 +539,8 @@ class Structure:
         """Flow into a component through a connector of a network."""
         node = self.flat.nodes[(path, connector)]
         if self.topology.networks.sources.get(node) == (path, connector):
-            others = (self.flow(*key, self._flow_name(node)) for key in self.flat.members[node] if key != (path, connector))
+            own, which = (path, connector), self._flow_name(node)
+            others = (self.flow(*key, which) for key in self.flat.members[node] if key != own)
             zero = Formula.constant(ca.SX.zeros(1))
             return Formula.combined(lambda one, other: one - other, self.from_outside(node), _total(zero, *others))
         return self._network_load(path, connector)
@@ -568,7 +568,7 @@ class Structure:
             raise self.topology.networks.undetermined(_of_network(left))
 
     def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
-        """Refuse a linear block whose equations leave something open, or contradict each other, whatever the parameters.
+        """Refuse a linear block whose equations leave something open, or contradict each other, with any parameters.
 
         Raises:
             ModelError: its matrix is singular; the message names what nothing determines.
@@ -586,14 +586,16 @@ class Structure:
             return self.topology.networks.singular(network)
         implied = [quantity.own for quantity in block if isinstance(quantity, ImpliedSignal)]
         if implied:
+            leaf = implied[0].leaf
+            assert isinstance(leaf, leaves.Implied)
             return (
-                f"{of(f'condition {implied[0].leaf.index + 1}', implied[0].path)}: with these parameters the signal has no "  # type: ignore[attr-defined]
+                f"{of(f'condition {leaf.index + 1}', implied[0].path)}: with these parameters the signal has no "
                 "effect on it at once; leave out what is 0, such as a direct part of a block"
             )
         names = dict.fromkeys(quantity.name(self) for quantity in block)
         return (
-            f"algebraic loop: {' -> '.join(names)} add up to a condition that no value meets, or any; change a gain, or "
-            "break it with a state, e.g. a FirstOrder block"
+            f"algebraic loop: {' -> '.join(names)} add up to a condition that no value meets, or any; change a gain, "
+            "or break it with a state, e.g. a FirstOrder block"
         )
 
     # -- composites
@@ -724,6 +726,10 @@ def _total(*parts: Formula) -> Formula:
         return first
 
     return Formula.combined(make, *parts)
+
+
+def _element(index: int, column: Formula) -> Formula:
+    return Formula.combined(lambda values: elements(values)[index], column)
 
 
 def _negative(formula: Formula) -> Formula:
