@@ -181,8 +181,8 @@ def accelerations(formulation: Formulation, is_singular: bool, all_heavy: bool) 
 
     Where branches of motion cross at the start, the system in w has the mass matrix, which says along which of them the
     loads drive most. Where a freedom moves no mass (not `all_heavy`), it is that in w, too: the factorisation of A
-    notices it and says which, while the recursion would go on with what rounding errors leave. It is also the one that runtimes
-    complete where constraints are redundant, at each position in another way (templates/runtime/redundancy.c).
+    notices it and says which, while the recursion would go on with what rounding errors leave. It is also the one that
+    runtimes complete where constraints are redundant, at each position in another way (templates/runtime/redundancy.c).
     """
     vectors, constraints = formulation.vectors, formulation.constraints
     if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:

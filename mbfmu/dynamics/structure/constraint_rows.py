@@ -81,19 +81,20 @@ def _of_relations(structure: Structure) -> Iterator[RowFormulas]:
     for relation in structure.topology.relations:
         if relation.solves is None:
             derivative = structure.behaviours[relation.path].derivative
-            velocity = derivative(relation.expression)
-            parts = (relation.expression, velocity, derivative(velocity))
+            rate = derivative(relation.expression)
+            parts = (relation.expression, rate, derivative(rate))
             name = of(f"relation {relation.index + 1}", relation.path)
-            formulas = (structure.local(relation.path, part) for part in parts)
-            yield RowFormulas(name, *formulas, multipliers=structure.unknowns.multipliers[relation.key])
+            position, velocity, acceleration = (structure.local(relation.path, part) for part in parts)
+            multiplier = structure.unknowns.multipliers[relation.key]
+            yield RowFormulas(name, position, velocity, acceleration, multiplier)
 
 
 def _of_repeated(structure: Structure) -> Iterator[RowFormulas]:
     for path, connector in structure.topology.repeated:
         node = structure.topology.flange_node(path, connector)
-        formulas = (
+        position, velocity, acceleration = (
             Formula.combined(operator.sub, structure.scalar(node, order), structure.prescribed(path, connector, order))
             for order in (0, 1, 2)
         )
         multiplier = structure.unknowns.multipliers[(path, connector)]
-        yield RowFormulas(joined(path, connector), *formulas, multipliers=multiplier)
+        yield RowFormulas(joined(path, connector), position, velocity, acceleration, multiplier)

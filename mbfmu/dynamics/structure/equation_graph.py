@@ -17,11 +17,11 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantity, RelationForce
+from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, RelationForce
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import RelationKey
 from mbfmu.modeling import leaves
-from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.formulas import Formula, Quantity
 
 
 @dataclasses.dataclass(frozen=True)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -29,11 +29,10 @@ from mbfmu.dynamics.structure.quantities import (
     LinkOf,
     MotionBeyond,
     MultiplierOf,
-    PositionOf,
     Potential,
-    Quantity,
     RelationForce,
     RelativeMotion,
+    ScalarMotion,
     SpeedRate,
     Time,
     TotalDerivative,
@@ -48,7 +47,7 @@ from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
-from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.formulas import Formula, Quantity
 from mbfmu.modeling.names import joined, of
 
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
@@ -76,7 +75,7 @@ class Structure:
         """The flat assembly."""
         return self.topology.flat
 
-    def binding(self, found: Iterable[tuple[str, leaves.Leaf]]) -> Structure:
+    def binding(self, found: Collection[tuple[str, leaves.Leaf]]) -> Structure:
         """The same where these states and signals, too, are part of what conditions keep."""
         topology = self.topology.binding(found)
         return dataclasses.replace(self, topology=topology, unknowns=Unknowns.of(topology, self.unknowns.made))
@@ -376,7 +375,7 @@ class Structure:
             if path == "":
                 return Formula.of(InputOf(self.inputs.motions[connector][order].name()))
             return self.prescribed(path, connector, order)
-        return Formula.of(PositionOf(node, order))
+        return Formula.of(ScalarMotion(node, order))
 
     def prescribed(self, path: str, connector: str, order: int) -> Formula:
         """Position that a component prescribes at one of its flanges, or its derivative."""
@@ -540,7 +539,7 @@ class Structure:
         node = self.flat.nodes[(path, connector)]
         if self.topology.networks.sources.get(node) == (path, connector):
             own, which = (path, connector), self._flow_name(node)
-            others = (self.flow(*key, which) for key in self.flat.members[node] if key != own)
+            others = (self.flow(one, name, which) for one, name in self.flat.members[node] if (one, name) != own)
             zero = Formula.constant(ca.SX.zeros(1))
             return Formula.combined(lambda one, other: one - other, self.from_outside(node), _total(zero, *others))
         return self._network_load(path, connector)
