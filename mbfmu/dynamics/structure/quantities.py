@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import casadi as ca
 
-from mbfmu.dynamics.structure.topology import Edge, RelationKey, ScalarNode
+from mbfmu.dynamics.structure.topology import GROUND, Edge, RelationKey, ScalarNode
 from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own
 from mbfmu.frames import cross
 from mbfmu.modeling import leaves
@@ -150,13 +150,14 @@ class RelativeMotion(Quantity):
 
 @dataclasses.dataclass(frozen=True)
 class FrameMotion(Quantity):
-    """Motion of a frame node."""
+    """Motion of a frame node; relative to a `base` further down the tree, all is as seen from there."""
 
     node: int
     what: str
+    base: int = GROUND
 
     def formula(self, structure: Structure) -> Formula:
-        return structure.supported(structure.topology.support[self.node], self.what)
+        return structure.supported(structure.topology.support[self.node], self.what, self.base)
 
     def name(self, structure: Structure) -> str:
         return of(self.what, joined(*structure.flat.members[self.node][0]))
@@ -171,10 +172,11 @@ class MotionBeyond(Quantity):
 
     edge: Edge
     what: str
+    base: int = GROUND
 
     def formula(self, structure: Structure) -> Formula:
         rel = functools.partial(structure.motion, self.edge)
-        a = functools.partial(structure.frame, self.edge.a)
+        a = functools.partial(structure.frame, self.edge.a, base=self.base)
         if self.what == "T":
             return Formula.combined(lambda T, T_a: T @ T_a, rel("T"), a("T"))
         if self.what == "w":

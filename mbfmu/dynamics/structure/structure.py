@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
@@ -329,21 +330,36 @@ class Structure:
             expression = behaviour.derivative(expression)
         return expression
 
-    def frame(self, node: int, what: str) -> Formula:
-        """Motion of a frame node."""
-        if node == GROUND:
+    def frame(self, node: int, what: str, base: int = GROUND) -> Formula:
+        """Motion of a frame node, as seen from a base that the tree leads through to it."""
+        if node == base:
             return Formula.constant(ca.SX.eye(3) if what == "T" else ca.SX.zeros(3))
-        return Formula.of(FrameMotion(node, what))
+        return Formula.of(FrameMotion(node, what, base))
 
-    def beyond(self, edge: Edge, what: str) -> Formula:
+    def beyond(self, edge: Edge, what: str, base: int = GROUND) -> Formula:
         """Motion of frame b of an edge, as it follows from frame a and the relative motion."""
-        return Formula.of(MotionBeyond(edge, what))
+        return Formula.of(MotionBeyond(edge, what, base))
 
-    def supported(self, edge: Edge, what: str) -> Formula:
+    def loop_base(self, edge: Edge) -> int:
+        """Node from which both ends of a cut joint are seen, so that only what is in the loop enters: the last that the
+        tree leads through to both; the ground, where that does not move."""
+        both = zip(self._way_to(edge.a), self._way_to(edge.b), strict=False)
+        common = [one for one, other in itertools.takewhile(lambda pair: pair[0] is pair[1], both)]
+        return common[-1].child if any(one.dof for one in common) else GROUND
+
+    def _way_to(self, node: int) -> list[Edge]:
+        """Tree edges from the ground to a node."""
+        way: list[Edge] = []
+        while node != GROUND:
+            way.append(self.topology.support[node])
+            node = way[-1].parent
+        return way[::-1]
+
+    def supported(self, edge: Edge, what: str, base: int = GROUND) -> Formula:
         """Motion of a tree edge's child, as it follows from the parent."""
         if not edge.reversed:
-            return self.beyond(edge, what)
-        rel, b = functools.partial(self.motion, edge), functools.partial(self.frame, edge.b)
+            return self.beyond(edge, what, base)
+        rel, b = functools.partial(self.motion, edge), functools.partial(self.frame, edge.b, base=base)
         if what == "T":
             return Formula.combined(lambda T, T_b: T.T @ T_b, rel("T"), b("T"))
         if what == "w":
@@ -353,7 +369,7 @@ class Structure:
                 lambda T, z_b, z, w_b, w: T.T @ (z_b - z - cross(w_b, w)),
                 rel("T"), b("z"), rel("z"), b("w"), rel("w"),
             )  # fmt: skip
-        T_a, w_a = self.frame(edge.a, "T"), self.frame(edge.a, "w")
+        T_a, w_a = self.frame(edge.a, "T", base), self.frame(edge.a, "w", base)
         if what == "r_0":
             return Formula.combined(lambda r_b, T, r: r_b - T.T @ r, b("r_0"), T_a, rel("r"))
         if what == "v_0":
@@ -362,7 +378,7 @@ class Structure:
             )
         return Formula.combined(
             lambda a_b, T, *relative: a_b - T.T @ relative_acceleration(*relative),
-            b("a_0"), T_a, rel("a"), rel("r"), rel("v"), w_a, self.frame(edge.a, "z"),
+            b("a_0"), T_a, rel("a"), rel("r"), rel("v"), w_a, self.frame(edge.a, "z", base),
         )  # fmt: skip
 
     def scalar(self, node: ScalarNode, order: int) -> Formula:
