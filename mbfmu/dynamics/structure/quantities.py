@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Any
 
 import casadi as ca
 
@@ -22,8 +22,8 @@ from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
 from mbfmu.modeling.names import joined, of
 
-if TYPE_CHECKING:
-    from mbfmu.dynamics.structure.structure import Structure
+#: The structure that quantities ask (mbfmu.dynamics.structure.structure), which imports this module.
+Structure = Any
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
 #: a_0 resolved in the world frame, w and z in the frame itself.
