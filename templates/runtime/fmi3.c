@@ -211,7 +211,7 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
     if (!c) return NULL;
     c->update = intermediateUpdate;
     int asks = intermediateUpdate && has_input(c->instance, requiredIntermediateVariables, nRequiredIntermediateVariables);
-    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, intermediateUpdate ? fmi3_between : NULL,
+    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, 1, intermediateUpdate ? fmi3_between : NULL,
                                    asks ? fmi3_ask : NULL, c};
     return c;
 }
@@ -637,8 +637,8 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference val
     return fmi3_statuses[get_output_derivatives(s, name, at, nValues, all, values)];
 }
 
-/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, and
-   steps may end early, the step does. */
+/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, the step is good
+   and has reached that time, also where it is not allowed to be called an early return (section 4.2.1). */
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi3Float64 communicationStepSize,
                       fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean *eventHandlingNeeded,
                       fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn, fmi3Float64 *lastSuccessfulTime)
@@ -651,11 +651,10 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     fmi3Status status = fmi3_statuses[do_step(s, "fmi3DoStep", currentCommunicationPoint, communicationStepSize)];
     const Head *head = &s->now->head;
     double reached = s->now->latch_t;
-    int ended = status == fmi3Discard && s->now->ended && s->master.early_return;
-    if (ended) status = fmi3OK;
     *eventHandlingNeeded = status == fmi3OK && s->master.event_mode && head->event && head->end == reached;
     *terminateSimulation = status != fmi3OK || s->now->ended;
-    *earlyReturn = status == fmi3OK && reached < currentCommunicationPoint + communicationStepSize;
+    *earlyReturn = status == fmi3OK && s->master.early_return
+        && reached < currentCommunicationPoint + communicationStepSize;
     *lastSuccessfulTime = reached;
     return status;
 }

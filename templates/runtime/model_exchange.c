@@ -106,7 +106,7 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     if (NH && !accelerations(s, s->now->latch_t, s->next_x, u, s->latch_m, s->stage_w)
         && check_assertions(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w) == ENDED) {
         info->terminate = 1;
-        say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+        say_ended(s, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
     s->now->events += 1;
     s->now->touched = 0;
@@ -159,7 +159,7 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w);
     if (outcome && violated_beyond_drift(s)) {
         *stop = 1;
-        if (outcome == ENDED) return say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+        if (outcome == ENDED) return say_ended(s, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
         return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
     return status;

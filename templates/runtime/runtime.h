@@ -45,6 +45,8 @@ typedef enum {
 typedef struct {
     int event_mode;                 /* it handles events in event mode */
     int early_return;               /* steps may end before their time: at events, or where it asks for it */
+    int never_discards;             /* a step in which the model ends the run is good, one that fails an error; else both
+                                       are discarded, and what was made of them stays */
     double (*between)(void *environment, double t, int may_return); /* called after steps of the integrator; may be NULL.
                                        Returns the time at which the communication step shall end at the latest */
     void (*ask)(void *environment, double t); /* called before a step that ends at t, for inputs; may be NULL */
