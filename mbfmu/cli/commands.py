@@ -228,7 +228,9 @@ def simulate_foreign(
             variable = find(fmu, name)
             if variable.type == "Real":
                 number_of(variable, value)
-        names = named(fmu.variables, patterns) or [v.name for v in fmu.variables if v.causality == "output"]
+        names = named(fmu.variables, patterns) or [
+            v.name for v in fmu.variables if v.causality == "output" and v.type != "String"
+        ]
         signals = signals_of(fmu, inputs, times, "held" if held else "linear")
         return fmu.simulate(times, values, names, signals, tolerance)
 
@@ -236,7 +238,9 @@ def simulate_foreign(
 def show_result(
     result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool, as_json: bool
 ) -> None:
-    """Write a result to the files that are wanted, and print it."""
+    """Write a result to the files that are wanted, and print it, and why it ended before its time."""
+    if result.end:
+        report.warned(result.end)
     if csv:
         from mbfmu.export.archive import replacing
 

@@ -48,6 +48,8 @@ def cosimulate(
 ) -> Result:
     """Step coupled FMUs of FMI 2.0 and 3.0 together in FMPy: `result["engine.axis1.tau"]`.
 
+    Where an FMU ends the run, so does the result, at the last point that all have reached, and `result.end` says why.
+
     The error of the coupling falls with the step as step^1 for `hold` and as step^2 for `secant` and `tangent`, in both
     schemes (M. Arnold, C. Clauss, T. Schierz: Error analysis and error estimates for co-simulation in FMI for model
     exchange and co-simulation V2.0, Archive of Mechanical Engineering 60 (2013), 75-94).
@@ -101,13 +103,16 @@ def cosimulate(
         master.initialise()
         recorder.record()
         for count, (time, after) in enumerate(itertools.pairwise(times), start=1):
-            master.step(after - time)
+            if not master.step(after - time):
+                break
             for slave in slaves.values():
                 slave.time = after
             recorder.record()
             if progress:
                 progress(count / (times.size - 1))
-    return recorder.result(times)
+            if master.end:
+                break
+    return recorder.result(times, master.end)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,6 +166,8 @@ class _Master:
         size = len(self.links)
         self.u, self.y, self.slopes, self.before = np.zeros(size), np.zeros(size), np.zeros(size), np.zeros(size)
         self.held: list[Any] = [None] * len(self.held_links)
+        #: Why an FMU has ended the run, where one has.
+        self.end = ""
         #: Length of the step before; no line can be drawn before there was one.
         self.last: float | None = None
 
@@ -247,27 +254,37 @@ class _Master:
 
     # -- steps
 
-    def step(self, size: float) -> None:
-        """One communication step."""
+    def step(self, size: float) -> bool:
+        """One communication step; False where an FMU ends the run within it."""
         self._predict()
         outputs = self.y.copy()
         if not self.sequential:
             for slot in self.slots:
                 self._set_inputs(slot)
             for slot in self.slots:
-                slot.slave.step(size)
+                if not self._advance(slot.slave, size):
+                    return False
             for slot in self.slots:
                 self._read(slot, outputs)
         else:
             for slot in self.slots:
                 self._set_inputs(slot)
-                slot.slave.step(size)
+                if not self._advance(slot.slave, size):
+                    return False
                 self._read(slot, outputs)
                 self._pass_on(slot.continuous, outputs, size)
         self.before, self.y, self.last = self.y, outputs, size
         self.u = self.y.copy()
         if self.inputs == "tangent":
             self._ask_slopes()
+        return True
+
+    def _advance(self, slave: Slave, size: float) -> bool:
+        """Let a slave go on by `size` [s]; False where it ends the run before that."""
+        target = slave.time + size
+        slave.step(size)
+        self.end = self.end or slave.end
+        return not slave.end or target - slave.time <= NEAR * max(abs(target), size)
 
     def _predict(self) -> None:
         """Slopes of the inputs for the step to come; those of `tangent` were asked for at the end of the last one."""
@@ -340,14 +357,17 @@ class _Recorder:
         """Append the values of now."""
         self._rows.append({name: slave.get(values) for name, (slave, values) in self._groups.items()})
 
-    def result(self, times: np.ndarray) -> Result:
-        """Time series of everything recorded."""
+    def result(self, times: np.ndarray, end: str) -> Result:
+        """Time series of everything recorded, at the first of these times, and why they are not all, if so."""
+        times = times[: len(self._rows)]
         tables = {
             name: np.array([row[name] for row in self._rows], dtype=float).reshape(times.size, len(values))
             for name, (_, values) in self._groups.items()
         }
         series = {name: tables[element][:, i].copy() for name, (element, i) in self._places.items()}
-        return Result(self.name, times, series, self._units)
+        result = Result(self.name, times, series, self._units)
+        result.end = end
+        return result
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

@@ -46,11 +46,18 @@ class Values:
 
 
 class Slave(abc.ABC):
-    """An instance of an FMU; `time` [s] is where it stands. Make one with `open_slave`."""
+    """An instance of an FMU; `time` [s] is where it stands. Make one with `open_slave`.
 
-    def __init__(self, name: str, description: Any, interface: Interface, fmu: Any, messages: Sequence[str]) -> None:
+    `messages` collects the statuses and texts of its log.
+    """
+
+    def __init__(
+        self, name: str, description: Any, interface: Interface, fmu: Any, messages: Sequence[tuple[int, str]]
+    ) -> None:
         self.name, self.description, self.interface = name, description, interface
         self.time = 0.0
+        #: Why it has ended the run, where it has; it stands at `time` then.
+        self.end = ""
         self._fmu, self._messages = fmu, messages
         #: Values of arrays as they were set last.
         self._arrays: dict[str, list[Any]] = {}
@@ -79,8 +86,8 @@ class Slave(abc.ABC):
         """First derivatives of Real variables."""
 
     @abc.abstractmethod
-    def _do_step(self, size: float) -> None:
-        """Go on by `size` [s]."""
+    def _do_step(self, size: float) -> float | None:
+        """Go on by `size` [s]; returns the time [s] at which the FMU has ended the run, where it has."""
 
     # -- what is common to them
 
@@ -170,9 +177,15 @@ class Slave(abc.ABC):
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
 
     def step(self, size: float) -> None:
-        """Go on by `size` [s]."""
-        self._call(f"cannot do the step of {size:g} s", self._do_step, size)
-        self.time += size
+        """Go on by `size` [s], or less where the FMU ends the run: `end` says so."""
+        before = len(self._messages)
+        ended = self._call(f"cannot do the step of {size:g} s", self._do_step, size)
+        if ended is None:
+            self.time += size
+            return
+        self.time = ended
+        reason = self._messages[-1][1] if len(self._messages) > before else ""
+        self.end = f"{self.name} ends the run at {ended:.9g} s" + (f": {reason}" if reason else "")
 
     def _read(self, values: Values) -> dict[str, list[Any]]:
         """Values of all variables concerned, by type."""
@@ -199,7 +212,7 @@ class Slave(abc.ABC):
         try:
             return function(*arguments)
         except Exception as error:
-            raise self._error(f"{failure}: {self._messages[-1] if self._messages else error}") from error
+            raise self._error(f"{failure}: {_last_failure(self._messages) or error}") from error
 
     def _error(self, what: str) -> SimulationError:
         return SimulationError(f"{self.name} at t = {self.time:.9g} s: {what}")
@@ -232,8 +245,17 @@ class Slave2(Slave):
         found: Sequence[float] = self._fmu.getRealOutputDerivatives(references, [1] * len(references))
         return found
 
-    def _do_step(self, size: float) -> None:
-        self._fmu.doStep(self.time, size)
+    def _do_step(self, size: float) -> float | None:
+        from fmpy.fmi1 import FMICallException
+        from fmpy.fmi2 import fmi2Discard, fmi2LastSuccessfulTime, fmi2Terminated
+
+        try:
+            self._fmu.doStep(self.time, size)
+        except FMICallException as error:
+            if error.status != fmi2Discard or not self._fmu.getBooleanStatus(fmi2Terminated):
+                raise
+            return float(self._fmu.getRealStatus(fmi2LastSuccessfulTime))
+        return None
 
 
 class Slave3(Slave):
@@ -291,15 +313,19 @@ class Slave3(Slave):
         )  # fmt: skip
         return list(found)
 
-    def _do_step(self, size: float) -> None:
+    def _do_step(self, size: float) -> float | None:
         _, terminate, _, reached = self._fmu.doStep(self.time, size)
         failure, self._failure = self._failure, None
         if failure is not None:
             raise failure
         if self._lines is not None and not self._asked:
             raise SimulationError("it asks for no inputs in intermediate updates; choose inputs='hold'")
-        if terminate:
-            raise SimulationError(f"it ends the simulation at {reached:.9g} s")
+        return float(reached) if terminate else None
+
+
+def _last_failure(messages: Sequence[tuple[int, str]]) -> str:
+    """The last line of a log that is no mere event, or an empty text."""
+    return next((text for status, text in reversed(messages) if status > 0), "")
 
 
 def _continuous_inputs(description: Any) -> list[Any]:
@@ -344,11 +370,10 @@ def open_slave(
         raise SimulationError(f"{name} ({path}): is no FMU for co-simulation in FMI 2.0 or 3.0; export it as one")
     if fmpy.platform not in fmpy.supported_platforms(str(path)):
         raise SimulationError(f"{name} ({path}): has no binary for {fmpy.platform}; build it for this platform")
-    messages: list[str] = []
+    messages: list[tuple[int, str]] = []
 
     def note(status: int, message: bytes) -> None:
-        if status > 0:
-            messages.append(message.decode("utf-8", "replace"))
+        messages.append((status, message.decode("utf-8", "replace")))
 
     def log_2(_environment: Any, _instance: bytes, status: int, _category: bytes, message: bytes) -> None:
         note(status, message)
@@ -376,7 +401,7 @@ def open_slave(
                 log = log_3 if of_fmi_3 else log_2
                 fmu = instantiate_fmu(folder, description, "CoSimulation", logger=log, **options)
         except Exception as error:
-            reason = messages[-1] if messages else error
+            reason = _last_failure(messages) or error
             raise SimulationError(f"{name} ({path}): cannot be instantiated: {reason}") from error
         try:
             slave = (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, messages)

@@ -72,6 +72,8 @@ class Result(Mapping[str, np.ndarray]):
         self._series = dict(series)
         self.units = dict(units or {})
         self.outputs = tuple(name for name in outputs if name in self._series)
+        #: Why the run ended before its time, where the model or an FMU ended it; else empty.
+        self.end = ""
         #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
         self.figures: tuple[Proposed, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
@@ -128,8 +130,10 @@ class Result(Mapping[str, np.ndarray]):
             if not found:
                 raise KeyError(unknown(pattern, self._series))
             chosen |= dict.fromkeys(found)
-        return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
+        part = Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
                       self.outputs)  # fmt: skip
+        part.end = self.end
+        return part
 
     def _units_of(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.units[name] for name in names if name in self.units}

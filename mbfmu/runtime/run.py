@@ -328,6 +328,7 @@ def run(
         if status == WARNING:
             warnings.warn(f"{equations.name}: {text}", InitialConditionsWarning, stacklevel=3)
 
+    end = ""
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
@@ -338,6 +339,7 @@ def run(
         if len(rows) < part.size:  # the model has ended the run
             before = part[len(rows)]
             grid, series = np.append(grid[:before], one.time), np.vstack([series[:before], one.row(places)])
+            end = one.last_message
             break
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
@@ -346,7 +348,9 @@ def run(
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     shown = [v.name for v in recorded if v.causality == "output"]
-    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown)
+    result = Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown)
+    result.end = end
+    return result
 
 
 def index_in_p(variable: ScalarVariable) -> int:

@@ -31,6 +31,8 @@ class Foreign:
     ------
     ValidationError
         The file is no FMU.
+    SimulationError
+        It is for scheduled execution only.
     """
 
     def __init__(self, path: pathlib.Path) -> None:
@@ -41,6 +43,11 @@ class Foreign:
         self.path = path
         self.description = read(path)
         self.name = str(self.description.modelName)
+        if self.description.coSimulation is None and self.description.modelExchange is None:
+            raise SimulationError(
+                f"{path}: is for scheduled execution only, by clocks that a host activates, and cannot be run here; "
+                "export it for co-simulation or model exchange"
+            )
         self.folder = tempfile.mkdtemp(prefix="mbfmu-fmu-")
         self._clean = weakref.finalize(self, shutil.rmtree, self.folder, True)
         extract(str(path), unzipdir=self.folder)
@@ -74,16 +81,20 @@ class Foreign:
         signals: Any = None,
         tolerance: float | None = None,
     ) -> Result:
-        """Run to the times [n]; `signals` is what FMPy takes as input.
+        """Run to the times [n], or to where the FMU ends the run; `signals` is what FMPy takes as input.
 
         Raises
         ------
+        ModelError
+            An output is no number.
         SimulationError
             The FMU fails.
         """
         from fmpy import simulate_fmu
 
-        lines: list[str] = []
+        outputs = [find_number(self, name).name for name in outputs]
+        slave = self.description.coSimulation
+        lines: list[tuple[int, str]] = []
         try:
             with contextlib.redirect_stdout(None):
                 rows = simulate_fmu(
@@ -96,16 +107,25 @@ class Foreign:
                     output=list(dict.fromkeys(self._holder(name) for name in outputs)),
                     input=signals,
                     relative_tolerance=tolerance,
-                    logger=lambda *arguments: lines.append(_text(arguments[-1])),
+                    early_return_allowed=bool(getattr(slave, "mightReturnEarlyFromDoStep", False)),
+                    # Status and text stand at the same places from the end in both versions of FMI.
+                    logger=lambda *arguments: lines.append((arguments[-3], _text(arguments[-1]))),
                 )
         except Exception as error:
-            cause = next((line for line in reversed(lines) if line.strip()), "")
+            # What fails after a failure, for FMPy may try again, tells less than what failed first.
+            told = [(status, line) for status, line in lines if line.strip()]
+            cause = next((line for status, line in told if status > 1), told[-1][1] if told else "")
             raise SimulationError(f"{self.name}: {cause or error}") from error
-        at = np.asarray(rows["time"])
-        if at.size < times.size:
-            raise SimulationError(f"{self.name}: the run ends at {at[-1] if at.size else times[0]:g} s")
         units = {v.name: v.unit for v in self.variables if v.unit}
-        return Result(self.name, at, {name: self._column(rows, name) for name in outputs}, units)
+        at = np.asarray(rows["time"])
+        result = Result(self.name, at, {name: self._column(rows, name) for name in outputs}, units)
+        last = float(at[-1]) if at.size else float(times[0])
+        if last < times[-1] - 1e-6 * (times[1] - times[0]):
+            status, line = lines[-1] if lines else (0, "")
+            result.end = f"the FMU ends the run at {last:.9g} s" + (f": {line}" if line.strip() else "")
+            if slave is None and status > 0:  # FMPy ends its run alike where model exchange fails
+                raise SimulationError(f"{self.name}: {result.end}")
+        return result
 
     def _holder(self, name: str) -> str:
         """Name of the FMU's variable in which a scalar is."""
@@ -167,9 +187,10 @@ class ForeignBatch:
                     self.times, dict(zip(self.names, settings.tolist(), strict=True)), self.outputs, self.signals,
                     self.tolerance,
                 )  # fmt: skip
-                for column, name in enumerate(self.outputs):
-                    rows[number, :, column] = result[name][: self.times.size]
-                messages.append("")
+                if not result.end:
+                    for column, name in enumerate(self.outputs):
+                        rows[number, :, column] = result[name][: self.times.size]
+                messages.append(result.end)
             except SimulationError as error:
                 messages.append(str(error))
         return Runs(rows, tuple(messages))
@@ -209,6 +230,20 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
         if variable.name == name:
             return variable
     raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
+
+
+def find_number(fmu: Foreign, name: str) -> ScalarVariable:
+    """A variable of an FMU by name, whose values can be recorded.
+
+    Raises
+    ------
+    ModelError
+        There is none of this name, or it is a text, binary data or a clock.
+    """
+    variable = find(fmu, name)
+    if variable.type == "String":
+        raise ModelError(f"{fmu.name}: {name} is of type {fmu.elements[name].variable.type}; only numbers are recorded")
+    return variable
 
 
 def _text(message: Any) -> str:

@@ -26,7 +26,7 @@ from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.simulation import system_of
 from mbfmu.studies import cluster, reductions, store
 from mbfmu.studies import design as designs
-from mbfmu.studies.foreign import Foreign, find, signals_of
+from mbfmu.studies.foreign import Foreign, find, find_number, signals_of
 from mbfmu.studies.inputs import check_interpolation
 from mbfmu.studies.job import BYTES, Columns, Job, failed, run_rows
 from mbfmu.studies.operating import find_variables
@@ -218,7 +218,7 @@ class _Plan:
         fmu = Foreign(path)
         start, stop, step = self.span
         self.name, self.times = fmu.name, fmu.times(start, stop, step)
-        varied, recorded = ([find(fmu, name) for name in some] for some in (self.varied, self.recorded))
+        varied, recorded = [find(fmu, name) for name in self.varied], [find_number(fmu, name) for name in self.recorded]
         fixed = self._numbers([find(fmu, name) for name in self.fixed])
         signals = signals_of(fmu, self.inputs, self.times, self.interpolation)
         self.units = {v.name: v.unit for v in [*varied, *recorded] if v.unit}
