@@ -243,6 +243,7 @@ typedef struct {
     double dense_after;             /* dense output is wanted of steps that end after this time */
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
+    double *led, *pull;             /* displacements [NV]: what the last projection made, and what a pull is led by */
     int *flipped, *watched;
     double *m_start, *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
     double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */

@@ -12,7 +12,9 @@ static int refresh(Instance *s, int with_y)
         t = s->now->latch_t;
     }
     if (!s->w_fresh) {
-        Outcome outcome = accelerations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
+        int exchanged = s->now->interface == MODEL_EXCHANGE && s->now->phase != INITIALIZATION;
+        Outcome outcome = (exchanged ? exchanged_accelerations : accelerations)(s, t, s->latch_x, s->latch_u, s->latch_m,
+                                                                                s->w);
         if (outcome) {
             explain(s, outcome);
             return 0;
