@@ -1,4 +1,4 @@
-"""Derivatives in model exchange, where states are off the constraints: one answer to every question, in both versions."""
+"""Derivatives in model exchange where states are off the constraints: one answer to each question, in both versions."""
 
 from __future__ import annotations
 
