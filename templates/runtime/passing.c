@@ -127,11 +127,12 @@ static Outcome derivatives_on_constraints(Instance *s, double t, const double *x
 static Outcome exchanged_accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
 {
     if (!NL && !NQUATERNIONS) return accelerations(s, t, x, u, m, w);
-    double *met = s->next_x, *derivatives = s->stage[0], rate = 0;
+    /* As quick as positions change, but never slower than a tenth of the experiment, so that it is smooth at rest, too. */
+    double *met = s->next_x, *derivatives = s->stage[0], least = 10 / fmax(STOP_TIME - START_TIME, 1e-6), rate = least * least;
     Outcome outcome = derivatives_on_constraints(s, t, x, m, met, derivatives);
     if (!outcome && NW > NV) outcome = accelerations(s, t, met, u, m, w);
     if (outcome) return outcome;
-    for (int i = 0; i < NX; ++i) rate += derivatives[i] * derivatives[i] / (1 + met[i] * met[i]);
+    for (int i = 0; i < NQ; ++i) rate += derivatives[i] * derivatives[i] / (1 + met[i] * met[i]);
     rate = PULL * sqrt(rate);
     for (int j = 0; j < NV; ++j)
         w[j] = derivatives[NQ + j] + rate * (2 * (met[NQ + j] - x[NQ + j]) + rate * s->pull[j]);
