@@ -128,7 +128,8 @@ static Outcome exchanged_accelerations(Instance *s, double t, const double *x, c
 {
     if (!NL && !NQUATERNIONS) return accelerations(s, t, x, u, m, w);
     /* As quick as positions change, but never slower than a tenth of the experiment, so that it is smooth at rest, too. */
-    double *met = s->next_x, *derivatives = s->stage[0], least = 10 / fmax(STOP_TIME - START_TIME, 1e-6), rate = least * least;
+    double least = 10 / fmax(STOP_TIME - START_TIME, 1e-6), rate = least * least;
+    double *met = s->next_x, *derivatives = s->stage[0];
     Outcome outcome = derivatives_on_constraints(s, t, x, m, met, derivatives);
     if (!outcome && NW > NV) outcome = accelerations(s, t, met, u, m, w);
     if (outcome) return outcome;
