@@ -127,10 +127,10 @@ def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | Non
     looped = links_on_loops(structure)
     if looped:
         warnings.warn(
-            f"{structure.name}: {', '.join(looped)} depend on themselves at once, as in a rigid coupling. Tools that hold "
-            "inputs over a step, most of those for SSP, begin with values that do not agree, and stay off by what that "
-            "inserts, however short their steps are. End the moved side in a spring and damper, make one FMU of both, or "
-            "run it by mbfmu.cosimulation.cosimulate, which begins with values that agree.",
+            f"{structure.name}: {', '.join(looped)} depend on themselves at once, as in a rigid coupling. Tools that "
+            "hold inputs over a step, most of those for SSP, begin with values that do not agree, and stay off by what "
+            "that inserts, however short their steps are. End the moved side in a spring and damper, make one FMU of "
+            "both, or run it by mbfmu.cosimulation.cosimulate, which begins with values that agree.",
             UserWarning,
             stacklevel=3,
         )
