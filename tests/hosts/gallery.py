@@ -254,13 +254,15 @@ def casadi_integrator(case: Case) -> Columns:
         with zipfile.ZipFile(case.fmus[2]) as archive:
             archive.extractall(folder)
         dae = casadi.DaeBuilder("m", folder)
-        f = dae.create("f", ["x", "u"], ["ode", "y"])
-        x, u = casadi.MX.sym("x", f.size1_in(0)), casadi.MX.sym("u", f.size1_in(1))
-        ode, y = f(x, u)
+        f = dae.create("f", ["t", "x", "u"], ["ode", "y"])
+        t, x, u = (casadi.MX.sym(name, f.size1_in(i)) for i, name in enumerate("txu"))
+        ode, y = f(t, x, u)
+        times = case.wanted["time"].tolist()
         options = {"reltol": case.tolerance, "abstol": case.tolerance, "max_num_steps": 100_000}
-        run = casadi.integrator("r", "cvodes", {"x": x, "u": u, "ode": ode}, 0, case.wanted["time"].tolist(), options)
+        run = casadi.integrator("r", "cvodes", {"t": t, "x": x, "u": u, "ode": ode}, 0, times, options)
         states = run(x0=[case.first[name] for name in dae.x()], u=dae.start(dae.u()))["xf"]
-        shown = np.array(casadi.Function("y", [x, u], [y]).map(states.shape[1])(states, dae.start(dae.u())))
+        read = casadi.Function("y", [t, x, u], [y]).map(len(times))
+        shown = np.array(read(casadi.DM(times).T, states, dae.start(dae.u())))
         return dict(zip(dae.y(), shown, strict=True))
 
 
