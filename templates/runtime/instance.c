@@ -7,7 +7,7 @@ static const char *phase_name(Phase phase)
     case INSTANTIATED: return "after instantiation";
     case INITIALIZATION: return "in initialisation mode";
     case STEP_COMPLETE: return "between steps";
-    case STEP_FAILED: return "after a discarded step";
+    case STEP_FAILED: return "after a step that failed";
     case EVENT_MODE: return "in event mode";
     case CONTINUOUS_TIME: return "in continuous-time mode";
     case INTERMEDIATE: return "within a step";

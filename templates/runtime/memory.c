@@ -142,6 +142,8 @@ static void lay_out(Instance *s, Area *area)
     s->c = take_doubles(area, nl);
     s->G = take_doubles(area, NJACOBIAN);
     s->dv = take_doubles(area, nv);
+    s->led = take_doubles(area, nv);
+    s->pull = take_doubles(area, nv);
     s->dq = take_doubles(area, nq);
     s->e = take_doubles(area, NE);
     s->h = take_doubles(area, NH);

@@ -46,6 +46,8 @@ typedef enum {
 typedef struct {
     int event_mode;                 /* it handles events in event mode */
     int early_return;               /* steps may end before their time: at events, or where it asks for it */
+    int never_discards;             /* a step in which the model ends the run is good, one that fails an error; else both
+                                       are discarded, and what was made of them stays */
     double (*between)(void *environment, double t, int may_return); /* called after steps of the integrator; may be NULL.
                                        Returns the time at which the communication step shall end at the latest */
     void (*ask)(void *environment, double t); /* called before a step that ends at t, for inputs; may be NULL */
@@ -259,6 +261,7 @@ typedef struct {
     double dense_after;             /* dense output is wanted of steps that end after this time */
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
+    double *led, *pull;             /* displacements [NV]: what the last projection made, and what a pull is led by */
     int *flipped, *watched;
     double *m_start, *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
     double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */

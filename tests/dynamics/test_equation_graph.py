@@ -1,4 +1,4 @@
-"""The equation graph alone, on quantities written by hand: what is matched, which blocks there are, how they are solved."""
+"""The equation graph alone, on quantities written by hand: matching, blocks and their solutions."""
 
 from __future__ import annotations
 
