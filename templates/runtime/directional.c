@@ -79,16 +79,16 @@ static int add_values(Instance *s, const unsigned *unknowns, size_t nunknowns, d
     s->now->latch_t += distance * s->along.t;
     for (int i = 0; i < NX; ++i) s->latch_x[i] += distance * s->along.x[i];
     for (int i = 0; i < NU; ++i) s->latch_u[i] += distance * s->along.u[i];
-    COPY(s->u, s->latch_u, NU);
-    s->w_fresh = s->y_fresh = 0;
-    int ready = prepare(s, s->tables->real_places, unknowns, nunknowns);
+    COPY(s->u, s->latch_u, NU - NITERATIONS);
+    forget_latch(s);
+    int ready = !solve_latch(s) && prepare(s, s->tables->real_places, unknowns, nunknowns);
     for (size_t i = 0; ready && i < nunknowns; ++i)
         result[i] += weight * value_at(s, s->tables->real_places[unknowns[i]]);
     s->now->latch_t = t;
     COPY(s->latch_x, s->moved.x, NX);
     COPY(s->latch_u, s->u_kept, NU);
-    COPY(s->u, s->u_kept, NU);
-    s->w_fresh = s->y_fresh = 0;
+    COPY(s->u, s->u_kept, NU - NITERATIONS);
+    forget_latch(s);
     return ready;
 }
 

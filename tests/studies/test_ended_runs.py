@@ -142,7 +142,7 @@ def test_coupled_fmus_end_at_the_last_point_that_all_have_reached(fmi, filling, 
 
 def test_an_end_behind_the_last_point_is_none(fmi, filling, tmp_path):
     result = cosimulate(coupled(filling, tmp_path, fmi), step=0.25, stop_time=1.25)
-    assert (result.time[-1], result.ended) == (1.25, "")
+    assert (result.time[-1], result.ended) == (1.25, None)
 
 
 def test_texts_are_left_out_and_refused_where_they_are_asked_for(fmi, tmp_path, capsys):
@@ -157,7 +157,7 @@ def test_texts_are_left_out_and_refused_where_they_are_asked_for(fmi, tmp_path, 
     assert cli.main(["simulate", str(path), "--step", "1"]) == 0
     assert "motto" not in capsys.readouterr().out
     fmu = Foreign(path)
-    with pytest.raises(ModelError, match="motto is of type String; only numbers"):
+    with pytest.raises(ModelError, match="'motto' is of type String; only numbers"):
         fmu.simulate(fmu.times(None, None, 1.0), {}, ["motto"])
     assert cli.main(["sweep", str(path), "-y", "motto:final", "-p", "flow.k=0,1"]) != 0
     assert "only numbers are recorded" in capsys.readouterr().err

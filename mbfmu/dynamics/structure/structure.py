@@ -690,13 +690,21 @@ class Structure:
 
     def position_rate(self, key: Coordinate) -> Formula:
         """Time derivative of a coordinate or quaternion."""
-        return Formula.constant(self.unknowns.position_rates(key))
+        if not isinstance(key, Own):
+            return Formula.of(CoordinateOf(key, 1))
+        assert isinstance(key.leaf, leaves.Quaternion)
+        turning = leaves.Speed(key.leaf.speed)
+        return Formula.combined(
+            leaves.quaternion_rate, Formula.of(UnknownOf(key)), Formula.of(UnknownOf(Own(key.path, turning)))
+        )
 
     def speed_rate(self, key: Coordinate) -> Formula:
         """Time derivative of the speeds of a coordinate."""
-        if not isinstance(key, Own) and key in self.topology.relative:
-            return Formula.of(SpeedRate(key))
-        return Formula.constant(self.unknowns.a[key])
+        if not isinstance(key, Own):
+            return Formula.of(SpeedRate(key) if key in self.topology.relative else CoordinateOf(key, 2))
+        if isinstance(key.leaf, leaves.Speed):
+            return Formula.of(UnknownOf(Own(key.path, key.leaf.following())))
+        return Formula.constant(self.unknowns.a[key])  # of a state or signal that a condition binds
 
     def known_of(self, quantity: Quantity) -> tuple[Any, ...]:
         """The known quantities that a quantity follows from, directly or through others."""
