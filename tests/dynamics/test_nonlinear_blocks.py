@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 import fmpy
 import numpy as np
 import pytest
+import random_loops
 from fmpy.fmi2 import FMU2Model, FMU2Slave
 from fmpy.fmi3 import FMU3Model, FMU3Slave
 from nonlinear_models import MODELS
@@ -203,3 +204,10 @@ def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(instance, name, fmi):
     other.restore(saved)
     for again in (one, other):
         np.testing.assert_array_equal([again.get(*outputs), *again.run(step, 8, first=9, read=outputs)], wanted)
+
+
+@pytest.mark.parametrize("kind", random_loops.KINDS)
+def test_random_models_agree_with_their_flat_equations(kind):
+    """Six of each kind; `python tests/dynamics/random_loops.py` makes a thousand."""
+    for seed in range(6):
+        assert random_loops.worst_difference(kind, seed) < 1e-9, seed
