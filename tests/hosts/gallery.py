@@ -1,4 +1,5 @@
 """The gallery in other hosts: `python tests/hosts/gallery.py [NAME...]` prints differences to our own runs as a table.
+A name may be any source, such as `tests/dynamics/nonlinear_models.py:Rectifier`.
 
 Without names, packages of powertrain and car in both versions of FMI follow, compared with our own master.
 
@@ -61,7 +62,7 @@ class Case:
         system = System.of(sources.load(name, ()))
         self.name, self.fmus = name, {}
         for fmi in (2, 3):
-            path = folder / f"{name}_{fmi}.fmu"
+            path = folder / f"{system.name}_{fmi}.fmu"
             self.fmus[fmi] = build(system, path, fmi=fmi, equations="interpreted")
         self.description = fmpy.read_model_description(str(self.fmus[2]))
         self.outputs = [v.name for v in self.description.modelVariables if v.causality == "output" and v.type == "Real"]

@@ -78,7 +78,8 @@ def linearised(values: Values, motion: Motion, rows: Sequence[Rows]) -> tuple[Va
     w = stacked(unknowns[i] for i in curved)
     s = stacked(ca.SX.sym(f"{symbol} of a nonlinear loop") for symbol in elements(w))
     slope = ca.jacobian(column, w)
-    column = stacked(ca.substitute([column, slope], [w], [s])[0]) + ca.substitute([slope], [w], [s])[0] @ (w - s)
+    column, slope = ca.substitute([column, slope], [w], [s])
+    column += slope @ (w - s)
     sizes, at, parts = [part.numel() for part in equations], 0, []
     for size in sizes:
         parts.append(column[at : at + size])
