@@ -11,6 +11,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.export.initial_dependencies import StartPatterns, initial_dependencies
 from mbfmu.export.model_description import model_structure
 from mbfmu.modeling import Assembly, Start
+from mbfmu.runtime.parts import Part
 
 
 def names(system: Any, equations: Any = None) -> dict[str, list[str]]:
@@ -58,10 +59,13 @@ def with_an_equation(equations: Any, **changes: Any) -> Any:
     t, unknowns, u, total = ca.SX.sym("t"), ca.SX.sym("X", 2), ca.SX.sym("u"), ca.SX.sym("P", 6)
     residual = unknowns[0] - total[3]
     initial = ca.Function(
-        "initial", [t, unknowns, u, total, ca.SX(0, 1)], [residual, ca.densify(ca.jacobian(residual, unknowns))]
+        "initial", [t, unknowns, u, total, ca.SX(0, 1)], [residual, ca.jacobian(residual, unknowns[0])]
     )
     functions = {**equations.functions, "initial": initial}
-    return dataclasses.replace(equations, functions=functions, equation_names=("start",), **changes)
+    parts = (Part(1, (0,)),)
+    return dataclasses.replace(
+        equations, functions=functions, equation_names=("start",), initial_parts=parts, **changes
+    )
 
 
 def test_what_is_solved_for_may_depend_on_everything(system: Any) -> None:

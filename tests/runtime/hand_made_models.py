@@ -8,6 +8,7 @@ from typing import Any
 import casadi as ca
 
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.parts import Parted
 from mbfmu.runtime.variables import ScalarVariable
 
 NONE = ca.SX(0, 1)
@@ -55,10 +56,11 @@ class Draft:
         g, e = others.pop("g", NONE), others.pop("redundant", NONE)
         residuals = others.pop("iterations", NONE)
         at = [self.t, self.x, self.u, self.P, self.m]
+        start = Parted.of(ca.SX(r), self.X)
         expressions: dict[str, tuple[list[Any], list[Any]]] = {
             "derived": ([self.p], [others.pop("derived", NONE)]),
             "guess": ([self.P], [guess]),
-            "initial": ([self.t, self.X, self.u, self.P, self.m], [r, ca.jacobian(r, self.X)]),
+            "initial": ([self.t, self.X, self.u, self.P, self.m], [start.rows, start.jacobian]),
             "dynamics": (at, [A, b]),
             "derivatives": ([*at, self.w], [others.pop("derivatives", ca.vertcat(self.v, self.w[: self.nv]))]),
             "displacement": ([self.t, self.x, self.P, self.dv], [others.pop("displacement", self.dv)]),
@@ -87,13 +89,15 @@ class Draft:
         def named(what: str, rows: Any) -> tuple[str, ...]:
             return tuple(f"{what} {i + 1}" for i in range(ca.SX(rows).numel()))
 
+        names = others.pop("equation_names", named("equation", r))
         defaults: dict[str, Any] = {
             "quaternions": (),
             "free": (),
             "fixed": (False,) * nX,
             "weights": (1.0,) * nX,
             "unknown_names": tuple(f"x{i}" for i in range(nX)),
-            "equation_names": named("equation", r),
+            "equation_names": tuple(names[i] for i in start.order),
+            "initial_parts": start.parts,
             "velocity_names": named("velocity", c),
             "redundant_names": named("dropped", e),
             "blocks": (tuple(range(nw)),) if nw else (),
