@@ -38,6 +38,8 @@ def make_equations() -> Equations:
         "held": ([total], [none]),
         "update": ([t, x, u, total, m_, w, m_before, w_before], [none, x]),
         "variables": ([t, x, u, total, m_, w], [energy]),
+        "iteration_guess": ([total], [none]),
+        "iterations": ([t, x, u, total, m_, w], [none, none]),
         "assertions": ([t, x, u, total, m_, w], [10 - x[0]]),
     }
     return Equations(
