@@ -64,9 +64,7 @@ def independent_parts(
     for column, label in enumerate(labels[nrows:]):
         unknowns.setdefault(int(label), []).append(column)
     count = np.bincount(labels[:nrows])
-    parts = tuple(
-        Part(int(count[label]), tuple(unknowns.get(int(label), ()))) for label in labels[np.sort(first)]
-    )
+    parts = tuple(Part(int(count[label]), tuple(unknowns.get(int(label), ()))) for label in labels[np.sort(first)])
     return tuple(order.tolist()), parts
 
 

@@ -144,7 +144,7 @@ def test_two_parts_that_cannot_be_met_are_both_named(library):
     def both():
         return still("both", 3, (0.3, 0.2, 0.0), lambda X: ca.vertcat(X[0] ** 2 + 1, X[1] ** 2 + 2, X[2] - 1))
 
-    with pytest.raises(Failed, match="2 of 3 .*: 'equation 2' is off by 2, 'equation 1' is off by 1; "):
+    with pytest.raises(Failed, match=r"2 of 3 .*: 'equation 2' is off by 2, 'equation 1' is off by 1; "):
         library(both).slave().enter().finish()
 
 
@@ -245,7 +245,7 @@ def test_studies_see_the_whole_jacobian():
     ],
 )
 def test_parts_that_are_none_are_refused(parts):
-    with pytest.raises(ValueError, match="circles: .*parts of initial"):
+    with pytest.raises(ValueError, match=r"circles: .*parts of initial"):
         dataclasses.replace(circles(), initial_parts=parts)
 
 
