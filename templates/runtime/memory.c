@@ -79,6 +79,7 @@ static void take_iterations(Area *area, Instance *s)
 {
     Iterations *it = &s->iterations;
     size_t n = NITERATIONS;
+    it->kept = take_doubles(area, n); /* copied also where there are none */
     if (!n) return;
     it->x = take_doubles(area, NX);
     it->u = take_doubles(area, NU);
@@ -86,8 +87,7 @@ static void take_iterations(Area *area, Instance *s)
     it->J = take_doubles(area, n * n);
     it->factors = take_doubles(area, n * n);
     it->pivots = take_ints(area, n);
-    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left, &it->kept,
-                          &it->last};
+    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left, &it->last};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) *vectors[i] = take_doubles(area, n);
     it->w = take_doubles(area, NW);
     it->dw = take_doubles(area, NSYSTEM);

@@ -7,20 +7,12 @@ import dataclasses
 import casadi as ca
 import numpy as np
 import pytest
-from hand_made_models import Draft
+from hand_made_models import Draft, circles, still
 from hosts import Failed
 
 from mbfmu.runtime.parts import Part, Parted, dense, independent_parts
 from mbfmu.runtime.run import Run
 from mbfmu.studies.operating import Mechanics
-
-
-def still(name, unknowns, guess, rows, **others):
-    """Extra states that stay as they are, and the equations of their start."""
-    d = Draft(name, z=unknowns, parameters=guess)
-    return d.equations(
-        A=ca.SX(0, 0), b=ca.SX(0, 1), guess=d.P, derivatives=ca.SX.zeros(unknowns), initial=rows(d.X), **others
-    )
 
 
 def joined(equations):
@@ -71,22 +63,6 @@ def test_blocks_are_the_jacobian():
 def test_no_equations_have_no_parts():
     parted = Parted.of(ca.SX(0, 1), ca.SX.sym("X", 3))
     assert (parted.order, parted.parts, parted.rows.numel(), parted.jacobian.numel()) == ((), (), 0, 0)
-
-
-def circles():
-    """Places on three circles, of which the second is told twice, and the third one's place is weighed and half fixed;
-    X[6] is in no equation."""
-
-    def rows(X):
-        def circle(k, radius):
-            return X[2 * k] ** 2 + X[2 * k + 1] ** 2 - radius**2
-
-        return ca.vertcat(circle(1, 2), circle(0, 1), circle(2, 3), 2 * circle(1, 2))
-
-    return still(
-        "circles", 7, (0.3, 0.9, 2.0, 1.0, 1.0, 0.2, 0.7), rows, weights=(1, 3, 1, 1, 1, 1, 1),
-        fixed=(False,) * 4 + (True, False, False),
-    )  # fmt: skip
 
 
 def test_parts_are_solved_as_they_are_together():
