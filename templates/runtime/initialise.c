@@ -3,32 +3,24 @@
 static void leave_singular_position(Instance *s); /* singular.c */
 static void explain_start(Instance *s, Outcome outcome);
 
-static int norm_finite(const double *r, int n, double *norm)
+static int norm_finite(const Instance *s, const double *r, double *norm)
 {
     double sum = 0;
-    for (int i = 0; i < n; ++i) sum += r[i] * r[i];
+    for (int i = first_row(s); i < rows_end(s); ++i) sum += r[i] * r[i];
     *norm = sqrt(sum);
     return sum <= 1e300;
 }
 
+/* Residuals and Jacobian at X, and the norm of the residuals that are looked at; 0 where these have no finite value. */
 static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
-    return !eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
-}
-
-/* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
-static void scale_residuals(Instance *s)
-{
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->r_scale[i] = 0.1;
-        for (int j = 0; j < NUNKNOWNS; ++j) s->r_scale[i] += fabs(s->J[i + j * NEQUATIONS] * s->X[j]);
-    }
+    return !eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(s, r, norm);
 }
 
 static int residuals_below(const Instance *s, double tolerance)
 {
-    for (int i = 0; i < NEQUATIONS; ++i)
+    for (int i = first_row(s); i < rows_end(s); ++i)
         if (!(fabs(s->r[i]) <= tolerance * s->r_scale[i])) return 0;
     return 1;
 }
@@ -51,50 +43,7 @@ static int line_search(Instance *s, double *norm, int halvings)
     return 0;
 }
 
-/* Step of Levenberg and Marquardt in the space of residuals: dX = -J' (J J' + mu I)^-1 r, J scaled. */
-static int damped_step(Instance *s, double mu)
-{
-    double trace = 0;
-    for (int i = 0; i < NEQUATIONS; ++i)
-        for (int k = 0; k < NEQUATIONS; ++k) {
-            double sum = 0;
-            for (int j = 0; j < NUNKNOWNS; ++j) sum += s->J[i + j * NEQUATIONS] * s->J[k + j * NEQUATIONS];
-            s->JJ[i + k * NEQUATIONS] = sum;
-            if (i == k) trace += sum;
-        }
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->JJ[i + i * NEQUATIONS] += mu * (trace / NEQUATIONS + 1e-30);
-        s->s[i] = -s->r[i];
-    }
-    if (lu_factorise(NEQUATIONS, s->JJ, s->JJ_pivots, s->column_norms) < NEQUATIONS) return 0;
-    lu_substitute(NEQUATIONS, s->JJ, s->JJ_pivots, s->s);
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        s->dX[j] = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) s->dX[j] += s->J[i + j * NEQUATIONS] * s->s[i];
-    }
-    return 1;
-}
-
-/* Scale the unknowns by their weights and hold the fixed ones. A row that only what is fixed can change becomes zero:
-   what rounding leaves of its other derivatives would move them without bound. */
-static void scale_columns(Instance *s)
-{
-    const double rounding = 1e-14;
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        double all = 0, free = 0;
-        for (int j = 0; j < NUNKNOWNS; ++j) {
-            double *entry = s->J + i + (size_t)j * NEQUATIONS;
-            *entry /= s->tables->weights[j];
-            all += fabs(*entry);
-            if (s->tables->fixed[j]) *entry = 0;
-            else free += fabs(*entry);
-        }
-        if (!(free <= rounding * all && all <= 1e300)) continue;
-        for (int j = 0; j < NUNKNOWNS; ++j) s->J[i + (size_t)j * NEQUATIONS] = 0;
-    }
-}
-
-/* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
+/* Damped Gauss-Newton from the present X, for the parts that are looked at. Returns 1 where all equations are met. */
 static int solve_equations(Instance *s)
 {
     enum { ITERATIONS = 100, HALVINGS = 8, DAMPINGS = 12 };
@@ -107,8 +56,7 @@ static int solve_equations(Instance *s)
         scale_residuals(s);
         if (residuals_below(s, 1e-16)) return 1;
         scale_columns(s);
-        least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
-        least_norm_step(&s->least_norm, s->r, s->dX);
+        least_norm_steps(s);
         for (int j = 0; j < NUNKNOWNS; ++j) {
             s->dX[j] /= s->tables->weights[j];
             moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
@@ -157,16 +105,16 @@ static const char *violated_assertion(Instance *s)
     return NULL;
 }
 
-/* Say which equations cannot be met from the guess, by how much, and which start values are in their way. At the best
+/* Say which equations are not met at the best point, X, by how much, and which start values are in their way. At the best
    point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
 static void blame_equations(Instance *s)
 {
     enum { SHOWN = 6 };
     const double met = 1e-9;
-    double norm, influence = 0;
+    double norm, influence;
     static const char of_start[] = "start value of ";
     int unmet = 0, held = 0, shown = 0, starts = 0, which;
-    if (eval_guess(s, s->X) || !start_residual(s, s->X, s->r, s->J, &norm)) {
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) {
         for (int i = 0; i < NX; ++i)
             if (!(fabs(s->X[i]) <= 1e300)) {
                 because(s, "the start value of '%s' is not finite: check start values and parameters",
@@ -187,27 +135,18 @@ static void blame_equations(Instance *s)
             }
         return;
     }
-    solve_equations(s);
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) return;
     scale_residuals(s);
     for (int i = 0; i < NEQUATIONS; ++i) {
         s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
         unmet += !(s->r_trial[i] <= met);
         starts += !(s->r_trial[i] <= met) && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
-        s->JJ_pivots[i] = 0;
+        s->marks[i] = 0;
     }
     because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
-    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->JJ_pivots)) >= 0)
+    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->marks)) >= 0)
         append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which], fabs(s->r[which]));
     if (unmet > shown) append(s, " and %d more", unmet - shown);
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        double sum = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) {
-            sum += s->J[i + (size_t)j * NEQUATIONS] * s->r[i];
-            influence = fmax(influence, fabs(s->J[i + (size_t)j * NEQUATIONS]));
-        }
-        s->dX[j] = sum / norm;
-    }
+    influence = along_residuals(s, norm);
     for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
         const double *Q = s->X + s->tables->quaternions[k];
         double *part = s->dX + s->tables->quaternions[k], along = 0;
@@ -251,8 +190,12 @@ static double next_random(unsigned long long *seed)
 static void start_iterations(Instance *s)
 {
     if (!NSTART_ITERATIONS) return;
+    const int first = NUNKNOWNS - NITERATIONS;
     const double *u = inputs_at(s, s->now->latch_t, s->X, s->latch_m);
-    if (!unsolved(s, u)) COPY(s->X + NUNKNOWNS - NITERATIONS, u + TAIL, NITERATIONS);
+    if (unsolved(s, u)) return;
+    for (Part part = {0}; next_part(s, &part);)
+        for (int k = 0; k < part.cols; ++k)
+            if (part.unknowns[k] >= first) s->X[part.unknowns[k]] = u[TAIL + part.unknowns[k] - first];
 }
 
 /* A fixed start value that is no orientation would become one that nobody gave. */
@@ -271,23 +214,51 @@ static int fixed_quaternions_are_units(Instance *s)
     return 1;
 }
 
-/* From the guess, then from places around it. */
-static int solve_from_guess(Instance *s)
+/* Put the unknowns of the parts that are looked at where an attempt begins: first at the guess, then around it. */
+static void begin_attempt(Instance *s, int attempt, unsigned long long *seed)
+{
+    if (eval_guess(s, s->dX)) return;
+    for (Part part = {0}; next_part(s, &part);)
+        for (int k = 0; k < part.cols; ++k) {
+            int j = part.unknowns[k];
+            double random = attempt ? next_random(seed) : 0;
+            s->X[j] = s->dX[j];
+            if (attempt && !s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * attempt) * (1 + fabs(s->X[j]));
+        }
+    normalise_quaternions(s, s->X);
+    start_iterations(s);
+}
+
+/* Attempts from this one on; where all fail, go as near as may be from the guess itself. */
+static int solve_part(Instance *s, int attempt)
 {
     enum { RESTARTS = 20 };
     unsigned long long seed = 88172645463325252ULL;
-    for (int restart = 0; restart <= RESTARTS; ++restart) {
-        if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
-        for (int j = 0; restart && j < NUNKNOWNS; ++j) {
-            double random = next_random(&seed);
-            if (!s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
-        }
-        normalise_quaternions(s, s->X);
-        start_iterations(s);
-        if (!NEQUATIONS || solve_equations(s)) return 1;
+    for (; attempt <= RESTARTS; ++attempt) {
+        begin_attempt(s, attempt, &seed);
+        if (solve_equations(s)) return 1;
     }
-    blame_equations(s);
+    begin_attempt(s, 0, &seed);
+    solve_equations(s);
     return 0;
+}
+
+/* All parts from the guess; where that fails each for itself, so that none has to wait for another one, and those that
+   cannot be met leave the others alone. */
+static int solve_from_guess(Instance *s)
+{
+    unsigned long long seed = 0;
+    int unmet = 0;
+    if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
+    begin_attempt(s, 0, &seed);
+    if (!NEQUATIONS || solve_equations(s)) return 1;
+    for (int k = 0; k < NPARTS; ++k) {
+        look_at_parts(s, k, k + 1);
+        unmet += !solve_part(s, NPARTS == 1);
+    }
+    look_at_parts(s, 0, NPARTS);
+    if (unmet) blame_equations(s);
+    return !unmet;
 }
 
 /* Put the solution where it belongs: states, and free parameters. */

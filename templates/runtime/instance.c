@@ -91,6 +91,7 @@ static Instance *instantiate(const Model *model, const Host *host, const char *f
     lay_out(s, &area);
     place_state(s);
     s->leaning = INFINITY;
+    look_at_parts(s, 0, NPARTS);
     s->now->interface = interface;
     set_defaults(s);
     return s;

@@ -98,6 +98,8 @@ typedef struct {
     unsigned kept;                  /* results of preparations, of all tapes */
     size_t work;                    /* doubles of scratch of the longest tape */
     int largest_block;              /* unknowns of the largest block of A */
+    int part_rows, part_columns;    /* the most rows, unknowns and entries that a part of initialisation has */
+    size_t part_entries;
     Elimination elimination;        /* of A, where it is sparse */
     void *chunks;                   /* memory of all this, a list */
     void *descriptor;               /* what the host keeps of it */
@@ -202,6 +204,7 @@ typedef struct {
 typedef struct {
     int rows, cols, rank;
     int used;                       /* rows that take part: the others are zero */
+    double longest;                 /* the length of a row elsewhere, beside which these may be nothing */
     int *pivot;
     const double *sizes;            /* of the rows, by which they are scaled; NULL: each one's own norm */
     double *scale, *qr, *tau, *lower, *lower_tau, *work;
@@ -278,7 +281,9 @@ typedef struct {
 
     /* Scratch of initialisation. */
     double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
-    int *JJ_pivots, *choices;
+    double *part_step;              /* of the unknowns of a part */
+    int first_part, parts_end;      /* the parts that are looked at, their rows and their unknowns */
+    int *JJ_pivots, *marks, *choices;
     double *start_kept, *u_kept, *m_last;
     int *mode_changes;
     LeastNorm least_norm;

@@ -18,6 +18,7 @@ from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
 from mbfmu.modeling import leaves
 from mbfmu.modeling.names import of
+from mbfmu.runtime.parts import Part, Parted
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
@@ -37,7 +38,10 @@ class InitialProblem:
     unknowns: ca.SX
     unknown_names: tuple[str, ...]
     guess: ca.SX
+    #: In the order of the parts that share no unknown, and blocks of their Jacobian.
     rows: ca.SX
+    jacobian: ca.SX
+    parts: tuple[Part, ...]
     names: tuple[str, ...]
     fixed: tuple[bool, ...]
     given: tuple[bool, ...]
@@ -47,7 +51,7 @@ class InitialProblem:
 
     def function(self, vectors: Vectors) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
-        rows, jacobian = self.rows, ca.jacobian(self.rows, self.unknowns)
+        rows, jacobian = self.rows, self.jacobian
         if rows.numel():
             rows, jacobian = ca.cse([rows, jacobian])  # sparse: each zero of a dense one is looked at, too
         arguments = [vectors.t, self.unknowns, vectors.u, vectors.P, vectors.m]
@@ -121,8 +125,11 @@ def initial_problem(
     if with_w or with_s:
         scaled = ca.vertcat(motion, iterated)
         motion = scaled / _sizes(formulation, X, guess, scaled)
-    equations = stacked([kinematic, motion])
-    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_s)
+    parted = Parted.of(stacked([kinematic, motion]), X)
+    ordered = tuple(names[i] for i in parted.order)
+    return InitialProblem(
+        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, fixed, given, weights, with_s
+    )
 
 
 def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
