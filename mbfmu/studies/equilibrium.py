@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 #: Steps of Newton's method from one start, and singular values relative to the largest that count as zero.
 STEPS, INDIFFERENT = 100, 1e-9
 
+#: An unknown whose column of the Jacobian is no larger than this part of the largest one moves nothing: what rounding
+#: leaves of its derivatives would carry it along a family of rests.
+ROUNDING = 1e-13
+
 
 @dataclasses.dataclass(frozen=True)
 class Equilibrium:
@@ -182,7 +186,9 @@ class _Problem:
         for _ in range(STEPS):
             if not unknowns or size <= 1e-15 * scale:
                 break
-            weights = np.maximum(np.linalg.norm(jacobian, axis=0), 1e-12)
+            columns = np.linalg.norm(jacobian, axis=0)
+            jacobian = np.where(columns > ROUNDING * columns.max(), jacobian, 0.0)
+            weights = np.maximum(columns, 1e-12)
             accepted = False
             while damping < 1e12:
                 stacked = np.vstack([jacobian, np.diag(np.sqrt(damping) * weights)])
