@@ -39,7 +39,7 @@ class Iterations:
         return cls(
             values.iterated,
             residual,
-            tuple(iteration.symbols.numel() for iteration in values.iterations),
+            tuple(_sizes(values, constraints)),
             tuple(name for iteration in values.iterations for name in iteration.names),
             tuple(nominal for iteration in values.iterations for nominal in iteration.nominals),
             guess,
@@ -49,6 +49,21 @@ class Iterations:
     def slope(self) -> ca.SX:
         """Derivatives of the residuals with respect to the variables, all else held."""
         return ca.jacobian(self.residual, self.symbols)
+
+
+def _sizes(values: Values, constraints: Constraints) -> list[int]:
+    """Sizes of the blocks. Those from the first on whose residual knows accelerations are one: these know them all."""
+    sizes: list[int] = []
+    w = stacked([*values.unknowns.a.values(), *values.unknowns.multipliers.values()])
+    is_joined = False
+    for iteration in values.iterations:
+        (residual,) = constraints.without_dropped([iteration.residual])
+        if is_joined:
+            sizes[-1] += iteration.symbols.numel()
+        else:
+            sizes.append(iteration.symbols.numel())
+            is_joined = bool(w.numel()) and ca.depends_on(residual, w)
+    return sizes
 
 
 def linearised(values: Values, motion: Motion, rows: Sequence[Rows]) -> tuple[Values, Motion, list[Rows]]:
