@@ -166,11 +166,6 @@ static int newton(Instance *s, double t, const double *x, double *u, const doubl
         if (size <= CORRECTION_ROUNDING) return 1;
         int whole = !first && part == 1;
         if (whole && size < CORRECTION_SMALL && size > 0.5 * before && residuals_at_rounding(s, begin, end, tail)) return 1;
-        /* Convergence is quadratic: what would be left after this correction? */
-        if (whole && size < CORRECTION_SMALL && size < 0.1 * before && size * (size / before) * (size / before) <= 0.1 * CORRECTION_ROUNDING) {
-            for (int i = begin; i < end; ++i) tail[i] += it->step[i];
-            return 1;
-        }
         double bend = first ? 0 : correction_size(s, begin, end, it->left, 1, it->step);
         part = judge == CORRECTIONS && bend > 0 ? fmin(1, left * before / (bend * size) * part) : 1;
         int found = try_parts(s, t, x, u, m, begin, end, judge, size, &part, evaluations);

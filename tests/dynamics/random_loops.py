@@ -368,10 +368,11 @@ def accelerations(draw: np.random.Generator) -> tuple[Assembly, Flat]:
 
 
 def drive(draw: np.random.Generator) -> tuple[Assembly, Flat]:
-    """J a = k i - c phi, V + g tanh(a) = R i + vd(i) + k w: a measured acceleration drives a motor behind a diode."""
+    """J a = k i - c phi + b tanh(a), V + g tanh(a) = R i + vd(i) + k w: it drives a motor behind a diode."""
     V, R, k = float(draw.uniform(1, 20)), float(10 ** draw.uniform(-1, 2)), float(draw.uniform(0.1, 2))
     J, c, saturation = float(draw.uniform(0.2, 3)), float(draw.uniform(0.5, 5)), float(10 ** draw.uniform(-12, -6))
-    g = float(draw.uniform(-1, 1)) * 0.9 * J * R / k
+    b = float(draw.uniform(-1, 1)) * 0.5 * J if draw.random() < 0.5 else 0.0
+    g = float(draw.uniform(-1, 1)) * 0.9 * (J - abs(b)) * R / k
     assembly = Assembly()
     assembly.ground, assembly.source, assembly.r = (
         electrical.Ground(),
@@ -383,14 +384,15 @@ def drive(draw: np.random.Generator) -> tuple[Assembly, Flat]:
     phi, rest = Start(float(draw.normal()), fixed=True), Start(0.0, fixed=True)
     assembly.J, assembly.spring = rotational.Inertia(J=J, phi=phi, w=rest), rotational.Spring(c=c)
     assembly.sensor, assembly.law, assembly.sum = rotational.AccSensor(), blocks.Tanh(), blocks.Add(k1=g)
-    assembly.supply = blocks.Constant(k=V)
+    assembly.supply, assembly.more, assembly.torque = blocks.Constant(k=V), blocks.Gain(k=b), rotational.Torque()
     for one, other in (
         (assembly.source.p, assembly.r.p), (assembly.r.n, assembly.d.p), (assembly.d.n, assembly.emf.p),
         (assembly.emf.n, assembly.source.n), (assembly.source.n, assembly.ground.p),
         (assembly.emf.flange, assembly.J.flange_a), (assembly.J.flange_b, assembly.sensor.flange),
         (assembly.wall.flange, assembly.spring.flange_a), (assembly.spring.flange_b, assembly.J.flange_b),
         (assembly.sensor.a, assembly.law.u), (assembly.law.y, assembly.sum.u1), (assembly.supply.y, assembly.sum.u2),
-        (assembly.sum.y, assembly.source.v),
+        (assembly.sum.y, assembly.source.v), (assembly.law.y, assembly.more.u), (assembly.more.y, assembly.torque.tau),
+        (assembly.torque.flange, assembly.J.flange_b),
     ):  # fmt: skip
         assembly.connect(one, other)
 
@@ -400,12 +402,16 @@ def drive(draw: np.random.Generator) -> tuple[Assembly, Flat]:
         def conducted(v: float) -> float:
             return branch("Diode", {"Ids": saturation, "Vt": 0.03, "Maxexp": 35.0, "R": 1e7}, v)[0]
 
+        def acceleration(v: float) -> float:
+            load = k * conducted(v) - c * phi
+            reach = (abs(load) + abs(b)) / J + 1.0
+            return brentq(lambda a: J * a - b * np.tanh(a) - load, -reach, reach, xtol=1e-15, rtol=1e-15)
+
         def excess(v: float) -> float:
-            i = conducted(v)
-            return V + g * np.tanh((k * i - c * phi) / J) - R * i - v - k * w
+            return V + g * np.tanh(acceleration(v)) - R * conducted(v) - v - k * w
 
         v = brentq(excess, -1e3, 10.0, xtol=1e-15, rtol=1e-15)
-        return {"d.v": v, "J.a": (k * conducted(v) - c * phi) / J}
+        return {"d.v": v, "J.a": acceleration(v)}
 
     return assembly, flat
 
@@ -420,13 +426,18 @@ KINDS = {
 }
 
 
+def make(kind: str, seed: int) -> tuple[Assembly, Flat]:
+    """A random model, and its flat equations."""
+    return KINDS[kind](np.random.default_rng([sorted(KINDS).index(kind), seed]))
+
+
 def worst_difference(kind: str, seed: int) -> float:
     """Largest difference of a run of a random model from its flat equations, beside the size of what they give.
 
     Raises:
         MbfmuError: the model is refused, or its run ends.
     """
-    assembly, flat = KINDS[kind](np.random.default_rng([sorted(KINDS).index(kind), seed]))
+    assembly, flat = make(kind, seed)
     result = simulate(assembly, STOP, step=STOP / INSTANTS, tolerance=1e-8)
     worst = 0.0
     for row, time in enumerate(result.time):

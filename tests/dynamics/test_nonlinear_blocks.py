@@ -211,3 +211,21 @@ def test_random_models_agree_with_their_flat_equations(kind):
     """Six of each kind; `python tests/dynamics/random_loops.py` makes a thousand."""
     for seed in range(6):
         assert random_loops.worst_difference(kind, seed) < 1e-9, seed
+
+
+#: Diodes of 1e9 A/V behind hundreds of V, where what they tell of currents must not tell others; and one in which a
+#: small current has far to go yet, while potentials have changed by volts at once.
+HARSH = (1026, 1356, 1560, 1668, 1932)
+
+
+@pytest.mark.parametrize("seed", HARSH)
+def test_steep_diodes_leave_other_currents_exact(seed):
+    assert random_loops.worst_difference("circuit", seed) < 1e-10
+
+
+def test_what_knows_accelerations_is_solved_with_all_that_they_know():
+    """A circuit and a torque that know an acceleration: each changes it, so that neither can be solved alone."""
+    for seed in range(8):
+        assembly, _ = random_loops.make("drive", seed)
+        assert len(System.of(assembly).equations.iteration_blocks) == 1
+        assert random_loops.worst_difference("drive", seed) < 1e-9, seed

@@ -39,7 +39,7 @@ class Iterations:
         return cls(
             values.iterated,
             residual,
-            _blocks(values),
+            tuple(_sizes(values, constraints)),
             tuple(name for iteration in values.iterations for name in iteration.names),
             tuple(nominal for iteration in values.iterations for nominal in iteration.nominals),
             guess,
@@ -51,14 +51,19 @@ class Iterations:
         return ca.jacobian(self.residual, self.symbols)
 
 
-def _blocks(values: Values) -> tuple[int, ...]:
-    """Sizes of the blocks. From the first on that knows accelerations or forces all are one: these know them all."""
-    sizes = [iteration.symbols.numel() for iteration in values.iterations]
-    unknowns = values.unknowns
-    w = stacked([*unknowns.a.values(), *unknowns.multipliers.values()])
-    first = next((k for k, i in enumerate(values.iterations) if ca.depends_on(i.residual, w)), len(sizes))
-    rest = sum(sizes[first:])
-    return (*sizes[:first], *([rest] if rest else []))
+def _sizes(values: Values, constraints: Constraints) -> list[int]:
+    """Sizes of the blocks. Those from the first on whose residual knows accelerations are one: these know them all."""
+    sizes: list[int] = []
+    w = stacked([*values.unknowns.a.values(), *values.unknowns.multipliers.values()])
+    is_joined = False
+    for iteration in values.iterations:
+        (residual,) = constraints.without_dropped([iteration.residual])
+        if is_joined:
+            sizes[-1] += iteration.symbols.numel()
+        else:
+            sizes.append(iteration.symbols.numel())
+            is_joined = bool(w.numel()) and ca.depends_on(residual, w)
+    return sizes
 
 
 def linearised(values: Values, motion: Motion, rows: Sequence[Rows]) -> tuple[Values, Motion, list[Rows]]:

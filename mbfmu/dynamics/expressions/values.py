@@ -248,9 +248,9 @@ def _shape(quantity: Quantity, structure: Structure) -> tuple[int, int]:
 
 
 def _iterated(graph: EquationGraph, block: Block, residual: ca.SX, column: ca.SX) -> tuple[ca.SX, Iteration]:
-    """Solution of a block that is not linear: as few of its unknowns as can be are iterated, others follow from them.
+    """Solution of a block that is not linear: some of its unknowns are iterated, others follow from them.
 
-    What stands in some row with 1 or -1 and nothing else is told by that row.
+    What stands in some linear row with 1 or -1, and in no law that is not linear, is told by that row.
     """
     structure, names, nominals = graph.structure, [], []
     for quantity in block.torn:
@@ -282,8 +282,13 @@ def _iterated(graph: EquationGraph, block: Block, residual: ca.SX, column: ca.SX
 
 
 def _told(rows: Sequence[ca.SX], symbols: Sequence[ca.SX]) -> tuple[int, int, int] | None:
-    """Row, number and sign of the symbol that is told by a row with the fewest others; None where there is none."""
-    slope = ca.jacobian(stacked(rows), stacked(symbols))
+    """Row, number and sign of the symbol that is told by a linear row with the fewest others; None where there is none.
+
+    What a steep law tells, as diodes a current, would be as many times less exact; what a law is of stays its argument.
+    """
+    column, unknowns = stacked(rows), stacked(symbols)
+    slope = ca.jacobian(column, unknowns)
+    curved, bent = (ca.which_depends(column, unknowns, 2, by_row) for by_row in (True, False))
     counts: dict[int, int] = {}
     entries = list(zip(*slope.sparsity().get_triplet(), elements(slope.nz[:]), strict=True))
     for i, *_ in entries:
@@ -291,6 +296,6 @@ def _told(rows: Sequence[ca.SX], symbols: Sequence[ca.SX]) -> tuple[int, int, in
     candidates = [
         (counts[i], i, j, int(float(value)))
         for i, j, value in entries
-        if value.is_constant() and abs(float(value)) == 1
+        if not (curved[i] or bent[j]) and value.is_constant() and abs(float(value)) == 1
     ]
     return min(candidates)[1:] if candidates else None
