@@ -45,6 +45,10 @@ class Quantity(AnyQuantity):
         """What messages call it."""
         raise NotImplementedError
 
+    def equation(self, structure: Structure) -> str:
+        """What messages call the equation that belongs to what is sought."""
+        raise NotImplementedError
+
     def shape(self, structure: Structure) -> tuple[int, int] | None:
         """Rows and columns, as far as they are known before it has a value."""
         return None
@@ -454,6 +458,10 @@ class Potential(Quantity):
         port = structure.network_port(self.node)
         return of(port.potential_name, joined(*structure.flat.members[self.node][0]))
 
+    def equation(self, structure: Structure) -> str:
+        port = structure.network_port(self.node)
+        return of(f"balance of {port.flow_name}", joined(*structure.flat.members[self.node][0]))
+
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
 
@@ -475,6 +483,10 @@ class LinkOf(Quantity):
     def name(self, structure: Structure) -> str:
         return joined(self.path, structure.behaviours[self.path].network[self.index].name)
 
+    def equation(self, structure: Structure) -> str:
+        several = len(structure.behaviours[self.path].relations) > 1
+        return of(f"relation {self.index + 1}" if several else "relation", self.path)
+
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
 
@@ -495,6 +507,9 @@ class ImpliedSignal(Quantity):
 
     def name(self, structure: Structure) -> str:
         return of(f"the signal of condition {self.own.leaf.index + 1}", self.own.path)  # type: ignore[attr-defined]
+
+    def equation(self, structure: Structure) -> str:
+        return of(f"condition {self.own.leaf.index + 1}", self.own.path)  # type: ignore[attr-defined]
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
