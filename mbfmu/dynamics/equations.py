@@ -100,6 +100,7 @@ def equations(
         weights=initial.weights,
         unknown_names=initial.unknown_names,
         equation_names=initial.names,
+        equation_sizes=initial.sizes,
         redundancies=constraints.choice.redundancies,
         position_redundancies=constraints.choice.position_redundancies,
         constraint_sizes=constraints.choice.sizes,

@@ -3,6 +3,17 @@
 static void leave_singular_position(Instance *s); /* singular.c */
 static void explain_start(Instance *s, Outcome outcome);
 
+/* What rounding leaves of 0 is 0. */
+static double without_rounding(double value) { return fabs(value) < 1e-12 ? 0 : value; }
+
+enum { ALL_RELEASED = -1 };
+
+/* Does the start value of an unknown hold, or may it move? */
+static int holds(const Instance *s, int j)
+{
+    return s->tables->fixed[j] && s->released != ALL_RELEASED && s->released != j + 1;
+}
+
 static int norm_finite(const double *r, int n, double *norm)
 {
     double sum = 0;
@@ -86,12 +97,18 @@ static void scale_columns(Instance *s)
             double *entry = s->J + i + (size_t)j * NEQUATIONS;
             *entry /= s->tables->weights[j];
             all += fabs(*entry);
-            if (s->tables->fixed[j]) *entry = 0;
+            if (holds(s, j)) *entry = 0;
             else free += fabs(*entry);
         }
         if (!(free <= rounding * all && all <= 1e300)) continue;
         for (int j = 0; j < NUNKNOWNS; ++j) s->J[i + (size_t)j * NEQUATIONS] = 0;
     }
+}
+
+/* The step in unknowns as they are; what holds does not move, by rounding neither. */
+static void unscale_step(Instance *s)
+{
+    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = holds(s, j) ? 0 : s->dX[j] / s->tables->weights[j];
 }
 
 /* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
@@ -109,10 +126,8 @@ static int solve_equations(Instance *s)
         scale_columns(s);
         least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
         least_norm_step(&s->least_norm, s->r, s->dX);
-        for (int j = 0; j < NUNKNOWNS; ++j) {
-            s->dX[j] /= s->tables->weights[j];
-            moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
-        }
+        unscale_step(s);
+        for (int j = 0; j < NUNKNOWNS; ++j) moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
         int met = residuals_below(s, 1e-9);
         if (line_search(s, &norm, met ? 0 : HALVINGS)) {
             if (moved < 1e-15) return residuals_below(s, 1e-9);
@@ -125,7 +140,7 @@ static int solve_equations(Instance *s)
             if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
             scale_columns(s);
             if (!damped_step(s, mu)) continue;
-            for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= s->tables->weights[j];
+            unscale_step(s);
             better = line_search(s, &norm, 0);
         }
         if (!better) return 0;
@@ -155,87 +170,6 @@ static const char *violated_assertion(Instance *s)
     if (!NH || eval_assertions(s, t, s->latch_x, u, s->latch_m, s->stage_w, s->h)) return NULL;
     for (int i = 0; i < NH; ++i) if (s->h[i] < 0) return s->tables->assertion_messages[i];
     return NULL;
-}
-
-/* Say which equations cannot be met from the guess, by how much, and which start values are in their way. At the best
-   point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
-static void blame_equations(Instance *s)
-{
-    enum { SHOWN = 6 };
-    const double met = 1e-9;
-    double norm, influence = 0;
-    static const char of_start[] = "start value of ";
-    int unmet = 0, held = 0, shown = 0, starts = 0, which;
-    if (eval_guess(s, s->X) || !start_residual(s, s->X, s->r, s->J, &norm)) {
-        for (int i = 0; i < NX; ++i)
-            if (!(fabs(s->X[i]) <= 1e300)) {
-                because(s, "the start value of '%s' is not finite: check start values and parameters",
-                        s->tables->unknown_names[i]);
-                return;
-            }
-        take_start(s);
-        const char *violated = violated_assertion(s);
-        if (violated) { /* such as a parameter that must not be 0 */
-            because(s, "assertion violated: %s", violated);
-            return;
-        }
-        because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
-        for (int i = 0; i < NEQUATIONS; ++i)
-            if (!(fabs(s->r[i]) <= 1e300)) {
-                append(s, ", first in '%s'", s->tables->equation_names[i]);
-                return;
-            }
-        return;
-    }
-    solve_equations(s);
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) return;
-    scale_residuals(s);
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
-        unmet += !(s->r_trial[i] <= met);
-        starts += !(s->r_trial[i] <= met) && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
-        s->JJ_pivots[i] = 0;
-    }
-    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
-    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->JJ_pivots)) >= 0)
-        append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which], fabs(s->r[which]));
-    if (unmet > shown) append(s, " and %d more", unmet - shown);
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        double sum = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) {
-            sum += s->J[i + (size_t)j * NEQUATIONS] * s->r[i];
-            influence = fmax(influence, fabs(s->J[i + (size_t)j * NEQUATIONS]));
-        }
-        s->dX[j] = sum / norm;
-    }
-    for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
-        const double *Q = s->X + s->tables->quaternions[k];
-        double *part = s->dX + s->tables->quaternions[k], along = 0;
-        for (int i = 0; i < 4; ++i) along += part[i] * Q[i];
-        for (int i = 0; i < 4; ++i) part[i] -= along * Q[i];
-    }
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
-        held += s->dX[j] > 1e-6 * (1 + influence);
-    }
-    take_start(s);
-    const char *violated = violated_assertion(s);
-    if (violated) append(s, "; %s", violated);
-    if (!held && violated) return;
-    if (!held) {
-        if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
-                           starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
-        else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
-        return;
-    }
-    append(s, "; these fixed start values over-determine it, let one of them be a guess, or change it");
-    for (shown = 0; shown < SHOWN && shown < held; ++shown) {
-        which = 0;
-        for (int j = 1; j < NUNKNOWNS; ++j) if (s->dX[j] > s->dX[which]) which = j;
-        append(s, "%s %s = %.9g", shown ? "," : ":", s->tables->unknown_names[which], s->X[which]);
-        s->dX[which] = 0;
-    }
-    if (held > shown) append(s, " and %d more", held - shown);
 }
 
 /* A fixed sequence (Marsaglia's xorshift) between -0.5 and 0.5, so that every run is the same. */
@@ -271,21 +205,177 @@ static int fixed_quaternions_are_units(Instance *s)
     return 1;
 }
 
-/* From the guess, then from places around it. */
-static int solve_from_guess(Instance *s)
+/* From the guess, then from so many places around it. Returns 1 where all equations are met. */
+static int search(Instance *s, int restarts)
 {
-    enum { RESTARTS = 20 };
     unsigned long long seed = 88172645463325252ULL;
-    for (int restart = 0; restart <= RESTARTS; ++restart) {
-        if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
+    for (int restart = 0; restart <= restarts; ++restart) {
+        if (eval_guess(s, s->X)) return 0;
         for (int j = 0; restart && j < NUNKNOWNS; ++j) {
             double random = next_random(&seed);
-            if (!s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
+            if (!holds(s, j)) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
         }
         normalise_quaternions(s, s->X);
         start_iterations(s);
         if (!NEQUATIONS || solve_equations(s)) return 1;
     }
+    return 0;
+}
+
+/* Say why the equations have no value where the search begins. */
+static void blame_start(Instance *s)
+{
+    for (int i = 0; i < NX; ++i)
+        if (!(fabs(s->X[i]) <= 1e300)) {
+            because(s, "the start value of '%s' is not finite: check start values and parameters",
+                    s->tables->unknown_names[i]);
+            return;
+        }
+    take_start(s);
+    const char *violated = violated_assertion(s);
+    if (violated) { /* such as a parameter that must not be 0 */
+        because(s, "assertion violated: %s", violated);
+        return;
+    }
+    because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
+    for (int i = 0; i < NEQUATIONS; ++i)
+        if (!(fabs(s->r[i]) <= 1e300)) {
+            append(s, ", first in '%s'", s->tables->equation_names[i]);
+            return;
+        }
+}
+
+/* Would all equations be met if the start value of an unknown, or each of them, were a guess? */
+static int meets_without(Instance *s, int released)
+{
+    enum { RESTARTS = 2 };
+    s->released = released;
+    int met = search(s, RESTARTS);
+    s->released = 0;
+    return met;
+}
+
+/* Is an equation unmet that an unknown has an effect on, with modes as they are? */
+static int matters(const Instance *s, int j)
+{
+    for (int i = 0; i < NEQUATIONS; ++i)
+        if (s->unmet[i] && fabs(s->J[i + (size_t)j * NEQUATIONS]) > 1e-12) return 1;
+    return 0;
+}
+
+/* A switch that keeps what is sought from having an effect on equations that are not met, such as that of a limiter at
+   its limit: in its other mode they would be met. What it hides is said. */
+static int blame_switch(Instance *s)
+{
+    double norm;
+    for (int j = 0; j < NUNKNOWNS; ++j) s->hidden[j] = !s->tables->fixed[j] && !matters(s, j);
+    COPY(s->X_blamed, s->X, NUNKNOWNS);
+    for (int k = 0; k < NM; ++k) {
+        double mode = s->latch_m[k];
+        int shown = -1, met = 0;
+        s->latch_m[k] = 1 - mode;
+        COPY(s->X, s->X_blamed, NUNKNOWNS);
+        if (start_residual(s, s->X, s->r, s->J, &norm))
+            for (int j = 0; j < NUNKNOWNS && shown < 0; ++j) if (s->hidden[j] && matters(s, j)) shown = j;
+        if (shown >= 0) met = solve_equations(s);
+        s->latch_m[k] = mode;
+        if (!met) continue;
+        append(s, "; '%s' is in the way: in its other mode %s = %.6g would meet them, and as it is this has no effect; "
+               "change its limits, what is asked for, or start closer", s->tables->switch_names[k],
+               s->tables->unknown_names[shown], without_rounding(s->X[shown]));
+        return 1;
+    }
+    return 0;
+}
+
+/* Say which equations cannot be met from the guess, by how much, and what is in their way. */
+static void blame_equations(Instance *s)
+{
+    enum { SHOWN = 6 };
+    const double met = 1e-9;
+    double norm, influence = 0;
+    static const char of_start[] = "start value of ";
+    int unmet = 0, held = 0, shown = 0, starts = 0, which, suspects[SHOWN], guilty = 0;
+    if (eval_guess(s, s->X) || !start_residual(s, s->X, s->r, s->J, &norm)) {
+        blame_start(s);
+        return;
+    }
+    solve_equations(s);
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) return;
+    scale_residuals(s);
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        s->unmet[i] = !(fabs(s->r[i]) <= met * s->r_scale[i]);
+        s->r_trial[i] = s->unmet[i] ? fabs(s->r[i]) / s->r_scale[i] : 0;
+        unmet += s->unmet[i];
+        starts += s->unmet[i] && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
+        s->JJ_pivots[i] = 0;
+    }
+    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
+    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, 0, s->JJ_pivots)) >= 0)
+        append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which],
+               fabs(s->r[which]) * s->tables->equation_sizes[which]);
+    if (unmet > shown) append(s, " and %d more", unmet - shown);
+    /* At the best point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can
+       make it less. */
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        double sum = 0;
+        for (int i = 0; i < NEQUATIONS; ++i) {
+            sum += s->J[i + (size_t)j * NEQUATIONS] * s->r[i];
+            influence = fmax(influence, fabs(s->J[i + (size_t)j * NEQUATIONS]));
+        }
+        s->dX[j] = sum / norm;
+    }
+    for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
+        const double *Q = s->X + s->tables->quaternions[k];
+        double *part = s->dX + s->tables->quaternions[k], along = 0;
+        for (int i = 0; i < 4; ++i) along += part[i] * Q[i];
+        for (int i = 0; i < 4; ++i) part[i] -= along * Q[i];
+    }
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
+        held += s->dX[j] > 1e-6 * (1 + influence);
+    }
+    for (int i = 0; i < held && i < SHOWN; ++i) {
+        which = 0;
+        for (int j = 1; j < NUNKNOWNS; ++j) if (s->dX[j] > s->dX[which]) which = j;
+        suspects[i] = which;
+        s->dX[which] = 0;
+    }
+    take_start(s);
+    const char *violated = violated_assertion(s);
+    if (violated) append(s, "; %s", violated);
+    if (!held && violated) return;
+    if (blame_switch(s)) return;
+    if (!held) {
+        if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
+                           starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
+        else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
+        return;
+    }
+    if (!meets_without(s, ALL_RELEASED)) {
+        if (!violated)
+            append(s, "; no fixed start value is in the way, they cannot be met with all of these as guesses either: check "
+                      "lengths and other parameters in these equations, or start closer");
+        return;
+    }
+    for (int i = 0; i < held && i < SHOWN; ++i)
+        if (meets_without(s, suspects[i] + 1)) suspects[guilty++] = suspects[i];
+    int all = !guilty;
+    if (all) guilty = held < SHOWN ? held : SHOWN;
+    append(s, "; these fixed start values over-determine it, let %s, or change %s",
+           all ? "several of them be guesses" : "one of them be a guess", all ? "them" : "it");
+    if (eval_guess(s, s->X)) return;
+    for (int i = 0; i < guilty; ++i)
+        append(s, "%s %s = %.9g", i ? "," : ":", s->tables->unknown_names[suspects[i]], without_rounding(s->X[suspects[i]]));
+    if (all && held > guilty) append(s, " and %d more", held - guilty);
+}
+
+/* Solve the equations, or say why that fails. */
+static int solve_from_guess(Instance *s)
+{
+    enum { RESTARTS = 20 };
+    if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
+    if (search(s, RESTARTS)) return 1;
     blame_equations(s);
     return 0;
 }

@@ -39,6 +39,8 @@ class InitialProblem:
     guess: ca.SX
     rows: ca.SX
     names: tuple[str, ...]
+    #: What rows are divided by.
+    sizes: tuple[float, ...]
     fixed: tuple[bool, ...]
     given: tuple[bool, ...]
     weights: tuple[float, ...]
@@ -120,11 +122,13 @@ def initial_problem(
         kinematic, motion, iterated, X = ca.substitute(
             [kinematic, motion, iterated, X], [iterations.symbols], [found]
         )
+    sizes = (1.0,) * kinematic.numel()
     if with_w or with_s:
         scaled = ca.vertcat(motion, iterated)
-        motion = scaled / _sizes(formulation, X, guess, scaled)
+        size = _sizes(formulation, X, guess, scaled)
+        motion, sizes = scaled / size, (*sizes, *size.full().ravel().tolist())
     equations = stacked([kinematic, motion])
-    return InitialProblem(X, labels, guess, equations, tuple(names), fixed, given, weights, with_s)
+    return InitialProblem(X, labels, guess, equations, tuple(names), sizes, fixed, given, weights, with_s)
 
 
 def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:

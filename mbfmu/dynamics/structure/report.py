@@ -128,7 +128,7 @@ class EquationReport:
         for block in graph.blocks:
             blocks.append(_entry(block, first, iterated))
             first += len(block.all)
-        pairs = {**{q: q for q in graph.open_signals}, **graph.open_signals, **graph.matched}
+        pairs: dict[Any, Any] = {**graph.open_signals, **graph.matched}
         sought = tuple(
             (quantity.name(structure), _equation(quantity, giver, graph)) for quantity, giver in pairs.items()
         )
