@@ -101,6 +101,7 @@ def equations(
         unknown_names=initial.unknown_names,
         equation_names=initial.names,
         equation_sizes=initial.sizes,
+        equation_stages=initial.stages,
         redundancies=constraints.choice.redundancies,
         position_redundancies=constraints.choice.position_redundancies,
         constraint_sizes=constraints.choice.sizes,

@@ -6,11 +6,15 @@ static void explain_start(Instance *s, Outcome outcome);
 /* What rounding leaves of 0 is 0. */
 static double without_rounding(double value) { return fabs(value) < 1e-12 ? 0 : value; }
 
-enum { ALL_RELEASED = -1 };
+enum { ALL_RELEASED = -1, LAST_STAGE = 2 };
+
+/* Does an equation take part in the present stage? */
+static int takes_part(const Instance *s, int i) { return s->tables->equation_stages[i] <= LAST_STAGE - s->left_out; }
 
 /* Does the start value of an unknown hold, or may it move? */
 static int holds(const Instance *s, int j)
 {
+    if (s->left_out == 1 && (j < NQ || (j >= NX && j < NX + NFREE))) return 1; /* speeds follow positions */
     return s->tables->fixed[j] && s->released != ALL_RELEASED && s->released != j + 1;
 }
 
@@ -25,7 +29,13 @@ static int norm_finite(const double *r, int n, double *norm)
 static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
-    return !eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(r, NEQUATIONS, norm);
+    if (eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J)) return 0;
+    for (int i = 0; s->left_out && i < NEQUATIONS; ++i) {
+        if (takes_part(s, i)) continue;
+        r[i] = 0;
+        for (int j = 0; j < NUNKNOWNS; ++j) J[i + (size_t)j * NEQUATIONS] = 0;
+    }
+    return norm_finite(r, NEQUATIONS, norm);
 }
 
 /* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
@@ -105,10 +115,15 @@ static void scale_columns(Instance *s)
     }
 }
 
-/* The step in unknowns as they are; what holds does not move, by rounding neither. */
+/* The step in unknowns as they are; what holds does not move, by rounding neither. A search for positions goes no further
+   than about a radian or a metre at once: beyond that, what it goes along says nothing of where a loop closes. */
 static void unscale_step(Instance *s)
 {
+    double most = 1;
     for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = holds(s, j) ? 0 : s->dX[j] / s->tables->weights[j];
+    if (s->left_out < LAST_STAGE) return;
+    for (int j = 0; j < NQ; ++j) most = fmax(most, fabs(s->dX[j]) / fmax(1, 0.1 * fabs(s->X[j])));
+    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= most;
 }
 
 /* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
@@ -122,7 +137,7 @@ static int solve_equations(Instance *s)
         /* A line search leaves the Jacobian of its last trial behind. */
         if (iteration && !start_residual(s, s->X, s->r, s->J, &norm)) return 0;
         scale_residuals(s);
-        if (residuals_below(s, 1e-16)) return 1;
+        if (residuals_below(s, s->left_out ? 1e-9 : 1e-16)) return 1;
         scale_columns(s);
         least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
         least_norm_step(&s->least_norm, s->r, s->dX);
@@ -205,6 +220,22 @@ static int fixed_quaternions_are_units(Instance *s)
     return 1;
 }
 
+/* Positions first, then speeds with these held, then all: so loops are closed in the same way whatever the speeds are. What
+   a stage alone cannot meet is left to the next one. */
+static void solve_in_stages(Instance *s)
+{
+    for (int left_out = LAST_STAGE; left_out > 0; --left_out) {
+        int some = 0;
+        for (int i = 0; i < NEQUATIONS; ++i) some |= s->tables->equation_stages[i] == LAST_STAGE - left_out;
+        if (!some) continue;
+        COPY(s->X_before, s->X, NUNKNOWNS);
+        s->left_out = left_out;
+        int met = solve_equations(s);
+        s->left_out = 0;
+        if (!met) COPY(s->X, s->X_before, NUNKNOWNS);
+    }
+}
+
 /* From the guess, then from so many places around it. Returns 1 where all equations are met. */
 static int search(Instance *s, int restarts)
 {
@@ -217,7 +248,9 @@ static int search(Instance *s, int restarts)
         }
         normalise_quaternions(s, s->X);
         start_iterations(s);
-        if (!NEQUATIONS || solve_equations(s)) return 1;
+        if (!NEQUATIONS) return 1;
+        solve_in_stages(s);
+        if (solve_equations(s)) return 1;
     }
     return 0;
 }
@@ -269,12 +302,12 @@ static int blame_switch(Instance *s)
 {
     double norm;
     for (int j = 0; j < NUNKNOWNS; ++j) s->hidden[j] = !s->tables->fixed[j] && !matters(s, j);
-    COPY(s->X_blamed, s->X, NUNKNOWNS);
+    COPY(s->X_before, s->X, NUNKNOWNS);
     for (int k = 0; k < NM; ++k) {
         double mode = s->latch_m[k];
         int shown = -1, met = 0;
         s->latch_m[k] = 1 - mode;
-        COPY(s->X, s->X_blamed, NUNKNOWNS);
+        COPY(s->X, s->X_before, NUNKNOWNS);
         if (start_residual(s, s->X, s->r, s->J, &norm))
             for (int j = 0; j < NUNKNOWNS && shown < 0; ++j) if (s->hidden[j] && matters(s, j)) shown = j;
         if (shown >= 0) met = solve_equations(s);

@@ -177,7 +177,7 @@ static void lay_out(Instance *s, Area *area)
     s->combinations = take_doubles(area, NREDUNDANCIES ? nl * nv : 0);
     s->X = take_doubles(area, unknowns);
     s->X_trial = take_doubles(area, unknowns);
-    s->X_blamed = take_doubles(area, unknowns);
+    s->X_before = take_doubles(area, unknowns);
     s->dX = take_doubles(area, unknowns);
     s->r = take_doubles(area, equations);
     s->r_trial = take_doubles(area, equations);

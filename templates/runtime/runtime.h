@@ -273,8 +273,9 @@ typedef struct {
     double *combinations;           /* of redundant constraints (redundancy.c) */
 
     /* Scratch of initialisation. */
-    double *X, *X_trial, *X_blamed, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
+    double *X, *X_trial, *X_before, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
     int *JJ_pivots, *choices, *unmet, *hidden;
+    int left_out;                   /* of the equations of initialisation: 0 for none, LAST_STAGE for all but positions */
     int released;                   /* fixed start values that may move: 0 for none, 1 + the unknown, or ALL_RELEASED */
     double *start_kept, *u_kept, *m_last;
     int *mode_changes;

@@ -15,7 +15,7 @@ from mbfmu.dynamics.expressions.starts import Starts, StartValue, guessed
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.accelerations import Accelerations
-from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
+from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
 from mbfmu.modeling import leaves
 from mbfmu.modeling.names import of
 
@@ -41,6 +41,8 @@ class InitialProblem:
     names: tuple[str, ...]
     #: What rows are divided by.
     sizes: tuple[float, ...]
+    #: 0 of rows that know positions (and free parameters) only, 1 of those that know speeds, too, 2 of others.
+    stages: tuple[int, ...]
     fixed: tuple[bool, ...]
     given: tuple[bool, ...]
     weights: tuple[float, ...]
@@ -128,7 +130,16 @@ def initial_problem(
         size = _sizes(formulation, X, guess, scaled)
         motion, sizes = scaled / size, (*sizes, *size.full().ravel().tolist())
     equations = stacked([kinematic, motion])
-    return InitialProblem(X, labels, guess, equations, tuple(names), sizes, fixed, given, weights, with_s)
+    stages = _stages(equations, X, vectors, free.numel())
+    return InitialProblem(X, labels, guess, equations, tuple(names), sizes, stages, fixed, given, weights, with_s)
+
+
+def _stages(rows: ca.SX, X: ca.SX, vectors: Vectors, nfree: int) -> tuple[int, ...]:
+    """In which stage each row takes part: when positions are found, when speeds are, or with all others only."""
+    ends = np.cumsum([vectors.q.numel(), vectors.v.numel(), vectors.z.numel(), nfree]).tolist()
+    speeds = set(which_depend(rows, X[ends[0] : ends[1]]))
+    others = set(which_depend(rows, ca.vertcat(X[ends[1] : ends[2]], X[ends[3] :])))
+    return tuple(2 if i in others else 1 if i in speeds else 0 for i in range(rows.numel()))
 
 
 def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:
