@@ -20,7 +20,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test quick lint docs fmus gallery live bench page wheel clean always
+.PHONY: demo test quick versions lint docs fmus gallery live bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -31,6 +31,15 @@ test: $(STUBS)
 # What takes under a minute: all but tests marked slow and those that only a full run needs. It says what it left out.
 quick: $(STUBS)
 	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow"
+
+# The suite in a clone, on $(PYTHON): with the newest dependencies; with OLDEST=1, the oldest that pyproject.toml allows.
+versions:
+	@rm -rf build/versions && git clone --quiet . build/versions
+ifdef OLDEST
+	@cd build/versions && $(PYTHON) -m venv .venv && $(PYTHON) -m distribution.oldest > .venv/oldest.txt
+	@cd build/versions && .venv/bin/python -m pip install --quiet --disable-pip-version-check -c .venv/oldest.txt -e '.[test]'
+endif
+	@$(MAKE) -C build/versions test PYTHON=$(PYTHON)
 
 lint: $(STUBS) build/typing/mbfmu
 	$(BIN)/ruff check .

@@ -80,8 +80,8 @@ class StickSlip(LossPower):
             stopping: 1/time in which they lose speed where sliding ends against something [1/s].
         """
         friction, acceleration = self.friction, self.der(speed)
-        slides_on = self._slides(speed, friction - most, ahead)
-        slides_back = self._slides(-speed, least - friction, astern)
+        slides_on = self._slides(speed, acceleration, friction - most, ahead)
+        slides_back = self._slides(-speed, -acceleration, least - friction, astern)
         sliding = slides_on + slides_back > 0.5
         law = ca.if_else(slides_on > 0.5, forward, backward)
         sticks = acceleration + speed * (1 / SETTLING + stopping) - GIVING * friction
@@ -94,10 +94,14 @@ class StickSlip(LossPower):
         self.sa = ca.if_else(self.locked, friction, ca.if_else(free > 0.5, acceleration, beyond))
         self.lose(friction * speed)
 
-    def _slides(self, speed: ca.SX, excess: ca.SX, clear: Any) -> ca.SX:
-        """1 while the surfaces slide in the direction in which speed and friction count as positive, else 0."""
+    def _slides(self, speed: ca.SX, acceleration: ca.SX, excess: ca.SX, clear: Any) -> ca.SX:
+        """1 while the surfaces slide in the direction in which speed and friction count as positive, else 0.
+
+        What comes off a stop may still creep towards it, and turns round first.
+        """
         begins = ca.fmin(ca.if_else(ca.fabs(speed) > SLOW, speed, excess - EXCEEDED), clear - EXCEEDED)
-        goes_on = ca.fmin(speed + REVERSED, clear)
+        turns_round = ca.fmin(speed + SLOW, acceleration)
+        goes_on = ca.fmin(ca.fmax(speed + REVERSED, turns_round), clear)
         return self.switch(lambda slides: ca.if_else(slides > 0.5, goes_on, begins), 1, 0)
 
     def characteristic(self, name: str, speed: ca.SX) -> ca.SX:

@@ -527,7 +527,11 @@ def _structure(root: etree._Element) -> Iterator[str]:
         yield "ModelStructure/Derivatives: two entries are derivatives of the same state."
     free = {i for i, v in enumerate(variables, 1) if v.get("causality") in ("input", "independent")}
     exact = {i for i, v in enumerate(variables, 1) if _initial(v) == "exact"}
-    knowns = {"Outputs": free | states, "Derivatives": free | states, "InitialUnknowns": free | exact}
+    # The functions have tunable parameters, the list of knowns has none: they may be there or not. Fixed ones may not:
+    # example 1 of the section leaves one out.
+    tunable = {i for i, v in enumerate(variables, 1) if v.get("variability") == "tunable"}
+    running = free | states | tunable
+    knowns = {"Outputs": running, "Derivatives": running, "InitialUnknowns": free | exact}
     for tag, known in knowns.items():
         unknowns = root.findall(f"ModelStructure/{tag}/Unknown")
         indices = [int(unknown.get("index", "0")) for unknown in unknowns]
@@ -546,9 +550,15 @@ def _dependencies(unknown: etree._Element, variables: list[etree._Element], know
     kinds = unknown.get("dependenciesKind", "").split()
     if any(later <= earlier for earlier, later in itertools.pairwise(indices)):
         yield "the dependencies are not in ascending order."
+    if "dependenciesKind" in unknown.attrib and len(kinds) != len(indices):
+        yield f"has {len(indices)} dependencies and {len(kinds)} kinds of them."
+    listed = "inputs, time and what is initially exact" if tag == "InitialUnknowns" else "inputs, states and time"
     for index in indices:
         if index not in known:
-            yield f'depends on "{variables[index - 1].get("name")}", which is not one of its knowns.'
+            yield (
+                f'depends on "{variables[index - 1].get("name")}", which is not one of its knowns; in FMI 2.0 (section '
+                f"2.2.8) these are {listed}."
+            )
     allowed = {"dependent", "constant"} if tag == "InitialUnknowns" else {*kinds}
     for kind in sorted({*kinds} - allowed):
         yield f'the kind of dependency "{kind}" is not one for initial unknowns.'
@@ -586,10 +596,15 @@ def _initial(variable: etree._Element) -> str | None:
 
 
 def _run_problems(path: pathlib.Path) -> list[str]:
-    """Run the FMU in a process of its own, so that a crash is a problem of the FMU and not of ours."""
+    """Run the FMU in a process of its own, so that a crash is a problem of the FMU and not of ours.
+
+    One for scheduled execution alone is not run: no host is here that activates its clocks.
+    """
     import fmpy
 
-    if fmpy.platform not in fmpy.supported_platforms(str(path)):
+    description = read(path)
+    clocked = description.coSimulation is None and description.modelExchange is None
+    if clocked or fmpy.platform not in fmpy.supported_platforms(str(path)):
         return []
     try:
         with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:  # it goes also where the run crashes

@@ -150,9 +150,21 @@ def _structure(root: etree._Element) -> Iterator[str]:
         for reference in (names or "").split():
             known = by_reference[reference]
             free = known.get("causality") in ("input", "independent", "parameter", "structuralParameter")
-            exact = known.get("initial") == "exact" and unknown.tag == "InitialUnknown"
-            if not (free or exact or reference in states):
+            exact = _is_exact(known) and unknown.tag == "InitialUnknown"
+            # Discrete states are marked only where they are clocked.
+            discrete = known.tag == "Clock" or _variability(known) == "discrete"
+            if not (free or exact or discrete or reference in states):
                 yield f'{where}: depends on "{known.get("name")}", which is not one of its knowns.'
+
+
+def _variability(variable: etree._Element) -> str:
+    """Its attribute, or the default of its type (section 2.4.7.4), which is not that of parameters."""
+    real = variable.tag in ("Float32", "Float64")
+    return str(variable.get("variability", "continuous" if real else "discrete"))
+
+
+def _is_exact(variable: etree._Element) -> bool:
+    return variable.get("initial", "exact" if variable.get("variability") == "constant" else None) == "exact"
 
 
 _DERIVATIVE = "ContinuousStateDerivative"

@@ -207,6 +207,16 @@ def test_workflows_try_the_versions_of_python_that_are_promised(root: pathlib.Pa
                     assert f"\n{target}:" in (root / "Makefile").read_text("utf-8")
 
 
+def test_the_oldest_versions_are_the_bounds_of_every_dependency(root: pathlib.Path) -> None:
+    from distribution.oldest import constraints
+
+    found = constraints(root / "pyproject.toml")
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    assert len(found) == len({line.split("==")[0] for line in found}), "each once, or pip knows two versions"
+    assert [line.replace("==", ">=") for line in found][: len(project["dependencies"])] == project["dependencies"]
+    assert {"pytest", "mkdocs-material"} <= {line.split("==")[0] for line in found}
+
+
 def test_what_the_quick_part_leaves_out_exists(root: pathlib.Path) -> None:
     tree = ast.parse((root / "tests" / "conftest.py").read_text("utf-8"))
     (slow,) = (node.value for node in tree.body if isinstance(node, ast.Assign) and node.targets[0].id == "SLOW")

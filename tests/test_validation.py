@@ -10,6 +10,7 @@ from lxml import etree
 
 from mbfmu.errors import ValidationError
 from mbfmu.validation import description_problems, read, validate
+from mbfmu.validation_3 import problems_of
 
 #: A correct description, written by hand after FMI 2.0.4; the tests break it in one place each.
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -121,6 +122,7 @@ def test_a_correct_file_has_no_problems(tmp_path: pathlib.Path) -> None:
         ('dependencies="3 5"', 'dependencies="5 3"', "not in ascending order"),
         ('dependencies="3 5"', 'dependencies="2 5"', 'depends on "m", which is not one of its knowns'),
         ('dependencies="2 3"', 'dependencies="2 5"', 'depends on "v", which is not one of its knowns'),
+        ('dependencies="3 5"', 'dependencies="3 4 5"', "has 3 dependencies and 2 kinds of them"),
         (
             'dependencies="2 3" dependenciesKind="dependent dependent"',
             'dependencies="2 3" dependenciesKind="fixed fixed"',
@@ -254,3 +256,32 @@ def test_a_library_that_does_not_load_is_a_problem_of_the_run(tmp_path: pathlib.
 
 def test_rules_stand_alone() -> None:
     assert description_problems(etree.fromstring(DESCRIPTION.encode())) == []
+
+
+def test_dependencies_on_tunable_parameters(tmp_path: pathlib.Path) -> None:
+    """FMI 2.0.4, section 2.2.8, has them as arguments of the functions of outputs and derivatives."""
+    tunable = DESCRIPTION.replace('variability="fixed"', 'variability="tunable"')
+    depends = tunable.replace('dependencies="3 5"', 'dependencies="2 5"')
+    assert depends != tunable != DESCRIPTION
+    assert validate(pack(tmp_path / "mass.fmu", depends), run=False) == []
+
+
+@pytest.mark.parametrize(
+    ("known", "right"),
+    [
+        ('<Float64 name="k" valueReference="3" causality="parameter" variability="fixed" start="1"/>', True),
+        ('<Int32 name="k" valueReference="3"/>', True),
+        ('<Float64 name="k" valueReference="3" variability="discrete"/>', True),
+        ('<Clock name="k" valueReference="3" causality="input" intervalVariability="triggered"/>', True),
+        ('<Float64 name="k" valueReference="3"/>', False),
+    ],
+)
+def test_what_outputs_of_fmi_3_may_depend_on(known: str, right: bool) -> None:
+    """FMI 3.0.2, section 2.4.8: inputs, continuous and discrete states, parameters, time; clocks (their note)."""
+    root = etree.fromstring(
+        '<fmiModelDescription fmiVersion="3.0" modelName="m" instantiationToken="1"><ModelVariables>'
+        '<Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>'
+        f'<Float64 name="y" valueReference="1" causality="output"/>{known}</ModelVariables>'
+        '<ModelStructure><Output valueReference="1" dependencies="3"/></ModelStructure></fmiModelDescription>'
+    )
+    assert any("not one of its knowns" in problem for problem in problems_of(root)) is not right

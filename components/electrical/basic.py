@@ -338,6 +338,29 @@ class CCC(TwoPort):
         self.i2 = self.gain * self.i1
 
 
+class OpAmp(Component):
+    """Simple nonideal model of an OpAmp with limitation."""
+
+    modelica_name = "Electrical.Analog.Basic.OpAmp"
+
+    Slope = Parameter(t.Real, required, "Slope of the out.v/vin characteristic at vin=0")
+    in_p = PositivePin("Positive pin of the input port")
+    in_n = NegativePin("Negative pin of the input port")
+    out = PositivePin("Output pin")
+    VMax = PositivePin("Positive output voltage limitation")
+    VMin = NegativePin("Negative output voltage limitation")
+    vin = Variable(t.Voltage, "Input voltage")
+    i_out = NetworkVariable(t.Current, "Current flowing into the output pin (= out.i)", start=0.0)
+
+    def equations(self) -> None:
+        self.vin = self.in_p.v - self.in_n.v
+        free, reach = ca.fabs(self.Slope) * self.vin, (self.VMax.v - self.VMin.v) / 2
+        limited = free / (1 + ca.fabs(free / reach))
+        self.relation(self.out.v - (self.VMax.v + self.VMin.v) / 2 - limited)
+        self.out.i = self.i_out
+        self.in_p.i = self.in_n.i = self.VMax.i = self.VMin.i = 0.0
+
+
 class RotationalEMF(rotational.PartialSupport, VoltagePort):
     """Electromotoric force (electric/mechanic transformer)."""
 
@@ -392,6 +415,7 @@ __all__ = [
     "Ground",
     "Gyrator",
     "Inductor",
+    "OpAmp",
     "Potentiometer",
     "Resistor",
     "RotationalEMF",

@@ -36,6 +36,23 @@ def inputs_on_loops(dependent: Sequence[set[int]]) -> list[int]:
         left = kept
 
 
+def links_on_loops(structure: Any) -> list[str]:
+    """Names of the inputs of a SystemStructure that depend on themselves at once, such as those of a rigid coupling."""
+    links = structure.links()
+    dependent = []
+    for connection, start, _ in links:
+        element = connection.start_element
+        known = direct_inputs(structure.descriptions[element], start.variable.name)
+        dependent.append(
+            {
+                i
+                for i, (other, _, end) in enumerate(links)
+                if other.end_element == element and (known is None or end.variable.name in known)
+            }
+        )
+    return [f"{links[i][0].end_element}.{links[i][2].name}" for i in inputs_on_loops(dependent)]
+
+
 def direct_inputs(description: Any, output: str) -> set[str] | None:
     """Return the names that an output depends on by modelDescription.xml; None where it does not say, which means all.
 

@@ -20,9 +20,6 @@ from mbfmu.errors import SimulationError
 from mbfmu.modeling.component import near
 from mbfmu.validation import unpack
 
-#: What FMUs of ours log where the model itself ends the run (templates/runtime/evaluate.c).
-ENDS = "the model ends the simulation"
-
 #: Steps that may return early without having gone on, one after the other.
 _STUCK = 20
 
@@ -41,6 +38,11 @@ class Log:
             self.last.append(text)
         if status > 0:
             self.problems.append(text)
+
+    @property
+    def ends_with_problem(self) -> bool:
+        """True where the last line of all is a warning or worse."""
+        return bool(self.problems and self.last) and self.last[-1] == self.problems[-1]
 
 
 class AsksForNothing(SimulationError):
@@ -279,15 +281,10 @@ class Slave2(Slave):
         from fmpy.fmi1 import FMICallException
         from fmpy.fmi2 import fmi2Discard, fmi2LastSuccessfulTime, fmi2Terminated
 
-        before = len(self._log.problems)
         try:
             self._fmu.doStep(self.time, size)
         except FMICallException as failure:
             if failure.status != fmi2Discard or not self._fmu.getBooleanStatus(fmi2Terminated):
-                raise
-            # Ours end the run after a failure, too. FMI 2.0 has no other word for it than what is logged.
-            said = self._log.problems[before:]
-            if said and ENDS not in said[-1]:
                 raise
             return float(self._fmu.getRealStatus(fmi2LastSuccessfulTime))
         return None

@@ -27,7 +27,8 @@ def asked(structure: Structure, energy: bool = False, sketches: Sequence[Sketche
     Raises:
         ModelError: a variable that nothing gives a value.
     """
-    said = (formula for path, behaviour in structure.behaviours.items() for formula in _said(structure, path, behaviour))
+    behaviours = structure.behaviours.items()
+    said = (formula for path, behaviour in behaviours for formula in _said(structure, path, behaviour))
     return Wanted(
         shown(structure, energy),
         closed_loops(structure),
@@ -59,7 +60,9 @@ def _said(structure: Structure, path: str, behaviour: Behaviour) -> Iterator[For
     for expression in said:
         yield structure.local(path, expression)
     # Of what events make, values before them are given by then (mbfmu.dynamics.events.updates).
-    before = {leaves.Pre(i): Formula.constant(ca.SX(0)) for i in range(len(behaviour.before))}
+    before: dict[leaves.Leaf, Formula] = {
+        leaves.Pre(i): Formula.constant(ca.SX(0)) for i in range(len(behaviour.before))
+    }
     changed = [part for reset in behaviour.resets for part in (reset.active, reset.value)]
     for expression in (*changed, *(kept.rule for kept in behaviour.held)):
         yield structure.local(path, expression, before)

@@ -102,6 +102,7 @@ def equations(
         equation_names=initial.names,
         equation_sizes=initial.sizes,
         equation_stages=initial.stages,
+        initial_parts=initial.parts,
         redundancies=constraints.choice.redundancies,
         position_redundancies=constraints.choice.position_redundancies,
         constraint_sizes=constraints.choice.sizes,

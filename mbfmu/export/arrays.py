@@ -83,12 +83,12 @@ def arrange(variables: Sequence[ScalarVariable], indicators: int = 0) -> Arrange
     """
     made = [*_arrays(variables), *_indicators(indicators)]
     ordered = [variable for fmi2 in TYPES for variable in _without_aliases(v for v in made if v.first.type == fmi2)]
-    references = itertools.accumulate((len(v.elements) for v in ordered), initial=0)
-    numbered = {v.name: dataclasses.replace(v, reference=r) for v, r in zip(ordered, references, strict=False)}
+    # References are the variables' places in the file, from 1 on: OMSimulator takes those of dependencies for such.
+    numbered = tuple(dataclasses.replace(v, reference=number) for number, v in enumerate(ordered, 1))
     return Arrangement(
-        tuple(numbered[v.name] for v in made if v.name in numbered),
-        tuple(element for v in numbered.values() for element in v.elements),
-        tuple(length for v in numbered.values() for length in (len(v.elements), *(0 for _ in v.elements[1:]))),
+        numbered,
+        tuple(element for v in numbered for element in v.elements),
+        tuple(length for v in numbered for length in (len(v.elements), *(0 for _ in v.elements[1:]))),
     )
 
 

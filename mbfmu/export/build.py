@@ -21,7 +21,7 @@ from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
 from mbfmu.export.model_description_3 import build_description, model_description_3
-from mbfmu.export.model_exchange import obstacle
+from mbfmu.export.model_exchange import drifts, led_back, obstacle
 from mbfmu.modeling import Assembly
 from mbfmu.runtime import arguments
 from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, own_work, require_compiler
@@ -199,6 +199,7 @@ def build(
         if fmi == 2:
             # FMI 2.0 can do without time, and importers around FMI Library report an error for it, whatever it is like.
             shown = tuple(variable for variable in shown if variable.causality != "independent")
+        shown = with_own_derivatives(shown)
         with Archive(part, build_date()) as archive:
             fill(folder, system, shown, fmi, made, sources, wasm, archive, report)
             report("Writing the archive")
@@ -223,6 +224,8 @@ def fill(
     equations = system.equations
     hindrance = obstacle(equations) if target == "native" else "the python target is for co-simulation only"
     exchange = hindrance is None
+    if exchange and drifts(equations):
+        variables = led_back(equations, variables)
     arrangement = arrange(variables, equations.time_switches.count(False) if exchange else 0) if fmi == 3 else None
     scalars = variables if arrangement is None else arrangement.elements
     lengths = None if arrangement is None else arrangement.lengths
@@ -358,6 +361,28 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
         for variable in variables
         if _belongs_to_interface(variable) or variable.name in states or variable.name in chosen
     )
+
+
+def with_own_derivatives(variables: Sequence[ScalarVariable]) -> tuple[ScalarVariable, ...]:
+    """Let no output be the derivative of a state as well: a local variable of the same value is it in its place.
+
+    ModelStructure may list a variable as both, but importers such as CasADi take each variable for one purpose.
+    """
+    names = {variable.name for variable in variables}
+    found: list[ScalarVariable] = []
+    for variable in variables:
+        own = f"der({variable.derivative_of})"
+        if variable.causality != "output" or variable.derivative_of is None or own in names:
+            found.append(variable)
+            continue
+        found.append(dataclasses.replace(variable, derivative_of=None))
+        found.append(
+            dataclasses.replace(
+                variable, name=own, description=f"Derivative of {variable.derivative_of}", causality="local",
+                initial="calculated", start=None, start_index=None, terminal=None,
+            )
+        )  # fmt: skip
+    return tuple(found)
 
 
 def without_inner_copies(system: System) -> tuple[ScalarVariable, ...]:

@@ -65,7 +65,8 @@ class StartPatterns:
     def _x(self) -> list[Pattern | None]:
         e = self._equations
         guess = self._through("guess", 0, {0: "P"})
-        return [row if e.nr == 0 or fixed else None for row, fixed in zip(guess, e.fixed, strict=True)][: e.nx]
+        solved = {unknown for part in e.initial_parts for unknown in part.unknowns if not e.fixed[unknown]}
+        return [None if i in solved else guess[i] for i in range(e.nx)]
 
     def _w(self) -> list[Pattern | None]:
         """A w = b, one block after the other, or w itself."""

@@ -26,6 +26,9 @@ COMMON: dict[str, Value] = {
     "providesAdjointDerivatives": True,
 }
 
+#: How many knowns are listed one by one for an unknown that may depend on any of them.
+LISTED = 100
+
 #: What it offers in co-simulation (section 4.3.1).
 CO_SIMULATION: dict[str, Value] = {
     "canHandleVariableCommunicationStepSize": True,
@@ -220,9 +223,10 @@ def _dependencies(variable: Variable, knowns: dict[str, int]) -> dict[str, str]:
     together, and fixedly only where all of them do on all of that known.
     """
     kinds: dict[int, set[str]] = {}
+    if any(element.dependencies is None for element in variable.elements):
+        return {} if (every := _all(knowns.values())) is None else {"dependencies": every}
     for element in variable.elements:
-        if element.dependencies is None:
-            return {}
+        assert element.dependencies is not None
         for name, kind in element.dependencies:
             if name in knowns:
                 kinds.setdefault(knowns[name], set()).add(kind)
@@ -242,6 +246,8 @@ def _initial_dependencies(
     owner = [v.reference for v in sorted(arrangement.variables, key=lambda v: v.reference) for _ in v.elements]
     wanted = [position[e.name] for variable in unknowns for e in variable.elements if e.variability != "constant"]
     found = initial_dependencies(equations, arrangement.elements, wanted)
+    free = [v for v in arrangement.variables if v.causality in ("input", "independent") or v.initial == "exact"]
+    every = _all(variable.reference for variable in free)
     texts: dict[str, str | None] = {}
     for variable in unknowns:
         rows = [
@@ -250,5 +256,11 @@ def _initial_dependencies(
         ]
         known = [row for row in rows if row is not None]
         references = sorted({owner[k] for row in known for k in row})
-        texts[variable.name] = " ".join(map(str, references)) if len(known) == len(rows) else None
+        texts[variable.name] = " ".join(map(str, references)) if len(known) == len(rows) else every
     return texts
+
+
+def _all(references: Iterable[int]) -> str | None:
+    """A list of all knowns, or None, which says the same, where it would be long. CasADi reads lists only."""
+    listed = sorted(set(references))
+    return " ".join(map(str, listed)) if len(listed) <= LISTED else None

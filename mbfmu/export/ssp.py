@@ -17,12 +17,14 @@ import math
 import pathlib
 import re
 import shutil
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from lxml import etree
 
 import mbfmu
+from mbfmu.cosimulation.loops import links_on_loops
 from mbfmu.cosimulation.structure import Connection, SystemStructure, check_elements
 from mbfmu.cosimulation.variables import KINDS, is_variable, unit_of
 from mbfmu.dynamics.system import System
@@ -123,6 +125,16 @@ def write_ssp(
 
 def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | None, connectors: bool) -> None:
     date = build_date()
+    looped = links_on_loops(structure)
+    if looped:
+        warnings.warn(
+            f"{structure.name}: {', '.join(looped)} depend on themselves at once, as in a rigid coupling. Tools that "
+            "hold inputs over a step, most of those for SSP, begin with values that do not agree, and stay off by what "
+            "that inserts, however short their steps are. End the moved side in a spring and damper, make one FMU of "
+            "both, or run it by mbfmu.cosimulation.cosimulate, which begins with values that agree.",
+            UserWarning,
+            stacklevel=3,
+        )
     with temporary_folder() as folder:
         (folder / "resources").mkdir()
         for element, path in structure.files.items():

@@ -84,7 +84,8 @@ def _components_in(value: Any) -> Iterator[Component]:
         yield from _components_in(value.ravel().tolist())
 
 
-#: Words of equations and pictures (mbfmu.dynamics.reading.equation_context, .drawing): they mean the same in all components.
+#: Words of equations and pictures (mbfmu.dynamics: reading/equation_context.py, showing/drawing.py): they mean the same
+#: in all components.
 VOCABULARY = frozenset(
     {
         *("time", "start_time", "world", "der", "pre", "is_connected", "is_root", "holds_orientation"),
@@ -211,7 +212,7 @@ class Component:
         """Make parts and connections of a composite from its (structural) parameters; elementary ones have none."""
 
     def visualize(self) -> None:
-        """Say what the component looks like, in the vocabulary of mbfmu.dynamics.showing.drawing; called for scenes only."""
+        """Say what the component looks like, in the words of mbfmu.dynamics.showing.drawing; called for scenes only."""
 
     @property
     def is_composite(self) -> bool:

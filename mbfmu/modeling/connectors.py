@@ -418,11 +418,11 @@ class TranslationalFlange(Flange):
 
 
 class NetworkPort(Port):
-    """Base of connectors of linear networks: one potential, and one flow that follows from potentials.
+    """Base of connectors of networks: one potential, and one flow that follows from potentials.
 
     A component gives the flow, as a function of potentials, states and speeds, or it determines the potential, or it
-    has a `relation` between potentials, which the flow through it keeps (mbfmu.dynamics.structure.networks). A subclass is all
-    that a domain such as heat needs: its quantities, and names for messages.
+    has a `relation` between potentials, which the flow through it keeps (mbfmu.dynamics.structure.networks). A subclass
+    is all that a domain such as heat needs: its quantities, and names for messages.
     """
 
     #: How messages call potential and flows.

@@ -9,11 +9,33 @@ from __future__ import annotations
 import dataclasses
 import itertools
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 
 class Quantity:
-    """Base of what has a value in a system, such as the position of a frame (mbfmu.dynamics.structure.quantities)."""
+    """Base of what has a value in a system, such as the position of a frame (mbfmu.dynamics.structure.quantities).
+
+    What it is asked is asked by its system's structure (mbfmu.dynamics.structure.structure).
+    """
+
+    #: True where no formula gives it, but an equation.
+    is_sought: ClassVar[bool] = False
+
+    def formula(self, structure: Any) -> Formula:
+        """How it follows from others; of what is sought, the equation that belongs to it: zero for the right value."""
+        raise NotImplementedError
+
+    def name(self, structure: Any) -> str:
+        """What messages call it."""
+        raise NotImplementedError
+
+    def shape(self, structure: Any) -> tuple[int, int] | None:
+        """Rows and columns, as far as they are known before it has a value."""
+        return None
+
+    def nominal(self, structure: Any) -> float:
+        """What counts as 1 of it."""
+        return 1.0
 
 
 def _itself(value: Any) -> Any:
@@ -47,10 +69,7 @@ class Formula:
 
         def make(*values: Any) -> Any:
             return function(
-                *(
-                    part.make(*values[begin:end])
-                    for part, begin, end in zip(parts, ends, ends[1:], strict=False)
-                )
+                *(part.make(*values[begin:end]) for part, begin, end in zip(parts, ends, ends[1:], strict=False))
             )
 
         return cls(needs, make)

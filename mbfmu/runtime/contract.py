@@ -36,6 +36,9 @@ SIZES = {
     "nh": "NH",
     "nX": "NUNKNOWNS",
     "nr": "NEQUATIONS",
+    "nJ": "NPART_ENTRIES",
+    "nparts": "NPARTS",
+    "npart_unknowns": "NPART_UNKNOWNS",
     "nfree": "NFREE",
     "nquaternions": "NQUATERNIONS",
     "nblocks": "NBLOCKS",
@@ -151,9 +154,10 @@ FUNCTIONS = {
     "guess": Signature(("P",), (Result("X", "nX"),), "start values of the unknowns; fixed ones are exact"),
     "initial": Signature(
         ("t", "X", "u", "P", "m"),
-        (Result("r", "nr"), Result("J", "nr", "nX")),
-        "equations of initialisation; the free parameters of X take the place of those in P; columns with `fixed[i]` "
-        "are held",
+        (Result("r", "nr"), Result("J", "nJ")),
+        "equations of initialisation; the free parameters of X take the place of those in P. J = dr/dX are the blocks "
+        "of its independent parts (`initial_parts`), one after the other, each column by column; columns with "
+        "`fixed[i]` are held",
     ),
     "dynamics": Signature(
         _AT,
@@ -287,6 +291,9 @@ TABLES = {
     "pivot_columns": Table("int", "SPARSE ? NSYSTEM : 0", ("0", "NSYSTEM - 1")),
     "indicators": Table("int", "NINDICATORS", ("0", "NM - 1")),
     "exposed_variables": Table("int", "NEXPOSED", ("0", "NY - 1")),
+    "part_rows": Table("int", "NPARTS + 1", ("0", "NEQUATIONS")),
+    "part_columns": Table("int", "NPARTS + 1", ("0", "NPART_UNKNOWNS")),
+    "part_unknowns": Table("int", "NPART_UNKNOWNS", ("0", "NUNKNOWNS - 1")),
     "weights": Table("double", "NUNKNOWNS"),
     "constraint_sizes": Table("double", "NREDUNDANCIES ? NL : 0"),
     "nominals": Table("double", "NX"),
@@ -331,7 +338,7 @@ OPERATIONS = (
 
 
 #: Number of the form that tables and tapes have in a descriptor.
-FORM = 3
+FORM = 4
 
 
 def length(size: str, sizes: dict[str, int]) -> int:

@@ -39,17 +39,20 @@ class Element:
 
 def elements_of(description: Any) -> list[Element]:
     """All scalars of FMPy's ModelDescription, in its order."""
-    first: dict[Kind, int] = {}
-    if description.fmiVersion == "3.0":  # all types count as one there
-        for variable in description.modelVariables:
-            kind, reference = _kind(variable.type), int(variable.valueReference)
-            first[kind] = min(first.get(kind, reference), reference)
+    begins: dict[int, int] = {}  # of FMI 3.0's variables, among all values of a type: aliases share them
+    numbers: dict[Kind, int] = {}
     found: list[Element] = []
     for variable in description.modelVariables:
         kind = _kind(variable.type)
-        reference = int(variable.valueReference) - first.get(kind, 0)
         shape = getattr(variable, "shape", None) or ()
-        if not shape or not all(isinstance(size, int) for size in shape):
+        shape = shape if all(isinstance(size, int) for size in shape) else ()
+        reference = int(variable.valueReference)
+        if description.fmiVersion == "3.0":
+            if reference not in begins:
+                begins[reference] = numbers.get(kind, 0)
+                numbers[kind] = begins[reference] + math.prod(shape)
+            reference = begins[reference]
+        if not shape:
             found.append(Element(variable.name, variable, None, kind, variable.start, reference))
             continue
         starts = _starts(variable.start, math.prod(shape))

@@ -9,6 +9,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.runtime import contract
+from mbfmu.runtime.parts import Part
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +55,8 @@ class Equations:
     #: Row and column of each value of A where it is sparse, and its pivots, rows and columns, in their order.
     sparsity: tuple[tuple[int, int], ...] = ()
     pivots: tuple[tuple[int, int], ...] = ()
+    #: Parts of the equations of initialisation that share no unknown, in the order of their rows.
+    initial_parts: tuple[Part, ...] = ()
     #: How many of the velocity constraints, and of those that belong to positions, follow from the others, at each
     #: position in another way; where there are any, the size of each row of G.
     redundancies: int = 0
@@ -121,7 +124,22 @@ class Equations:
             sparse = [i for i in range(function.n_out()) if not function.sparsity_out(i).is_dense()]
             if sparse:
                 raise ValueError(f"{self.name}: {name} has sparse results {sparse}; all must be dense")
+        self._check_parts()
         self._check_iterations()
+
+    def _check_parts(self) -> None:
+        """Refuse parts of the equations of initialisation that are not theirs."""
+        parts = self.initial_parts
+        unknowns = [unknown for part in parts for unknown in part.unknowns]
+        rows, entries = sum(part.rows for part in parts), sum(part.rows * len(part.unknowns) for part in parts)
+        if (rows, entries) != (self.nr, self.nJ):
+            raise ValueError(
+                f"{self.name}: the parts of initial have {rows} rows and {entries} derivatives, not {self.nr} and "
+                f"{self.nJ}"
+            )
+        ordered = all(part.rows and list(part.unknowns) == sorted(part.unknowns) for part in parts)
+        if not ordered or len({*unknowns}) < len(unknowns) or not {*unknowns} <= {*range(self.nX)}:
+            raise ValueError(f"{self.name}: parts of initial that are none: {[part.unknowns for part in parts]}")
 
     def _check_iterations(self) -> None:
         """Refuse blocks that are none, and functions that are asked before iteration variables are known."""
@@ -170,6 +188,9 @@ class Equations:
             "nh": f["assertions"].numel_out(0),
             "nX": f["guess"].numel_out(0),
             "nr": f["initial"].numel_out(0),
+            "nJ": f["initial"].numel_out(1),
+            "nparts": len(self.initial_parts),
+            "npart_unknowns": sum(len(part.unknowns) for part in self.initial_parts),
             "nW": f["dynamics"].numel_out(1),
             "nredundancies": self.redundancies,
             "nposition_redundancies": self.position_redundancies,

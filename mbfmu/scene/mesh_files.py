@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import pathlib
 import urllib.parse
+import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -83,7 +84,9 @@ def _smooth(source: Any) -> Mesh:
     if isinstance(source, pathlib.Path):
         if source.suffix.lower() == ".dae":
             import collada  # noqa: F401  trimesh leaves COLLADA out where this is missing
-        shape: Any = trimesh.load_scene(source)
+        with warnings.catch_warnings():  # pycollada 0.9.3 sets shapes as NumPy 2.5 deprecates
+            warnings.filterwarnings("ignore", "Setting the shape on a NumPy array", DeprecationWarning)
+            shape: Any = trimesh.load_scene(source)
         if source.suffix.lower() == ".dae" and shape.units not in (None, "meters", "meter"):
             shape = shape.convert_units("meters")
         shape = shape.to_mesh()

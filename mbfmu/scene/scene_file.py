@@ -1,7 +1,7 @@
 """The scene in an FMU, `resources/scene.json`: what `mbfmu animate model.fmu` draws, without the model's source.
 
-Its shapes are those of mbfmu.dynamics.showing.drawing, attribute by attribute: a number, or the name of the variable that has
-it. Shapes of equal frames, and what most shapes share, are not written twice: JSON packs well in the archive.
+Its shapes are those of mbfmu.dynamics.showing.drawing, attribute by attribute: a number, or the name of the variable
+that has it. Shapes of equal frames, and what most shapes share, are not written twice: JSON packs well in the archive.
 """
 
 from __future__ import annotations

@@ -237,6 +237,8 @@ class Foreign:
         ended = None
         if at[-1] < times[-1] - near:
             ended = f"{self.name} ends the run at {at[-1]:.9g} s" + "".join(f": {line}" for line in log.last)
+            if log.ends_with_problem:  # FMPy ends its run alike where model exchange fails
+                raise SimulationError(ended)
             kept = np.append(kept, at.size - 1) if at[kept[-1]] < at[-1] - near else kept
         return self._result(at[kept], {name: self._column(rows, name)[kept] for name in outputs}, ended)
 

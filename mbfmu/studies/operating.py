@@ -19,6 +19,7 @@ import scipy.linalg
 
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.parts import dense
 from mbfmu.runtime.result import unknown
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -49,11 +50,13 @@ class Mechanics:
         self._tangents: dict[str, ca.Function] = {}
 
     def __call__(self, name: str, *arguments: Array | float) -> list[Array]:
-        """Evaluate a function of the contract. A and G are dense, also where runtimes know A as sparse."""
+        """Evaluate a function of the contract. Matrices are dense, also where runtimes know less of them."""
         found = [np.array(v) for v in self.equations.functions[name].call([ca.DM(np.atleast_1d(a)) for a in arguments])]
         if name == "dynamics" and self.equations.sparsity:
             entries, found[0] = found[0].ravel(), np.zeros((self.equations.nW, self.equations.nW))
             found[0][tuple(np.array(self.equations.sparsity).T)] = entries
+        elif name == "initial":
+            found[1] = dense(found[1].ravel(), self.equations.initial_parts, self.equations.nX)
         elif name == "constraints" and not self.equations.njacobian:
             directions = np.zeros((self.nx, self.nv))
             directions[self.nq : self.nq + self.nv] = np.eye(self.nv)

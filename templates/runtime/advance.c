@@ -14,6 +14,8 @@ static void place_head(Instance *s)
     COPY(s->head_x, s->latch_x, NX);
     COPY(s->head_m, s->latch_m, NDISCRETE);
     accept_latch(s);
+    now->latch_inside = 0;
+    COPY(s->inside_s, s->u + TAIL, NITERATIONS);
     head->k_known = head->event = 0;
     head->regular = head->before = 0;
 }
@@ -63,12 +65,13 @@ static Outcome latch_at(Instance *s, double t)
         outcome = project(s, t, s->latch_x, s->inside);
         COPY(s->latch_m, s->inside, NDISCRETE);
     }
-    /* At the head, iteration variables have been accepted. */
-    COPY(s->latch_u, (t == head->end ? known_inputs_at : inputs_at)(s, t, s->latch_x, s->latch_m), NU);
-    now->latch_solved = !unsolved(s, s->latch_u);
-    if (!outcome && unsolved(s, s->latch_u)) outcome = UNSOLVED;
+    COPY(s->latch_u, known_inputs_at(s, t, s->latch_x, s->latch_m), NU);
     if (now->ramps) COPY(s->u, s->latch_u, NINPUTS);
     now->latch_t = now->u_time = t;
+    /* At the head, iteration variables have been accepted: they are among what is known. */
+    now->latch_inside = t != head->end;
+    now->latch_solved = t == head->end;
+    if (!outcome) outcome = solve_latch(s);
     s->w_fresh = s->y_fresh = 0;
     return outcome;
 }

@@ -1,38 +1,34 @@
 /* What initialisation has chosen: start values that neither fixed ones nor equations determine. */
 
-/* Mark, in s->choices, as many unfixed unknowns as the equations of initialisation leave open at s->X; the others follow
-   from them. Those that give way first count as following, and of equals the later ones: an elimination that takes the
-   columns of the Jacobian in this order (modified Gram-Schmidt, in place) finds which depend on those before. */
-static int find_open_unknowns(Instance *s)
+/* Of the open unknowns of a part, those that its equations determine are open no more. */
+static void close_unknowns(Instance *s, const Part *part)
 {
     const double dependent = 1e-8, rounding = 1e-12;
-    double norm;
-    int *open = s->choices, rank = 0, used = 0;
-    for (int j = 0; j < NUNKNOWNS; ++j) open[j] = !s->tables->fixed[j];
-    if (!NEQUATIONS) return 1;
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+    int *open = s->choices, rows = part->rows, rank = 0, used = 0;
+    double *order = s->part_step;
     /* Rows of length 1, of those that are not zero. */
-    for (int i = 0; i < NEQUATIONS; ++i) {
+    for (int i = 0; i < rows; ++i) {
         double sum = 0;
-        for (int j = 0; j < NUNKNOWNS; ++j)
-            if (open[j]) sum += s->J[i + (size_t)j * NEQUATIONS] * s->J[i + (size_t)j * NEQUATIONS];
+        for (int j = 0; j < part->cols; ++j)
+            if (open[part->unknowns[j]]) sum += part->J[i + (size_t)j * rows] * part->J[i + (size_t)j * rows];
         if (!(sum > 0)) continue;
-        for (int j = 0; j < NUNKNOWNS; ++j)
-            s->J[used + (size_t)j * NEQUATIONS] = s->J[i + (size_t)j * NEQUATIONS] / sqrt(sum);
+        for (int j = 0; j < part->cols; ++j)
+            part->J[used + (size_t)j * rows] = part->J[i + (size_t)j * rows] / sqrt(sum);
         ++used;
     }
-    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = open[j] ? s->tables->weights[j] : INFINITY;
-    for (int step = 0; step < NUNKNOWNS && rank < used; ++step) {
+    for (int j = 0; j < part->cols; ++j)
+        order[j] = open[part->unknowns[j]] ? s->tables->weights[part->unknowns[j]] : INFINITY;
+    while (rank < used) {
         int next = -1;
-        for (int j = NUNKNOWNS - 1; j >= 0; --j)
-            if (s->dX[j] < INFINITY && (next < 0 || s->dX[j] < s->dX[next])) next = j;
+        for (int j = part->cols - 1; j >= 0; --j)
+            if (order[j] < INFINITY && (next < 0 || order[j] < order[next])) next = j;
         if (next < 0) break;
-        s->dX[next] = INFINITY;
-        double *column = s->J + (size_t)next * NEQUATIONS, before = norm_of(column, used), held, after = before;
+        order[next] = INFINITY;
+        double *column = part->J + (size_t)next * rows, before = norm_of(column, used), held, after = before;
         do { /* twice is enough for orthogonality, and once where little goes */
             held = after;
             for (int k = 0; k < rank; ++k) {
-                const double *known = s->JJ + (size_t)k * NEQUATIONS;
+                const double *known = s->JJ + (size_t)k * rows;
                 double along = 0;
                 for (int i = 0; i < used; ++i) along += known[i] * column[i];
                 if (along == 0) continue;
@@ -41,10 +37,22 @@ static int find_open_unknowns(Instance *s)
             after = norm_of(column, used);
         } while (after < 0.5 * held && after > rounding);
         if (!(after > dependent * before && after > rounding)) continue;
-        for (int i = 0; i < used; ++i) s->JJ[i + (size_t)rank * NEQUATIONS] = column[i] / after;
+        for (int i = 0; i < used; ++i) s->JJ[i + (size_t)rank * rows] = column[i] / after;
         ++rank;
-        open[next] = 0;
+        open[part->unknowns[next]] = 0;
     }
+}
+
+/* Mark, in s->choices, as many unfixed unknowns as the equations of initialisation leave open at s->X; the others follow
+   from them. Those that give way first count as following, and of equals the later ones: an elimination that takes the
+   columns of the Jacobian in this order (modified Gram-Schmidt, in place) finds which depend on those before. */
+static int find_open_unknowns(Instance *s)
+{
+    double norm;
+    for (int j = 0; j < NUNKNOWNS; ++j) s->choices[j] = !s->tables->fixed[j];
+    if (!NEQUATIONS) return 1;
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+    for (Part part = {0}; next_part(s, &part);) close_unknowns(s, &part);
     return 1;
 }
 

@@ -254,13 +254,14 @@ static Instance3 *of(Component *component)
 }
 
 /* How many values variables have; those that are not of the type count none: `elements` refuses them. */
-static size_t count(Table3 table, List references)
+static size_t count(const Instance3 *c, Table3 table, List references)
 {
     const fmi3ValueReference *reference = references.at;
     size_t n = 0;
-    for (size_t i = 0; i < references.n; ++i)
-        if (reference[i] >= table.first && reference[i] - table.first < table.n)
-            n += (size_t)table.lengths[reference[i] - table.first];
+    for (size_t i = 0; i < references.n; ++i) {
+        int at = position_of(c, table, reference[i]);
+        if (at >= 0) n += (size_t)table.lengths[at];
+    }
     return n;
 }
 
@@ -279,7 +280,7 @@ static fmi3ValueReference *split(List requests)
 
 static const ListResult *get_strings_3(Instance3 *c, List references)
 {
-    size_t n = count(texts(c->instance), references);
+    size_t n = count(c, texts(c->instance), references);
     List *lists = results(n, sizeof *lists + sizeof(char *));
     const char **strings = (const char **)(void *)lists + 2 * n;    /* behind the lists */
     fmi3Status status = fmi3GetString(c, references.at, references.n, strings, n);
@@ -330,7 +331,7 @@ static int restore_state(Instance3 *c, List bytes)
 static const ListResult *output_derivatives(Instance3 *c, List requests)
 {
     fmi3ValueReference *references = split(requests);
-    size_t n = count(floats(c->instance), (List){references, requests.n});
+    size_t n = count(c, floats(c->instance), (List){references, requests.n});
     double *values = results(n, sizeof *values);
     fmi3Status status = fmi3GetOutputDerivatives(c, references, requests.n, (const fmi3Int32 *)references + requests.n,
                                                  values, n);
@@ -350,7 +351,7 @@ static int input_derivatives(Instance3 *c, List requests, List values)
     if (orders) {
         size_t k = 0;
         for (size_t i = 0; i < requests.n; ++i)
-            for (int left = s->tables->real_lengths[references[i]]; left; --left)
+            for (int left = s->tables->real_lengths[position_of(c, floats(s), references[i])]; left; --left)
                 orders[k++] = (int)references[requests.n + i];
         status = set_input_derivatives(s, name, at, values.n, orders, values.at);
     }

@@ -56,7 +56,7 @@ CHANGE("evaluate-discrete-states", EvaluateDiscreteStates)
     METHOD("get-" name) const ListResult *NAME(Get##Type)(Component *self, LIST(references))                         \
     {                                                                                                                \
         Instance3 *c = of(self);                                                                                     \
-        size_t n = count(table(c->instance), GIVEN(references));                                                     \
+        size_t n = count(c, table(c->instance), GIVEN(references));                                                     \
         fmi3##Type *values = results(n, sizeof *values);                                                             \
         fmi3Status status = fmi3Get##Type(c, references, n_references, values, n);                                   \
         return list_result(status, values, n);                                                                       \
@@ -147,7 +147,7 @@ METHOD("get-directional-derivative")
 const ListResult *NAME(directional_derivative)(Component *self, LIST(unknowns), LIST(knowns), LIST(seed))
 {
     Instance3 *c = of(self);
-    size_t n = count(floats(c->instance), GIVEN(unknowns));
+    size_t n = count(c, floats(c->instance), GIVEN(unknowns));
     double *values = results(n, sizeof *values);
     fmi3Status status = fmi3GetDirectionalDerivative(c, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed,
                                                      values, n);
@@ -158,7 +158,7 @@ METHOD("get-adjoint-derivative")
 const ListResult *NAME(adjoint_derivative)(Component *self, LIST(unknowns), LIST(knowns), LIST(seed))
 {
     Instance3 *c = of(self);
-    size_t n = count(floats(c->instance), GIVEN(knowns));
+    size_t n = count(c, floats(c->instance), GIVEN(knowns));
     double *values = results(n, sizeof *values);
     fmi3Status status = fmi3GetAdjointDerivative(c, unknowns, n_unknowns, knowns, n_knowns, seed, n_seed,
                                                  values, n);

@@ -104,6 +104,9 @@ static void ask_inputs(Instance *s, double target)
     now->ramps = largest(s->du, NU) > 0;
 }
 
+/* What a step that cannot be made answers. */
+static Status failed_status(const Instance *s) { return s->master.never_discards ? STATUS_ERROR : STATUS_DISCARD; }
+
 /* Begin a step from `point` of length `h`: trials of the integrator follow (`next_trial`), then its end. */
 static Status begin_do_step(Instance *s, const char *name, double point, double h)
 {
@@ -123,7 +126,7 @@ static Status begin_do_step(Instance *s, const char *name, double point, double 
     }
     if (s->now->ended) {
         s->now->phase = STEP_FAILED;
-        return say(s, STATUS_DISCARD, "%s from %.9g to %.9g: the model has ended the simulation", name, t, target);
+        return say(s, failed_status(s), "%s from %.9g to %.9g: the model has ended the simulation", name, t, target);
     }
     if (s->master.ask) ask_inputs(s, target);
     s->origin = t;
@@ -138,16 +141,17 @@ static Status end_do_step(Instance *s, const char *name)
     Outcome outcome = s->outcome;
     double t = s->origin, target = s->goal;
     s->now->ended = outcome == ENDED;
-    /* Where the end is that of the step, the step is complete. */
-    if (outcome == ENDED && target - s->now->latch_t <= 1e-9 * fmax(fabs(target), target - t))
-        return say(s, STATUS_OK, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
+    int complete = target - s->now->latch_t <= 1e-9 * fmax(fabs(target), target - t);
+    if (outcome == ENDED && (complete || s->master.never_discards))
+        return say_ended(s, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
     if (outcome) {
         explain(s, outcome);
         if (STEP_LENGTH > 0 && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED || outcome == UNSOLVED))
             append(s, "; or fixed steps of %.3g s are too long for this model: build it with shorter ones%s", STEP_LENGTH,
                    SOLVER == SOLVER_IMPLICIT ? "" : ", or with --solver implicit");
         s->now->phase = STEP_FAILED;
-        return say(s, STATUS_DISCARD, "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t, s->cause);
+        return say(s, failed_status(s), "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t,
+                   s->cause);
     }
     return STATUS_OK;
 }

@@ -127,8 +127,10 @@ static int read_variables(Reader *s, const int **table, long n)
 static int read_sizes(Reader *s)
 {
     const int *sizes;
-    if (!read_ints(s, &sizes, SIZES, 0, 1 << 24)) return 0;
+    if (!read_ints(s, &sizes, SIZES, 0, 100000000)) return 0;
     memcpy(s->model->sizes, sizes, sizeof s->model->sizes);
+    for (int i = 0; i < SIZES; ++i)
+        if (i != SIZE_nJ && sizes[i] > 1 << 24) return refuse_to_read(s, "a size is out of range");
     if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
         || NREDUNDANCIES > NL || NPOSITION_REDUNDANCIES > NG
         || (NREDUNDANCIES && (SPARSE || EXPLICIT || NL - NREDUNDANCIES > NV))
@@ -137,7 +139,7 @@ static int read_sizes(Reader *s)
         || CONSTRAINTS_NEED_S > 1 || NITERATION_BLOCKS > NITERATIONS || (NITERATIONS > 0) != (NITERATION_BLOCKS > 0)
         || (double)NITERATIONS * NITERATIONS > 1e8 || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (ALONG_FORCES && !SPARSE)
         || (NJACOBIAN > 0 && (double)NJACOBIAN != (double)NL * NV) || (double)NSYSTEM * NSYSTEM > 1e8
-        || (double)NEQUATIONS * NUNKNOWNS > 1e8 || (double)NIMPLICIT * NIMPLICIT > 1e8)
+        || NPARTS > NEQUATIONS || NPART_UNKNOWNS > NUNKNOWNS || (double)NIMPLICIT * NIMPLICIT > 1e8)
         return refuse_to_read(s, "the sizes contradict each other");
     return 1;
 }
@@ -167,6 +169,32 @@ static int are_blocks(const int *starts, int nblocks, const double *nominals, in
     return good;
 }
 
+/* Do parts, none of them without rows, make up the equations of initialisation, and no two of them share an unknown? */
+static int are_parts(Reader *s)
+{
+    const int *rows = s->tables->part_rows, *columns = s->tables->part_columns, *unknowns = s->tables->part_unknowns;
+    Model *model = s->model;
+    size_t entries = 0;
+    int good = rows[0] == 0 && columns[0] == 0 && rows[NPARTS] == NEQUATIONS && columns[NPARTS] == NPART_UNKNOWNS;
+    for (int k = 0; k < NPARTS && good; ++k) {
+        int height = rows[k + 1] - rows[k], width = columns[k + 1] - columns[k];
+        size_t size = (size_t)height * (size_t)width;
+        good = height > 0 && width >= 0 && (double)height * height <= 1e8 && size <= (size_t)NPART_ENTRIES - entries;
+        if (!good) break;
+        entries += size;
+        if (height > model->part_rows) model->part_rows = height;
+        if (width > model->part_columns) model->part_columns = width;
+        if (size > model->part_entries) model->part_entries = size;
+        for (int i = columns[k] + 1; i < columns[k + 1]; ++i) good &= unknowns[i - 1] < unknowns[i];
+    }
+    if (!good || entries != (size_t)NPART_ENTRIES) return 0;
+    char *known = calloc((size_t)NUNKNOWNS + 1, 1);
+    if (!known) return refuse_to_read(s, "no memory");
+    for (int i = 0; i < NPART_UNKNOWNS; ++i) good &= !known[unknowns[i]]++;
+    free(known);
+    return good;
+}
+
 static int check_tables(Reader *s)
 {
     const Tables *tables = s->tables;
@@ -184,6 +212,7 @@ static int check_tables(Reader *s)
     }
     if (NITERATIONS && !are_blocks(tables->iteration_starts, NITERATION_BLOCKS, tables->iteration_nominals, NITERATIONS))
         return refuse_to_read(s, "the iteration variables are damaged");
+    if (!are_parts(s)) return refuse_to_read(s, "the parts of initialisation are damaged");
     if (!(STEP_LENGTH >= 0) || !(TOLERANCE > 0)) return refuse_to_read(s, "the experiment is damaged");
     return check_places(s, NREALS, tables->real_places, NREAL_SETTABLES, tables->real_settings, tables->real_indices,
                         NCONSTANTS)

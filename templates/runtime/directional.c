@@ -1,6 +1,7 @@
 /* Directional derivatives (FMI 2.0.4, section 2.1.9) and adjoint ones (FMI 3.0, section 2.2.11), exact for outputs and
    state derivatives. Those of event indicators are central differences; so are, in initialisation mode, where every value
-   depends on the solution for the start, those of all. */
+   depends on the solution for the start, those of all, and in model exchange those of what moves under constraints: the
+   states nearby that meet these have no derivative in closed form. */
 
 /* Position of a variable among the exposed ones, or -1. */
 static int exposed_position(const Instance *s, unsigned index)
@@ -66,6 +67,49 @@ static int indicator_direction(Instance *s)
     for (int i = 0; i < NINDICATORS; ++i) s->indicators[i] = 0;
     return add_crossings(s, distance, 0.5 / distance) && add_crossings(s, -distance, -0.5 / distance)
         && finite_all(s->indicators, NINDICATORS);
+}
+
+/* Add the values of the unknowns, for latch and inputs moved by `distance` along the direction, `weight` times. */
+static int add_values(Instance *s, const unsigned *unknowns, size_t nunknowns, double distance, double weight,
+                      double *result)
+{
+    double t = s->now->latch_t;
+    COPY(s->moved.x, s->latch_x, NX);
+    COPY(s->u_kept, s->latch_u, NU);
+    s->now->latch_t += distance * s->along.t;
+    for (int i = 0; i < NX; ++i) s->latch_x[i] += distance * s->along.x[i];
+    for (int i = 0; i < NU; ++i) s->latch_u[i] += distance * s->along.u[i];
+    COPY(s->u, s->latch_u, NU - NITERATIONS);
+    forget_latch(s);
+    int ready = !solve_latch(s) && prepare(s, s->tables->real_places, unknowns, nunknowns);
+    for (size_t i = 0; ready && i < nunknowns; ++i)
+        result[i] += weight * value_at(s, s->tables->real_places[unknowns[i]]);
+    s->now->latch_t = t;
+    COPY(s->latch_x, s->moved.x, NX);
+    COPY(s->latch_u, s->u_kept, NU);
+    COPY(s->u, s->u_kept, NU - NITERATIONS);
+    forget_latch(s);
+    return ready;
+}
+
+/* Derivatives by differences of order 4, good to 1e-9 or so: values are known to rounding errors of the projection. */
+static Status differences_along(Instance *s, const char *function, const unsigned *unknowns, size_t nunknowns,
+                                const unsigned *knowns, size_t nknowns, const double *change, double *result)
+{
+    Status status = take_direction(s, function, knowns, nknowns, change);
+    if (status) return status;
+    double far = 20 * fabs(s->along.t);
+    for (int i = 0; i < NX; ++i) far = fmax(far, fabs(s->along.x[i]) / s->tables->nominals[i]);
+    for (int i = 0; i < NU; ++i) far = fmax(far, fabs(s->along.u[i]) / fmax(1, fabs(s->latch_u[i])));
+    for (size_t i = 0; i < nunknowns; ++i) result[i] = 0;
+    if (!(far > 0)) return STATUS_OK;
+    double h = 2e-4 / far;
+    if (!add_values(s, unknowns, nunknowns, h, 8 / (12 * h), result)
+        || !add_values(s, unknowns, nunknowns, -h, -8 / (12 * h), result)
+        || !add_values(s, unknowns, nunknowns, 2 * h, -1 / (12 * h), result)
+        || !add_values(s, unknowns, nunknowns, -2 * h, 1 / (12 * h), result) || !finite_all(result, (int)nunknowns))
+        return say(s, STATUS_DISCARD, "%s at time %.9g: %s", function, s->now->latch_t, s->cause);
+    return STATUS_OK;
 }
 
 static Status exact_derivatives(Instance *s, const char *function, const unsigned *unknowns,
@@ -162,8 +206,9 @@ static Status directional_derivative(Instance *s, const char *function, const un
         || check_references(s, function, MAY_GET, knowns, nknowns, change, NREALS)
         || check_unknowns(s, function, unknowns, nunknowns))
         return STATUS_ERROR;
-    return (s->now->phase == INITIALIZATION ? start_derivatives : exact_derivatives)(s, function, unknowns, nunknowns,
-                                                                                     knowns, nknowns, change, result);
+    int exchanged = s->now->interface == MODEL_EXCHANGE && (NL || NQUATERNIONS);
+    return (s->now->phase == INITIALIZATION ? start_derivatives : exchanged ? differences_along : exact_derivatives)(
+        s, function, unknowns, nunknowns, knowns, nknowns, change, result);
 }
 
 /* The products of `seed`, one number for each unknown, with the columns of the Jacobian: one column after the other. */

@@ -27,7 +27,8 @@ static const double *known_inputs_at(Instance *s, double t, const double *x, con
     return s->u_now;
 }
 
-static int solve_iterations(Instance *s, double t, const double *x, const double *m, double *u); /* iterate.c */
+/* iterate.c */
+static int solve_iterations(Instance *s, double t, const double *x, const double *m, const double *guess, double *u);
 static int unsolved(const Instance *s, const double *u);
 
 /* The same, and behind them iteration variables at (t, x): NAN where there is no solution. */
@@ -36,7 +37,7 @@ static const double *inputs_at(Instance *s, double t, const double *x, const dou
     const double *u = known_inputs_at(s, t, x, m);
     if (!NITERATIONS) return u;
     if (u != s->u_now) COPY(s->u_now, u, NU);
-    solve_iterations(s, t, x, m, s->u_now);
+    solve_iterations(s, t, x, m, s->u + NU - NITERATIONS, s->u_now);
     return s->u_now;
 }
 

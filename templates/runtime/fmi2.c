@@ -248,11 +248,11 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
     return check_status(c, "fmi2GetIntegerStatus", 0, value);
 }
 
-/* A discarded step ends the simulation: shorter ones would end at the same time. */
+/* Has the model ended the simulation? After a failure it has not, and importers need not take its part of a run for all. */
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
 {
     fmi2Status status = check_status(c, "fmi2GetBooleanStatus", kind == fmi2Terminated, value);
-    if (!status) *value = instance_of(c)->now->phase == STEP_FAILED ? fmi2True : fmi2False;
+    if (!status) *value = instance_of(c)->now->ended ? fmi2True : fmi2False;
     return status;
 }
 

@@ -1,7 +1,8 @@
 /* FMI 3.0: the functions of the standard, as a face of the version-neutral runtime. Nothing below this file knows of it.
 
-   A value reference is a position in the tables of variables, those of Float64 first, then Int32, Boolean and String. An
-   array takes as many positions as it has elements, in the order of the standard, and is known by the first one. */
+   Values have positions in the tables of variables, those of Float64 first, then Int32, Boolean and String. An array takes
+   as many positions as it has elements, in the order of the standard. A value reference is the number of a variable, from 1
+   on, in this order, which is that of modelDescription.xml: importers that take references for indices are right. */
 
 #include "fmi3Functions.h"
 
@@ -15,6 +16,8 @@ typedef struct {
     fmi3InstanceEnvironment environment;
     fmi3LogMessageCallback log;
     fmi3IntermediateUpdateCallback update;
+    unsigned *begins;               /* the first position of each variable */
+    size_t nvariables;
     void *rooms[2];                 /* scratch of calls */
     size_t sizes[2];
 } Instance3;
@@ -85,6 +88,26 @@ static Table3 texts(const Instance *s)
     return (Table3){s->tables->string_lengths, (unsigned)(NREALS + NINTEGERS + NBOOLEANS), (unsigned)NSTRINGS};
 }
 
+/* Note where each variable begins; 0 where there is no memory. */
+static int number_variables(Instance3 *c)
+{
+    const Instance *s = c->instance;
+    const Table3 tables[] = {floats(s), integers(s), booleans(s), texts(s)};
+    c->begins = host_allocate(&s->host, ((size_t)NREALS + NINTEGERS + NBOOLEANS + NSTRINGS + 1) * sizeof *c->begins);
+    for (int k = 0; c->begins && k < 4; ++k)
+        for (unsigned at = 0; at < tables[k].n; ++at)
+            if (tables[k].lengths[at]) c->begins[c->nvariables++] = tables[k].first + at;
+    return c->begins != NULL;
+}
+
+/* Position of a variable in the table of its type; -1 where there is none of this type with that reference. */
+static int position_of(const Instance3 *c, Table3 table, fmi3ValueReference reference)
+{
+    if (!reference || reference > c->nvariables) return -1;
+    unsigned begin = c->begins[reference - 1];
+    return begin >= table.first && begin - table.first < table.n ? (int)(begin - table.first) : -1;
+}
+
 /* The positions of all elements of variables, as many as there are values; NULL, and a log line, where they do not fit. */
 static const unsigned *elements(Instance3 *c, const char *function, int which, Table3 table,
                                 const fmi3ValueReference *references, size_t n, const void *values, size_t nvalues)
@@ -101,14 +124,14 @@ static const unsigned *elements(Instance3 *c, const char *function, int which, T
         return NULL;
     }
     for (size_t i = 0; i < n; ++i) {
-        unsigned at = references[i] - table.first;
-        if (references[i] < table.first || at >= table.n || !table.lengths[at]) {
+        int at = position_of(c, table, references[i]);
+        if (at < 0) {
             say(s, STATUS_ERROR, "%s: there is no variable of this type with the value reference %u", function,
                 (unsigned)references[i]);
             return NULL;
         }
         for (int k = 0; k < table.lengths[at]; ++k, ++count)
-            if (count < nvalues) positions[count] = at + (unsigned)k;
+            if (count < nvalues) positions[count] = (unsigned)(at + k);
     }
     if (count != nvalues) {
         say(s, STATUS_ERROR, "%s: the variables have %lu values, and there is an array of %lu", function,
@@ -140,6 +163,7 @@ void fmi3FreeInstance(fmi3Instance c)
     if (!instance) return;
     for (int i = 0; i < 2; ++i)
         if (instance->rooms[i]) host_release(&host, instance->rooms[i]);
+    if (instance->begins) host_release(&host, instance->begins);
     free_instance(instance->instance);
     if (instance->model) free_model(instance->model);
     if (instance->descriptor) host_release(&host, instance->descriptor);
@@ -171,7 +195,7 @@ static Instance3 *instantiate_3(const char *function, const char *name, const ch
                "belong to different builds", function, token ? token : "", c->model->tables.identity[1]);
     else
         c->instance = instantiate(c->model, &host, function, name, interface, logging);
-    if (c->instance) return c;
+    if (c->instance && number_variables(c)) return c;
     fmi3FreeInstance(c);
     return NULL;
 }
@@ -186,11 +210,12 @@ fmi3Instance fmi3InstantiateModelExchange(fmi3String instanceName, fmi3String in
 }
 
 /* Is one of these variables an input that changes between events? */
-static int has_input(const Instance *s, const fmi3ValueReference *references, size_t n)
+static int has_input(const Instance3 *c, const fmi3ValueReference *references, size_t n)
 {
-    Settables table = real_settables(s);
+    Settables table = real_settables(c->instance);
     for (size_t i = 0; references && i < n; ++i) {
-        int which = find_settable(&table, references[i]);
+        int at = position_of(c, floats(c->instance), references[i]);
+        int which = at < 0 ? -1 : find_settable(&table, (unsigned)at);
         if (which >= 0 && table.settings[which] == SET_INPUT) return 1;
     }
     return 0;
@@ -210,8 +235,8 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
     (void)visible;
     if (!c) return NULL;
     c->update = intermediateUpdate;
-    int asks = intermediateUpdate && has_input(c->instance, requiredIntermediateVariables, nRequiredIntermediateVariables);
-    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, intermediateUpdate ? fmi3_between : NULL,
+    int asks = intermediateUpdate && has_input(c, requiredIntermediateVariables, nRequiredIntermediateVariables);
+    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, 1, intermediateUpdate ? fmi3_between : NULL,
                                    asks ? fmi3_ask : NULL, c};
     return c;
 }
@@ -633,12 +658,13 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference val
     if (!all || (nValueReferences && !orders)) return fmi3Error;
     size_t count = 0;
     for (size_t i = 0; i < nValueReferences; ++i)
-        for (int k = 0; k < s->tables->real_lengths[valueReferences[i]]; ++k) all[count++] = orders[i];
+        for (int left = s->tables->real_lengths[position_of(c, floats(s), valueReferences[i])]; left; --left)
+            all[count++] = orders[i];
     return fmi3_statuses[get_output_derivatives(s, name, at, nValues, all, values)];
 }
 
-/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, and
-   steps may end early, the step does. */
+/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, the step is good
+   and has reached that time, also where it is not allowed to be called an early return (section 4.2.1). */
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi3Float64 communicationStepSize,
                       fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean *eventHandlingNeeded,
                       fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn, fmi3Float64 *lastSuccessfulTime)
@@ -651,11 +677,10 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     fmi3Status status = fmi3_statuses[do_step(s, "fmi3DoStep", currentCommunicationPoint, communicationStepSize)];
     const Head *head = &s->now->head;
     double reached = s->now->latch_t;
-    int ended = status == fmi3Discard && s->now->ended && s->master.early_return;
-    if (ended) status = fmi3OK;
     *eventHandlingNeeded = status == fmi3OK && s->master.event_mode && head->event && head->end == reached;
     *terminateSimulation = status != fmi3OK || s->now->ended;
-    *earlyReturn = status == fmi3OK && reached < currentCommunicationPoint + communicationStepSize;
+    *earlyReturn = status == fmi3OK && s->master.early_return
+        && reached < currentCommunicationPoint + communicationStepSize;
     *lastSuccessfulTime = reached;
     return status;
 }

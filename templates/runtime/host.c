@@ -150,7 +150,8 @@ HOST_EXPORT size_t mbfmu_state_size(const Instance *s) { return sizeof(StateHead
 
 HOST_EXPORT int mbfmu_save_state(Instance *s, const char *name, char *bytes, size_t size)
 {
-    return serialize_state(s, name, s->now, bytes, size);
+    if (check_phase(s, name, ANY_PHASE)) return STATUS_ERROR;
+    return write_state(s, name, s->now, bytes, size);
 }
 
 HOST_EXPORT int mbfmu_restore_state(Instance *s, const char *name, const char *bytes, size_t size)

@@ -3,53 +3,26 @@
 static void leave_singular_position(Instance *s); /* singular.c */
 static void explain_start(Instance *s, Outcome outcome);
 
-/* What rounding leaves of 0 is 0. */
-static double without_rounding(double value) { return fabs(value) < 1e-12 ? 0 : value; }
-
-enum { ALL_RELEASED = -1, LAST_STAGE = 2 };
-
-/* Does an equation take part in the present stage? */
-static int takes_part(const Instance *s, int i) { return s->tables->equation_stages[i] <= LAST_STAGE - s->left_out; }
-
-/* Does the start value of an unknown hold, or may it move? */
-static int holds(const Instance *s, int j)
-{
-    if (s->left_out == 1 && (j < NQ || (j >= NX && j < NX + NFREE))) return 1; /* speeds follow positions */
-    return s->tables->fixed[j] && s->released != ALL_RELEASED && s->released != j + 1;
-}
-
-static int norm_finite(const double *r, int n, double *norm)
+static int norm_finite(const Instance *s, const double *r, double *norm)
 {
     double sum = 0;
-    for (int i = 0; i < n; ++i) sum += r[i] * r[i];
+    for (int i = first_row(s); i < rows_end(s); ++i) sum += r[i] * r[i];
     *norm = sqrt(sum);
     return sum <= 1e300;
 }
 
+/* Residuals and Jacobian at X, and the norm of the residuals that are looked at; 0 where these have no finite value. */
 static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
     if (eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J)) return 0;
-    for (int i = 0; s->left_out && i < NEQUATIONS; ++i) {
-        if (takes_part(s, i)) continue;
-        r[i] = 0;
-        for (int j = 0; j < NUNKNOWNS; ++j) J[i + (size_t)j * NEQUATIONS] = 0;
-    }
-    return norm_finite(r, NEQUATIONS, norm);
-}
-
-/* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
-static void scale_residuals(Instance *s)
-{
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->r_scale[i] = 0.1;
-        for (int j = 0; j < NUNKNOWNS; ++j) s->r_scale[i] += fabs(s->J[i + j * NEQUATIONS] * s->X[j]);
-    }
+    if (s->left_out) leave_out(s, r);
+    return norm_finite(s, r, norm);
 }
 
 static int residuals_below(const Instance *s, double tolerance)
 {
-    for (int i = 0; i < NEQUATIONS; ++i)
+    for (int i = first_row(s); i < rows_end(s); ++i)
         if (!(fabs(s->r[i]) <= tolerance * s->r_scale[i])) return 0;
     return 1;
 }
@@ -72,49 +45,6 @@ static int line_search(Instance *s, double *norm, int halvings)
     return 0;
 }
 
-/* Step of Levenberg and Marquardt in the space of residuals: dX = -J' (J J' + mu I)^-1 r, J scaled. */
-static int damped_step(Instance *s, double mu)
-{
-    double trace = 0;
-    for (int i = 0; i < NEQUATIONS; ++i)
-        for (int k = 0; k < NEQUATIONS; ++k) {
-            double sum = 0;
-            for (int j = 0; j < NUNKNOWNS; ++j) sum += s->J[i + j * NEQUATIONS] * s->J[k + j * NEQUATIONS];
-            s->JJ[i + k * NEQUATIONS] = sum;
-            if (i == k) trace += sum;
-        }
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->JJ[i + i * NEQUATIONS] += mu * (trace / NEQUATIONS + 1e-30);
-        s->s[i] = -s->r[i];
-    }
-    if (lu_factorise(NEQUATIONS, s->JJ, s->JJ_pivots, s->column_norms) < NEQUATIONS) return 0;
-    lu_substitute(NEQUATIONS, s->JJ, s->JJ_pivots, s->s);
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        s->dX[j] = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) s->dX[j] += s->J[i + j * NEQUATIONS] * s->s[i];
-    }
-    return 1;
-}
-
-/* Scale the unknowns by their weights and hold the fixed ones. A row that only what is fixed can change becomes zero:
-   what rounding leaves of its other derivatives would move them without bound. */
-static void scale_columns(Instance *s)
-{
-    const double rounding = 1e-14;
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        double all = 0, free = 0;
-        for (int j = 0; j < NUNKNOWNS; ++j) {
-            double *entry = s->J + i + (size_t)j * NEQUATIONS;
-            *entry /= s->tables->weights[j];
-            all += fabs(*entry);
-            if (holds(s, j)) *entry = 0;
-            else free += fabs(*entry);
-        }
-        if (!(free <= rounding * all && all <= 1e300)) continue;
-        for (int j = 0; j < NUNKNOWNS; ++j) s->J[i + (size_t)j * NEQUATIONS] = 0;
-    }
-}
-
 /* The step in unknowns as they are; what holds does not move, by rounding neither. A search for positions goes no further
    than about a radian or a metre at once: beyond that, what it goes along says nothing of where a loop closes. */
 static void unscale_step(Instance *s)
@@ -126,7 +56,7 @@ static void unscale_step(Instance *s)
     for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= most;
 }
 
-/* Damped Gauss-Newton from the present X. Returns 1 where all equations are met. */
+/* Damped Gauss-Newton from the present X, for the parts that are looked at. Returns 1 where all equations are met. */
 static int solve_equations(Instance *s)
 {
     enum { ITERATIONS = 100, HALVINGS = 8, DAMPINGS = 12 };
@@ -139,8 +69,7 @@ static int solve_equations(Instance *s)
         scale_residuals(s);
         if (residuals_below(s, s->left_out ? 1e-9 : 1e-16)) return 1;
         scale_columns(s);
-        least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
-        least_norm_step(&s->least_norm, s->r, s->dX);
+        least_norm_steps(s);
         unscale_step(s);
         for (int j = 0; j < NUNKNOWNS; ++j) moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
         int met = residuals_below(s, 1e-9);
@@ -200,8 +129,12 @@ static double next_random(unsigned long long *seed)
 static void start_iterations(Instance *s)
 {
     if (!NSTART_ITERATIONS) return;
+    const int first = NUNKNOWNS - NITERATIONS;
     const double *u = inputs_at(s, s->now->latch_t, s->X, s->latch_m);
-    if (!unsolved(s, u)) COPY(s->X + NUNKNOWNS - NITERATIONS, u + TAIL, NITERATIONS);
+    if (unsolved(s, u)) return;
+    for (Part part = {0}; next_part(s, &part);)
+        for (int k = 0; k < part.cols; ++k)
+            if (part.unknowns[k] >= first) s->X[part.unknowns[k]] = u[TAIL + part.unknowns[k] - first];
 }
 
 /* A fixed start value that is no orientation would become one that nobody gave. */
@@ -220,13 +153,28 @@ static int fixed_quaternions_are_units(Instance *s)
     return 1;
 }
 
+/* Put the unknowns of the parts that are looked at where an attempt begins: first at the guess, then around it. */
+static void begin_attempt(Instance *s, int attempt, unsigned long long *seed)
+{
+    if (eval_guess(s, s->dX)) return;
+    for (Part part = {0}; next_part(s, &part);)
+        for (int k = 0; k < part.cols; ++k) {
+            int j = part.unknowns[k];
+            double random = attempt ? next_random(seed) : 0;
+            s->X[j] = s->dX[j];
+            if (attempt && !holds(s, j)) s->X[j] += random * (0.2 + 0.1 * attempt) * (1 + fabs(s->X[j]));
+        }
+    normalise_quaternions(s, s->X);
+    start_iterations(s);
+}
+
 /* Positions first, then speeds with these held, then all: so loops are closed in the same way whatever the speeds are. What
-   a stage alone cannot meet is left to the next one. */
-static void solve_in_stages(Instance *s)
+   a stage alone cannot meet is left to the next one. Returns 1 where all equations are met. */
+static int solve_in_stages(Instance *s)
 {
     for (int left_out = LAST_STAGE; left_out > 0; --left_out) {
         int some = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) some |= s->tables->equation_stages[i] == LAST_STAGE - left_out;
+        for (int i = first_row(s); i < rows_end(s); ++i) some |= s->tables->equation_stages[i] == LAST_STAGE - left_out;
         if (!some) continue;
         COPY(s->X_before, s->X, NUNKNOWNS);
         s->left_out = left_out;
@@ -234,24 +182,19 @@ static void solve_in_stages(Instance *s)
         s->left_out = 0;
         if (!met) COPY(s->X, s->X_before, NUNKNOWNS);
     }
+    return solve_equations(s);
 }
 
-/* From the guess, then from so many places around it. Returns 1 where all equations are met. */
-static int search(Instance *s, int restarts)
+/* Attempts from this one to the last; where all fail, go as near as may be from the guess itself. */
+static int solve_part(Instance *s, int attempt, int last)
 {
     unsigned long long seed = 88172645463325252ULL;
-    for (int restart = 0; restart <= restarts; ++restart) {
-        if (eval_guess(s, s->X)) return 0;
-        for (int j = 0; restart && j < NUNKNOWNS; ++j) {
-            double random = next_random(&seed);
-            if (!holds(s, j)) s->X[j] += random * (0.2 + 0.1 * restart) * (1 + fabs(s->X[j]));
-        }
-        normalise_quaternions(s, s->X);
-        start_iterations(s);
-        if (!NEQUATIONS) return 1;
-        solve_in_stages(s);
-        if (solve_equations(s)) return 1;
+    for (; attempt <= last; ++attempt) {
+        begin_attempt(s, attempt, &seed);
+        if (solve_in_stages(s)) return 1;
     }
+    begin_attempt(s, 0, &seed);
+    solve_equations(s);
     return 0;
 }
 
@@ -278,22 +221,48 @@ static void blame_start(Instance *s)
         }
 }
 
-/* Would all equations be met if the start value of an unknown, or each of them, were a guess? */
+/* Is a part among those that are not met? */
+static int is_unmet(const Instance *s, int part)
+{
+    for (int i = s->tables->part_rows[part]; i < s->tables->part_rows[part + 1]; ++i) if (s->unmet[i]) return 1;
+    return 0;
+}
+
+/* Can the parts that are not met be met, from X as it is, or with attempts from the guess? Of a start value that is let go,
+   only the part that it belongs to counts. */
+static int can_be_met(Instance *s, int attempts)
+{
+    int met = 1;
+    for (int k = 0; k < NPARTS && met; ++k) {
+        int counts = is_unmet(s, k), belongs = s->released <= 0;
+        for (int i = s->tables->part_columns[k]; i < s->tables->part_columns[k + 1]; ++i)
+            belongs |= s->tables->part_unknowns[i] == s->released - 1;
+        if (!counts || !belongs) continue;
+        look_at_parts(s, k, k + 1);
+        met = attempts ? solve_part(s, 0, attempts) : solve_equations(s);
+    }
+    look_at_parts(s, 0, NPARTS);
+    return met;
+}
+
+/* Would the equations be met if the start value of an unknown, or each of them, were a guess? */
 static int meets_without(Instance *s, int released)
 {
     enum { RESTARTS = 2 };
     s->released = released;
-    int met = search(s, RESTARTS);
+    int met = can_be_met(s, RESTARTS);
     s->released = 0;
     return met;
 }
 
-/* Is an equation unmet that an unknown has an effect on, with modes as they are? */
-static int matters(const Instance *s, int j)
+/* Mark the unknowns that have an effect on equations that are not met, with modes as they are. */
+static void mark_effects(const Instance *s, int *marks)
 {
-    for (int i = 0; i < NEQUATIONS; ++i)
-        if (s->unmet[i] && fabs(s->J[i + (size_t)j * NEQUATIONS]) > 1e-12) return 1;
-    return 0;
+    for (int j = 0; j < NUNKNOWNS; ++j) marks[j] = 0;
+    for (Part part = {0}; next_part(s, &part);)
+        for (int k = 0; k < part.cols; ++k)
+            for (int i = 0; i < part.rows; ++i)
+                if (s->unmet[part.row + i] && fabs(part.J[i + (size_t)k * part.rows]) > 1e-12) marks[part.unknowns[k]] = 1;
 }
 
 /* A switch that keeps what is sought from having an effect on equations that are not met, such as that of a limiter at
@@ -301,16 +270,18 @@ static int matters(const Instance *s, int j)
 static int blame_switch(Instance *s)
 {
     double norm;
-    for (int j = 0; j < NUNKNOWNS; ++j) s->hidden[j] = !s->tables->fixed[j] && !matters(s, j);
-    COPY(s->X_before, s->X, NUNKNOWNS);
+    mark_effects(s, s->effects);
     for (int k = 0; k < NM; ++k) {
         double mode = s->latch_m[k];
         int shown = -1, met = 0;
         s->latch_m[k] = 1 - mode;
-        COPY(s->X, s->X_before, NUNKNOWNS);
-        if (start_residual(s, s->X, s->r, s->J, &norm))
-            for (int j = 0; j < NUNKNOWNS && shown < 0; ++j) if (s->hidden[j] && matters(s, j)) shown = j;
-        if (shown >= 0) met = solve_equations(s);
+        COPY(s->X, s->X_blamed, NUNKNOWNS);
+        if (start_residual(s, s->X, s->r, s->J, &norm)) {
+            mark_effects(s, s->choices);
+            for (int j = NUNKNOWNS - 1; j >= 0; --j)
+                if (s->choices[j] && !s->effects[j] && !s->tables->fixed[j]) shown = j;
+        }
+        if (shown >= 0) met = can_be_met(s, 0);
         s->latch_m[k] = mode;
         if (!met) continue;
         append(s, "; '%s' is in the way: in its other mode %s = %.6g would meet them, and as it is this has no effect; "
@@ -321,43 +292,33 @@ static int blame_switch(Instance *s)
     return 0;
 }
 
-/* Say which equations cannot be met from the guess, by how much, and what is in their way. */
+/* Say which equations are not met at the best point, X, by how much, and what is in their way. At the best
+   point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
 static void blame_equations(Instance *s)
 {
     enum { SHOWN = 6 };
     const double met = 1e-9;
-    double norm, influence = 0;
+    double norm, influence;
     static const char of_start[] = "start value of ";
     int unmet = 0, held = 0, shown = 0, starts = 0, which, suspects[SHOWN], guilty = 0;
-    if (eval_guess(s, s->X) || !start_residual(s, s->X, s->r, s->J, &norm)) {
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) {
         blame_start(s);
         return;
     }
-    solve_equations(s);
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) return;
     scale_residuals(s);
     for (int i = 0; i < NEQUATIONS; ++i) {
-        s->unmet[i] = !(fabs(s->r[i]) <= met * s->r_scale[i]);
-        s->r_trial[i] = s->unmet[i] ? fabs(s->r[i]) / s->r_scale[i] : 0;
+        s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
+        s->unmet[i] = !(s->r_trial[i] <= met);
         unmet += s->unmet[i];
         starts += s->unmet[i] && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
-        s->JJ_pivots[i] = 0;
+        s->marks[i] = 0;
     }
     because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
-    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, 0, s->JJ_pivots)) >= 0)
+    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->marks)) >= 0)
         append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which],
                fabs(s->r[which]) * s->tables->equation_sizes[which]);
     if (unmet > shown) append(s, " and %d more", unmet - shown);
-    /* At the best point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can
-       make it less. */
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        double sum = 0;
-        for (int i = 0; i < NEQUATIONS; ++i) {
-            sum += s->J[i + (size_t)j * NEQUATIONS] * s->r[i];
-            influence = fmax(influence, fabs(s->J[i + (size_t)j * NEQUATIONS]));
-        }
-        s->dX[j] = sum / norm;
-    }
+    influence = along_residuals(s, norm);
     for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
         const double *Q = s->X + s->tables->quaternions[k];
         double *part = s->dX + s->tables->quaternions[k], along = 0;
@@ -378,6 +339,7 @@ static void blame_equations(Instance *s)
     const char *violated = violated_assertion(s);
     if (violated) append(s, "; %s", violated);
     if (!held && violated) return;
+    COPY(s->X_blamed, s->X, NUNKNOWNS);
     if (blame_switch(s)) return;
     if (!held) {
         if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
@@ -385,32 +347,41 @@ static void blame_equations(Instance *s)
         else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
         return;
     }
-    if (!meets_without(s, ALL_RELEASED)) {
+    for (int i = 0; i < held && i < SHOWN; ++i)
+        if (meets_without(s, suspects[i] + 1)) suspects[guilty++] = suspects[i];
+    int several = !guilty;
+    if (several && !meets_without(s, ALL_RELEASED)) {
         if (!violated)
             append(s, "; no fixed start value is in the way, they cannot be met with all of these as guesses either: check "
                       "lengths and other parameters in these equations, or start closer");
         return;
     }
-    for (int i = 0; i < held && i < SHOWN; ++i)
-        if (meets_without(s, suspects[i] + 1)) suspects[guilty++] = suspects[i];
-    int all = !guilty;
-    if (all) guilty = held < SHOWN ? held : SHOWN;
+    if (several) guilty = held < SHOWN ? held : SHOWN;
     append(s, "; these fixed start values over-determine it, let %s, or change %s",
-           all ? "several of them be guesses" : "one of them be a guess", all ? "them" : "it");
+           several ? "several of them be guesses" : "one of them be a guess", several ? "them" : "it");
     if (eval_guess(s, s->X)) return;
     for (int i = 0; i < guilty; ++i)
         append(s, "%s %s = %.9g", i ? "," : ":", s->tables->unknown_names[suspects[i]], without_rounding(s->X[suspects[i]]));
-    if (all && held > guilty) append(s, " and %d more", held - guilty);
+    if (several && held > guilty) append(s, " and %d more", held - guilty);
 }
 
-/* Solve the equations, or say why that fails. */
+/* All parts from the guess; where that fails each for itself, so that none has to wait for another one, and those that
+   cannot be met leave the others alone. */
 static int solve_from_guess(Instance *s)
 {
     enum { RESTARTS = 20 };
+    unsigned long long seed = 0;
+    int unmet = 0;
     if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
-    if (search(s, RESTARTS)) return 1;
-    blame_equations(s);
-    return 0;
+    begin_attempt(s, 0, &seed);
+    if (!NEQUATIONS || solve_in_stages(s)) return 1;
+    for (int k = 0; k < NPARTS; ++k) {
+        look_at_parts(s, k, k + 1);
+        unmet += !solve_part(s, NPARTS == 1, RESTARTS);
+    }
+    look_at_parts(s, 0, NPARTS);
+    if (unmet) blame_equations(s);
+    return !unmet;
 }
 
 /* Put the solution where it belongs: states, and free parameters. */

@@ -7,7 +7,7 @@ static const char *phase_name(Phase phase)
     case INSTANTIATED: return "after instantiation";
     case INITIALIZATION: return "in initialisation mode";
     case STEP_COMPLETE: return "between steps";
-    case STEP_FAILED: return "after a discarded step";
+    case STEP_FAILED: return "after a step that failed";
     case EVENT_MODE: return "in event mode";
     case CONTINUOUS_TIME: return "in continuous-time mode";
     case INTERMEDIATE: return "within a step";
@@ -91,6 +91,7 @@ static Instance *instantiate(const Model *model, const Host *host, const char *f
     lay_out(s, &area);
     place_state(s);
     s->leaning = INFINITY;
+    look_at_parts(s, 0, NPARTS);
     s->now->interface = interface;
     set_defaults(s);
     return s;

@@ -62,6 +62,32 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     return fmin(fmax(fmin(100 * h, next), least), longest);
 }
 
+/* How far ahead the next flip is looked for while switches chatter. What moves slowly past its crossing is there for so
+   long that rounding errors make it flip again and again: the more often it has, the further, until it is past. */
+static double patience(const Instance *s)
+{
+    enum { FEW = 50 };
+    double more = s->now->head.chatter - FEW;
+    return more > 0 ? 1e-12 * more * more * s->now->longest_step : 0;
+}
+
+/* Do watched switches disagree at a time within the step just made, with the crossings there in c_trial? -1: they have no
+   values. Off the constraints, what crosses together would cross one after the other, and perhaps back again. Where no
+   crossing knows accelerations there are none to find, unless projections use the factors of A. */
+static int flips_at(Instance *s, const int *watched, double t)
+{
+    interpolate(s, t, s->stage_x);
+    if (project(s, t, s->stage_x, s->inside)
+        || unsolved(s, inputs_at(s, t, s->stage_x, s->inside))
+        || ((CROSSINGS_NEED_W || ALONG_FORCES)
+            && accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w))
+        || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
+        return -1;
+    int flips = 0;
+    for (int i = 0; i < NM; ++i) flips |= watched[i] && disagrees(s->c_trial[i], s->inside[i]);
+    return flips;
+}
+
 /* Find the first flip of a switch on the step just made, where `watched` marks those that agreed at its begin: bisection
    and secants in turn on the dense output. All are watched, not only those that disagree at the end: one may cross, and
    cross back once another one has flipped. Returns the time just past the crossing and leaves s->flipped = STAYS for what
@@ -73,6 +99,15 @@ static double locate_crossing(Instance *s, const int *watched, double end)
     double low = head->begin, high = end, *c_low = s->c_low, *c_high = s->c_high;
     COPY(c_low, s->head_c, NM);
     COPY(c_high, s->c_next, NM);
+    double ahead = low + patience(s);
+    if (ahead > low && ahead < high) {
+        int flips = flips_at(s, watched, ahead);
+        if (flips >= 0) {
+            low = ahead;
+            COPY(flips ? c_high : c_low, s->c_trial, NM);
+        }
+        if (flips > 0) high = ahead;
+    }
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
         double gap = high - low, resolution = 4e-16 * fmax(fabs(low), fabs(high)) + 1e-14 * head->length, t = high;
         if (gap <= resolution) break;
@@ -86,17 +121,8 @@ static double locate_crossing(Instance *s, const int *watched, double end)
             t += iteration % 3 ? resolution : 0;
             t = fmin(fmax(t, low + 0.25 * resolution), high - 0.25 * resolution);
         }
-        interpolate(s, t, s->stage_x);
-        /* Off the constraints, what crosses together would cross one after the other, and perhaps back again. Where no
-           crossing knows accelerations there are none to find, unless projections use the factors of A. */
-        if (project(s, t, s->stage_x, s->inside)
-            || unsolved(s, inputs_at(s, t, s->stage_x, s->inside))
-            || ((CROSSINGS_NEED_W || ALONG_FORCES)
-                && accelerations(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w))
-            || eval_crossings(s, t, s->stage_x, inputs_at(s, t, s->stage_x, s->inside), s->inside, s->stage_w, s->c_trial))
-            break;
-        int flips = 0;
-        for (int i = 0; i < NM; ++i) flips |= watched[i] && disagrees(s->c_trial[i], s->inside[i]);
+        int flips = flips_at(s, watched, t);
+        if (flips < 0) break;
         if (flips) {
             high = t;
             COPY(c_high, s->c_trial, NM);
@@ -168,9 +194,21 @@ static double find_dip(Instance *s, const int *watched, double end)
     return end;
 }
 
+/* Is a flip so soon after the begin of a step hardly one? Dense output of the implicit method does not begin with the
+   derivatives there: where the step passes over what dies away quickly, a switch that has just flipped may seem to flip
+   back at once, and again in its other mode, whereas the derivatives lead away. A shorter step tells. */
+static int is_doubtful(const Instance *s, double begin, double past)
+{
+    const Head *head = &s->now->head;
+    return next_method(s) == IMPLICIT && past - begin < head->length / 16 && head->length > 100 * time_margin(begin);
+}
+
+/* What a search for flips of switches finds: none, some, or that the step is too long to tell. */
+typedef enum { NO_EVENT, EVENT, DOUBTFUL_EVENT } Found;
+
 /* Look for flips of switches in the step just made from x at `begin` to s->next_x at *end. Where there is one, the step
    is cut to end just past the first, and s->flipped is STAYS for what flips there. */
-static Outcome find_event(Instance *s, double begin, const double *x, double *end, int *found)
+static Outcome find_event(Instance *s, double begin, const double *x, double *end, Found *found)
 {
     int any = 0, at_begin = 0;
     const double *u = inputs_at(s, *end, s->next_x, s->head_m);
@@ -196,6 +234,10 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
             COPY(s->c_next, s->c_trial, NM);
         }
         if (any) past = locate_crossing(s, s->watched, past);
+        if (any && is_doubtful(s, begin, past)) {
+            *found = DOUBTFUL_EVENT;
+            return DONE;
+        }
         if (past < *end) {
             interpolate(s, past, s->next_x);
             Outcome projected = project(s, past, s->next_x, s->head_m);
@@ -203,7 +245,7 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
             *end = past;
         }
     }
-    *found = any || at_begin;
+    if (any || at_begin) *found = EVENT;
     COPY(s->head_c, s->c_next, NM);
     return DONE;
 }
@@ -231,7 +273,8 @@ static Outcome finish_event(Instance *s, double kink)
     if (NDISCRETE) know_derivatives(s);
     outcome = accept_iterations(s);
     if (outcome) return outcome;
-    head->chatter = head->end - head->begin < 1e-10 * s->now->longest_step ? head->chatter + 1 : 0;
+    int soon = head->end - head->begin < 1e-10 * s->now->longest_step + 2 * patience(s);
+    head->chatter = soon ? head->chatter + 1 : 0;
     if (head->chatter < 1000) return DONE;
     if (!flips || s->tables->time_switches[last])
         because(s, "%s flips at instants that follow each other after %.3g s, at time %.9g: a run of so many events has no "
@@ -554,6 +597,23 @@ static Outcome judge(Instance *s, Outcome outcome)
         return DONE;
     }
 
+    double *x = s->step_x;
+    Found found = NO_EVENT;
+    COPY(x, s->head_x, NX);
+    head->begin = begin;
+    head->length = h;
+    COPY(s->inside, s->head_m, NDISCRETE);
+    outcome = keep_dense(s, end, x);
+    forget_flips(s);
+    if (!outcome && NM) outcome = find_event(s, begin, x, &end, &found);
+    if (outcome) return outcome;
+    if (found == DOUBTFUL_EVENT) {
+        now->rejections += 1;
+        head->h = 0.2 * h;
+        trial->rejected = 1;
+        return DONE;
+    }
+
     /* A step cut short says little about longer ones, so it never makes the proposal smaller. */
     trial->under_way = 0;
     double next = h * fmin(fmax(growth(s, h, error), 0.2), rejected ? 1 : 10);
@@ -568,24 +628,9 @@ static Outcome judge(Instance *s, Outcome outcome)
     }
     now->steps += 1;
     now->implicit_steps += head->implicit;
-
-    double *x = s->step_x;
-    COPY(x, s->head_x, NX);
-    head->begin = begin;
-    head->length = h;
-    COPY(s->inside, s->head_m, NDISCRETE);
-    outcome = keep_dense(s, end, x);
-    if (outcome) return outcome;
     choose_method(s, h);
-    forget_flips(s);
 
-    int event = end == trial->instant;
-    if (NM) {
-        int found = 0;
-        outcome = find_event(s, begin, x, &end, &found);
-        if (outcome) return outcome;
-        event |= found;
-    }
+    int event = end == trial->instant || found == EVENT;
     outcome = record(s, begin, end);
     if (outcome) return outcome;
     s->leaning = INFINITY;
@@ -595,6 +640,7 @@ static Outcome judge(Instance *s, Outcome outcome)
     COPY(s->head_k, s->next_k, NX);
     outcome = accept_iterations(s);
     if (outcome) return outcome;
+    COPY(s->inside_s, s->u + NU - NITERATIONS, NITERATIONS);
     if (event) {
         outcome = finish_event(s, trial->kink);
         if (outcome) return outcome;

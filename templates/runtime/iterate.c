@@ -185,11 +185,11 @@ static int newton(Instance *s, double t, const double *x, double *u, const doubl
     }
 }
 
-/* Solve for the variables of a block, from the guess; where that has no residuals or a singular Jacobian, as the square of a
+/* Solve for the variables of a block, from the guess in it->u; where that has no residuals or a singular Jacobian, as the square of a
    variable that begins at 0, from beside it. */
 static int solve_block(Instance *s, double t, const double *x, double *u, const double *m, int begin, int end)
 {
-    const double *guess = s->u + TAIL;
+    const double *guess = s->iterations.u + TAIL;
     for (int beside = 0; beside < 3; ++beside) {
         int stuck = 0;
         for (int judge = CORRECTIONS; judge <= RESIDUALS; ++judge) {
@@ -215,22 +215,22 @@ static void keep_unsolved(Instance *s, int block, const double *tail)
     COPY(it->last, tail, NITERATIONS);
 }
 
-/* Solve for the iteration variables in u, of which the rest is known; 0 where there is no solution: they are NAN then. The
+/* Solve for the iteration variables in u, of which the rest is known, from a guess; 0 where there is no solution: they are NAN then. The
    last result is kept, as several ask for the same point. */
-static int solve_iterations(Instance *s, double t, const double *x, const double *m, double *u)
+static int solve_iterations(Instance *s, double t, const double *x, const double *m, const double *guess, double *u)
 {
     Iterations *it = &s->iterations;
     const int *starts = s->tables->iteration_starts;
     int evaluations, block = 0;
     size_t nx = NX * sizeof *x, nm = NDISCRETE * sizeof *m, nu = NU * sizeof *u;
-    COPY(u + TAIL, s->u + TAIL, NITERATIONS);
+    COPY(u + TAIL, guess, NITERATIONS);
     if (!it->known || it->t != t || memcmp(it->x, x, nx) || memcmp(it->m, m, nm) || memcmp(it->u, u, nu)) {
         it->t = t;
         memcpy(it->x, x, nx);
         memcpy(it->m, m, nm);
         memcpy(it->u, u, nu);
         if (!newton(s, t, x, u, m, 0, NITERATIONS, WHOLE_STEPS, &evaluations)) {
-            COPY(u + TAIL, s->u + TAIL, NITERATIONS);
+            COPY(u + TAIL, guess, NITERATIONS);
             while (block < NITERATION_BLOCKS && solve_block(s, t, x, u, m, starts[block], starts[block + 1])) ++block;
             if (block < NITERATION_BLOCKS) {
                 keep_unsolved(s, block, u + TAIL);
@@ -269,11 +269,12 @@ static void forget_latch(Instance *s)
     s->now->latch_solved = 0;
 }
 
-/* Bring the iteration variables of the latch up to date. */
+/* Bring the iteration variables of the latch up to date. Within the last step they begin where it ended before its event. */
 static Outcome solve_latch(Instance *s)
 {
     if (!NITERATIONS || s->now->latch_solved) return DONE;
-    s->now->latch_solved = solve_iterations(s, s->now->latch_t, s->latch_x, s->latch_m, s->latch_u);
+    const double *guess = s->now->latch_inside ? s->inside_s : s->u + TAIL;
+    s->now->latch_solved = solve_iterations(s, s->now->latch_t, s->latch_x, s->latch_m, guess, s->latch_u);
     return s->now->latch_solved ? DONE : UNSOLVED;
 }
 

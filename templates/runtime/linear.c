@@ -97,12 +97,12 @@ static void apply_reflection(int n, const double *vector, double tau, double *to
 
 /* Factorise the first `rows` rows of A (leading dimension `stride`) by QR with column pivoting of the transpose, rows
    scaled to norm 1, or by their `sizes`: A = P L Q'. What is dependent to 1e-10, or beyond `most_rank`, is left out of
-   the rank; then L is factorised once more. Rows that are nothing but rounding errors beside the others come last in the
-   order and take no part. */
+   the rank; then L is factorised once more. Rows that are nothing but rounding errors beside the others, or beside the
+   length `longest`, come last in the order and take no part. */
 static void least_norm_factorise(LeastNorm *f, int rows, int most_rank, const double *A, int stride)
 {
     int n = f->cols;
-    double longest = 0;
+    double longest = f->longest;
     int nothing = rows, used = 0;
     f->rows = rows;
     f->rank = 0;

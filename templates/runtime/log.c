@@ -28,20 +28,34 @@ static void emit(const Host *host, const char *instance, Status status, const ch
     host->log(host->environment, instance, status, category, text);
 }
 
+/* Log a line of a status where one of the categories `wanted` is on. */
+static void tell(const Instance *s, Status status, unsigned wanted, const char *format, va_list arguments)
+{
+    const char *category = "";
+    if (!(s->categories & wanted)) return;
+    for (int i = 0; i < NLOG_CATEGORIES; ++i)
+        if (log_categories[i].mask == status_masks[status]) category = log_categories[i].name;
+    emit(&s->host, s->name, status, category, format, arguments);
+}
+
 /* Log the reason of a status and return that status. */
 static Status say(const Instance *s, Status status, const char *format, ...)
 {
-    unsigned mask = status_masks[status];
-    if (s->categories & mask) {
-        const char *category = "";
-        for (int i = 0; i < NLOG_CATEGORIES; ++i)
-            if (log_categories[i].mask == mask) category = log_categories[i].name;
-        va_list arguments;
-        va_start(arguments, format);
-        emit(&s->host, s->name, status, category, format, arguments);
-        va_end(arguments);
-    }
+    va_list arguments;
+    va_start(arguments, format);
+    tell(s, status, status_masks[status], format, arguments);
+    va_end(arguments);
     return status;
+}
+
+/* Log why the model ends the run, which is no failure, also for importers that have asked for no events. */
+static Status say_ended(const Instance *s, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    tell(s, STATUS_OK, LOG_EVENTS | LOG_WARNING, format, arguments);
+    va_end(arguments);
+    return STATUS_OK;
 }
 
 /* Log an error where there is no instance. */

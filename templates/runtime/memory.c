@@ -17,14 +17,15 @@ static double *take_doubles(Area *area, size_t n) { return take(area, n, sizeof(
 
 static int *take_ints(Area *area, size_t n) { return take(area, n, sizeof(int)); }
 
-static void take_least_norm(Area *area, LeastNorm *f, size_t rows, size_t cols)
+static void take_least_norm(Area *area, LeastNorm *f, size_t rows, size_t cols, size_t entries)
 {
     f->rows = (int)rows;
     f->cols = (int)cols;
     f->rank = 0;
+    f->longest = 0;
     f->sizes = NULL;
     f->pivot = take_ints(area, rows);
-    f->qr = take_doubles(area, rows * cols);
+    f->qr = take_doubles(area, entries);
     f->lower = take_doubles(area, rows * rows);
     f->scale = take_doubles(area, rows);
     f->tau = take_doubles(area, rows);
@@ -42,7 +43,7 @@ static double *take_vector(double **at, size_t n)
 
 static size_t head_size(const Instance *s)
 {
-    return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM;
+    return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM + (size_t)NITERATIONS;
 }
 
 static size_t history_size(const Instance *s); /* history.c */
@@ -70,6 +71,7 @@ static void place_state(Instance *s)
     s->head_m = take_vector(&at, NDISCRETE);
     s->head_c = take_vector(&at, NM);
     s->head_k = take_vector(&at, NX);
+    s->inside_s = take_vector(&at, NITERATIONS);
     s->history = take_vector(&at, history_size(s));
 }
 
@@ -77,6 +79,7 @@ static void take_iterations(Area *area, Instance *s)
 {
     Iterations *it = &s->iterations;
     size_t n = NITERATIONS;
+    it->kept = take_doubles(area, n); /* copied also where there are none */
     if (!n) return;
     it->x = take_doubles(area, NX);
     it->u = take_doubles(area, NU);
@@ -84,8 +87,7 @@ static void take_iterations(Area *area, Instance *s)
     it->J = take_doubles(area, n * n);
     it->factors = take_doubles(area, n * n);
     it->pivots = take_ints(area, n);
-    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left, &it->kept,
-                          &it->last};
+    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left, &it->last};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) *vectors[i] = take_doubles(area, n);
     it->w = take_doubles(area, NW);
     it->dw = take_doubles(area, NSYSTEM);
@@ -96,9 +98,9 @@ static void take_iterations(Area *area, Instance *s)
 static void lay_out(Instance *s, Area *area)
 {
     size_t nx = NX, nu = NU, nm = NM, nv = NV, nq = NQ, nw = NW, nl = NL, implicit = NIMPLICIT, unknowns = NUNKNOWNS,
-           equations = NEQUATIONS, constrained = CONSTRAINED, branches = constrained ? unknowns : 0;
+           equations = NEQUATIONS, rows = (size_t)s->model->part_rows, constrained = CONSTRAINED, branches = constrained ? unknowns : 0;
     size_t ns = NSYSTEM, system = ns > nx ? ns : nx;
-    if (equations > system) system = equations;
+    if (rows > system) system = rows;
     s->state_size = sizeof(State) + sizeof(double) * state_doubles(s);
     s->now = take(area, 1, s->state_size);
     s->head_doubles = head_size(s);
@@ -141,6 +143,8 @@ static void lay_out(Instance *s, Area *area)
     s->c = take_doubles(area, nl);
     s->G = take_doubles(area, NJACOBIAN);
     s->dv = take_doubles(area, nv);
+    s->led = take_doubles(area, nv);
+    s->pull = take_doubles(area, nv);
     s->dq = take_doubles(area, nq);
     s->e = take_doubles(area, NE);
     s->h = take_doubles(area, NH);
@@ -172,28 +176,31 @@ static void lay_out(Instance *s, Area *area)
     s->drift = take_doubles(area, implicit);
     for (int i = 0; i < 8; ++i) s->increment[i] = take_doubles(area, implicit);
     s->system_pivots = take_ints(area, implicit);
-    take_least_norm(area, &s->projection, ALONG_FORCES ? 0 : nl, nv);
+    take_least_norm(area, &s->projection, ALONG_FORCES ? 0 : nl, nv, ALONG_FORCES ? 0 : nl * nv);
     if (NREDUNDANCIES) s->projection.sizes = s->model->tables.constraint_sizes;
     s->combinations = take_doubles(area, NREDUNDANCIES ? nl * nv : 0);
     s->X = take_doubles(area, unknowns);
     s->X_trial = take_doubles(area, unknowns);
     s->X_before = take_doubles(area, unknowns);
+    s->X_blamed = take_doubles(area, unknowns);
     s->dX = take_doubles(area, unknowns);
     s->r = take_doubles(area, equations);
     s->r_trial = take_doubles(area, equations);
     s->r_scale = take_doubles(area, equations);
     s->s = take_doubles(area, equations);
-    s->J = take_doubles(area, equations * unknowns);
-    s->JJ = take_doubles(area, equations * equations);
-    s->JJ_pivots = take_ints(area, equations);
+    s->J = take_doubles(area, NPART_ENTRIES);
+    s->JJ = take_doubles(area, rows * rows);
+    s->JJ_pivots = take_ints(area, rows);
+    s->marks = take_ints(area, equations);
+    s->part_step = take_doubles(area, (size_t)s->model->part_columns);
     s->choices = take_ints(area, unknowns);
     s->unmet = take_ints(area, equations);
-    s->hidden = take_ints(area, unknowns);
+    s->effects = take_ints(area, unknowns);
     s->start_kept = take_doubles(area, NPAR);
     s->u_kept = take_doubles(area, nu);
     s->m_last = take_doubles(area, NDISCRETE);
     s->mode_changes = take_ints(area, nm);
-    take_least_norm(area, &s->least_norm, equations, unknowns);
+    take_least_norm(area, &s->least_norm, rows, (size_t)s->model->part_columns, s->model->part_entries);
     s->X_start = take_doubles(area, branches);
     s->X_best = take_doubles(area, branches);
     s->X_branch = take_doubles(area, branches);

@@ -12,9 +12,6 @@ typedef struct {
    accuracy than the drift does. */
 #define FAR_OFF 1e-2
 
-/* How quick the pull is beside the motion. Without it drift adds up; a stronger one makes the derivatives stiffer. */
-#define PULL 0.3
-
 /* What assertions may be off by, relative to the tolerance: states drift by some tolerances. */
 #define TOLERATED_DRIFT 50
 
@@ -82,6 +79,7 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     /* In co-simulation the integrator has handled its events; inputs and parameters that changed are left. */
     int integrated = s->now->interface == CO_SIMULATION;
     if (integrated && !s->now->touched) return STATUS_OK;
+    if (integrated) accept_latch(s); /* the integrator may be ahead of it */
     COPY(s->next_x, s->latch_x, NX);
     forget_flips(s);
     s->cause[0] = 0;
@@ -108,7 +106,7 @@ static Status new_discrete_states(Instance *s, const char *name, EventInfo *info
     if (NH && !accelerations(s, s->now->latch_t, s->next_x, u, s->latch_m, s->stage_w)
         && check_assertions(s, s->now->latch_t, s->next_x, s->latch_m, s->stage_w) == ENDED) {
         info->terminate = 1;
-        say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+        say_ended(s, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
     s->now->events += 1;
     s->now->touched = 0;
@@ -168,7 +166,7 @@ static Status completed_integrator_step(Instance *s, const char *name, int *ente
     Outcome outcome = status ? DONE : check_assertions(s, s->now->latch_t, s->latch_x, s->latch_m, s->w);
     if (outcome && violated_beyond_drift(s)) {
         *stop = 1;
-        if (outcome == ENDED) return say(s, STATUS_OK, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+        if (outcome == ENDED) return say_ended(s, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
         return say(s, STATUS_WARNING, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
     return status;
@@ -192,22 +190,18 @@ static Status set_continuous_states(Instance *s, const char *name, const double 
     return STATUS_OK;
 }
 
-/* Where there are constraints, derivatives are those of the nearest states that meet them: importers do not all complete
-   every step, and off the constraints equations of motion may be singular where on them they are not. A pull leads the
-   states back: without it, what the importer's integrator errs off the constraints would add up. */
+/* The same that variables show, derivatives of states among them. */
 static Status get_derivatives(Instance *s, const char *name, double *derivatives, size_t nx)
 {
     if (check_vector(s, name, MAY_EVALUATE, derivatives, nx, NX)) return STATUS_ERROR;
-    if (s->now->phase == INITIALIZATION && evaluate(s, name)) return STATUS_ERROR;
-    Outcome outcome = derivatives_on_constraints(s, s->now->latch_t, s->latch_x, s->latch_m, s->next_x, s->stage[0]);
-    if (outcome) {
-        explain(s, outcome);
+    Status status = evaluate(s, name);
+    if (status || !NX) return status;
+    if (eval_derivatives(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->stage[0])
+        || !finite_all(s->stage[0], NX)) {
+        explain(s, NOT_FINITE);
         return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
     }
-    double rate = 0;
-    for (int i = 0; i < NX; ++i) rate += s->stage[0][i] * s->stage[0][i] / (1 + s->next_x[i] * s->next_x[i]);
-    rate = PULL * sqrt(rate);
-    for (int i = 0; i < NX; ++i) derivatives[i] = s->stage[0][i] + rate * (s->next_x[i] - s->latch_x[i]);
+    COPY(derivatives, s->stage[0], NX);
     return STATUS_OK;
 }
 

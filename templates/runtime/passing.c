@@ -97,7 +97,11 @@ static int interpolate_along(Instance *s, double t, const double *x, const doubl
     return 1;
 }
 
-/* States near x that meet the constraints, and the derivatives there: the nearest ones, or those on the branch. */
+/* How quick the pull is beside the motion. Without it drift adds up; a stronger one makes the derivatives stiffer. */
+#define PULL 1.0
+
+/* States near x that meet the constraints, and the derivatives there: the nearest ones, or those on the branch. s->pull is
+   the displacement that leads to them. */
 static Outcome derivatives_on_constraints(Instance *s, double t, const double *x, const double *m, double *met,
                                           double *derivatives)
 {
@@ -105,6 +109,7 @@ static Outcome derivatives_on_constraints(Instance *s, double t, const double *x
     int weakest;
     COPY(met, x, NX);
     Outcome outcome = project(s, t, met, m);
+    for (int j = 0; j < NV; ++j) s->pull[j] = outcome ? 0 : s->led[j];
     if (CONSTRAINED && (!outcome || outcome == NOT_PROJECTED)) {
         double regular = outcome ? 0 : regularity(s, &weakest);
         head->regularity = fmax(head->regularity, regular);
@@ -113,4 +118,24 @@ static Outcome derivatives_on_constraints(Instance *s, double t, const double *x
         if (!outcome && regular < SHARPENED_BELOW * head->regularity) outcome = sharpen_states(s, t, met, m);
     }
     return outcome ? outcome : right_hand_side(s, t, met, m, s->stage_w, derivatives);
+}
+
+/* w at x as importers that integrate themselves see it: where there are constraints, accelerations are those of the nearest
+   states that meet them. Importers do not all complete every step, and off the constraints equations of motion may be
+   singular where on them they are not. The way back is led by accelerations alone, q_d'' = -2 k q_d' - k^2 q_d for the
+   drift q_d, so that derivatives of positions are the speeds that the importer has set. */
+static Outcome exchanged_accelerations(Instance *s, double t, const double *x, const double *u, const double *m, double *w)
+{
+    if (!NL && !NQUATERNIONS) return accelerations(s, t, x, u, m, w);
+    /* As quick as positions change, but never slower than a tenth of the experiment, so that it is smooth at rest, too. */
+    double least = 10 / fmax(STOP_TIME - START_TIME, 1e-6), rate = least * least;
+    double *met = s->next_x, *derivatives = s->stage[0];
+    Outcome outcome = derivatives_on_constraints(s, t, x, m, met, derivatives);
+    if (!outcome && NW > NV) outcome = accelerations(s, t, met, u, m, w);
+    if (outcome) return outcome;
+    for (int i = 0; i < NQ; ++i) rate += derivatives[i] * derivatives[i] / (1 + met[i] * met[i]);
+    rate = PULL * sqrt(rate);
+    for (int j = 0; j < NV; ++j)
+        w[j] = derivatives[NQ + j] + rate * (2 * (met[NQ + j] - x[NQ + j]) + rate * s->pull[j]);
+    return finite_all(w, NW) ? DONE : NOT_FINITE;
 }

@@ -44,6 +44,7 @@ static void constraint_step(Instance *s, const double *residuals, int rows, doub
 static Outcome project(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 10, PATIENCE = 4 };
+    for (int j = 0; j < NV; ++j) s->led[j] = 0;
     normalise_quaternions(s, x);
     if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
     const double *u = constraint_inputs_at(s, t, x, m);
@@ -68,6 +69,7 @@ static Outcome project(Instance *s, double t, double *x, const double *m)
         constraint_step(s, s->g, NG, s->dv);
         eval_displacement(s, t, x, s->dv, s->dq);
         for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
+        for (int j = 0; j < NV; ++j) s->led[j] += s->dv[j];
         normalise_quaternions(s, x);
     }
     /* Velocity residuals are linear in v: a factorisation of slightly different positions converges quickly too. */

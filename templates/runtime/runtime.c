@@ -58,6 +58,7 @@ QUICK
 #include "project.c"
 SMALL
 #include "switches.c"
+#include "parts.c"
 #include "initialise.c"
 #include "singular.c"
 #include "passing.c"

@@ -46,6 +46,8 @@ typedef enum {
 typedef struct {
     int event_mode;                 /* it handles events in event mode */
     int early_return;               /* steps may end before their time: at events, or where it asks for it */
+    int never_discards;             /* a step in which the model ends the run is good, one that fails an error; else both
+                                       are discarded, and what was made of them stays */
     double (*between)(void *environment, double t, int may_return); /* called after steps of the integrator; may be NULL.
                                        Returns the time at which the communication step shall end at the latest */
     void (*ask)(void *environment, double t); /* called before a step that ends at t, for inputs; may be NULL */
@@ -96,6 +98,8 @@ typedef struct {
     unsigned kept;                  /* results of preparations, of all tapes */
     size_t work;                    /* doubles of scratch of the longest tape */
     int largest_block;              /* unknowns of the largest block of A */
+    int part_rows, part_columns;    /* the most rows, unknowns and entries that a part of initialisation has */
+    size_t part_entries;
     Elimination elimination;        /* of A, where it is sparse */
     void *chunks;                   /* memory of all this, a list */
     void *descriptor;               /* what the host keeps of it */
@@ -167,6 +171,7 @@ typedef struct {
     double u_time;                  /* time at which u holds; du continues it */
     double latch_t;
     int latch_solved;               /* iteration variables of the latch hold there */
+    int latch_inside;               /* the latch lies within the last step */
     Head head;
     int history_known;              /* of delayed signals: it has begun */
     int history_first, history_count; /* segments of its ring that are in use */
@@ -199,6 +204,7 @@ typedef struct {
 typedef struct {
     int rows, cols, rank;
     int used;                       /* rows that take part: the others are zero */
+    double longest;                 /* the length of a row elsewhere, beside which these may be nothing */
     int *pivot;
     const double *sizes;            /* of the rows, by which they are scaled; NULL: each one's own norm */
     double *scale, *qr, *tau, *lower, *lower_tau, *work;
@@ -222,7 +228,7 @@ typedef struct {
     double *start;                  /* p as set; initialisation writes the free ones to P only */
     double *P, *u, *du;
     double *latch_x, *latch_u, *latch_m;
-    double *dense, *inside, *head_x, *head_m, *head_c, *head_k; /* one after the other: they are kept together */
+    double *dense, *inside, *head_x, *head_m, *head_c, *head_k, *inside_s; /* one after the other: they are kept together */
     size_t head_doubles;
     double *history;                /* of delayed signals (history.c) */
 
@@ -258,6 +264,7 @@ typedef struct {
     double dense_after;             /* dense output is wanted of steps that end after this time */
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
+    double *led, *pull;             /* displacements [NV]: what the last projection made, and what a pull is led by */
     int *flipped, *watched;
     double *m_start, *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
     double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */
@@ -273,10 +280,12 @@ typedef struct {
     double *combinations;           /* of redundant constraints (redundancy.c) */
 
     /* Scratch of initialisation. */
-    double *X, *X_trial, *X_before, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
-    int *JJ_pivots, *choices, *unmet, *hidden;
+    double *X, *X_trial, *X_before, *X_blamed, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
+    double *part_step;              /* of the unknowns of a part */
+    int first_part, parts_end;      /* the parts that are looked at, their rows and their unknowns */
     int left_out;                   /* of the equations of initialisation: 0 for none, LAST_STAGE for all but positions */
     int released;                   /* fixed start values that may move: 0 for none, 1 + the unknown, or ALL_RELEASED */
+    int *JJ_pivots, *marks, *choices, *unmet, *effects;
     double *start_kept, *u_kept, *m_last;
     int *mode_changes;
     LeastNorm least_norm;

@@ -31,9 +31,10 @@ static int solve_speeds(Instance *s)
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
         if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
         scale_columns(s);
-        for (int i = 0; i < NEQUATIONS * NQ; ++i) s->J[i] = 0;
-        least_norm_factorise(&s->least_norm, NEQUATIONS, NEQUATIONS, s->J, NEQUATIONS);
-        least_norm_step(&s->least_norm, s->r, s->dX);
+        for (Part part = {0}; next_part(s, &part);)
+            for (int k = 0; k < part.cols && part.unknowns[k] < NQ; ++k)
+                for (int i = 0; i < part.rows; ++i) part.J[i + (size_t)k * part.rows] = 0;
+        least_norm_steps(s);
         for (int j = 0; j < NUNKNOWNS; ++j) s->X[j] += s->dX[j] / s->tables->weights[j];
     }
     return 1;

@@ -16,7 +16,9 @@ static int refresh(Instance *s, int with_y)
     }
     if (!s->w_fresh) {
         solve_latch(s);
-        Outcome outcome = accelerations(s, t, s->latch_x, s->latch_u, s->latch_m, s->w);
+        int exchanged = s->now->interface == MODEL_EXCHANGE && s->now->phase != INITIALIZATION;
+        Outcome outcome = (exchanged ? exchanged_accelerations : accelerations)(s, t, s->latch_x, s->latch_u, s->latch_m,
+                                                                                s->w);
         if (outcome) {
             explain(s, outcome);
             return 0;
@@ -121,9 +123,19 @@ static int find_settable(const Settables *table, unsigned reference)
     return low < table->n && (unsigned)table->references[low] == reference ? low : -1;
 }
 
+/* Is this a state in continuous-time mode? Some importers set states as variables there; they set no more than with the
+   function for all states. Returns its place among the states, or -1. */
+static int state_to_set(const Instance *s, const Settables *table, unsigned reference)
+{
+    if (s->now->phase != CONTINUOUS_TIME || table->names != s->tables->real_names) return -1;
+    int place = s->tables->real_places[reference];
+    return store_of(place) == STORE_X ? (int)index_of(place) : -1;
+}
+
 /* Why a variable cannot be set now, as a log line; STATUS_OK if it can. */
 static Status check_settable(Instance *s, const char *function, const Settables *table, unsigned reference)
 {
+    if (state_to_set(s, table, reference) >= 0) return STATUS_OK;
     int which = find_settable(table, reference), setting = which < 0 ? SET_STRUCTURE : table->settings[which];
     Phase phase = s->now->phase;
     const char *why = NULL;
@@ -143,7 +155,9 @@ static Status check_value(Instance *s, const char *function, const Settables *ta
     Status status = check_settable(s, function, table, reference);
     if (status) return status;
     int which = find_settable(table, reference);
-    double least = table->least[which], most = table->most[which];
+    /* Integrators try states beyond bounds, too. */
+    int bounded = which >= 0 && state_to_set(s, table, reference) < 0;
+    double least = bounded ? table->least[which] : -INFINITY, most = bounded ? table->most[which] : INFINITY;
     if (!(fabs(value) <= 1.7976931348623157e308))
         return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", function,
                    name_of(s, table->names, reference), value);
@@ -158,6 +172,12 @@ static Status check_value(Instance *s, const char *function, const Settables *ta
 static void set_value(Instance *s, const Settables *table, unsigned reference, double value)
 {
     State *now = s->now;
+    int state = state_to_set(s, table, reference);
+    if (state >= 0) {
+        s->latch_x[state] = value;
+        s->w_fresh = s->y_fresh = 0;
+        return;
+    }
     int which = find_settable(table, reference), setting = table->settings[which], index = table->indices[which];
     double *to = (setting == SET_INPUT ? s->u : s->start) + index;
     if (memcmp(to, &value, sizeof value) == 0) return;

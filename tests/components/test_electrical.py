@@ -533,11 +533,6 @@ def test_signals_as_sources_and_a_multisensor():
             {"a": electrical.ConstantVoltage(V=1.0), "b": resistor(), "ground2": electrical.Ground()},
             r"ground\d?\.p and ground\d?\.p determine one potential",
         ),
-        (
-            ["a.p - b.p", "a.n - ground.p", "b.n - ground.p", "b.v - c.u", "c.y - a.v"],
-            {"a": electrical.SignalVoltage(), "b": electrical.VoltageSensor(), "c": blocks.Gain(k=0.5)},
-            r"^algebraic loop: .*potentials",
-        ),
     ],
 )
 def test_mistakes_are_named(wires, parts, message):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import pathlib
 import subprocess
@@ -10,6 +11,8 @@ import sys
 import fmpy
 import numpy as np
 import pytest
+from scipy.integrate import solve_ivp
+from scipy.optimize import fsolve
 from scipy.special import ellipj
 
 from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, blocks, rotational
@@ -38,8 +41,7 @@ def test_every_component_is_short():
     import workshop
 
     for name in workshop.__all__:
-        path = pathlib.Path(sys.modules[getattr(workshop, name).__module__].__file__)
-        body = path.read_text(encoding="utf-8").partition("\nclass ")[2]
+        body = inspect.getsource(getattr(workshop, name))
         assert len([line for line in body.splitlines() if line.strip()]) < FEW, name
 
 
@@ -193,6 +195,75 @@ def test_the_belt_carries_a_sine_to_its_end(run):
 
     result = run(Conveyor(), 5.0)
     np.testing.assert_allclose(result["arriving"], np.sin(np.maximum(result["time"] - 2.0 / 1.6, 0)), atol=1e-7)
+
+
+@pytest.mark.usefixtures("workshop")
+def test_a_tank_empties_as_torricelli_says(run):
+    from workshop import Orifice, Tank
+
+    class Emptying(Assembly):
+        def __init__(self):
+            self.tank, self.air = Tank(A=0.5, h=Start(2.0, fixed=True)), Tank(A=1e6, h=Start(0.0, fixed=True))
+            self.orifice = Orifice(A=1e-3)
+            self.connect(self.tank.port, self.orifice.port_a)
+            self.connect(self.orifice.port_b, self.air.port)
+            self.output(self.tank.h, "h")
+
+    result = run(Emptying(), 300.0)
+    root = np.sqrt(2.0) - 0.6 * 1e-3 / 0.5 * np.sqrt(9.81 / 2) * result["time"]
+    np.testing.assert_allclose(result["h"], root**2, atol=1e-6)
+
+
+@pytest.mark.usefixtures("workshop")
+def test_a_pump_lifts_through_orifices_in_a_row(run):
+    """A buffer behind the pump, then two orifices with nothing between: flows and pressures on flat equations."""
+    from workshop import Orifice, Pump, Tank, Volume
+
+    dp_max, q_max, areas, K = 8e4, 2e-3, (1e-4, 2e-4), 0.6 * np.sqrt(2 / 1000)
+
+    class Lifting(Assembly):
+        def __init__(self):
+            self.low, self.high = Tank(A=2.0, h=Start(1.0, fixed=True)), Tank(A=0.02, h=Start(0.5, fixed=True))
+            self.pump, self.buffer = Pump(dp_max=dp_max, q_max=q_max), Volume(V=0.1, K=1e6, p=Start(0.0, fixed=True))
+            self.intake, self.first, self.second = Orifice(A=3e-4), Orifice(A=areas[0]), Orifice(A=areas[1])
+            self.connect(self.low.port, self.intake.port_a)
+            self.connect(self.intake.port_b, self.pump.port_a)
+            self.connect(self.pump.port_b, self.buffer.port)
+            self.connect(self.buffer.port, self.first.port_a)
+            self.connect(self.first.port_b, self.second.port_a)
+            self.connect(self.second.port_b, self.high.port)
+            for value, name in ((self.high.h, "h"), (self.buffer.p, "p"), (self.pump.q, "q")):
+                self.output(value, name)
+
+    def flow(area, dp):
+        return K * area * dp / (dp**2 + 100.0) ** 0.25
+
+    guess = np.array([5e3, 1e3, 1e-3])
+
+    def solved(x):
+        low, high, p = 9810 * x[0], 9810 * x[1], x[2]
+
+        def gaps(s):
+            inlet, middle, q = 1e4 * s[0], 1e4 * s[1], 1e-3 * s[2]
+            return (
+                1e3 * (flow(3e-4, low - inlet) - q),
+                (p - inlet - dp_max * (1 - q * abs(q) / q_max**2)) / 1e4,
+                1e3 * (flow(areas[0], p - middle) - flow(areas[1], middle - high)),
+            )
+
+        inlet, middle, q = fsolve(gaps, guess / (1e4, 1e4, 1e-3), xtol=1e-11) * (1e4, 1e4, 1e-3)
+        guess[:] = inlet, middle, q
+        return q, flow(areas[0], p - middle)
+
+    def rates(_, x):
+        pumped, lifted = solved(x)
+        return [-pumped / 2.0, lifted / 0.02, 1e6 / 0.1 * (pumped - lifted)]
+
+    result = run(Lifting(), 60.0)
+    wanted = solve_ivp(rates, (0, 60), [1.0, 0.5, 0.0], "LSODA", t_eval=result["time"], rtol=1e-10, atol=1e-12).y
+    np.testing.assert_allclose(result["h"], wanted[1], atol=1e-6)
+    np.testing.assert_allclose(result["p"], wanted[2], atol=0.2)
+    assert np.ptp(wanted[1]) > 1.0
 
 
 @pytest.mark.parametrize("target", TARGETS)

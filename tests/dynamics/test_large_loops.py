@@ -91,7 +91,8 @@ def test_the_sparse_system_has_the_solution_of_the_dense_one(
     assert set(e.blocks) == set(dense.equations.blocks) or len(e.blocks) <= len(dense.equations.blocks)
     P = np.concatenate([e.parameters, np.array(e.functions["derived"](e.parameters)).ravel()])
     for _ in range(4):
-        x, u, m = random.normal(size=e.nx), random.normal(size=e.nu), random.integers(0, 2, e.nm).astype(float)
+        x, u = random.normal(size=e.nx), random.normal(size=e.nu)
+        m = random.integers(0, 2, e.nm + e.nheld).astype(float)
         expected, found = (Mechanics(system.equations, P).accelerations(0.3, x, u, m) for system in (dense, sparse))
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
 

@@ -22,8 +22,8 @@ from mbfmu.components import (
     World,
     rotational,
 )
+from mbfmu.dynamics.structure.topology import Relation, ScalarNode
 from mbfmu.dynamics.system import System
-from mbfmu.dynamics.topology import Relation, ScalarNode
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
 

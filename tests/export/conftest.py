@@ -25,7 +25,7 @@ def make_equations() -> Equations:
     outputs: dict[str, tuple[list[Any], list[Any]]] = {
         "derived": ([p], [ca.sqrt(p[1] / p[0])]),
         "guess": ([total], [total[3:5]]),
-        "initial": ([t, unknowns, u, total, m_], [none, ca.SX(0, 2)]),
+        "initial": ([t, unknowns, u, total, m_], [none, none]),
         "dynamics": ([t, x, u, total, m_], [total[0], u - total[1] * x[0] - total[2] * x[1]]),
         "derivatives": ([t, x, u, total, m_, w], [ca.vertcat(x[1], w)]),
         "displacement": ([t, x, total, dv], [dv]),
@@ -34,10 +34,14 @@ def make_equations() -> Equations:
         "next_times": ([t, total, m_], [none]),
         "delayed": ([t, x, u, total, m_, w], [none]),
         "delays": ([t, x, u, total, m_], [none, none]),
+        "iteration_guess": ([total], [none]),
+        "iterations": ([t, x, u, total, m_, w], [none, ca.SX(0, 0)]),
         "crossings": ([t, x, u, total, m_, w], [none]),
         "held": ([total], [none]),
         "update": ([t, x, u, total, m_, w, m_before, w_before], [none, x]),
         "variables": ([t, x, u, total, m_, w], [energy]),
+        "iteration_guess": ([total], [none]),
+        "iterations": ([t, x, u, total, m_, w], [none, none]),
         "assertions": ([t, x, u, total, m_, w], [10 - x[0]]),
     }
     return Equations(

@@ -23,6 +23,7 @@ from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
 from mbfmu.export.build import build
 from mbfmu.runtime.compilers import find_compiler
+from mbfmu.runtime.elements import elements_of
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
 
@@ -146,7 +147,8 @@ def test_what_differs_stays_apart():
     }  # fmt: skip
     e = next(v for v in made.variables if v.name == "e")
     assert (e.variability, e.initial) == ("continuous", "calculated")
-    assert [made.lengths[v.reference] for v in made.variables] == [len(v.elements) for v in made.variables]
+    assert [length for length in made.lengths if length] == [len(v.elements) for v in made.variables]
+    assert [v.reference for v in made.variables] == [1, 2, 3, 4, 5, 6, 7, 8]
 
 
 def test_states_out_of_order_are_no_array():
@@ -395,7 +397,8 @@ def test_wrong_references_and_sizes_are_refused(fmus):
     place = variables["body.r_0"].valueReference
     for references, size, words in (
         ([place], 2, "the variables have 3 values, and there is an array of 2"),
-        ([place + 1], 3, f"no variable of this type with the value reference {place + 1}"),
+        ([0], 3, "no variable of this type with the value reference 0"),
+        ([10**9], 3, "no variable of this type with the value reference 1000000000"),
         ([999_999], 1, "no variable of this type"),
     ):
         with pytest.raises(FMICallException):
@@ -431,3 +434,17 @@ def test_what_this_version_cannot_do_is_said(tmp_path):
         mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=3, target="python", wasm=True)
     with pytest.raises(BuildError, match="FMI 4 is unknown"):
         mbfmu.build(sources.load("pendulum", ()), tmp_path, fmi=4)
+
+
+def test_references_are_the_places_of_variables_in_the_file(fmus):
+    """OMSimulator takes the references in lists of dependencies for such; the runtime knows values by their type."""
+    for name in ("free_body", "motor_drive"):
+        description = fmpy.read_model_description(str(fmus(name, 3)))
+        with zipfile.ZipFile(fmus(name, 3)) as archive:
+            listed = etree.fromstring(archive.read("modelDescription.xml")).findall("ModelVariables/*")
+        assert [v.get("valueReference") for v in listed] == [str(number) for number in range(1, len(listed) + 1)]
+        of_type, names = {}, {v.get("name") for v in listed}
+        for element in elements_of(description):
+            if element.variable.name in names:  # no alias, which FMPy lists as a variable, too
+                of_type.setdefault(element.type, []).append(element.reference)
+        assert all(found == list(range(len(found))) for found in of_type.values())

@@ -11,6 +11,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.export.initial_dependencies import StartPatterns, initial_dependencies
 from mbfmu.export.model_description import model_structure
 from mbfmu.modeling import Assembly, Start
+from mbfmu.runtime.parts import Part
 
 
 def names(system: Any, equations: Any = None) -> dict[str, list[str]]:
@@ -53,15 +54,17 @@ def test_patterns_agree_with_what_numbers_do(system: Any) -> None:
     assert rows == (bits @ np.array(moved)).tolist()
 
 
-def with_an_equation(equations: Any, **changes: Any) -> Any:
-    """The same equations with one that initialisation solves."""
+def with_an_equation(equations: Any, known: tuple[int, ...] = (0, 1), **changes: Any) -> Any:
+    """The same equations with one that initialisation solves, for some of its unknowns."""
     t, unknowns, u, total = ca.SX.sym("t"), ca.SX.sym("X", 2), ca.SX.sym("u"), ca.SX.sym("P", 6)
-    residual = unknowns[0] - total[3]
-    initial = ca.Function(
-        "initial", [t, unknowns, u, total, ca.SX(0, 1)], [residual, ca.densify(ca.jacobian(residual, unknowns))]
-    )
+    residual = ca.sum1(unknowns[list(known)]) - total[3]
+    slopes = ca.densify(ca.jacobian(residual, unknowns[list(known)])).T
+    initial = ca.Function("initial", [t, unknowns, u, total, ca.SX(0, 1)], [residual, slopes])
     functions = {**equations.functions, "initial": initial}
-    return dataclasses.replace(equations, functions=functions, equation_names=("start",), **changes)
+    parts = (Part(1, known),)
+    return dataclasses.replace(
+        equations, functions=functions, equation_names=("start",), initial_parts=parts, **changes
+    )
 
 
 def test_what_is_solved_for_may_depend_on_everything(system: Any) -> None:
@@ -73,6 +76,11 @@ def test_fixed_start_values_stay_exact_where_others_are_solved_for(system: Any) 
     found = names(system, with_an_equation(system.equations))
     assert found["flange.s"] == ["mass.s"]
     assert "energy" not in found
+
+
+def test_guesses_that_no_equation_knows_stay_what_they_are(system: Any) -> None:
+    solved = with_an_equation(system.equations, (0,), fixed=(False, False))
+    assert StartPatterns(solved).rows("x") == [None, StartPatterns(system.equations).row("x", 1)]
 
 
 def test_free_parameters_may_depend_on_everything(system: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import pathlib
+import warnings
 import zipfile
 
 import fmpy
@@ -257,3 +258,31 @@ def test_bad_input_ends_in_one_message(
     for word in words:
         assert word in message
     assert not (folder / "never.ssp").exists()
+
+
+class Rotor(Assembly):
+    """A rigid inertia that is moved, or one that takes torque."""
+
+    def __init__(self, motion: bool = True) -> None:
+        self.axis = Flange_a("Shaft", motion=motion)
+        self.inertia = rotational.Inertia(J=1.0, w=Start(1.0, fixed=True)) if not motion else rotational.Inertia(J=0.5)
+        self.connect(self.inertia.flange_a, self.axis)
+
+
+class Elastic(Assembly):
+    """A spring on a wall, whose far end is moved."""
+
+    def __init__(self) -> None:
+        self.axis = Flange_a("Far end", motion=True)
+        self.wall, self.spring = rotational.Fixed(), rotational.SpringDamper(c=50.0, d=1.0)
+        self.connect(self.wall.flange, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.axis)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_rigid_coupling_is_told_and_a_shaft_is_not(tmp_path: pathlib.Path, fmi: int) -> None:
+    with pytest.warns(UserWarning, match=r"left\.axis\.tau.*depend on themselves at once.*spring and damper"):
+        build_ssp({"left": Rotor(motion=False), "right": Rotor()}, tmp_path / "rigid.ssp", fmi=fmi)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", UserWarning)
+        build_ssp({"spring": Elastic(), "wheel": Wheel()}, tmp_path / "shaft.ssp", fmi=fmi)

@@ -1,9 +1,11 @@
 """The gallery in other hosts: `python tests/hosts/gallery.py [NAME...]` prints differences to our own runs as a table.
+A name may be any source, such as `tests/dynamics/nonlinear_models.py:Rectifier`.
 
 Without names, packages of powertrain and car in both versions of FMI follow, compared with our own master.
 
 Hosts are FMPy in both versions of FMI, an importer that restarts its integrator only where it is told to, libcosim and
-ecos (`pip install libcosimpy ecospy tbb`), and fmusim where it is installed. One that is missing is left out.
+ecos (`pip install libcosimpy ecospy tbb`), CasADi, and fmusim, fmuCheck and OMSimulator where they are on PATH. One
+that is missing is left out.
 Differences are relative to the range of an output; of bevel_gear, which is chaotic, over the time in which our own runs
 of tolerances 1e-7 and 1e-10 agree within 1e-5.
 """
@@ -20,6 +22,7 @@ import subprocess
 import sys
 import sysconfig
 import tempfile
+import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -33,6 +36,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
 from mbfmu.export.ssp import write_ssp
 from mbfmu.modeling.registry import assemblies
+from mbfmu.simulation import simulate
 
 #: Tolerance of importers that integrate themselves.
 TOLERANCES = {"bevel_gear": 1e-9, "engine_v6": 1e-9, "point_gravity": 1e-9}
@@ -58,12 +62,13 @@ class Case:
         system = System.of(sources.load(name, ()))
         self.name, self.fmus = name, {}
         for fmi in (2, 3):
-            path = folder / f"{name}_{fmi}.fmu"
+            path = folder / f"{system.name}_{fmi}.fmu"
             self.fmus[fmi] = build(system, path, fmi=fmi, equations="interpreted")
         self.description = fmpy.read_model_description(str(self.fmus[2]))
         self.outputs = [v.name for v in self.description.modelVariables if v.causality == "output" and v.type == "Real"]
         self.stop = min(float(self.description.defaultExperiment.stopTime), LONGEST)
         self.step = self.stop / POINTS
+        self.system, self._first = system, None
         self.wanted = self.fmpy(2, "CoSimulation", 1e-10)
         self.by_default = self.fmpy(2, "CoSimulation", None)
         self.known = len(self.wanted["time"])
@@ -103,6 +108,13 @@ class Case:
             scale = max(float(np.ptp(values)), 1e-3 * float(np.abs(values).max()), 1e-6)
             worst = max(worst, float(np.abs(found[name][first:last] - own[name][first:last]).max()) / scale)
         return worst
+
+    @property
+    def first(self) -> Columns:
+        """All variables at the start."""
+        if self._first is None:
+            self._first = {n: v[0] for n, v in simulate(self.system, self.step, step=self.step).items()}
+        return self._first
 
     @property
     def tolerance(self) -> float:
@@ -186,6 +198,73 @@ def fmusim(case: Case, fmi: int, interface: str) -> Columns:
             rows = np.array([[float(v) for cell in row for v in cell.split()] for row in csv.reader(lines)])
     at = np.searchsorted(rows[:, 0], case.wanted["time"] - case.step / 1000)
     return {"time": case.wanted["time"], **_columns(heads[1:], rows[np.minimum(at, len(rows) - 1), 1:], case.outputs)}
+
+
+def omsimulator(case: Case, fmi: int, interface: str) -> Columns:
+    """Run in OMSimulator; in model exchange it integrates with CVODE."""
+    with tempfile.TemporaryDirectory() as folder:
+        command = [
+            "OMSimulator", f"--mode={interface}", f"--stopTime={case.stop!r}", f"--stepSize={case.step!r}",
+            f"--tolerance={case.tolerance if interface == 'me' else 1e-10}", f"--intervals={POINTS + 1}",
+            "--resultFile=out.csv", str(case.fmus[fmi]),
+        ]  # fmt: skip
+        found = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=PATIENCE, check=False)
+        return _read(pathlib.Path(folder, "out.csv"), case, found.stdout)
+
+
+def fmucheck(case: Case) -> Columns:
+    """Run in the compliance checker, which tells an FMU no tolerance; any warning or error of it is a failure."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder, "out.csv")
+        command = ["fmuCheck.linux64", "-k", "cs", "-s", repr(case.stop), "-h", repr(case.step), "-n", "0", "-o"]
+        found = subprocess.run(
+            [*command, str(file), str(case.fmus[2])], capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        if found.returncode or found.stderr.count("0 Error(s)") != 1:
+            raise RuntimeError(found.stderr)
+        return _read(file, case, found.stderr)
+
+
+def fmucheck_exchange(case: Case) -> Columns:
+    """Let the checker integrate with Euler's method: what counts is that it finds nothing wrong."""
+    command = ["fmuCheck.linux64", "-k", "me", "-s", repr(0.1 * case.stop), "-h", "1e-4", "-n", "1", str(case.fmus[2])]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    if found.returncode or found.stderr.count("0 Error(s)") != 1:
+        raise RuntimeError(found.stderr)
+    return {}
+
+
+def _read(file: pathlib.Path, case: Case, log: str) -> Columns:
+    """The rows of a CSV file at the times of our own run."""
+    if not file.is_file():
+        raise RuntimeError(next((line for line in log.splitlines() if "rror" in line), log))
+    with file.open(encoding="utf-8") as lines:
+        heads = next(csv.reader(lines, skipinitialspace=True))
+        rows = np.array([[float(cell) for cell in row] for row in csv.reader(lines, skipinitialspace=True)])
+    at = np.minimum(np.searchsorted(rows[:, 0], case.wanted["time"] - case.step / 1000), len(rows) - 1)
+    return {name: rows[at, heads.index(name)] for name in case.outputs if name in heads}
+
+
+def casadi_integrator(case: Case) -> Columns:
+    """Run in CasADi's importer with CVODES: models without switches, for it handles no events."""
+    import casadi
+
+    if case.description.numberOfEventIndicators:
+        raise RuntimeError("CasADi handles no events")
+    with tempfile.TemporaryDirectory() as folder:
+        with zipfile.ZipFile(case.fmus[2]) as archive:
+            archive.extractall(folder)
+        dae = casadi.DaeBuilder("m", folder)
+        f = dae.create("f", ["t", "x", "u"], ["ode", "y"])
+        t, x, u = (casadi.MX.sym(name, f.size1_in(i)) for i, name in enumerate("txu"))
+        ode, y = f(t, x, u)
+        times = case.wanted["time"].tolist()
+        options = {"reltol": case.tolerance, "abstol": case.tolerance, "max_num_steps": 100_000}
+        run = casadi.integrator("r", "cvodes", {"t": t, "x": x, "u": u, "ode": ode}, 0, times, options)
+        states = run(x0=[case.first[name] for name in dae.x()], u=dae.start(dae.u()))["xf"]
+        read = casadi.Function("y", [t, x, u], [y]).map(len(times))
+        shown = np.array(read(casadi.DM(times).T, states, dae.start(dae.u())))
+        return dict(zip(dae.y(), shown, strict=True))
 
 
 def _columns(heads: list[str], values: np.ndarray, outputs: list[str]) -> Columns:
@@ -273,11 +352,21 @@ def hosts() -> dict[str, Callable[[Case], Columns | None]]:
         for fmi in (2, 3):
             found[f"fmusim, FMI {fmi}.0"] = functools.partial(fmusim, fmi=fmi, interface="cs")
             found[f"fmusim, CVode, FMI {fmi}.0"] = exchange(functools.partial(fmusim, fmi=fmi, interface="me"))
+    if shutil.which("OMSimulator"):
+        for fmi in (2, 3):
+            found[f"OMSimulator, FMI {fmi}.0"] = functools.partial(omsimulator, fmi=fmi, interface="cs")
+            found[f"OMSimulator, CVODE, FMI {fmi}.0"] = exchange(
+                functools.partial(omsimulator, fmi=fmi, interface="me")
+            )
+    if shutil.which("fmuCheck.linux64"):
+        found["fmuCheck"] = fmucheck
+        found["fmuCheck, model exchange"] = exchange(fmucheck_exchange)
+    found["CasADi, CVODES"] = exchange(casadi_integrator)
     return found
 
 
 #: These tell an FMU no tolerance: they are compared with our own run by default.
-DEFAULT = (libcosim, ecos, ecos_3)
+DEFAULT = (libcosim, ecos, ecos_3, fmucheck)
 
 
 def _shown(difference: float) -> str:

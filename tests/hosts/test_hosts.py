@@ -20,13 +20,18 @@ SAMPLE = (
     "engine_1b", "heavy_top", "four_bar", "three_springs", "powertrain", "planar_loop_release", "bevel_gear"
 )  # fmt: skip
 
+#: Equations that are iterated: of a circuit, a network, and accelerations.
+ITERATED = ("Clamp", "Orifices", "FedBack")
+_MODELS = pathlib.Path(__file__).resolve().parents[1] / "dynamics" / "nonlinear_models.py"
+
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
-    return {name: gallery.Case(name, tmp_path_factory.mktemp(name)) for name in SAMPLE}
+    names = {name: name for name in SAMPLE} | {name: f"{_MODELS}:{name}" for name in ITERATED}
+    return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
 
 
-@pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
 def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name):
     """Model exchange under SciPy's BDF: events are told, and drift is taken back without them."""
     case = cases[name]
@@ -39,14 +44,14 @@ def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(c
     assert run.restarts < (60 if case.description.numberOfEventIndicators else 4)
 
 
-@pytest.mark.parametrize("name", ["engine_1b", "heavy_top"])
+@pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
 def test_libcosim_runs_our_fmus(cases, name):
     if not importlib.util.find_spec("libcosimpy"):
         pytest.skip("libcosimpy is not installed: pip install libcosimpy")
     assert cases[name].difference(gallery.libcosim(cases[name]), by_default=True) < 1e-4
 
 
-@pytest.mark.parametrize("name", ["engine_1b", "heavy_top"])
+@pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
 def test_ecos_runs_our_fmus(cases, name):
     if not importlib.util.find_spec("ecospy"):
         pytest.skip("ecospy is not installed: pip install ecospy tbb")

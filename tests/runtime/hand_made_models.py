@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import casadi as ca
 
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.parts import Parted
 from mbfmu.runtime.variables import ScalarVariable
 
 NONE = ca.SX(0, 1)
@@ -55,10 +56,11 @@ class Draft:
         g, e = others.pop("g", NONE), others.pop("redundant", NONE)
         residuals = others.pop("iterations", NONE)
         at = [self.t, self.x, self.u, self.P, self.m]
+        start = Parted.of(ca.SX(r), self.X)
         expressions: dict[str, tuple[list[Any], list[Any]]] = {
             "derived": ([self.p], [others.pop("derived", NONE)]),
             "guess": ([self.P], [guess]),
-            "initial": ([self.t, self.X, self.u, self.P, self.m], [r, ca.jacobian(r, self.X)]),
+            "initial": ([self.t, self.X, self.u, self.P, self.m], [start.rows, start.jacobian]),
             "dynamics": (at, [A, b]),
             "derivatives": ([*at, self.w], [others.pop("derivatives", ca.vertcat(self.v, self.w[: self.nv]))]),
             "displacement": ([self.t, self.x, self.P, self.dv], [others.pop("displacement", self.dv)]),
@@ -87,13 +89,15 @@ class Draft:
         def named(what: str, rows: Any) -> tuple[str, ...]:
             return tuple(f"{what} {i + 1}" for i in range(ca.SX(rows).numel()))
 
+        names = others.pop("equation_names", named("equation", r))
         defaults: dict[str, Any] = {
             "quaternions": (),
             "free": (),
             "fixed": (False,) * nX,
             "weights": (1.0,) * nX,
             "unknown_names": tuple(f"x{i}" for i in range(nX)),
-            "equation_names": named("equation", r),
+            "equation_names": tuple(names[i] for i in start.order),
+            "initial_parts": start.parts,
             "velocity_names": named("velocity", c),
             "redundant_names": named("dropped", e),
             "blocks": (tuple(range(nw)),) if nw else (),
@@ -181,6 +185,22 @@ def point_pendulum(fixed: tuple[bool, bool, bool, bool] = (True, False, True, Fa
         unknown_names=("mass.x", "mass.y", "mass.vx", "mass.vy"),
         equation_names=("rod length", "rod speed"),
         stop_time=10.0,
+    )
+
+
+def pendulum_beside_a_place() -> Equations:
+    """That pendulum, and a place on a circle that has nothing to do with it: two parts of the start."""
+    d = Draft("beside", q=2, v=2, z=3, multipliers=1, parameters=[0.6, -0.8, 0.0, 0.0, 1.0, 0.5])
+    g, c, X = (ca.dot(d.q, d.q) - d.P[4] ** 2) / 2, ca.dot(d.q, d.v), d.X
+    return d.equations(
+        A=ca.blockcat([[ca.SX.eye(2), -d.q], [d.q.T, ca.SX(0)]]),
+        b=ca.vertcat(0, -GRAVITY, -ca.dot(d.v, d.v)),
+        guess=ca.vertcat(d.P[:4], d.P[5], 0.5, 0.7),
+        g=g,
+        c=c,
+        derivatives=ca.vertcat(d.v, d.w[:2], 0, 0, 0),
+        initial=ca.vertcat((ca.dot(X[:2], X[:2]) - d.P[4] ** 2) / 2, X[4] ** 2 + X[5] ** 2 - 1, ca.dot(X[:2], X[2:4])),
+        fixed=(True, False, True, False, False, False, False),
     )
 
 
@@ -334,3 +354,29 @@ def iterated() -> tuple[Equations, tuple[ScalarVariable, ...]]:
         variable("u", "u", 0, causality="input", start=0.0),
         parameter("damping", 2, 0.3, variability="tunable"),
     )
+
+
+def still(name: str, unknowns: int, guess: Sequence[float], rows: Callable[[Any], Any], **others: Any) -> Equations:
+    """Extra states that stay as they are, and the equations of their start."""
+    d = Draft(name, z=unknowns, parameters=guess)
+    return d.equations(
+        A=ca.SX(0, 0), b=ca.SX(0, 1), guess=d.P, derivatives=ca.SX.zeros(unknowns), initial=rows(d.X), **others
+    )
+
+
+def circles() -> Equations:
+    """Places on three circles, parts of a start: a guess weighs more, a circle is told twice, a place is half fixed.
+
+    X[6] is in no equation.
+    """
+
+    def rows(X: Any) -> Any:
+        def circle(k: int, radius: float) -> Any:
+            return X[2 * k] ** 2 + X[2 * k + 1] ** 2 - radius**2
+
+        return ca.vertcat(circle(1, 2), circle(0, 1), circle(2, 3), 2 * circle(1, 2))
+
+    return still(
+        "circles", 7, (0.3, 0.9, 2.0, 1.0, 1.0, 0.2, 0.7), rows, weights=(1, 3, 1, 1, 1, 1, 1),
+        fixed=(False,) * 4 + (True, False, False),
+    )  # fmt: skip

@@ -27,6 +27,7 @@ EXPORT int least_norm(int rows, int cols, const double *A, const double *b, doub
     f.cols = cols;
     f.pivot = pivot;
     f.sizes = NULL;
+    f.longest = 0;
     f.scale = memory;
     f.qr = memory + n;
     f.tau = memory + 2 * n;

@@ -8,7 +8,7 @@ import subprocess
 import sys
 
 import pytest
-from hand_made_models import everything, iterated, oscillator, stiff_drive
+from hand_made_models import everything, iterated, oscillator, pendulum_beside_a_place, stiff_drive
 from hosts import FMUS, model_and_variables
 from sanitized import SANITIZERS, NoSanitizer, Sources
 
@@ -80,8 +80,8 @@ def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind)
 
 @pytest.mark.parametrize(
     ("model", "flags", "stride"),
-    [(everything, (), 7), (everything, SANITIZERS, 401), (iterated, (), 7)],
-    ids=["plain", "sanitized", "iterated"],
+    [(everything, (), 7), (everything, SANITIZERS, 211), (iterated, (), 7), (pendulum_beside_a_place, (), 7)],
+    ids=["plain", "sanitized", "iterated", "parts"],
 )
 def test_damaged_descriptors_are_refused_or_run(tmp_path, model, flags, stride):
     """Every byte is flipped in turn by sanitized.py; here some are, and the checksum mended.

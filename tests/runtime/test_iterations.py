@@ -611,3 +611,73 @@ def test_a_rest_is_where_iteration_variables_put_it():
     found = equilibrium(system(cubic), start_values={"u0": 0.7})
     assert found["x0"] == pytest.approx(0.7 + 0.1 * 0.7**3, abs=1e-12)
     assert found["s0"] == pytest.approx(0.7, abs=1e-12)
+
+
+def test_a_tunable_parameter_acts_at_once(library):
+    def tuned():
+        equations, variables = model_and_variables(cubic)
+        return equations, [dataclasses.replace(v, variability="tunable") if v.name == "p0" else v for v in variables]
+
+    slave = library(tuned).slave().start()
+    slave.step(0.5)
+    x, before = slave.get("x0", "s0")
+    slave.set("p0", 40.0)
+    assert slave.get("s0") == pytest.approx(brentq(lambda s: s + 2 * s**3 - x, 0, 1, xtol=1e-15), abs=1e-15)
+    assert slave.get("s0") < before
+    slave.step(0.5)
+    (x,) = states_at(lambda _, x: [-brentq(lambda s: s + 2 * s**3 - x[0], -5, 5, xtol=1e-15)], [x], 0.5)
+    assert slave.get("x0") == pytest.approx(x, abs=1e-8)
+
+
+def stepped(residuals, **others):
+    """x' = 1; the mode m[0] is 1 from t = 1 on. `residuals` are made of the draft."""
+    d = Draft("stepped", z=1, inputs=[0.0], switches=1 + len(others.get("crossings", ())), iterations=1)
+    crossings = [d.t - 1, *(make(d) for make in others.pop("crossings", ()))]
+    return states(
+        d, others.pop("rates", lambda d: 1 + 0 * d.s)(d), residuals(d), ca.SX(0), crossings=ca.vertcat(*crossings),
+        next_times=ca.SX(1), time_switches=(True, *(False,) * (len(crossings) - 1)), y=d.m, **others,
+    )  # fmt: skip
+
+
+def test_switches_follow_an_iteration_variable_that_jumps_at_an_event(library_in):
+    """At t = 1 s jumps from 1 / 2 to 3, past what the second switch waits for: it flips at the same instant."""
+    made = library_in(
+        "process",
+        lambda: stepped(lambda d: d.s + d.s**3 - 0.625 - 29.375 * d.m[0], crossings=(lambda d: d.s - 2,)),
+    )
+    slave = made.run(1.5, 0.5)
+    assert slave.get("s0", "y0", "y1") == [pytest.approx(3, abs=1e-15), 1, 1]
+    assert slave.statistics()["events"] == 1
+
+
+def test_an_input_that_changes_finds_the_branch_of_its_time(library_in):
+    """The integrator was ahead, beyond the event that puts s on the other branch of s^3 - 3 s = x."""
+    made = library_in(
+        "process",
+        lambda: stepped(lambda d: d.s**3 - 3 * d.s - d.z - d.u[0] + 20 * d.m[0], iteration_guess=ca.SX(2)),
+    )
+    slave = made.slave(stop=2.0).start()
+    slave.step(0.96)
+    assert slave.get("s0") == pytest.approx(brentq(lambda s: s**3 - 3 * s - 0.96, 1, 3, xtol=1e-15), abs=1e-14)
+    slave.set("u0", 0.01)
+    slave.step(0.02)
+    assert slave.get("s0") == pytest.approx(brentq(lambda s: s**3 - 3 * s - 0.99, 1, 3, xtol=1e-15), abs=1e-14)
+    slave.step(0.5)
+    assert slave.get("s0") < -2
+
+
+def test_after_a_step_that_fails_iteration_variables_are_those_of_its_states(library_in):
+    """An event that leaves no solution; and an input with which there is none of the derivatives."""
+    cases = {
+        "event": (lambda d: d.s + d.s**3 - d.z + d.m[0] * (100 + d.s**2 - d.s**3 - d.s), lambda d: 1 + 0 * d.s),
+        "input": (lambda d: d.s + d.s**3 - d.z - d.u[0], lambda d: 1 + 1e-99 * ca.sqrt(1 - d.u[0])),
+    }
+    for what, (residuals, rates) in cases.items():
+        slave = library_in("process", lambda r=residuals, x=rates: stepped(r, rates=x)).slave(stop=2.0).start()
+        slave.step(0.5)
+        if what == "input":
+            slave.set("u0", 2.0)
+        with pytest.raises(Failed, match="no solution" if what == "event" else "not finite"):
+            slave.step(1.0)
+        x, s, u = slave.get("x0", "s0", "u0")
+        assert s + s**3 == pytest.approx(x + u, abs=1e-14), what

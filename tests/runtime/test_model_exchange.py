@@ -190,7 +190,7 @@ def test_an_event_is_asked_for_where_states_have_drifted_far(model):
 
 
 def test_derivatives_lead_back_to_the_constraints(model):
-    """Off the rod's length the derivatives are those of the nearest states, and a pull towards these."""
+    """Off the rod's length accelerations are those of the nearest states, and a pull towards these."""
     slave = model(point_pendulum, tolerance=1e-6)
     slave.fmi.newDiscreteStates()
     slave.fmi.enterContinuousTimeMode()
@@ -199,8 +199,9 @@ def test_derivatives_lead_back_to_the_constraints(model):
     put_states(slave, [0.6 * (1 + 1e-6), -0.8 * (1 + 1e-6), 0.8, 0.6])
     off = vector(slave, "getDerivatives", 4)
     pull = [b - a for a, b in zip(on, off, strict=True)]
-    assert pull[0] * 0.6 + pull[1] * -0.8 < -1e-7
-    assert max(map(abs, pull)) < 1e-4
+    assert pull[:2] == [0.0, 0.0]  # speeds are the states that were set
+    assert pull[2] * 0.6 + pull[3] * -0.8 < -1e-7
+    assert max(map(abs, pull)) < 1e-3
 
 
 def test_inputs_act_at_once_and_parameters_in_event_mode(model):

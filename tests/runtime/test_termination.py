@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import pathlib
+from collections.abc import Iterator
 from typing import Any
 
 import fmpy
 import numpy as np
 import pytest
+from fmpy.fmi1 import FMICallException
+from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
+from fmpy.simulation import instantiate_fmu
 
 from mbfmu import sources
 from mbfmu.components import blocks
@@ -38,6 +44,38 @@ class Filling(Assembly):
         self.connect(self.level.y, self.full.u)
         self.connect(self.full.y, self.end.condition)
         self.output(self.level.y)
+
+
+class Bursting(Filling):
+    """A level that must stay below 2 m."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limit, self.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
+        self.connect(self.level.y, self.limit.u)
+        self.connect(self.limit.y, self.right.u)
+
+
+#: Libraries of all kinds: those of FMI 3.0 are the same sources with another face.
+KINDS = [{"equations": "compiled"}, {"equations": "interpreted"}, {"target": "python"}]
+
+
+@contextlib.contextmanager
+def initialised(path: pathlib.Path, folder: pathlib.Path) -> Iterator[tuple[Any, list[tuple[int, str]]]]:
+    """An instance at the start, and the statuses and texts of its log."""
+    lines: list[tuple[int, str]] = []
+    description = fmpy.read_model_description(str(path))
+    fmpy.extract(str(path), str(folder))
+    with contextlib.chdir(pathlib.Path.cwd()):
+        fmu = instantiate_fmu(
+            str(folder), description, "CoSimulation", logger=lambda *line: lines.append((line[-3], line[-1].decode()))
+        )
+    if description.fmiVersion == "2.0":
+        fmu.setupExperiment()
+    fmu.enterInitializationMode()
+    fmu.exitInitializationMode()
+    yield fmu, lines
+    fmu.freeInstance()
 
 
 def test_a_result_ends_where_the_model_ends_it():
@@ -77,12 +115,8 @@ end Filling;
 
 
 def test_assertions_still_fail():
-    assembly = Filling()
-    assembly.limit, assembly.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
-    assembly.connect(assembly.level.y, assembly.limit.u)
-    assembly.connect(assembly.limit.y, assembly.right.u)
     with pytest.raises(SimulationError, match="assertion violated: right: too high"):
-        simulate(assembly, 5.0)
+        simulate(Bursting(), 5.0)
 
 
 @pytest.mark.parametrize(
@@ -115,3 +149,42 @@ def test_steps_of_a_fixed_length_end_with_the_one_in_which_it_happens(tmp_path):
     path = build(Filling(limit=3.0001), tmp_path, fixed_step=0.001)
     result = importer_run(str(path), stop_time=5.0, output_interval=0.4)
     assert result["time"][-1] == pytest.approx(1.501, abs=1e-9)
+
+
+@pytest.mark.parametrize("options", KINDS, ids=str)
+def test_a_step_of_fmi_3_that_must_not_end_early_is_good_and_says_what_it_has_reached(options, tmp_path):
+    path = build(Filling(), tmp_path, fmi=3, **options)
+    with initialised(path, tmp_path / "fmu") as (fmu, lines):
+        assert fmu.doStep(0.0, 1.25) == (False, False, False, 1.25)
+        lines.clear()
+        event, terminate, early, reached = fmu.doStep(1.25, 1.0)
+        assert (event, terminate, early) == (False, True, False)
+        assert reached == pytest.approx(1.5, abs=1e-6)
+        assert [(status, "the model ends the simulation" in text) for status, text in lines] == [(0, True)]
+        lines.clear()
+        with pytest.raises(FMICallException):
+            fmu.doStep(reached, 1.0)
+        assert [(status, "has ended the simulation" in text) for status, text in lines] == [(3, True)]
+    importer_run(str(path), fmi_type="CoSimulation", stop_time=5.0, output_interval=0.4)
+
+
+@pytest.mark.parametrize("options", KINDS, ids=str)
+@pytest.mark.parametrize(("fmi", "status"), [(2, 2), (3, 3)])
+def test_a_step_that_fails_is_no_end_that_the_model_wants(options, fmi, status, tmp_path):
+    """FMI 2.0 discards it and keeps what was reached; in FMI 3.0 a discarded step would have changed nothing."""
+    with initialised(build(Bursting(), tmp_path, fmi=fmi, **options), tmp_path / "fmu") as (fmu, lines):
+        lines.clear()
+        with pytest.raises(FMICallException) as failure:
+            fmu.doStep(0.0, 1.25)
+        assert failure.value.status == status
+        assert [(s, "assertion violated: right: too high" in text) for s, text in lines] == [(status, True)]
+        if fmi == 2:
+            assert 0 < fmu.getRealStatus(fmi2LastSuccessfulTime) <= 1.0
+            assert not fmu.getBooleanStatus(fmi2Terminated)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_importers_take_no_part_of_a_failed_run_for_all(fmi, tmp_path):
+    path = build(Bursting(), tmp_path, fmi=fmi, equations="interpreted")
+    with pytest.raises(FMICallException):
+        fmpy.simulate_fmu(str(path), stop_time=5.0, output_interval=0.4, logger=lambda *_: None)

@@ -46,9 +46,9 @@ class Delays:
                 columns = formulation.resolved(columns)
                 if ca.depends_on(columns[1], later):
                     raise ModelError(
-                        f"{heading(path)}how long a signal is delayed depends on accelerations, constraint forces, another "
-                        "delayed signal or an algebraic loop that is not linear; let a state lie between them, e.g. a "
-                        "FirstOrder block"
+                        f"{heading(path)}how long a signal is delayed depends on accelerations, constraint forces, "
+                        "another delayed signal or an algebraic loop that is not linear; let a state lie between "
+                        "them, e.g. a FirstOrder block"
                     )
                 for kind, column in zip(found, columns, strict=True):
                     kind.append(column)

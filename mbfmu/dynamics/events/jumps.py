@@ -24,9 +24,7 @@ _REMEDY = (
 )
 
 
-def check_jumps(
-    formulation: Formulation, watched: Watched, stop: float
-) -> None:
+def check_jumps(formulation: Formulation, watched: Watched, stop: float) -> None:
     """Warn of a signal of time alone that is differentiated, and jumps while the model runs with default parameters.
 
     As in Modelica tools, its derivative then is that of its pieces. The message has signal, instant and what to do.

@@ -57,8 +57,8 @@ class Updates:
             if path in before:
                 if ca.depends_on(stacked(before[path]), iterated):
                     raise ModelError(
-                        f"{heading(path)}pre() of what an algebraic loop that is not linear gives; hold it at an event, as in "
-                        "self.hold(event, value=...)"
+                        f"{heading(path)}pre() of what an algebraic loop that is not linear gives; hold it at an "
+                        "event, as in self.hold(event, value=...)"
                     )
                 columns = ca.substitute(before[path], [ca.vertcat(vectors.m, w)], [ca.vertcat(m_before, w_before)])
                 earlier = {leaves.Pre(i): value for i, value in enumerate(columns)}

@@ -94,8 +94,8 @@ def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> Non
             for symbol in ca.symvar(column):
                 if symbol.element_hash() not in hashes:
                     raise ModelError(
-                        f"{heading(path)}time_event at {column!s:.60} depends on {symbol}, which changes between events; give "
-                        "an instant of parameters and held values, or a switch, whose crossing is located"
+                        f"{heading(path)}time_event at {column!s:.60} depends on {symbol}, which changes between "
+                        "events; give an instant of parameters and held values, or a switch, whose crossing is located"
                     )
 
 
@@ -127,7 +127,7 @@ def _found_within(values: Values, parameters: Parameters) -> Iterator[tuple[str,
                 for bound, sign, word in ((declaration.min, 1, "least"), (declaration.max, -1, "greatest")):
                     if bound is not None:
                         yield (
-                            f"what initialisation finds for {joined(component.path, name)} is out of bounds, its {word} is "
-                            f"{bound:g}; change what it follows from, or give it a value",
+                            f"what initialisation finds for {joined(component.path, name)} is out of bounds, its "
+                            f"{word} is {bound:g}; change what it follows from, or give it a value",
                             sign * (value - bound) + 1e-9 * (1 + abs(bound)),
                         )

@@ -26,4 +26,3 @@ class Motion:
         """What the values say of it."""
         balances = stacked(values(balance) for key in values.unknowns.v for balance in values.balances(key))
         return cls(balances, values.position_rates, values.speed_rates, values.state_rates)
-

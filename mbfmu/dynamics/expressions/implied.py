@@ -1,9 +1,10 @@
 """Signals that nothing computes, because a condition on others implies them (an inverse model).
 
-A condition that knows a signal without derivatives is an equation that gives it (mbfmu.dynamics.structure.equation_graph).
-Others are differentiated until their signal has an effect: through the rates of states, or through accelerations. The condition and the derivatives before that one
-hold between states alone, and are kept as constraints are, with the signal in place of a force; states of blocks among
-them are *bound*: speeds in the sense of the contract, so that projection moves them, too.
+A condition that knows a signal without derivatives gives it, as any equation
+(mbfmu.dynamics.structure.equation_graph). Others are differentiated until their signal has an effect: through the
+rates of states, or through accelerations. The condition and the derivatives before that one hold between states
+alone, and are kept as constraints are, with the signal in place of a force; states of blocks among them are *bound*:
+speeds in the sense of the contract, so that projection moves them, too.
 """
 
 from __future__ import annotations

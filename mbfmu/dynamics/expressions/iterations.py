@@ -39,7 +39,7 @@ class Iterations:
         return cls(
             values.iterated,
             residual,
-            tuple(iteration.symbols.numel() for iteration in values.iterations),
+            _blocks(values),
             tuple(name for iteration in values.iterations for name in iteration.names),
             tuple(nominal for iteration in values.iterations for nominal in iteration.nominals),
             guess,
@@ -49,6 +49,16 @@ class Iterations:
     def slope(self) -> ca.SX:
         """Derivatives of the residuals with respect to the variables, all else held."""
         return ca.jacobian(self.residual, self.symbols)
+
+
+def _blocks(values: Values) -> tuple[int, ...]:
+    """Sizes of the blocks. From the first on that knows accelerations or forces all are one: these know them all."""
+    sizes = [iteration.symbols.numel() for iteration in values.iterations]
+    unknowns = values.unknowns
+    w = stacked([*unknowns.a.values(), *unknowns.multipliers.values()])
+    first = next((k for k, i in enumerate(values.iterations) if ca.depends_on(i.residual, w)), len(sizes))
+    rest = sum(sizes[first:])
+    return (*sizes[:first], *([rest] if rest else []))
 
 
 def linearised(values: Values, motion: Motion, rows: Sequence[Rows]) -> tuple[Values, Motion, list[Rows]]:
@@ -68,7 +78,8 @@ def linearised(values: Values, motion: Motion, rows: Sequence[Rows]) -> tuple[Va
     w = stacked(unknowns[i] for i in curved)
     s = stacked(ca.SX.sym(f"{symbol} of a nonlinear loop") for symbol in elements(w))
     slope = ca.jacobian(column, w)
-    column = stacked(ca.substitute([column, slope], [w], [s])[0]) + ca.substitute([slope], [w], [s])[0] @ (w - s)
+    column, slope = ca.substitute([column, slope], [w], [s])
+    column += slope @ (w - s)
     sizes, at, parts = [part.numel() for part in equations], 0, []
     for size in sizes:
         parts.append(column[at : at + size])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -14,12 +14,12 @@ from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.elimination import solve
 from mbfmu.dynamics.structure.equation_graph import Block, EquationGraph
-from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantity
+from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, stacked
 from mbfmu.modeling import leaves
-from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.formulas import Formula, Quantity
 
 
 @dataclasses.dataclass(frozen=True)
@@ -122,7 +122,7 @@ class Values:
     def _condition_of(self, signal: Own) -> Formula:
         return self.graph.open_signals[ImpliedSignal(signal)].formula(self.structure)
 
-    def binding(self, found: Iterable[tuple[str, leaves.Leaf]]) -> Values:
+    def binding(self, found: Collection[tuple[str, leaves.Leaf]]) -> Values:
         """The same where these states and signals are part of what conditions keep."""
         return dataclasses.replace(self, structure=self.structure.binding(found))
 

@@ -62,7 +62,7 @@ class Reset:
 
 
 class Noted(Protocol):
-    """What is taken down of a component's equations, as far as events ask for it (mbfmu.dynamics.reading.equation_context)."""
+    """What is taken down of equations, as far as events ask for it (mbfmu.dynamics.reading.equation_context)."""
 
     component: Any
 

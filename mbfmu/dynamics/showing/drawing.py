@@ -2,7 +2,7 @@
 
 `self` in a component's `visualize` is a `Drawing`: declared names give their values in the system, and `draw_shape`,
 `draw_arrow`, ... take down shapes after Modelica.Mechanics.MultiBody.Visualizers.Advanced. The numbers of a shape get
-places like all that can be seen (mbfmu.dynamics.showing.interface); those that no variable has become variables themselves.
+places like all that can be seen (mbfmu.dynamics.showing.interface); those that no variable has become variables too.
 None of this happens unless a scene is asked for.
 """
 
@@ -222,7 +222,7 @@ class _Leaves(Notes):
 
     def __init__(self, component: Component, behaviour: Behaviour | None) -> None:
         super().__init__(component)
-        self.behaviour = behaviour
+        self.said = behaviour
         self.shapes: list[Sketch] = []
         if behaviour is not None:
             self.leaves, self.leaf_of = dict(behaviour.leaves), dict(behaviour.leaf_of)
@@ -233,9 +233,9 @@ class _Leaves(Notes):
         )
 
     def assigned(self, target: leaves.Target) -> ca.SX:
-        if self.behaviour is None:
+        if self.said is None:
             raise KeyError(target)
-        return self.leaf(leaves.Read(target, self.behaviour.targets[target].shape))
+        return self.leaf(leaves.Read(target, self.said.targets[target].shape))
 
 
 class Drawing(Scope):

@@ -51,7 +51,8 @@ def energy_totals(structure: Structure) -> Iterator[Shown]:
             error.append(inflow)  # an ideal joint or gear keeps nothing
     own_flanges = (name for name, port in structure.flat.root.ports().items() if isinstance(port, Flange))
     outside = _sum([_power_from_outside(structure, name) for name in own_flanges])
-    of_motion, of_place = (Formula.of(Shared(label, _sum(parts))) for label, parts in (("kinetic energy", kinetic), ("potential energy", potential)))
+    of_motion = Formula.of(Shared("kinetic energy", _sum(kinetic)))
+    of_place = Formula.of(Shared("potential energy", _sum(potential)))
     for name, doc, formula in (
         ("kinetic", "Kinetic energy of the system", of_motion),
         ("potential", "Potential energy of the system", of_place),

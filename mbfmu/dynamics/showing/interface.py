@@ -144,7 +144,8 @@ class Visible:
     @functools.cached_property
     def _terminals(self) -> dict[str, Terminal]:
         """Variables of the assembly's own connectors, by name."""
-        found = {given.name: given.terminal for given in self.formulation.values.inputs.all if given.terminal is not None}
+        inputs = self.formulation.values.inputs.all
+        found = {given.name: given.terminal for given in inputs if given.terminal is not None}
         own = {name: port for name, port in self.assembly.ports().items() if port.taken}
         for name, *_ in self.entries[""]:
             connector, _, member = name.partition(".")
@@ -187,15 +188,16 @@ class Visible:
         self, through_w: Sequence[set[int]]
     ) -> tuple[Callable[[Collection[int]], set[int]], list[set[int]]]:
         """What stands for iteration variables among [x; u]: what they depend on; and w's dependence with that."""
-        count, knowns = self.formulation.iterations.symbols.numel(), ca.vertcat(self.formulation.vectors.x, self.formulation.vectors.u)
+        iterations, vectors = self.formulation.iterations, self.formulation.vectors
+        count, knowns = iterations.symbols.numel(), ca.vertcat(vectors.x, vectors.u)
         first = knowns.numel() - count
         if not count:
             return set, list(through_w)
-        rows = pattern(self.formulation.iterations.residual, knowns)
-        for row, ws in zip(rows, pattern(self.formulation.iterations.residual, self.accelerations.w), strict=True):
+        rows = pattern(iterations.residual, knowns)
+        for row, ws in zip(rows, pattern(iterations.residual, self.accelerations.w), strict=True):
             row.update(*(through_w[k] for k in ws))
         begin, of = 0, [set[int]() for _ in range(count)]
-        for size in self.formulation.iterations.blocks:
+        for size in iterations.blocks:
             block = set[int]().union(*rows[begin : begin + size])
             of[begin : begin + size] = [block] * size
             begin += size

@@ -180,15 +180,13 @@ def accelerations(formulation: Formulation, is_singular: bool, all_heavy: bool) 
     """The recursion where it applies and pays, else a system in w alone, or in more where there are many unknowns.
 
     Where branches of motion cross at the start, the system in w has the mass matrix, which says along which of them the
-    loads drive most. Where a freedom moves no mass (not `all_heavy`), it is that in w, too: the factorisation of A notices
-    it and says which, while the recursion would go on with what rounding errors leave. It is also the one that runtimes
-    complete where constraints are redundant, at each position in another way (templates/runtime/redundancy.c).
+    loads drive most. Where a freedom moves no mass (not `all_heavy`), it is that in w, too: the factorisation of A
+    notices it and says which, while the recursion would go on with what rounding errors leave. It is also the one that
+    runtimes complete where constraints are redundant, at each position in another way (templates/runtime/redundancy.c).
     """
     vectors, constraints = formulation.vectors, formulation.constraints
     if all_heavy and vectors.v.numel() >= RECURSIVE_FROM and not constraints.names:
-        function = articulated_body.accelerations(
-            formulation.values, vectors.arguments, formulation.parameters.resolve
-        )
+        function = articulated_body.accelerations(formulation.values, vectors.arguments, formulation.parameters.resolve)
         if function is not None:
             return Recursive(vectors.a, function)
     if is_singular or constraints.choice.redundancies:

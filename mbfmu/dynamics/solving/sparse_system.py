@@ -18,7 +18,7 @@ import heapq
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.expressions.constraints import Constraints, Rows, chosen
+from mbfmu.dynamics.expressions.constraints import Constraints, chosen
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.values import evaluated
 from mbfmu.dynamics.expressions.vectors import Vectors
@@ -76,9 +76,12 @@ def linear_system(formulation: Formulation) -> tuple[ca.SX, ca.SX]:
     supported = [structure.supported(edge, what) for edge in order for what in _UNKNOWN_MOTION]
     loads = [structure.load_on(edge) for edge in order]
     balances = [balance for key in base.unknowns.v for balance in base.balances(key)]
-    asked = [*(f for row in wanted.loops for f in row.formulas), *supported, *loads, *balances]
+    asked = [*(row.acceleration for row in wanted.loops), *supported, *loads, *balances]
     values = evaluated(base.graph.within(structure, asked, given), given)
-    loops = [Rows.of(row, values) for row in wanted.loops]
+    loops = [
+        dataclasses.replace(row, acceleration=values(formulas.acceleration))
+        for row, formulas in zip(formulation.rows, wanted.loops, strict=False)
+    ]
     massless = formulation.rows[len(loops) :]  # the balances that are kept as constraints: they know no accelerations
     local = Constraints.of([*loops, *massless], resolve).only(constraints.choice)
     along = stacked(values(balance) for balance in balances)
@@ -208,7 +211,7 @@ class Sparse:
 
     @classmethod
     def of(cls, formulation: Formulation) -> Sparse | None:
-        """Take the equations apart; None where they are not linear. Pivots are chosen around the states of the start."""
+        """Take the equations apart; None where they are not linear. Pivots are chosen around the start."""
         vectors, constraints = formulation.vectors, formulation.constraints
         residual, unknowns = linear_system(formulation)
         A = ca.jacobian(residual, unknowns)

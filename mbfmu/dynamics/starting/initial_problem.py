@@ -18,6 +18,7 @@ from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
 from mbfmu.modeling import leaves
 from mbfmu.modeling.names import of
+from mbfmu.runtime.parts import Part, Parted
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.
 WEIGHTS = {0: 0.3, 1: 0.3, 2: 1.0, 3: 1.0, 4: 10.0}
@@ -37,7 +38,10 @@ class InitialProblem:
     unknowns: ca.SX
     unknown_names: tuple[str, ...]
     guess: ca.SX
+    #: In the order of the parts that share no unknown, and blocks of their Jacobian.
     rows: ca.SX
+    jacobian: ca.SX
+    parts: tuple[Part, ...]
     names: tuple[str, ...]
     #: What rows are divided by.
     sizes: tuple[float, ...]
@@ -51,7 +55,7 @@ class InitialProblem:
 
     def function(self, vectors: Vectors) -> ca.Function:
         """`initial(t, X, u, P, m)`."""
-        rows, jacobian = self.rows, ca.jacobian(self.rows, self.unknowns)
+        rows, jacobian = self.rows, self.jacobian
         if rows.numel():
             rows, jacobian = ca.cse([rows, jacobian])  # sparse: each zero of a dense one is looked at, too
         arguments = [vectors.t, self.unknowns, vectors.u, vectors.P, vectors.m]
@@ -121,17 +125,19 @@ def initial_problem(
         kinematic, motion, iterated, X = ca.substitute([*columns, X], [free], [place])
     if with_s:  # those of X take the place of those in u
         found = ca.SX.sym("s", iterations.symbols.numel())
-        kinematic, motion, iterated, X = ca.substitute(
-            [kinematic, motion, iterated, X], [iterations.symbols], [found]
-        )
-    sizes = (1.0,) * kinematic.numel()
+        kinematic, motion, iterated, X = ca.substitute([kinematic, motion, iterated, X], [iterations.symbols], [found])
+    sizes = [1.0] * kinematic.numel()
     if with_w or with_s:
         scaled = ca.vertcat(motion, iterated)
         size = _sizes(formulation, X, guess, scaled)
-        motion, sizes = scaled / size, (*sizes, *size.full().ravel().tolist())
-    equations = stacked([kinematic, motion])
-    stages = _stages(equations, X, vectors, free.numel())
-    return InitialProblem(X, labels, guess, equations, tuple(names), sizes, stages, fixed, given, weights, with_s)
+        motion, sizes = scaled / size, [*sizes, *size.full().ravel().tolist()]
+    parted = Parted.of(stacked([kinematic, motion]), X)
+    ordered = tuple(names[i] for i in parted.order)
+    divided = tuple(sizes[i] for i in parted.order)
+    stages = _stages(parted.rows, X, vectors, free.numel())
+    return InitialProblem(
+        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, divided, stages, fixed, given, weights, with_s
+    )
 
 
 def _stages(rows: ca.SX, X: ca.SX, vectors: Vectors, nfree: int) -> tuple[int, ...]:

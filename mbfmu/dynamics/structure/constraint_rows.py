@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import casadi as ca
 
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.structure.topology import Edge
+from mbfmu.dynamics.structure.topology import GROUND, Edge
 from mbfmu.dynamics.structure.unknowns import Own, stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
@@ -42,11 +42,16 @@ def closed_loops(structure: Structure) -> list[RowFormulas]:
 
 
 def _weld(structure: Structure, edge: Edge) -> RowFormulas:
-    """A cut joint keeps its coordinates; its second frame b is welded to the first."""
+    """A cut joint keeps its coordinates; its second frame b is welded to the first.
 
-    def both(linear: str, angular: str) -> tuple[Formula, ...]:
-        ends = ((structure.beyond(edge, what), structure.frame(edge.b, what)) for what in (linear, angular))
-        return (structure.frame(edge.b, "T"), *itertools.chain.from_iterable(ends))
+    Positions and velocities of both are as seen from where the loop begins: so they know the joints of the loop, and
+    none that lead to it. On the constraints that is the same as seen from the ground.
+    """
+    base = structure.loop_base(edge)
+
+    def both(linear: str, angular: str, base: int = base) -> tuple[Formula, ...]:
+        ends = ((structure.beyond(edge, what, base), structure.frame(edge.b, what, base)) for what in (linear, angular))
+        return (structure.frame(edge.b, "T", base), *itertools.chain.from_iterable(ends))
 
     def apart(T: ca.SX, r_2: ca.SX, r_1: ca.SX, w_2: ca.SX, w_1: ca.SX) -> ca.SX:
         return ca.vertcat(T @ (r_2 - r_1), w_2 - w_1)
@@ -58,7 +63,7 @@ def _weld(structure: Structure, edge: Edge) -> RowFormulas:
         f"cut of {edge.path}",
         Formula.combined(turned, *both("r_0", "T")),
         Formula.combined(apart, *both("v_0", "w")),
-        Formula.combined(apart, *both("a_0", "z")),
+        Formula.combined(apart, *both("a_0", "z", GROUND)),
         structure.unknowns.multipliers[edge],
     )
 
@@ -81,19 +86,20 @@ def _of_relations(structure: Structure) -> Iterator[RowFormulas]:
     for relation in structure.topology.relations:
         if relation.solves is None:
             derivative = structure.behaviours[relation.path].derivative
-            velocity = derivative(relation.expression)
-            parts = (relation.expression, velocity, derivative(velocity))
+            rate = derivative(relation.expression)
+            parts = (relation.expression, rate, derivative(rate))
             name = of(f"relation {relation.index + 1}", relation.path)
-            formulas = (structure.local(relation.path, part) for part in parts)
-            yield RowFormulas(name, *formulas, multipliers=structure.unknowns.multipliers[relation.key])
+            position, velocity, acceleration = (structure.local(relation.path, part) for part in parts)
+            multiplier = structure.unknowns.multipliers[relation.key]
+            yield RowFormulas(name, position, velocity, acceleration, multiplier)
 
 
 def _of_repeated(structure: Structure) -> Iterator[RowFormulas]:
     for path, connector in structure.topology.repeated:
         node = structure.topology.flange_node(path, connector)
-        formulas = (
+        position, velocity, acceleration = (
             Formula.combined(operator.sub, structure.scalar(node, order), structure.prescribed(path, connector, order))
             for order in (0, 1, 2)
         )
         multiplier = structure.unknowns.multipliers[(path, connector)]
-        yield RowFormulas(joined(path, connector), *formulas, multipliers=multiplier)
+        yield RowFormulas(joined(path, connector), position, velocity, acceleration, multiplier)

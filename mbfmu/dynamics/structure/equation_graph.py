@@ -4,8 +4,8 @@ Most quantities follow from others by a formula, which tree edges, assignments a
 potentials of networks, unknowns of their relations, implied signals - each comes with an equation; which of these gives
 which of them is a matching (augmenting paths, from each one's own equation on; Duff, ACM Transactions on Mathematical
 Software 7 (1981), 315-330). With it the graph is directed: its strongly connected parts (Tarjan, SIAM Journal on
-Computing 1 (1972), 146-160) are the blocks. One of several quantities is *torn*: with what is sought in it, and with the
-fewest others that its loops go through, known, the rest follows one after the other.
+Computing 1 (1972), 146-160) are the blocks. One of several quantities is *torn*: with what is sought in it, and with
+the fewest others that its loops go through, known, the rest follows one after the other.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, Quantity, RelationForce
+from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, RelationForce
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import RelationKey
 from mbfmu.modeling import leaves
-from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.formulas import Formula, Quantity
 
 
 @dataclasses.dataclass(frozen=True)
@@ -147,7 +147,8 @@ class EquationGraph:
         return [[order[i] for i in sorted(found[offsets[k] : offsets[k + 1]])] for k in reversed(range(count))]
 
     def _is_loop(self, part: list[Quantity]) -> bool:
-        return len(part) > 1 or (part[0].is_sought and part[0] in self.matched) or part[0] in self.formulas[part[0]].needs
+        first = part[0]
+        return len(part) > 1 or first in self.matched or first in self.formulas[first].needs
 
     @functools.cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -158,9 +159,11 @@ class EquationGraph:
         """A block whose loops are torn."""
         torn = [quantity for quantity in part if quantity.is_sought]
         rest = [quantity for quantity in part if not quantity.is_sought]
-        inside = {quantity: [n for n in dict.fromkeys(self.formulas[quantity].needs) if n in set(rest)] for quantity in rest}
+        own = set(rest)
+        inside = {q: [n for n in dict.fromkeys(self.formulas[q].needs) if n in own] for q in rest}
         torn += _tears(inside, self.structure)
-        left = {q: [n for n in needs if n not in set(torn)] for q, needs in inside.items() if q not in set(torn)}
+        cut = set(torn)
+        left = {q: [n for n in needs if n not in cut] for q, needs in inside.items() if q not in cut}
         return Block(tuple(_sorted(left)), tuple(torn))
 
     def relation_in_loop(self) -> RelationKey | None:

@@ -100,8 +100,8 @@ class Networks:
         """What to say of unknowns whose equations are singular with the parameters as they are."""
         port = self._port_of(sought)
         return (
-            f"{self.names(sought)}: with these parameters the {port.flow_name} there determine no {port.potential_name}, or "
-            "contradict each other; change what is 0, or a gain that feeds a flow back"
+            f"{self.names(sought)}: with these parameters the {port.flow_name} there determine no "
+            f"{port.potential_name}, or contradict each other; change what is 0, or a gain that feeds a flow back"
         )
 
     def _terms(self, equation: Unknown) -> list[tuple[str, ca.SX]]:

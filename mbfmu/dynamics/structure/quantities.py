@@ -1,9 +1,9 @@
 """Quantities of a system, a small type for each kind: each says what it needs, and how it follows from that.
 
 What a quantity needs comes from what the equations of the components say, so it is known before anything has a value
-(mbfmu.dynamics.structure.equation_graph). Some are *known*: time, states, accelerations, multipliers, inputs. Others are
-*sought*: potentials of a network, unknowns of its relations, implied signals. No formula gives these, but an equation
-does that they, or others, stand in.
+(mbfmu.dynamics.structure.equation_graph). Some are *known*: time, states, accelerations, multipliers, inputs. Others
+are *sought*: potentials of a network, unknowns of its relations, implied signals. No formula gives these, but an
+equation does that they, or others, stand in.
 """
 
 from __future__ import annotations
@@ -11,51 +11,23 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.structure.topology import Edge, RelationKey, ScalarNode
+from mbfmu.dynamics.structure.topology import GROUND, Edge, RelationKey, ScalarNode
 from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own
 from mbfmu.frames import cross
 from mbfmu.modeling import leaves
-from mbfmu.modeling.formulas import Formula
-from mbfmu.modeling.formulas import Quantity as AnyQuantity
+from mbfmu.modeling.formulas import Formula, Quantity
 from mbfmu.modeling.names import joined, of
 
-if TYPE_CHECKING:
-    from mbfmu.dynamics.structure.structure import Structure
+#: The structure that quantities ask (mbfmu.dynamics.structure.structure), which imports this module.
+Structure = Any
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
 #: a_0 resolved in the world frame, w and z in the frame itself.
 MOTION = ("r_0", "T", "v_0", "w", "a_0", "z")
-
-
-class Quantity(AnyQuantity):
-    """Base of what has a value in a system."""
-
-    #: True where no formula gives it, but an equation.
-    is_sought: ClassVar[bool] = False
-
-    def formula(self, structure: Structure) -> Formula:
-        """How it follows from others; of what is sought, the equation that belongs to it: zero for the right value."""
-        raise NotImplementedError
-
-    def name(self, structure: Structure) -> str:
-        """What messages call it."""
-        raise NotImplementedError
-
-    def equation(self, structure: Structure) -> str:
-        """What messages call the equation that belongs to what is sought."""
-        raise NotImplementedError
-
-    def shape(self, structure: Structure) -> tuple[int, int] | None:
-        """Rows and columns, as far as they are known before it has a value."""
-        return None
-
-    def nominal(self, structure: Structure) -> float:
-        """What counts as 1 of it."""
-        return 1.0
 
 
 # -- known ones
@@ -129,7 +101,7 @@ class InputOf(Known):
 
 
 @dataclasses.dataclass(frozen=True)
-class PositionOf(Quantity):
+class ScalarMotion(Quantity):
     """Position, speed or acceleration of a scalar node that is no coordinate of the system itself."""
 
     node: ScalarNode
@@ -138,12 +110,11 @@ class PositionOf(Quantity):
     def formula(self, structure: Structure) -> Formula:
         relative = structure.topology.relative.get(self.node)
         if relative is not None:
-            own = Formula.of(CoordinateOf(self.node, self.order))
             forward = relative.sign > 0
             return Formula.combined(
                 lambda reference, distance: reference + distance if forward else reference - distance,
                 structure.scalar(relative.reference, self.order),
-                own,
+                Formula.of(CoordinateOf(self.node, self.order)),
             )
         relation = structure.topology.solved_by[self.node]
         own = ca.vertcat(*(element for *_, element, n in relation.leaves if n == self.node))
@@ -179,13 +150,14 @@ class RelativeMotion(Quantity):
 
 @dataclasses.dataclass(frozen=True)
 class FrameMotion(Quantity):
-    """Motion of a frame node."""
+    """Motion of a frame node; relative to a `base` further down the tree, all is as seen from there."""
 
     node: int
     what: str
+    base: int = GROUND
 
     def formula(self, structure: Structure) -> Formula:
-        return structure.supported(structure.topology.support[self.node], self.what)
+        return structure.supported(structure.topology.support[self.node], self.what, self.base)
 
     def name(self, structure: Structure) -> str:
         return of(self.what, joined(*structure.flat.members[self.node][0]))
@@ -200,10 +172,11 @@ class MotionBeyond(Quantity):
 
     edge: Edge
     what: str
+    base: int = GROUND
 
     def formula(self, structure: Structure) -> Formula:
         rel = functools.partial(structure.motion, self.edge)
-        a = functools.partial(structure.frame, self.edge.a)
+        a = functools.partial(structure.frame, self.edge.a, base=self.base)
         if self.what == "T":
             return Formula.combined(lambda T, T_a: T @ T_a, rel("T"), a("T"))
         if self.what == "w":
@@ -375,9 +348,9 @@ def is_at_child(edge: Edge, at_b: bool) -> bool:
     return edge.role != "cut" and at_b != edge.reversed
 
 
-def at_children(wrenches: Mapping[Edge, ca.SX]) -> dict[AnyQuantity, ca.SX]:
+def at_children(wrenches: Mapping[Edge, ca.SX]) -> dict[Quantity, ca.SX]:
     """Cut forces and torques of edges at their children, from columns with both."""
-    found: dict[AnyQuantity, ca.SX] = {}
+    found: dict[Quantity, ca.SX] = {}
     for edge, wrench in wrenches.items():
         found[Wrench(edge, not edge.reversed, "f")] = wrench[:3]
         found[Wrench(edge, not edge.reversed, "t")] = wrench[3:]
@@ -471,7 +444,7 @@ class Potential(Quantity):
 
 @dataclasses.dataclass(frozen=True)
 class LinkOf(Quantity):
-    """What comes with a relation between potentials: a variable that the component declares, or a flow that keeps it."""
+    """What comes with a relation between potentials: a declared variable, or a flow that keeps it."""
 
     path: str
     index: int

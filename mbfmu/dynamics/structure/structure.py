@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import itertools
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -29,11 +30,10 @@ from mbfmu.dynamics.structure.quantities import (
     LinkOf,
     MotionBeyond,
     MultiplierOf,
-    PositionOf,
     Potential,
-    Quantity,
     RelationForce,
     RelativeMotion,
+    ScalarMotion,
     SpeedRate,
     Time,
     TotalDerivative,
@@ -48,7 +48,7 @@ from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
-from mbfmu.modeling.formulas import Formula
+from mbfmu.modeling.formulas import Formula, Quantity
 from mbfmu.modeling.names import counted, joined, of, some
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Structure:
         """The flat assembly."""
         return self.topology.flat
 
-    def binding(self, found: Iterable[tuple[str, leaves.Leaf]]) -> Structure:
+    def binding(self, found: Collection[tuple[str, leaves.Leaf]]) -> Structure:
         """The same where these states and signals, too, are part of what conditions keep."""
         topology = self.topology.binding(found)
         return dataclasses.replace(self, topology=topology, unknowns=Unknowns.of(topology, self.unknowns.made))
@@ -148,7 +148,9 @@ class Structure:
 
     # -- expressions of components
 
-    def local(self, path: str, expression: ca.SX, given: Mapping[leaves.Leaf, Formula] = MappingProxyType({})) -> Formula:
+    def local(
+        self, path: str, expression: ca.SX, given: Mapping[leaves.Leaf, Formula] = MappingProxyType({})
+    ) -> Formula:
         """An expression of a component, with every leaf replaced by what it is, or by what is given for it."""
         return Formula.combined(lambda values: values[0], self.locals(path, [expression], given))
 
@@ -298,8 +300,7 @@ class Structure:
                 return Formula.of(InputOf(self.inputs.signals[(key, index)].name()))
             behaviour, value = self.behaviours.get(key[0]), leaves.Value(key[1])
             if behaviour is not None and value in behaviour.targets:
-                place = index
-                return Formula.combined(lambda column: elements(column)[place], self.target(key[0], value, order))
+                return _element(index, self.target(key[0], value, order))
             if (key, index) not in self.flat.sources:
                 raise self._open(key)
             key, index = self.flat.sources[(key, index)]
@@ -332,21 +333,36 @@ class Structure:
             expression = behaviour.derivative(expression)
         return expression
 
-    def frame(self, node: int, what: str) -> Formula:
-        """Motion of a frame node."""
-        if node == GROUND:
+    def frame(self, node: int, what: str, base: int = GROUND) -> Formula:
+        """Motion of a frame node, as seen from a base that the tree leads through to it."""
+        if node == base:
             return Formula.constant(ca.SX.eye(3) if what == "T" else ca.SX.zeros(3))
-        return Formula.of(FrameMotion(node, what))
+        return Formula.of(FrameMotion(node, what, base))
 
-    def beyond(self, edge: Edge, what: str) -> Formula:
+    def beyond(self, edge: Edge, what: str, base: int = GROUND) -> Formula:
         """Motion of frame b of an edge, as it follows from frame a and the relative motion."""
-        return Formula.of(MotionBeyond(edge, what))
+        return Formula.of(MotionBeyond(edge, what, base))
 
-    def supported(self, edge: Edge, what: str) -> Formula:
+    def loop_base(self, edge: Edge) -> int:
+        """Node from which both ends of a cut joint are seen, so that only what is in the loop enters: the last that the
+        tree leads through to both; the ground, where that does not move."""
+        both = zip(self._way_to(edge.a), self._way_to(edge.b), strict=False)
+        common = [one for one, other in itertools.takewhile(lambda pair: pair[0] is pair[1], both)]
+        return common[-1].child if any(one.dof for one in common) else GROUND
+
+    def _way_to(self, node: int) -> list[Edge]:
+        """Tree edges from the ground to a node."""
+        way: list[Edge] = []
+        while node != GROUND:
+            way.append(self.topology.support[node])
+            node = way[-1].parent
+        return way[::-1]
+
+    def supported(self, edge: Edge, what: str, base: int = GROUND) -> Formula:
         """Motion of a tree edge's child, as it follows from the parent."""
         if not edge.reversed:
-            return self.beyond(edge, what)
-        rel, b = functools.partial(self.motion, edge), functools.partial(self.frame, edge.b)
+            return self.beyond(edge, what, base)
+        rel, b = functools.partial(self.motion, edge), functools.partial(self.frame, edge.b, base=base)
         if what == "T":
             return Formula.combined(lambda T, T_b: T.T @ T_b, rel("T"), b("T"))
         if what == "w":
@@ -356,7 +372,7 @@ class Structure:
                 lambda T, z_b, z, w_b, w: T.T @ (z_b - z - cross(w_b, w)),
                 rel("T"), b("z"), rel("z"), b("w"), rel("w"),
             )  # fmt: skip
-        T_a, w_a = self.frame(edge.a, "T"), self.frame(edge.a, "w")
+        T_a, w_a = self.frame(edge.a, "T", base), self.frame(edge.a, "w", base)
         if what == "r_0":
             return Formula.combined(lambda r_b, T, r: r_b - T.T @ r, b("r_0"), T_a, rel("r"))
         if what == "v_0":
@@ -365,7 +381,7 @@ class Structure:
             )
         return Formula.combined(
             lambda a_b, T, *relative: a_b - T.T @ relative_acceleration(*relative),
-            b("a_0"), T_a, rel("a"), rel("r"), rel("v"), w_a, self.frame(edge.a, "z"),
+            b("a_0"), T_a, rel("a"), rel("r"), rel("v"), w_a, self.frame(edge.a, "z", base),
         )  # fmt: skip
 
     def scalar(self, node: ScalarNode, order: int) -> Formula:
@@ -378,7 +394,7 @@ class Structure:
             if path == "":
                 return Formula.of(InputOf(self.inputs.motions[connector][order].name()))
             return self.prescribed(path, connector, order)
-        return Formula.of(PositionOf(node, order))
+        return Formula.of(ScalarMotion(node, order))
 
     def prescribed(self, path: str, connector: str, order: int) -> Formula:
         """Position that a component prescribes at one of its flanges, or its derivative."""
@@ -446,9 +462,7 @@ class Structure:
         """Flow with which the relations and prescribed positions of a component hold one of its flanges."""
         node = self.topology.flange_node(path, connector)
         parts = [
-            self._share(relation, node, connector)
-            for relation in self._touching.get(node, ())
-            if relation.path == path
+            self._share(relation, node, connector) for relation in self._touching.get(node, ()) if relation.path == path
         ]
         if self._prescribes(path, connector):
             parts.append(self._prescribed_flow(path, connector, node))
@@ -543,7 +557,8 @@ class Structure:
         """Flow into a component through a connector of a network."""
         node = self.flat.nodes[(path, connector)]
         if self.topology.networks.sources.get(node) == (path, connector):
-            others = (self.flow(*key, self._flow_name(node)) for key in self.flat.members[node] if key != (path, connector))
+            own, which = (path, connector), self._flow_name(node)
+            others = (self.flow(one, name, which) for one, name in self.flat.members[node] if (one, name) != own)
             zero = Formula.constant(ca.SX.zeros(1))
             return Formula.combined(lambda one, other: one - other, self.from_outside(node), _total(zero, *others))
         return self._network_load(path, connector)
@@ -580,7 +595,7 @@ class Structure:
         )
 
     def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
-        """Refuse a linear block whose equations leave something open, or contradict each other, whatever the parameters.
+        """Refuse a linear block whose equations leave something open, or contradict each other, with any parameters.
 
         Raises:
             ModelError: its matrix is singular; the message names what nothing determines.
@@ -598,14 +613,16 @@ class Structure:
             return self.topology.networks.singular(network)
         implied = [quantity.own for quantity in block if isinstance(quantity, ImpliedSignal)]
         if implied:
+            leaf = implied[0].leaf
+            assert isinstance(leaf, leaves.Implied)
             return (
-                f"{of(f'condition {implied[0].leaf.index + 1}', implied[0].path)}: with these parameters the signal has no "  # type: ignore[attr-defined]
+                f"{of(f'condition {leaf.index + 1}', implied[0].path)}: with these parameters the signal has no "
                 "effect on it at once; leave out what is 0, such as a direct part of a block"
             )
         names = dict.fromkeys(quantity.name(self) for quantity in block)
         return (
-            f"algebraic loop: {' -> '.join(names)} add up to a condition that no value meets, or any; change a gain, or "
-            "break it with a state, e.g. a FirstOrder block"
+            f"algebraic loop: {' -> '.join(names)} add up to a condition that no value meets, or any; change a gain, "
+            "or break it with a state, e.g. a FirstOrder block"
         )
 
     # -- composites
@@ -685,13 +702,21 @@ class Structure:
 
     def position_rate(self, key: Coordinate) -> Formula:
         """Time derivative of a coordinate or quaternion."""
-        return Formula.constant(self.unknowns.position_rates(key))
+        if not isinstance(key, Own):
+            return Formula.of(CoordinateOf(key, 1))
+        assert isinstance(key.leaf, leaves.Quaternion)
+        turning = leaves.Speed(key.leaf.speed)
+        return Formula.combined(
+            leaves.quaternion_rate, Formula.of(UnknownOf(key)), Formula.of(UnknownOf(Own(key.path, turning)))
+        )
 
     def speed_rate(self, key: Coordinate) -> Formula:
         """Time derivative of the speeds of a coordinate."""
-        if not isinstance(key, Own) and key in self.topology.relative:
-            return Formula.of(SpeedRate(key))
-        return Formula.constant(self.unknowns.a[key])
+        if not isinstance(key, Own):
+            return Formula.of(SpeedRate(key) if key in self.topology.relative else CoordinateOf(key, 2))
+        if isinstance(key.leaf, leaves.Speed):
+            return Formula.of(UnknownOf(Own(key.path, key.leaf.following())))
+        return Formula.constant(self.unknowns.a[key])  # of a state or signal that a condition binds
 
     def known_of(self, quantity: Quantity) -> tuple[Any, ...]:
         """The known quantities that a quantity follows from, directly or through others."""
@@ -736,6 +761,10 @@ def _total(*parts: Formula) -> Formula:
         return first
 
     return Formula.combined(make, *parts)
+
+
+def _element(index: int, column: Formula) -> Formula:
+    return Formula.combined(lambda values: elements(values)[index], column)
 
 
 def _negative(formula: Formula) -> Formula:

@@ -40,9 +40,7 @@ class Wanted:
             yield from (formula for *_, formula in entries)
 
 
-def settled(
-    topology: Topology, inputs: Inputs, ask: Callable[[Structure], Wanted]
-) -> tuple[EquationGraph, Wanted]:
+def settled(topology: Topology, inputs: Inputs, ask: Callable[[Structure], Wanted]) -> tuple[EquationGraph, Wanted]:
     """The equation graph of a topology, and what is wanted of it, which `ask` tells of a structure.
 
     Where the force of a relation needs itself, the relation becomes a constraint, so that its force is an unknown as

@@ -1,0 +1,213 @@
+"""Equations without closed solution, as FMUs: against SciPy on equations written by hand, differences, saved states.
+
+Other hosts run the same models: `python tests/hosts/gallery.py tests/dynamics/nonlinear_models.py:Rectifier`.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import pathlib
+from collections.abc import Callable, Iterator, Sequence
+
+import fmpy
+import numpy as np
+import pytest
+import random_loops
+from fmpy.fmi2 import FMU2Model, FMU2Slave
+from fmpy.fmi3 import FMU3Model, FMU3Slave
+from nonlinear_models import MODELS
+
+from mbfmu.dynamics.system import System
+from mbfmu.export.build import build
+from mbfmu.validation import validate
+
+POINTS = 80
+#: Steps of differences: diodes bend within 25 mV.
+STEPS = {"rectifier": 2e-5, "clamp": 2e-6} | dict.fromkeys(("orifices", "springs", "four_bar", "fed_back"), 1e-4)
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., pathlib.Path]:
+    """Return a function that gives the FMU of a model, in a version of FMI: built once each."""
+    folder, systems = tmp_path_factory.mktemp("fmus"), {}
+
+    def fmu(name: str, fmi: int, equations: str = "interpreted") -> pathlib.Path:
+        path = folder / f"{name}_{fmi}_{equations}.fmu"
+        if not path.exists():
+            if name not in systems:
+                systems[name] = System.of(MODELS[name].make())
+            build(systems[name], path, fmi=fmi, equations=equations)
+        return path
+
+    return fmu
+
+
+class Instance:
+    """An FMU of FMI 2.0 or 3.0 through FMPy's bindings, by the names of variables."""
+
+    def __init__(self, path: pathlib.Path, folder: pathlib.Path, kind: str = "coSimulation") -> None:
+        self.description = fmpy.read_model_description(str(path))
+        self.three = self.description.fmiVersion.startswith("3")
+        classes = {"coSimulation": (FMU2Slave, FMU3Slave), "modelExchange": (FMU2Model, FMU3Model)}[kind]
+        self.variables = {v.name: v for v in self.description.modelVariables}
+        self.fmu = classes[self.three](
+            guid=self.description.guid, unzipDirectory=fmpy.extract(str(path), str(folder)), instanceName="one",
+            modelIdentifier=getattr(self.description, kind).modelIdentifier,
+        )  # fmt: skip
+        self.fmu.instantiate()
+        if self.three:
+            self.fmu.enterInitializationMode(startTime=0.0)
+        else:
+            self.fmu.setupExperiment(startTime=0.0)
+            self.fmu.enterInitializationMode()
+        self.fmu.exitInitializationMode()
+
+    def references(self, *names: str) -> list[int]:
+        return [self.variables[name].valueReference for name in names]
+
+    def get(self, *names: str) -> np.ndarray:
+        read = self.fmu.getFloat64 if self.three else self.fmu.getReal
+        return np.array(read(self.references(*names)))
+
+    def set(self, name: str, value: float) -> None:
+        (self.fmu.setFloat64 if self.three else self.fmu.setReal)(self.references(name), [value])
+
+    def along(self, unknowns: list[str], known: str) -> np.ndarray:
+        return np.array(self.fmu.getDirectionalDerivative(self.references(*unknowns), self.references(known), [1.0]))
+
+    def run(self, step: float, count: int, first: int = 0, read: Sequence[str] = ()) -> list[np.ndarray]:
+        """Values after each of some steps."""
+        rows = []
+        for i in range(first, first + count):
+            self.fmu.doStep(i * step, step)
+            rows.append(self.get(*read))
+        return rows
+
+    def save(self) -> bytes:
+        state = self.fmu.getFMUState()
+        serialized: bytes = self.fmu.serializeFMUState(state)
+        self.fmu.freeFMUState(state)
+        return serialized
+
+    def restore(self, serialized: bytes) -> None:
+        state = self.fmu.deserializeFMUState(serialized)
+        self.fmu.setFMUState(state)
+        self.fmu.freeFMUState(state)
+
+    def enter(self, time: float) -> None:
+        """Go to continuous time mode, at this time."""
+        (self.fmu.updateDiscreteStates if self.three else self.fmu.newDiscreteStates)()
+        self.fmu.enterContinuousTimeMode()
+        self.fmu.setTime(time)
+
+    def put(self, states: np.ndarray) -> None:
+        self.fmu.setContinuousStates((ctypes.c_double * len(states))(*states), len(states))
+
+
+@pytest.fixture
+def instance(fmus, tmp_path: pathlib.Path) -> Iterator[Callable[..., Instance]]:
+    """Return a function that makes an instance of a model's FMU; all are freed at the end."""
+    made: list[Instance] = []
+
+    def make(name: str, fmi: int, kind: str = "coSimulation", equations: str = "interpreted") -> Instance:
+        made.append(Instance(fmus(name, fmi, equations), tmp_path / str(len(made)), kind))
+        return made[-1]
+
+    yield make
+    for one in made:
+        one.fmu.terminate()
+        one.fmu.freeInstance()
+
+
+@pytest.fixture(scope="module")
+def wanted():
+    """Return a function that gives a model's outputs by hand: worked out once."""
+    known = {}
+
+    def columns(name: str) -> dict[str, np.ndarray]:
+        if name not in known:
+            known[name] = MODELS[name].wanted(np.linspace(0, MODELS[name].stop, POINTS + 1))
+        return known[name]
+
+    return columns
+
+
+@pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_an_fmu_moves_as_the_equations_by_hand_do(fmus, wanted, name, fmi, kind):
+    model, path = MODELS[name], fmus(name, fmi)
+    assert validate(path) == []
+    result = fmpy.simulate_fmu(
+        str(path), fmi_type=kind, stop_time=model.stop, output_interval=model.stop / POINTS, relative_tolerance=1e-10,
+        record_events=False,
+    )  # fmt: skip
+    assert len(result) == POINTS + 1
+    for output, values in wanted(name).items():
+        np.testing.assert_allclose(result[output], values, atol=1e-7 * np.ptp(values), err_msg=output)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
+    model = MODELS[name]
+    rows = [
+        fmpy.simulate_fmu(str(fmus(name, fmi, equations)), stop_time=model.stop, output_interval=model.stop / 20)
+        for fmi, equations in ((2, "interpreted"), (2, "compiled"), (3, "compiled"))
+    ]
+    for other in rows[1:]:
+        for output in rows[0].dtype.names:
+            np.testing.assert_array_equal(rows[0][output], other[output], err_msg=output)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_derivatives_in_a_direction_are_differences(instance, name, fmi):
+    """In model exchange, at a state from the middle of a run, by each state and the input."""
+    model = MODELS[name]
+    run, one = instance(name, fmi), instance(name, fmi, "modelExchange")
+    run.run(model.stop / 20, 3)
+    one.enter(3 * model.stop / 20)
+    states = [u.variable.derivative.name for u in one.description.derivatives]
+    knowns = [*states, *(v.name for v in one.variables.values() if v.causality == "input")]
+    unknowns = [u.variable.name for u in (*one.description.derivatives, *one.description.outputs)]
+    at = np.append(run.get(*states), np.zeros(len(knowns) - len(states)))
+
+    def values(place: int, change: float) -> np.ndarray:
+        x = at.copy()
+        x[place] += change
+        one.put(x[: len(states)])
+        for known, value in list(zip(knowns, x, strict=True))[len(states) :]:
+            one.set(known, value)
+        return one.get(*unknowns)
+
+    for place, known in enumerate(knowns):
+        h = STEPS[name] * max(1.0, abs(at[place]))
+        near, far = (values(place, k * h) - values(place, -k * h) for k in (1, 2))
+        expected, here = (8 * near - far) / (12 * h), values(place, 0.0)
+        allowed = 1e-6 * np.abs(expected) + 1e-14 * (1 + np.abs(here)) / h
+        np.testing.assert_array_less(np.abs(one.along(unknowns, known) - expected), allowed, err_msg=known)
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(instance, name, fmi):
+    """In the same instance, and serialized in one that has run elsewhere."""
+    model = MODELS[name]
+    one, other = instance(name, fmi), instance(name, fmi)
+    step = model.stop / 23.7
+    one.run(step, 9)
+    outputs = [u.variable.name for u in one.description.outputs]
+    saved = one.save()
+    wanted = [one.get(*outputs), *one.run(step, 8, first=9, read=outputs)]
+    one.restore(saved)
+    other.run(1.7 * step, 2)
+    other.restore(saved)
+    for again in (one, other):
+        np.testing.assert_array_equal([again.get(*outputs), *again.run(step, 8, first=9, read=outputs)], wanted)
+
+
+@pytest.mark.parametrize("kind", random_loops.KINDS)
+def test_random_models_agree_with_their_flat_equations(kind):
+    """Six of each kind; `python tests/dynamics/random_loops.py` makes a thousand."""
+    for seed in range(6):
+        assert random_loops.worst_difference(kind, seed) < 1e-9, seed

@@ -1,0 +1,233 @@
+"""Each stage between an assembly and its System alone, from the stages before it, without System."""
+
+from __future__ import annotations
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from mbfmu.components import Body, FixedTranslation, Prismatic, Revolute, World, blocks, electrical, rotational
+from mbfmu.dynamics.asked import asked
+from mbfmu.dynamics.expressions.constraints import constrained
+from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.expressions.starts import Starts
+from mbfmu.dynamics.expressions.values import Values, evaluated
+from mbfmu.dynamics.reading.flatten import Flat, flatten
+from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.solving.accelerations import Direct, accelerations
+from mbfmu.dynamics.structure.constraint_rows import closed_loops
+from mbfmu.dynamics.structure.networks import Networks
+from mbfmu.dynamics.structure.quantities import CoordinateOf, FrameMotion, RelationForce
+from mbfmu.dynamics.structure.structure import Structure
+from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Topology, analyse
+from mbfmu.dynamics.structure.wanted import Wanted, settled
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Start
+
+
+class Pendulum(Assembly):
+    """A rod on a hinge, with a spring at its axis."""
+
+    def __init__(self, **hinge: object) -> None:
+        self.world = World()
+        self.hinge = Revolute(useAxisFlange=True, **hinge)
+        self.rod = FixedTranslation(r=(0.5, 0, 0))
+        self.body = Body(m=2.0, r_CM=(0, 0, 0))
+        self.spring, self.wall = rotational.Spring(c=3.0), rotational.Fixed()
+        self.connect(self.world.frame_b, self.hinge.frame_a)
+        self.connect(self.hinge.frame_b, self.rod.frame_a)
+        self.connect(self.rod.frame_b, self.body.frame_a)
+        self.connect(self.hinge.axis, self.spring.flange_a)
+        self.connect(self.spring.flange_b, self.wall.flange)
+
+
+class FourBars(Assembly):
+    """Two planar loops, the second on the coupler of the first."""
+
+    def __init__(self) -> None:
+        self.world = World()
+        at = self.world.frame_b
+        for name in ("first", "second"):
+            hinges = [self.add(f"{name}_{k}", Revolute()) for k in range(4)]
+            crank, coupler, rocker, base = (
+                self.add(f"{name}_{what}", FixedTranslation(r=r))
+                for what, r in (("a", (0.3, 1, 0)), ("b", (1, 0.2, 0)), ("c", (0.2, 1.2, 0)), ("d", (1.1, 0, 0)))
+            )
+            body = self.add(f"{name}_body", Body(m=1.0, r_CM=(0, 0, 0)))
+            for a, b in [
+                (at, hinges[0].frame_a), (hinges[0].frame_b, crank.frame_a), (crank.frame_b, hinges[1].frame_a),
+                (hinges[1].frame_b, coupler.frame_a), (coupler.frame_b, hinges[2].frame_a),
+                (hinges[2].frame_b, rocker.frame_b), (rocker.frame_a, hinges[3].frame_b),
+                (hinges[3].frame_a, base.frame_b), (base.frame_a, at), (coupler.frame_b, body.frame_a),
+            ]:  # fmt: skip
+                self.connect(a, b)
+            at = coupler.frame_a
+
+    def add(self, name: str, part: object) -> object:
+        setattr(self, name, part)
+        return part
+
+
+class Divider(Assembly):
+    """Two resistors in series on a source of 6 V; `floating` where nothing gives a potential."""
+
+    def __init__(self, floating: bool = False) -> None:
+        self.source, self.ground = electrical.ConstantVoltage(V=6.0), electrical.Ground()
+        self.one, self.two = electrical.Resistor(R=1.0), electrical.Resistor(R=2.0)
+        self.connect(self.source.p, self.one.p)
+        self.connect(self.one.n, self.two.p)
+        self.connect(self.two.n, self.source.n)
+        if not floating:
+            self.connect(self.ground.p, self.source.n)
+
+
+def flat_of(assembly: Assembly) -> Flat:
+    return flatten(assembly)
+
+
+def topology_of(assembly: Assembly, cuts: tuple[str, ...] = ()) -> Topology:
+    return analyse(flatten(assembly), cuts)
+
+
+def structure_of(assembly: Assembly) -> Structure:
+    flat = flatten(assembly)
+    return Structure.of(analyse(flat), Inputs.of(assembly, flat))
+
+
+def settled_of(assembly: Assembly) -> tuple[Values, Wanted]:
+    flat = flatten(assembly)
+    graph, wanted = settled(analyse(flat), Inputs.of(assembly, flat), asked)
+    return evaluated(graph), wanted
+
+
+def formulation_of(assembly: Assembly) -> Formulation:
+    flat = flatten(assembly)
+    graph, wanted = settled(analyse(flat), Inputs.of(assembly, flat), asked)
+    return Formulation.of(graph, wanted, 0.0)
+
+
+def number(formulation: Formulation, expression: ca.SX, *replaced: tuple[ca.SX, float]) -> np.ndarray:
+    """Value of an expression, with default parameters and numbers for some symbols."""
+    (resolved,) = formulation.parameters.resolve([expression])
+    function = ca.Function("f", [formulation.parameters.all, *(s for s, _ in replaced)], [resolved])
+    return np.array(function(formulation.parameters.default_P, *(v for _, v in replaced))).ravel()
+
+
+def test_reading_flattens_connected_frames_to_nodes_and_signals_to_sources():
+    class Fed(Assembly):
+        def __init__(self) -> None:
+            self.sine, self.gain = blocks.Sine(f=1.0), blocks.Gain(k=2.0)
+            self.connect(self.sine.y, self.gain.u)
+
+    flat = flat_of(Pendulum())
+    assert flat.nodes["rod", "frame_b"] == flat.nodes["body", "frame_a"] != flat.nodes["rod", "frame_a"]
+    assert sorted(flat.members[flat.nodes["hinge", "axis"]]) == [("hinge", "axis"), ("spring", "flange_a")]
+    assert flat_of(Fed()).sources == {(("gain", "u"), 0): (("sine", "y"), 0)}
+
+
+def test_the_tree_grows_from_the_ground_and_cuts_what_closes_it():
+    topology = topology_of(FourBars(), cuts=("first_1",))
+    assert [edge.path for edge in topology.edges if edge.role == "cut"] == ["first_1", "second_3"]
+    parents = {GROUND}
+    for edge in topology.order:
+        assert edge.parent in parents
+        parents.add(edge.child)
+
+
+def test_the_scalar_graph_takes_the_joint_s_coordinate_and_gives_the_flange_by_the_relation():
+    topology = topology_of(Pendulum())
+    assert topology.independent == (CoordinateNode("hinge", "phi", 0),)
+    axis = topology.flange_node("hinge", "axis")
+    assert topology.source[axis] == "relation"
+    assert topology.source[topology.flange_node("wall", "flange")] == "prescribed"
+
+
+def test_networks_know_who_gives_potentials_and_what_relations_bring():
+    flat = flat_of(Divider())
+    networks = Networks.of(flat, analyse(flat).behaviours)
+    assert networks.sources == {flat.nodes["ground", "p"]: ("ground", "p")}
+    assert set(networks.links) == {("one", "i"), ("two", "i"), ("source", "i")}
+
+
+def test_structure_answers_with_formulas_whose_needs_are_followed():
+    structure = structure_of(Pendulum())
+    node = structure.flat.nodes["body", "frame_a"]
+    assert CoordinateOf(CoordinateNode("hinge", "phi", 0), 0) in structure.known_of(FrameMotion(node, "r_0"))
+    assert CoordinateOf(CoordinateNode("hinge", "phi", 0), 1) not in structure.known_of(FrameMotion(node, "r_0"))
+    relation = next(r for r in structure.topology.relations if r.path == "hinge")
+    assert structure.relation_force(relation).needs == (RelationForce(relation.key),)
+
+
+def test_rows_of_a_loop_know_its_own_joints_only():
+    """Those of the second loop begin at the coupler that it hangs on, and know no joint that leads there."""
+    structure = structure_of(FourBars())
+    bases = {row.name: set() for row in closed_loops(structure)}
+    for row in closed_loops(structure):
+        assert row.position is not None
+        for need in row.position.needs:
+            bases[row.name] |= {
+                known.node.path for known in structure.known_of(need) if isinstance(known, CoordinateOf)
+            }
+    assert [{path.partition("_")[0] for path in paths} for paths in bases.values()] == [{"first"}, {"second"}]
+
+
+def test_values_know_what_was_asked_and_nothing_else():
+    values, wanted = settled_of(Divider())
+    assert set(values.known) == set(values.graph.formulas)
+    assert {need for formula in wanted.formulas for need in formula.needs} <= set(values.known)
+    assert FrameMotion(0, "r_0") not in values.known
+
+
+def test_a_divider_s_current_follows_from_its_block():
+    formulation = formulation_of(Divider())
+    assert number(formulation, formulation.values.variable("one", "i")) == pytest.approx([2.0])
+    assert number(formulation, formulation.values.variable("two", "v")) == pytest.approx([4.0])
+    assert formulation.iterations.blocks == ()
+
+
+def test_a_network_without_ground_is_told_before_anything_is_made():
+    with pytest.raises(ModelError, match="nothing determines the potential of"):
+        formulation_of(Divider(floating=True))
+
+
+def test_balances_are_those_of_the_physics():
+    """m l^2 phi'' = -m g l cos(phi) - c phi for a point on a rod of 0.5 m that turns about z, gravity along -y."""
+    formulation = formulation_of(Pendulum())
+    vectors = formulation.vectors
+    balance = number(formulation, formulation.motion.balances, (vectors.q, 0.3), (vectors.v, 2.0), (vectors.a, -1.0))
+    inertia = 0.001  # of the body by default, about its own axis
+    wanted = (2.0 * 0.25 + inertia) * -1.0 + 2.0 * 9.80665 * 0.5 * np.cos(0.3) + 3.0 * 0.3
+    assert np.abs(balance) == pytest.approx([abs(wanted)])
+
+
+def test_constraints_have_two_derivatives_and_a_multiplier_each():
+    values, wanted = settled_of(FourBars())
+    _, _, rows = constrained(values, wanted.loops)
+    assert [(r.position.numel(), r.velocity.numel(), r.acceleration.numel(), r.multipliers.numel()) for r in rows] == [
+        (6, 6, 6, 6)
+    ] * 2
+
+
+def test_starts_have_the_strongest_owner():
+    values, _ = settled_of(Pendulum(phi=Start(0.4, fixed=True)))
+    starts = Starts.of(values)
+    owner = starts.owner_of(values.unknowns.q[CoordinateNode("hinge", "phi", 0)])
+    assert owner is not None
+    assert (owner.label, owner.number, owner.fixed) == ("hinge.phi", 0.4, True)
+    assert starts.conditions == ()
+
+
+def test_accelerations_solve_the_balances():
+    class Slide(Assembly):
+        def __init__(self) -> None:
+            self.world, self.slide, self.body = World(n=(1, 0, 0)), Prismatic(n=(1, 0, 0)), Body(m=2.0, r_CM=(0, 0, 0))
+            self.connect(self.world.frame_b, self.slide.frame_a)
+            self.connect(self.slide.frame_b, self.body.frame_a)
+
+    formulation = formulation_of(Slide())
+    found = accelerations(formulation, is_singular=False, all_heavy=True)
+    assert isinstance(found, Direct)
+    A, b = (
+        np.array(r) for r in found.dynamics(formulation.vectors)(0, [0, 0], [], formulation.parameters.default_P, [])
+    )
+    assert float(b[0, 0] / A[0, 0]) == pytest.approx(9.80665)
