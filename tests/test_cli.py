@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import html.parser
 import json
 import math
 import pathlib
@@ -165,6 +166,106 @@ def test_start_values_that_nobody_gave_are_shown(folder: pathlib.Path, capsys: p
     assert "nobody gave: hinge.phi = 0 rad\n" in capsys.readouterr().out
     assert cli.main(["simulate", "open.py", "--stop", "0.1"]) == 0
     assert "hinge.phi = 0; fix what is meant to hold" in " ".join(capsys.readouterr().err.split())
+
+
+EQUATIONS = '''
+import casadi as ca
+from mbfmu import Assembly
+from mbfmu.components import blocks
+from mbfmu.modeling import Component, RealInput, RealOutput
+
+
+class Cosine(Component):
+    """y = cos(u)."""
+
+    u, y = RealInput("Input"), RealOutput("Output")
+
+    def equations(self):
+        self.y = ca.cos(self.u)
+
+
+class Loop(Assembly):
+    """y = 0.9 cos(y)."""
+
+    def __init__(self):
+        self.gain, self.cos = blocks.Gain(k=0.9), Cosine()
+        self.connect(self.gain.y, self.cos.u)
+        self.connect(self.cos.y, self.gain.u)
+        self.output(self.cos.y, "y")
+'''
+
+
+def test_info_tells_the_equations_of_a_model(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "loop.py").write_text(EQUATIONS)
+    assert cli.main(["info", "loop.py", "--equations"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert "0 linear and 1 iterated, with 1 torn quantities" in shown
+    assert re.search(r"size solved torn or iterated .* 2 iterated (gain|cos)\.y (gain|cos)\.y", shown), shown
+    assert cli.main(["info", "loop.py", "--equations", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    (loop,) = (block for block in found["blocks"] if block["solved"] != "formula")
+    assert loop["solved"] == "iterated"
+    assert {found["quantities"][i]["name"] for i in loop["quantities"]} == {"gain.y", "cos.y"}
+    assert [found["quantities"][i]["name"] for i in loop["torn"]] == loop["iterated"]
+    for place, quantity in enumerate(found["quantities"]):
+        assert place in loop["quantities"] or all(need < place for need in quantity["needs"])
+
+
+class _Page(html.parser.HTMLParser):
+    """What of a page comes from elsewhere, its texts by tag, and the elements that are open at its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.scripts: dict[str | None, str] = {}
+        self.id: str | None = None
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.links += [value for name, value in attributes if name in ("src", "href") and value != "data:,"]
+        self.id = found.get("id")
+        if tag not in ("meta", "link", "input"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open[-1:] == ["script"]:
+            self.scripts[self.id] = self.scripts.get(self.id, "") + data
+
+
+def test_the_page_of_the_equations_needs_nothing_else(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "loop.py").write_text(EQUATIONS)
+    assert cli.main(["info", "loop.py", "--equations", "-o", "loop.html"]) == 0
+    assert "loop.html" in capsys.readouterr().out
+    text = (folder / "loop.html").read_text(encoding="utf-8")
+    page = _Page()
+    page.feed(text)
+    assert (page.open, page.links) == ([], [])
+    assert "http" not in text.replace("http-equiv", "")
+    data = json.loads(page.scripts["data"])
+    (loop,) = (block for block in data["blocks"] if block[3] != "formula")
+    first, size, torn, solved = loop
+    assert (size, torn, solved) == (2, 1, "iterated")
+    assert set(data["names"][first : first + size]) == {"gain.y", "cos.y"}
+    assert len(data["names"]) == len(data["kinds"]) == len(data["needs"]) == sum(block[1] for block in data["blocks"])
+    assert "$" not in re.sub(r"\$\{", "", text)
+
+
+def test_the_page_of_the_equations_is_refused_where_there_is_none(
+    folder: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = sorted(folder.iterdir())
+    for arguments, word in (
+        ("info pendulum.py -o page.html", "--equations"),
+        ("info pendulum.py --equations -o notes.txt", "notes.html"),
+        ("info pendulum.fmu --equations", "the model that it was made from"),
+    ):
+        assert word in complaint(arguments.split(), capsys)
+    assert sorted(folder.iterdir()) == before
+    assert (folder / "pendulum.py").read_text(encoding="utf-8") == PENDULUM
 
 
 def test_simulate_writes_csv_and_picture(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -52,6 +52,11 @@ from mbfmu.modeling.types import (
 )
 
 
+#: How far beyond s_guess and phi_guess the search begins, in lengths of the rod and in radians: where both solutions are
+#: equally near, the greater one is found, as in the library.
+BEYOND_GUESS = 1e-4
+
+
 class RodsAnimation(EndsAnimation):
     """Two rods of an aggregation, and the spheres between them."""
 
@@ -224,7 +229,7 @@ class DrivenByRevolute(RevoluteAnimation, TotalPower):
         self.revolute = self.revolute_class(
             n=self.n_b,
             phi_offset=self.phi_offset * (pi / 180),
-            phi=Start(self.phi_guess * (pi / 180)),
+            phi=Start(self.phi_guess * (pi / 180) + BEYOND_GUESS),
             stateSelect="never",
             useAxisFlange=True,
             cylinderLength=self.revoluteLength,
@@ -276,7 +281,7 @@ class DrivenByPrismatic(TotalPower):
         self.prismatic = Prismatic(
             n=self.n_b,
             s_offset=self.s_offset,
-            s=Start(self.s_guess),
+            s=Start(self.s_guess + BEYOND_GUESS * self.rod1Length),
             stateSelect="never",
             useAxisFlange=True,
             boxWidthDirection=self.boxWidthDirection,

@@ -397,11 +397,23 @@ def validate(
 def info(
     source: Annotated[str, typer.Argument(metavar="SOURCE_OR_FMU", help=f"An FMU, or: {SOURCE_HELP}")],
     parameter: Settings = (),  # type: ignore[assignment]
+    equations: Annotated[
+        bool, typer.Option("--equations", help="Show its equations: what needs what, in blocks, and what is sought.")
+    ] = False,
+    output: Annotated[
+        pathlib.Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="With --equations: write their matrix as a page (.html)."),
+    ] = None,
     as_json: Json = False,
     *,
     options: dict[str, Any],
 ) -> None:
     """Show the interface of an FMU, or the interface and structure of an assembly."""
+    if output is not None and not equations:
+        raise MbfmuError(f"--output {output}: what is written is the matrix of the equations; add --equations")
+    if equations:
+        show_equations(source, parameter, output, as_json, options)
+        return
     if source.endswith(".fmu"):
         with report.working(f"Reading {source}"):
             from fmpy import supported_platforms
@@ -426,6 +438,34 @@ def info(
         facts.show(facts.system(system))
     else:
         report.system(system)
+
+
+def show_equations(
+    source: str, settings: Sequence[str], output: pathlib.Path | None, as_json: bool, options: dict[str, Any]
+) -> None:
+    """Print what the equation graph of an assembly looks like, and write the page of its matrix."""
+    if source.endswith(".fmu"):
+        raise MbfmuError(f"{source}: an FMU does not show its equations; give the model that it was made from")
+    check_suffix(output, ".html")
+    with report.working("Reading the assembly") as progress:
+        assembly = read_source(source, settings, options)
+        progress("Finding the blocks of its equations")
+        from mbfmu.cli import equations as shown
+        from mbfmu.dynamics.overview import equation_report
+
+        found = equation_report(assembly)
+        if output is not None:
+            from mbfmu.export.archive import replacing
+
+            with replacing(output) as part:
+                part.write_text(shown.page(found), encoding="utf-8")
+    report.notes(assembly)
+    if as_json:
+        facts.show(shown.facts(found))
+        return
+    shown.show(found)
+    if output is not None:
+        report.built(output)
 
 
 @app.command(epilog=example("mbfmu convert robot.urdf -o robot.py"))

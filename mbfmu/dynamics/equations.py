@@ -100,6 +100,8 @@ def equations(
         weights=initial.weights,
         unknown_names=initial.unknown_names,
         equation_names=initial.names,
+        equation_sizes=initial.sizes,
+        equation_stages=initial.stages,
         initial_parts=initial.parts,
         redundancies=constraints.choice.redundancies,
         position_redundancies=constraints.choice.position_redundancies,

@@ -37,7 +37,7 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import checked_numbers, is_expression
-from mbfmu.modeling.names import checked_name, checked_text, heading
+from mbfmu.modeling.names import checked_name, checked_text, counted, heading
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
 from mbfmu.runtime.contract import SOLVERS
@@ -234,7 +234,7 @@ def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -
     """What was decided about joints and relations."""
     speeds, rank = vectors.v.numel(), constraints.rank
     free = speeds - rank
-    yield f"{_count(free, 'degree')} of freedom ({_count(speeds, 'speed')}, {_count(rank, 'constraint')})"
+    yield f"{counted(free, 'degree')} of freedom ({counted(speeds, 'speed')}, {counted(rank, 'constraint')})"
     in_tree = [edge.path for edge in topology.order if edge.role == "tree" and edge.dof]
     if in_tree:
         yield f"joints in the tree: {', '.join(in_tree)}"
@@ -242,11 +242,7 @@ def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -
     for path, behaviour in topology.behaviours.items():
         count = sum(constraint.velocity.numel() for constraint in behaviour.constraints)
         if count:
-            yield f"{heading(path)}{_count(count, 'constraint')} of its own"
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" + ("" if number == 1 else "s")
+            yield f"{heading(path)}{counted(count, 'constraint')} of its own"
 
 
 def _first_line(cls: type) -> str:

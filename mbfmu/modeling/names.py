@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from mbfmu.errors import ModelError
 
@@ -32,6 +33,18 @@ def of(what: str, path: str) -> str:
 def heading(path: str) -> str:
     """How messages about a component begin."""
     return f"{path}: " if path else ""
+
+
+def counted(number: int, what: str) -> str:
+    """How messages tell how many there are of something."""
+    return f"{number} {what}" + ("" if number == 1 else "s")
+
+
+def some(names: Sequence[str], most: int = 4) -> str:
+    """A few names in a row, as messages tell them."""
+    if len(names) > most:
+        return f"{', '.join(names[:most])} and {len(names) - most} more"
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def checked_name(name: str, what: str) -> str:

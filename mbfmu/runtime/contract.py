@@ -302,6 +302,8 @@ TABLES = {
     "constants": Table("double", "NCONSTANTS"),
     "unknown_names": Table("text", "NUNKNOWNS"),
     "equation_names": Table("text", "NEQUATIONS"),
+    "equation_sizes": Table("double", "NEQUATIONS"),
+    "equation_stages": Table("int", "NEQUATIONS", ("0", "2")),
     "velocity_names": Table("text", "NL"),
     "redundant_names": Table("text", "NE"),
     "assertion_messages": Table("text", "NH"),

@@ -200,6 +200,8 @@ def tables_of(
         "constants": constants,
         "unknown_names": e.unknown_names,
         "equation_names": e.equation_names,
+        "equation_stages": e.equation_stages or (2,) * len(e.equation_names),
+        "equation_sizes": e.equation_sizes or (1.0,) * len(e.equation_names),
         "velocity_names": e.velocity_names,
         "redundant_names": e.redundant_names,
         "assertion_messages": e.assertion_messages,

@@ -72,6 +72,11 @@ class Equations:
     fixed_step: float = 0.0
     #: Per switch: a name for messages; without them they are numbered.
     switch_names: tuple[str, ...] = ()
+    #: Per equation of initialisation: what its residual was divided by; 1 for all, where it is empty.
+    equation_sizes: tuple[float, ...] = ()
+    #: Per equation of initialisation: 0 where it knows positions only, 1 where it knows speeds, too, 2 where it knows
+    #: more; 2 for all, where it is empty.
+    equation_stages: tuple[int, ...] = ()
     #: Per assertion: True where its violation ends the run as it should; none do where it is empty.
     endings: tuple[bool, ...] = ()
     #: Per held value: a name for messages; without them they are numbered.

@@ -56,9 +56,6 @@ static int find_open_unknowns(Instance *s)
     return 1;
 }
 
-/* What rounding leaves of 0 is 0. */
-static double without_rounding(double value) { return fabs(value) < 1e-12 ? 0 : value; }
-
 /* Leave marked in s->choices what is open and of which nobody has said the value: neither the model nor the importer gave
    a start value, or it had to be moved. Values are in s->X. Returns how many there are. */
 static int find_choices(Instance *s)

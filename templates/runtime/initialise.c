@@ -15,7 +15,9 @@ static int norm_finite(const Instance *s, const double *r, double *norm)
 static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
-    return !eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J) && norm_finite(s, r, norm);
+    if (eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J)) return 0;
+    if (s->left_out) leave_out(s, r);
+    return norm_finite(s, r, norm);
 }
 
 static int residuals_below(const Instance *s, double tolerance)
@@ -43,6 +45,17 @@ static int line_search(Instance *s, double *norm, int halvings)
     return 0;
 }
 
+/* The step in unknowns as they are; what holds does not move, by rounding neither. A search for positions goes no further
+   than about a radian or a metre at once: beyond that, what it goes along says nothing of where a loop closes. */
+static void unscale_step(Instance *s)
+{
+    double most = 1;
+    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = holds(s, j) ? 0 : s->dX[j] / s->tables->weights[j];
+    if (s->left_out < LAST_STAGE) return;
+    for (int j = 0; j < NQ; ++j) most = fmax(most, fabs(s->dX[j]) / fmax(1, 0.1 * fabs(s->X[j])));
+    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= most;
+}
+
 /* Damped Gauss-Newton from the present X, for the parts that are looked at. Returns 1 where all equations are met. */
 static int solve_equations(Instance *s)
 {
@@ -54,13 +67,11 @@ static int solve_equations(Instance *s)
         /* A line search leaves the Jacobian of its last trial behind. */
         if (iteration && !start_residual(s, s->X, s->r, s->J, &norm)) return 0;
         scale_residuals(s);
-        if (residuals_below(s, 1e-16)) return 1;
+        if (residuals_below(s, s->left_out ? 1e-9 : 1e-16)) return 1;
         scale_columns(s);
         least_norm_steps(s);
-        for (int j = 0; j < NUNKNOWNS; ++j) {
-            s->dX[j] /= s->tables->weights[j];
-            moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
-        }
+        unscale_step(s);
+        for (int j = 0; j < NUNKNOWNS; ++j) moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
         int met = residuals_below(s, 1e-9);
         if (line_search(s, &norm, met ? 0 : HALVINGS)) {
             if (moved < 1e-15) return residuals_below(s, 1e-9);
@@ -73,7 +84,7 @@ static int solve_equations(Instance *s)
             if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
             scale_columns(s);
             if (!damped_step(s, mu)) continue;
-            for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= s->tables->weights[j];
+            unscale_step(s);
             better = line_search(s, &norm, 0);
         }
         if (!better) return 0;
@@ -103,78 +114,6 @@ static const char *violated_assertion(Instance *s)
     if (!NH || eval_assertions(s, t, s->latch_x, u, s->latch_m, s->stage_w, s->h)) return NULL;
     for (int i = 0; i < NH; ++i) if (s->h[i] < 0) return s->tables->assertion_messages[i];
     return NULL;
-}
-
-/* Say which equations are not met at the best point, X, by how much, and which start values are in their way. At the best
-   point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
-static void blame_equations(Instance *s)
-{
-    enum { SHOWN = 6 };
-    const double met = 1e-9;
-    double norm, influence;
-    static const char of_start[] = "start value of ";
-    int unmet = 0, held = 0, shown = 0, starts = 0, which;
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) {
-        for (int i = 0; i < NX; ++i)
-            if (!(fabs(s->X[i]) <= 1e300)) {
-                because(s, "the start value of '%s' is not finite: check start values and parameters",
-                        s->tables->unknown_names[i]);
-                return;
-            }
-        take_start(s);
-        const char *violated = violated_assertion(s);
-        if (violated) { /* such as a parameter that must not be 0 */
-            because(s, "assertion violated: %s", violated);
-            return;
-        }
-        because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
-        for (int i = 0; i < NEQUATIONS; ++i)
-            if (!(fabs(s->r[i]) <= 1e300)) {
-                append(s, ", first in '%s'", s->tables->equation_names[i]);
-                return;
-            }
-        return;
-    }
-    scale_residuals(s);
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
-        unmet += !(s->r_trial[i] <= met);
-        starts += !(s->r_trial[i] <= met) && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
-        s->marks[i] = 0;
-    }
-    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
-    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->marks)) >= 0)
-        append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which], fabs(s->r[which]));
-    if (unmet > shown) append(s, " and %d more", unmet - shown);
-    influence = along_residuals(s, norm);
-    for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
-        const double *Q = s->X + s->tables->quaternions[k];
-        double *part = s->dX + s->tables->quaternions[k], along = 0;
-        for (int i = 0; i < 4; ++i) along += part[i] * Q[i];
-        for (int i = 0; i < 4; ++i) part[i] -= along * Q[i];
-    }
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
-        held += s->dX[j] > 1e-6 * (1 + influence);
-    }
-    take_start(s);
-    const char *violated = violated_assertion(s);
-    if (violated) append(s, "; %s", violated);
-    if (!held && violated) return;
-    if (!held) {
-        if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
-                           starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
-        else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
-        return;
-    }
-    append(s, "; these fixed start values over-determine it, let one of them be a guess, or change it");
-    for (shown = 0; shown < SHOWN && shown < held; ++shown) {
-        which = 0;
-        for (int j = 1; j < NUNKNOWNS; ++j) if (s->dX[j] > s->dX[which]) which = j;
-        append(s, "%s %s = %.9g", shown ? "," : ":", s->tables->unknown_names[which], s->X[which]);
-        s->dX[which] = 0;
-    }
-    if (held > shown) append(s, " and %d more", held - shown);
 }
 
 /* A fixed sequence (Marsaglia's xorshift) between -0.5 and 0.5, so that every run is the same. */
@@ -223,38 +162,222 @@ static void begin_attempt(Instance *s, int attempt, unsigned long long *seed)
             int j = part.unknowns[k];
             double random = attempt ? next_random(seed) : 0;
             s->X[j] = s->dX[j];
-            if (attempt && !s->tables->fixed[j]) s->X[j] += random * (0.2 + 0.1 * attempt) * (1 + fabs(s->X[j]));
+            if (attempt && !holds(s, j)) s->X[j] += random * (0.2 + 0.1 * attempt) * (1 + fabs(s->X[j]));
         }
     normalise_quaternions(s, s->X);
     start_iterations(s);
 }
 
-/* Attempts from this one on; where all fail, go as near as may be from the guess itself. */
-static int solve_part(Instance *s, int attempt)
+/* Positions first, then speeds with these held, then all: so loops are closed in the same way whatever the speeds are. What
+   a stage alone cannot meet is left to the next one. Returns 1 where all equations are met. */
+static int solve_in_stages(Instance *s)
 {
-    enum { RESTARTS = 20 };
+    for (int left_out = LAST_STAGE; left_out > 0; --left_out) {
+        int some = 0;
+        for (int i = first_row(s); i < rows_end(s); ++i) some |= s->tables->equation_stages[i] == LAST_STAGE - left_out;
+        if (!some) continue;
+        COPY(s->X_before, s->X, NUNKNOWNS);
+        s->left_out = left_out;
+        int met = solve_equations(s);
+        s->left_out = 0;
+        if (!met) COPY(s->X, s->X_before, NUNKNOWNS);
+    }
+    return solve_equations(s);
+}
+
+/* Attempts from this one to the last; where all fail, go as near as may be from the guess itself. */
+static int solve_part(Instance *s, int attempt, int last)
+{
     unsigned long long seed = 88172645463325252ULL;
-    for (; attempt <= RESTARTS; ++attempt) {
+    for (; attempt <= last; ++attempt) {
         begin_attempt(s, attempt, &seed);
-        if (solve_equations(s)) return 1;
+        if (solve_in_stages(s)) return 1;
     }
     begin_attempt(s, 0, &seed);
     solve_equations(s);
     return 0;
 }
 
+/* Say why the equations have no value where the search begins. */
+static void blame_start(Instance *s)
+{
+    for (int i = 0; i < NX; ++i)
+        if (!(fabs(s->X[i]) <= 1e300)) {
+            because(s, "the start value of '%s' is not finite: check start values and parameters",
+                    s->tables->unknown_names[i]);
+            return;
+        }
+    take_start(s);
+    const char *violated = violated_assertion(s);
+    if (violated) { /* such as a parameter that must not be 0 */
+        because(s, "assertion violated: %s", violated);
+        return;
+    }
+    because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
+    for (int i = 0; i < NEQUATIONS; ++i)
+        if (!(fabs(s->r[i]) <= 1e300)) {
+            append(s, ", first in '%s'", s->tables->equation_names[i]);
+            return;
+        }
+}
+
+/* Is a part among those that are not met? */
+static int is_unmet(const Instance *s, int part)
+{
+    for (int i = s->tables->part_rows[part]; i < s->tables->part_rows[part + 1]; ++i) if (s->unmet[i]) return 1;
+    return 0;
+}
+
+/* Can the parts that are not met be met, from X as it is, or with attempts from the guess? Of a start value that is let go,
+   only the part that it belongs to counts. */
+static int can_be_met(Instance *s, int attempts)
+{
+    int met = 1;
+    for (int k = 0; k < NPARTS && met; ++k) {
+        int counts = is_unmet(s, k), belongs = s->released <= 0;
+        for (int i = s->tables->part_columns[k]; i < s->tables->part_columns[k + 1]; ++i)
+            belongs |= s->tables->part_unknowns[i] == s->released - 1;
+        if (!counts || !belongs) continue;
+        look_at_parts(s, k, k + 1);
+        met = attempts ? solve_part(s, 0, attempts) : solve_equations(s);
+    }
+    look_at_parts(s, 0, NPARTS);
+    return met;
+}
+
+/* Would the equations be met if the start value of an unknown, or each of them, were a guess? */
+static int meets_without(Instance *s, int released)
+{
+    enum { RESTARTS = 2 };
+    s->released = released;
+    int met = can_be_met(s, RESTARTS);
+    s->released = 0;
+    return met;
+}
+
+/* Mark the unknowns that have an effect on equations that are not met, with modes as they are. */
+static void mark_effects(const Instance *s, int *marks)
+{
+    for (int j = 0; j < NUNKNOWNS; ++j) marks[j] = 0;
+    for (Part part = {0}; next_part(s, &part);)
+        for (int k = 0; k < part.cols; ++k)
+            for (int i = 0; i < part.rows; ++i)
+                if (s->unmet[part.row + i] && fabs(part.J[i + (size_t)k * part.rows]) > 1e-12) marks[part.unknowns[k]] = 1;
+}
+
+/* A switch that keeps what is sought from having an effect on equations that are not met, such as that of a limiter at
+   its limit: in its other mode they would be met. What it hides is said. */
+static int blame_switch(Instance *s)
+{
+    double norm;
+    mark_effects(s, s->effects);
+    for (int k = 0; k < NM; ++k) {
+        double mode = s->latch_m[k];
+        int shown = -1, met = 0;
+        s->latch_m[k] = 1 - mode;
+        COPY(s->X, s->X_blamed, NUNKNOWNS);
+        if (start_residual(s, s->X, s->r, s->J, &norm)) {
+            mark_effects(s, s->choices);
+            for (int j = NUNKNOWNS - 1; j >= 0; --j)
+                if (s->choices[j] && !s->effects[j] && !s->tables->fixed[j]) shown = j;
+        }
+        if (shown >= 0) met = can_be_met(s, 0);
+        s->latch_m[k] = mode;
+        if (!met) continue;
+        append(s, "; '%s' is in the way: in its other mode %s = %.6g would meet them, and as it is this has no effect; "
+               "change its limits, what is asked for, or start closer", s->tables->switch_names[k],
+               s->tables->unknown_names[shown], without_rounding(s->X[shown]));
+        return 1;
+    }
+    return 0;
+}
+
+/* Say which equations are not met at the best point, X, by how much, and what is in their way. At the best
+   point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
+static void blame_equations(Instance *s)
+{
+    enum { SHOWN = 6 };
+    const double met = 1e-9;
+    double norm, influence;
+    static const char of_start[] = "start value of ";
+    int unmet = 0, held = 0, shown = 0, starts = 0, which, suspects[SHOWN], guilty = 0;
+    if (!start_residual(s, s->X, s->r, s->J, &norm)) {
+        blame_start(s);
+        return;
+    }
+    scale_residuals(s);
+    for (int i = 0; i < NEQUATIONS; ++i) {
+        s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
+        s->unmet[i] = !(s->r_trial[i] <= met);
+        unmet += s->unmet[i];
+        starts += s->unmet[i] && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
+        s->marks[i] = 0;
+    }
+    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
+    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->marks)) >= 0)
+        append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which],
+               fabs(s->r[which]) * s->tables->equation_sizes[which]);
+    if (unmet > shown) append(s, " and %d more", unmet - shown);
+    influence = along_residuals(s, norm);
+    for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
+        const double *Q = s->X + s->tables->quaternions[k];
+        double *part = s->dX + s->tables->quaternions[k], along = 0;
+        for (int i = 0; i < 4; ++i) along += part[i] * Q[i];
+        for (int i = 0; i < 4; ++i) part[i] -= along * Q[i];
+    }
+    for (int j = 0; j < NUNKNOWNS; ++j) {
+        s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
+        held += s->dX[j] > 1e-6 * (1 + influence);
+    }
+    for (int i = 0; i < held && i < SHOWN; ++i) {
+        which = 0;
+        for (int j = 1; j < NUNKNOWNS; ++j) if (s->dX[j] > s->dX[which]) which = j;
+        suspects[i] = which;
+        s->dX[which] = 0;
+    }
+    take_start(s);
+    const char *violated = violated_assertion(s);
+    if (violated) append(s, "; %s", violated);
+    if (!held && violated) return;
+    COPY(s->X_blamed, s->X, NUNKNOWNS);
+    if (blame_switch(s)) return;
+    if (!held) {
+        if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
+                           starts > 1 ? "these start values" : "this start value", starts > 1 ? "them" : "it");
+        else append(s, "; no start value is in the way: check the parameters in these equations, or start closer");
+        return;
+    }
+    for (int i = 0; i < held && i < SHOWN; ++i)
+        if (meets_without(s, suspects[i] + 1)) suspects[guilty++] = suspects[i];
+    int several = !guilty;
+    if (several && !meets_without(s, ALL_RELEASED)) {
+        if (!violated)
+            append(s, "; no fixed start value is in the way, they cannot be met with all of these as guesses either: check "
+                      "lengths and other parameters in these equations, or start closer");
+        return;
+    }
+    if (several) guilty = held < SHOWN ? held : SHOWN;
+    append(s, "; these fixed start values over-determine it, let %s, or change %s",
+           several ? "several of them be guesses" : "one of them be a guess", several ? "them" : "it");
+    if (eval_guess(s, s->X)) return;
+    for (int i = 0; i < guilty; ++i)
+        append(s, "%s %s = %.9g", i ? "," : ":", s->tables->unknown_names[suspects[i]], without_rounding(s->X[suspects[i]]));
+    if (several && held > guilty) append(s, " and %d more", held - guilty);
+}
+
 /* All parts from the guess; where that fails each for itself, so that none has to wait for another one, and those that
    cannot be met leave the others alone. */
 static int solve_from_guess(Instance *s)
 {
+    enum { RESTARTS = 20 };
     unsigned long long seed = 0;
     int unmet = 0;
     if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
     begin_attempt(s, 0, &seed);
-    if (!NEQUATIONS || solve_equations(s)) return 1;
+    if (!NEQUATIONS || solve_in_stages(s)) return 1;
     for (int k = 0; k < NPARTS; ++k) {
         look_at_parts(s, k, k + 1);
-        unmet += !solve_part(s, NPARTS == 1);
+        unmet += !solve_part(s, NPARTS == 1, RESTARTS);
     }
     look_at_parts(s, 0, NPARTS);
     if (unmet) blame_equations(s);

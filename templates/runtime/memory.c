@@ -181,6 +181,8 @@ static void lay_out(Instance *s, Area *area)
     s->combinations = take_doubles(area, NREDUNDANCIES ? nl * nv : 0);
     s->X = take_doubles(area, unknowns);
     s->X_trial = take_doubles(area, unknowns);
+    s->X_before = take_doubles(area, unknowns);
+    s->X_blamed = take_doubles(area, unknowns);
     s->dX = take_doubles(area, unknowns);
     s->r = take_doubles(area, equations);
     s->r_trial = take_doubles(area, equations);
@@ -192,6 +194,8 @@ static void lay_out(Instance *s, Area *area)
     s->marks = take_ints(area, equations);
     s->part_step = take_doubles(area, (size_t)s->model->part_columns);
     s->choices = take_ints(area, unknowns);
+    s->unmet = take_ints(area, equations);
+    s->effects = take_ints(area, unknowns);
     s->start_kept = take_doubles(area, NPAR);
     s->u_kept = take_doubles(area, nu);
     s->m_last = take_doubles(area, NDISCRETE);

@@ -36,6 +36,29 @@ static int next_part(const Instance *s, Part *part)
     return 1;
 }
 
+enum { ALL_RELEASED = -1, LAST_STAGE = 2 };
+
+/* What rounding leaves of 0 is 0. */
+static double without_rounding(double value) { return fabs(value) < 1e-12 ? 0 : value; }
+
+/* Does the start value of an unknown hold, or may it move? */
+static int holds(const Instance *s, int j)
+{
+    if (s->left_out == 1 && (j < NQ || (j >= NX && j < NX + NFREE))) return 1; /* speeds follow positions */
+    return s->tables->fixed[j] && s->released != ALL_RELEASED && s->released != j + 1;
+}
+
+/* Make the rows, and those of J, nothing that take no part in the present stage. */
+static void leave_out(Instance *s, double *r)
+{
+    for (Part part = {0}; next_part(s, &part);)
+        for (int i = 0; i < part.rows; ++i) {
+            if (s->tables->equation_stages[part.row + i] <= LAST_STAGE - s->left_out) continue;
+            r[part.row + i] = 0;
+            for (int k = 0; k < part.cols; ++k) part.J[i + (size_t)k * part.rows] = 0;
+        }
+}
+
 /* Natural size of each residual's terms: what rounding errors and tolerances are relative to. */
 static void scale_residuals(Instance *s)
 {
@@ -60,7 +83,7 @@ static void scale_columns(Instance *s)
                 double *entry = part.J + i + (size_t)k * part.rows;
                 *entry /= s->tables->weights[part.unknowns[k]];
                 all += fabs(*entry);
-                if (s->tables->fixed[part.unknowns[k]]) *entry = 0;
+                if (holds(s, part.unknowns[k])) *entry = 0;
                 else free += fabs(*entry);
             }
             if (!(free <= rounding * all && all <= 1e300)) continue;

@@ -280,10 +280,12 @@ typedef struct {
     double *combinations;           /* of redundant constraints (redundancy.c) */
 
     /* Scratch of initialisation. */
-    double *X, *X_trial, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
+    double *X, *X_trial, *X_before, *X_blamed, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
     double *part_step;              /* of the unknowns of a part */
     int first_part, parts_end;      /* the parts that are looked at, their rows and their unknowns */
-    int *JJ_pivots, *marks, *choices;
+    int left_out;                   /* of the equations of initialisation: 0 for none, LAST_STAGE for all but positions */
+    int released;                   /* fixed start values that may move: 0 for none, 1 + the unknown, or ALL_RELEASED */
+    int *JJ_pivots, *marks, *choices, *unmet, *effects;
     double *start_kept, *u_kept, *m_last;
     int *mode_changes;
     LeastNorm least_norm;

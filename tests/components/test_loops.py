@@ -275,6 +275,57 @@ def test_planar_four_bar_on_both_branches(guess, branch):
     np.testing.assert_allclose(result["joint.totalPower"], 0.0, atol=1e-8)
 
 
+class Tied(Assembly):
+    """A crank about z, and an aggregation between its tip and a point of the ground, with a guess in the middle between
+    the two ways in which it goes together."""
+
+    def __init__(self, joint: Component, phi: float) -> None:
+        self.world = World()
+        self.crank_joint = Revolute(n=(0, 0, 1), stateSelect="always", phi=fixed(phi), w=fixed(2.0))
+        self.crank, self.ground = BodyBox(r=(0.4, 0, 0), width=0.04), FixedTranslation(r=(1.0, 0, 0))
+        self.joint, self.load = joint, Body(m=1.0, r_CM=(0.01, 0, 0))
+        self.connect(self.world.frame_b, self.crank_joint.frame_a)
+        self.connect(self.crank_joint.frame_b, self.crank.frame_a)
+        self.connect(self.world.frame_b, self.ground.frame_a)
+        self.connect(self.crank.frame_b, self.joint.frame_a)
+        self.connect(self.ground.frame_b, self.joint.frame_b)
+        self.connect(self.joint.frame_ib, self.load.frame_a)
+
+
+@pytest.mark.parametrize("phi", [-0.7, 0.3, 1.0])
+@pytest.mark.parametrize("kind", ["USP", "SSP", "RRP"])
+def test_of_two_places_equally_near_its_guess_a_slider_takes_the_greater(kind, phi):
+    """The slider starts beside the crank's tip, from where the rod reaches as far to one side as to the other."""
+    x, y = 0.4 * math.cos(phi), 0.4 * math.sin(phi)
+    middle, arm = x - 1.0, (0, 1e-6, 0) if kind == "RRP" else (0, 0, 1e-6)
+    joint = {
+        "USP": lambda: JointUSP(n1_a=(0, 0, 1), n_b=(1, 0, 0), rRod1_ia=(0.9, 0, 0), rRod2_ib=arm, s_guess=middle),
+        "SSP": lambda: JointSSP(rod1Length=0.9, n_b=(1, 0, 0), rRod2_ib=arm, s_guess=middle),
+        "RRP": lambda: JointRRP(n_a=(0, 0, 1), n_b=(1, 0, 0), rRod1_ia=(0.9, 0, 0), rRod2_ib=arm, s_guess=middle),
+    }[kind]()
+    slider = "joint.jointUSP.prismatic.s" if kind == "RRP" else "joint.prismatic.s"
+    result = simulate(Tied(joint, phi), 1e-6, outputs=[slider])
+    assert result[slider][0] == pytest.approx(middle + math.sqrt(0.9**2 - y**2), abs=1e-5)
+
+
+@pytest.mark.parametrize("phi", [-0.7, 0.3, 1.0])
+@pytest.mark.parametrize("kind", ["USR", "SSR", "RRR"])
+def test_of_two_places_equally_near_its_guess_a_rocker_takes_the_greater(kind, phi):
+    """The rocker starts towards the crank's tip, from where the rod reaches as far up as down."""
+    x, y = 0.4 * math.cos(phi) - 1.0, 0.4 * math.sin(phi)
+    distance, middle = math.hypot(x, y), math.atan2(y, x)
+    half = math.acos((0.6**2 + distance**2 - 0.9**2) / (2 * 0.6 * distance))
+    guess = math.degrees(middle) - 90.0  # rod 2 points along y
+    joint = {
+        "USR": lambda: JointUSR(rRod1_ia=(0.9, 0, 0), rRod2_ib=(0, 0.6, 0), phi_guess=guess),
+        "SSR": lambda: JointSSR(rod1Length=0.9, rRod2_ib=(0, 0.6, 0), phi_guess=guess),
+        "RRR": lambda: JointRRR(rRod1_ia=(0.9, 0, 0), rRod2_ib=(0, 0.6, 0), phi_guess=guess),
+    }[kind]()
+    rocker = "joint.jointUSR.revolute.phi" if kind == "RRR" else "joint.revolute.phi"
+    result = simulate(Tied(joint, phi), 1e-6, outputs=[rocker])
+    assert result[rocker][0] + math.pi / 2 == pytest.approx(middle + half, abs=1e-5)
+
+
 def test_axis_at_frame_b_is_found_where_the_frame_is_turned():
     """frame_b is turned about x, so that the common axis z of frame_a is another one there (n_b of the library)."""
     turned = FixedRotation(n=(1, 0, 0), angle=90.0)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import fmpy
 import numpy as np
 import pytest
 
 import mbfmu
-from mbfmu.components import Revolute
+from mbfmu.components import Body, BodyBox, Prismatic, Revolute, World
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.export.build import build
 from mbfmu.fmus import engine_v6
 from mbfmu.fmus.four_bar import FourBar
+from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime.run import Run
 
 
@@ -49,6 +52,54 @@ def test_an_engine_of_plain_hinges_runs_without_hints(monkeypatch: pytest.Monkey
 def test_only_joints_can_be_cut() -> None:
     with pytest.raises(ModelError, match="cannot cut nothing: no joint of that name"):
         System.of(FourBar(), cuts=("nothing",))
+
+
+class SliderCrank(Assembly):
+    """A crank of 0.1 m and a rod of 0.3 m, with guesses of its pins and its slide."""
+
+    def __init__(self, w: float, phi: float, pin: float, piston_pin: float, s: float) -> None:
+        self.world = World()
+        self.crank, self.arm = Revolute(phi=Start(phi, fixed=True), w=Start(w, fixed=True)), BodyBox(r=(0.1, 0, 0))
+        self.pin, self.rod, self.pistonPin = (
+            Revolute(phi=Start(pin)),
+            BodyBox(r=(0.3, 0, 0)),
+            Revolute(phi=Start(piston_pin)),
+        )
+        self.slide, self.piston = Prismatic(n=(1, 0, 0), s=Start(s)), Body(m=0.5, r_CM=(0, 0, 0))
+        self.connect(self.world.frame_b, self.crank.frame_a)
+        self.connect(self.crank.frame_b, self.arm.frame_a)
+        self.connect(self.arm.frame_b, self.pin.frame_a)
+        self.connect(self.pin.frame_b, self.rod.frame_a)
+        self.connect(self.rod.frame_b, self.pistonPin.frame_b)
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.piston.frame_a)
+        self.connect(self.slide.frame_b, self.pistonPin.frame_a)
+
+
+@pytest.mark.parametrize(
+    "guesses",
+    [
+        (0.0743, 2.8303, -2.2358, 0.4486),
+        (-1.1822, -0.4818, 2.0590, -0.0908),
+        (-1.0698, 1.8122, -1.2366, -0.0465),
+        (0.7759, 1.7385, 0.7100, 0.4173),
+        (2.1355, 0.0597, 0.0684, 0.2530),
+        (-1.9376, 1.8998, -1.9395, -0.4184),
+    ],
+)
+def test_fixed_speeds_have_no_say_in_how_a_loop_is_assembled(guesses: tuple[float, ...]) -> None:
+    """With speeds taken down from 600 rad/s to rest, the slide is on the same side, at its right speed."""
+    phi = guesses[0]
+    found = [
+        mbfmu.simulate(SliderCrank(w, *guesses), 1e-9, outputs=["slide.s", "slide.v"]) for w in (0.0, 6.0, 60.0, 600.0)
+    ]
+    places = [float(result["slide.s"][0]) for result in found]
+    reach = math.sqrt(0.3**2 - (0.1 * math.sin(phi)) ** 2)
+    side = math.copysign(1.0, places[0])
+    assert places == pytest.approx([0.1 * math.cos(phi) + side * reach] * 4, abs=1e-9)
+    rate = -0.1 * math.sin(phi) - side * 0.01 * math.sin(phi) * math.cos(phi) / reach
+    for w, result in zip((0.0, 6.0, 60.0, 600.0), found, strict=True):
+        assert result["slide.v"][0] == pytest.approx(w * rate, abs=1e-6)
 
 
 def test_far_guesses_are_assembled() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pathlib
 import re
@@ -15,7 +16,9 @@ import pytest
 import mbfmu
 from mbfmu.components import (
     Body,
+    BodyBox,
     BodyShape,
+    FixedTranslation,
     FreeMotion,
     PointMass,
     Prismatic,
@@ -267,6 +270,102 @@ def test_a_loop_that_cannot_close_is_named() -> None:
     with pytest.raises(InitializationError, match=r"cut of (j\d|slide), row \d' is off by") as caught:
         mbfmu.simulate(Loop({"phi": fixed(math.pi / 2)}, {"s": Start(0.1)}, rod=0.05), 0.1)
     assert "Loop" in str(caught.value)
+    assert re.search(r"over-determine it, let one of them be a guess, or change it: j1\.phi = 1\.57079633$", str(caught.value))
+
+
+@pytest.mark.parametrize("length", [0.1, 0.3])
+def test_bars_too_short_for_their_loop_are_no_matter_of_start_values(length: float) -> None:
+    """Three bars between hinges that are 1 m apart: at no angle of the first one the others reach."""
+
+    class Bars(Assembly):
+        """Four hinges and three bars."""
+
+        def __init__(self) -> None:
+            self.world, self.base = World(), FixedTranslation(r=(1.0, 0, 0))
+            self.a, self.b, self.c, self.d = Revolute(phi=fixed(1.0), w=fixed()), Revolute(), Revolute(), Revolute()
+            self.first, self.second, self.third = (BodyBox(r=(length, 0, 0), width=0.02) for _ in range(3))
+            self.connect(self.world.frame_b, self.base.frame_a)
+            chain = (self.world, self.a, self.first, self.b, self.second, self.c, self.third, self.d)
+            for one, following in itertools.pairwise(chain):
+                self.connect(one.frame_b, following.frame_a)
+            self.connect(self.d.frame_b, self.base.frame_b)
+
+    with pytest.raises(InitializationError, match=r"'cut of \w+, row \d' is off by (.|\n)*: check lengths") as caught:
+        mbfmu.simulate(Bars(), 0.1)
+    assert "no fixed start value is in the way" in str(caught.value)
+    assert "a.phi" not in str(caught.value)
+
+
+class Pushed(Assembly):
+    """A mass that a load pushes and a force holds, which is an offset behind a limiter: the offset is sought."""
+
+    def __init__(self, load: float, offset: float, m: float = 4.0) -> None:
+        self.mass = translational.Mass(m=m, s=fixed(), v=fixed(), a=fixed())
+        self.force, self.load = translational.Force(), translational.ConstantForce(f_constant=-load)
+        self.offset, self.limiter = blocks.Constant(k=Start(offset, fixed=False)), blocks.Limiter(uMax=10.0)
+        self.connect(self.offset.y, self.limiter.u)
+        self.connect(self.limiter.y, self.force.f)
+        self.connect(self.force.flange, self.mass.flange_a)
+        self.connect(self.load.flange, self.mass.flange_a)
+
+
+@pytest.mark.parametrize(("offset", "m"), [(30.0, 4.0), (3.0, 4.0), (30.0, 2000.0)])
+def test_a_limiter_at_its_limit_is_what_is_in_the_way(offset: float, m: float) -> None:
+    """Of 20 N the limiter lets 10 N through. That is told in newtons, and the mass, which is to rest, is not blamed."""
+    assert start_of(Pushed(7.0, 3.0, m), "offset.k") == (pytest.approx(7.0),)
+    with pytest.raises(InitializationError, match=r"'motion of mass\.s'{3} is off by 10; 'switch \d of limiter'") as caught:
+        mbfmu.simulate(Pushed(20.0, offset, m), 0.1)
+    assert "in its other mode offset.k = 20 would meet them" in str(caught.value)
+    assert "mass.a" not in str(caught.value)
+
+
+def test_only_start_values_that_one_could_let_go_are_blamed() -> None:
+    """The position of a slide on a spring that carries no such load: with it or its acceleration as a guess all is met,
+    with its speed not; and where two would have to go, that is said."""
+    with pytest.raises(InitializationError, match=r"let one of them be a guess, or change it: ([^:]*)$") as caught:
+        mbfmu.simulate(Slider({"s": fixed(0.3), "v": fixed(), "a": fixed()}), 0.1)
+    assert "slide.v" not in str(caught.value)
+
+    class Four(Assembly):
+        """Four bars, all of whose angles are said, and wrong."""
+
+        def __init__(self) -> None:
+            self.world, self.base = World(), FixedTranslation(r=(1.0, 0, 0))
+            self.a, self.b, self.c, self.d = *(Revolute(phi=fixed(phi)) for phi in (0.3, 0.0, 0.0)), Revolute()
+            self.first, self.second, self.third = (BodyBox(r=(r, 0, 0), width=0.02) for r in (0.3, 0.9, 0.6))
+            self.connect(self.world.frame_b, self.base.frame_a)
+            chain = (self.world, self.a, self.first, self.b, self.second, self.c, self.third, self.d)
+            for one, following in itertools.pairwise(chain):
+                self.connect(one.frame_b, following.frame_a)
+            self.connect(self.d.frame_b, self.base.frame_b)
+
+    with pytest.raises(InitializationError, match=r"let several of them be guesses, or change them: [abcd]\.phi = ") as caught:
+        mbfmu.simulate(Four(), 0.1)
+
+
+def test_zeros_are_told_as_zeros() -> None:
+    """An angular velocity along one axis, resolved in a frame that is turned by a right angle: cos(pi/2) is not quite 0."""
+
+    class Held(Assembly):
+        """A rod holds a body on a ball joint that turns."""
+
+        def __init__(self) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.ball = Spherical(
+                angles_fixed=True, angles_start=(0, 0, math.pi / 2), w_rel_a_fixed=True, w_rel_a_start=(0.35, 0, 0)
+            )
+            self.body = BodyShape(m=1.0, r=(0.5, 0.3, 0.2), r_CM=(0.1, 0, 0))
+            self.rod = SphericalSpherical(rodLength=math.sqrt(0.3**2 + 0.5**2 + 0.8**2))
+            self.post = FixedTranslation(r=(0, 0, 1.0))
+            self.connect(self.world.frame_b, self.ball.frame_a)
+            self.connect(self.ball.frame_b, self.body.frame_a)
+            self.connect(self.world.frame_b, self.post.frame_a)
+            self.connect(self.post.frame_b, self.rod.frame_a)
+            self.connect(self.body.frame_b, self.rod.frame_b)
+
+    with pytest.raises(InitializationError, match=r"ball\.w_rel\[1\] = 0\b(?!\.)") as caught:
+        mbfmu.simulate(Held(), 0.1)
+    assert "e-1" not in str(caught.value)
 
 
 def test_a_start_of_the_wrong_size() -> None:

@@ -15,7 +15,7 @@ from mbfmu.dynamics.expressions.starts import Starts, StartValue, guessed
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.accelerations import Accelerations
-from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
+from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
 from mbfmu.modeling import leaves
 from mbfmu.modeling.names import of
 from mbfmu.runtime.parts import Part, Parted
@@ -43,6 +43,10 @@ class InitialProblem:
     jacobian: ca.SX
     parts: tuple[Part, ...]
     names: tuple[str, ...]
+    #: What rows are divided by.
+    sizes: tuple[float, ...]
+    #: 0 of rows that know positions (and free parameters) only, 1 of those that know speeds, too, 2 of others.
+    stages: tuple[int, ...]
     fixed: tuple[bool, ...]
     given: tuple[bool, ...]
     weights: tuple[float, ...]
@@ -122,14 +126,26 @@ def initial_problem(
     if with_s:  # those of X take the place of those in u
         found = ca.SX.sym("s", iterations.symbols.numel())
         kinematic, motion, iterated, X = ca.substitute([kinematic, motion, iterated, X], [iterations.symbols], [found])
+    sizes = [1.0] * kinematic.numel()
     if with_w or with_s:
         scaled = ca.vertcat(motion, iterated)
-        motion = scaled / _sizes(formulation, X, guess, scaled)
+        size = _sizes(formulation, X, guess, scaled)
+        motion, sizes = scaled / size, [*sizes, *size.full().ravel().tolist()]
     parted = Parted.of(stacked([kinematic, motion]), X)
     ordered = tuple(names[i] for i in parted.order)
+    divided = tuple(sizes[i] for i in parted.order)
+    stages = _stages(parted.rows, X, vectors, free.numel())
     return InitialProblem(
-        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, fixed, given, weights, with_s
+        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, divided, stages, fixed, given, weights, with_s
     )
+
+
+def _stages(rows: ca.SX, X: ca.SX, vectors: Vectors, nfree: int) -> tuple[int, ...]:
+    """In which stage each row takes part: when positions are found, when speeds are, or with all others only."""
+    ends = np.cumsum([vectors.q.numel(), vectors.v.numel(), vectors.z.numel(), nfree]).tolist()
+    speeds = set(which_depend(rows, X[ends[0] : ends[1]]))
+    others = set(which_depend(rows, ca.vertcat(X[ends[1] : ends[2]], X[ends[3] :])))
+    return tuple(2 if i in others else 1 if i in speeds else 0 for i in range(rows.numel()))
 
 
 def _conditions(values: Values, starts: Starts) -> Iterable[tuple[ca.SX, str]]:

@@ -8,6 +8,7 @@ those that a runtime has to choose from at each position.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any, Literal
 
 import casadi as ca
@@ -22,7 +23,7 @@ from mbfmu.dynamics.expressions.constraints import Choice
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.solving.accelerations import Recursive
 from mbfmu.dynamics.starting.initial_problem import initial_problem
-from mbfmu.dynamics.structure.unknowns import elements, stacked
+from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.errors import InitializationError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.declarations import Coordinate
@@ -141,15 +142,17 @@ def _follow_hints(formulation: Formulation) -> list[tuple[ca.SX, float]]:
     parameters, unknowns = formulation.parameters, formulation.values.unknowns
     positions = elements(ca.vertcat(vectors.q, vectors.v))
     owners = [starts.owner_of(s) for s in positions]
-    movable = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
+    nq = vectors.q.numel()
+    free = [i for i, o in enumerate(owners) if o is None or not (o.fixed or o.given)]
     wanted = [entry.value - entry.start for entry in (*starts.hints, *starts.conditions)]
     wanted += [ca.dot(Q, Q) - 1 for Q in unknowns.quaternions.values()]
     wanted += [r for row in formulation.rows for r in (row.position, row.velocity) if r is not None]
     others = stacked([*unknowns.a.values(), *unknowns.multipliers.values(), *unknowns.z.values(), values.iterated])
     (residuals,) = parameters.resolve([stacked(wanted)])
     residuals = stacked(r for r in elements(residuals) if not ca.depends_on(r, others))
-    if not movable or not residuals.numel():
+    if not free or not residuals.numel():
         return []
+    of_speeds = set(which_depend(residuals, vectors.v))
     known = [vectors.t, vectors.u, vectors.P, vectors.m]
     P = parameters.default_P
     numbers: list[Any] = [formulation.start_time, ca.DM(values.start_inputs), P, ca.DM.zeros(vectors.m.numel())]
@@ -161,27 +164,47 @@ def _follow_hints(formulation: Formulation) -> list[tuple[ca.SX, float]]:
     for k, symbol in enumerate(positions):
         if symbol.element_hash() in unturned and owners[k] is None:
             X[k] = 1.0  # a quaternion that nobody starts is the null rotation
+    found: list[tuple[ca.SX, float]] = []
+    stages = [
+        ([i for i in range(residuals.numel()) if (i in of_speeds) is late], [i for i in free if (i >= nq) is late])
+        for late in (False, True)
+    ]
+    for rows, movable in stages:  # which way a loop goes together is no matter of speeds
+        if rows and movable:
+            best = _nearest(lambda: residual(X, *numbers), X, rows, movable)
+            if best is None:
+                return []
+            X[movable] = best
+            found += [(positions[i], float(X[i])) for i in movable]
+    return found
+
+
+def _nearest(
+    evaluate: Callable[[], tuple[ca.DM, ca.DM]], X: np.ndarray, rows: list[int], movable: list[int]
+) -> np.ndarray | None:
+    """Values of the elements of X that may move, with which some residuals are least; `evaluate` gives all residuals at
+    X, and their derivatives."""
     origin = X[movable].copy()
 
-    def evaluate(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def at(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         X[movable] = y
-        r, J = residual(X, *numbers)
-        return np.array(r).ravel(), np.array(J)[:, movable]
+        r, J = evaluate()
+        return np.array(r).ravel()[rows], np.array(J)[np.ix_(rows, movable)]
 
     def weighed(y: np.ndarray) -> np.ndarray:
-        return np.concatenate([evaluate(y)[0], HINT * (y - origin)])
+        return np.concatenate([at(y)[0], HINT * (y - origin)])
 
     def slope(y: np.ndarray) -> np.ndarray:
-        return np.vstack([evaluate(y)[1], HINT * np.eye(y.size)])
+        return np.vstack([at(y)[1], HINT * np.eye(y.size)])
 
     first, random = origin, np.random.default_rng(0)
     for _ in range(10):
         if np.isfinite(weighed(first)).all():
             solver: Literal["lsmr", "exact"] = "lsmr" if origin.size >= ITERATIVE_FROM else "exact"
-            found = scipy.optimize.least_squares(weighed, first, jac=slope, tr_solver=solver).x
-            return [(positions[i], float(value)) for i, value in zip(movable, found, strict=True)]
+            best: np.ndarray = scipy.optimize.least_squares(weighed, first, jac=slope, tr_solver=solver).x
+            return best
         first = origin + 0.01 * random.normal(size=origin.size)  # half a turn apart there is no rotation vector
-    return []
+    return None
 
 
 def chosen_rows(equations: Equations) -> tuple[Choice, np.ndarray, bool]:

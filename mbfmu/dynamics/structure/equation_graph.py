@@ -39,6 +39,58 @@ class Block:
 
 
 @dataclasses.dataclass(frozen=True)
+class Surplus:
+    """Where unknowns and equations do not go together: the parts of Dulmage and Mendelsohn (Canadian Journal of
+    Mathematics 10 (1958), 517-534) with too many of the ones and of the others. Implied signals take no part."""
+
+    #: Unknowns that stand in fewer equations, and these.
+    unknowns: tuple[Quantity, ...]
+    few_equations: tuple[Quantity, ...]
+    #: Equations that know fewer unknowns, by the quantities that they belong to, and these.
+    equations: tuple[Quantity, ...]
+    few_unknowns: tuple[Quantity, ...]
+    #: Unknowns that a matching leaves without an equation.
+    left: tuple[Quantity, ...]
+
+    @classmethod
+    def of(cls, knows: Mapping[Quantity, Sequence[Quantity]], matched: Mapping[Quantity, Quantity]) -> Surplus:
+        """The parts of a greatest matching.
+
+        Args:
+            knows: equation, by the quantity that it belongs to -> the unknowns that it knows.
+            matched: unknown -> the equation that gives it.
+        """
+        known_by: dict[Quantity, list[Quantity]] = {}
+        for equation, unknowns in knows.items():
+            for unknown in unknowns:
+                known_by.setdefault(unknown, []).append(equation)
+        gives = {equation: unknown for unknown, equation in matched.items()}
+        networks = [quantity for quantity in knows if not isinstance(quantity, ImpliedSignal)]
+        left = [quantity for quantity in networks if quantity not in matched]
+        unused = [quantity for quantity in networks if quantity not in gives]
+        unknowns, few_equations = _along(left, known_by, gives)
+        equations, few_unknowns = _along(unused, knows, matched)
+        return cls(unknowns, few_equations, equations, few_unknowns, tuple(left))
+
+
+def _along(
+    begin: Iterable[Quantity], ahead: Mapping[Quantity, Sequence[Quantity]], back: Mapping[Quantity, Quantity]
+) -> tuple[tuple[Quantity, ...], tuple[Quantity, ...]]:
+    """What alternating paths of a matching reach from some unknowns (or equations): such, and equations (unknowns)."""
+    near, far = dict.fromkeys(begin), dict[Quantity, None]()
+    queue = list(near)
+    for one in queue:
+        for other in ahead.get(one, ()):
+            if other not in far:
+                far[other] = None
+                following = back.get(other)
+                if following is not None and following not in near:
+                    near[following] = None
+                    queue.append(following)
+    return tuple(near), tuple(far)
+
+
+@dataclasses.dataclass(frozen=True)
 class EquationGraph:
     """The quantities that some formulas need, and theirs."""
 
@@ -61,9 +113,10 @@ class EquationGraph:
         sought = [quantity for quantity in formulas if quantity.is_sought]
         if not sought:
             return cls(structure, formulas, {})
-        matched = _matching(sought, {quantity: _sought_by(quantity, formulas) for quantity in sought})
+        knows = {quantity: _sought_by(quantity, formulas) for quantity in sought}
+        matched = _matching(sought, knows)
         left = [quantity for quantity in sought if quantity not in matched]
-        structure.check_matched([quantity for quantity in left if not isinstance(quantity, ImpliedSignal)])
+        structure.check_matched(Surplus.of(knows, matched))
         unused = [quantity for quantity in sought if quantity not in set(matched.values())]
         own = {quantity: quantity for quantity in left if quantity in unused}
         others = (quantity for quantity in unused if quantity not in own)

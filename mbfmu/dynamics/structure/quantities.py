@@ -431,6 +431,10 @@ class Potential(Quantity):
         port = structure.network_port(self.node)
         return of(port.potential_name, joined(*structure.flat.members[self.node][0]))
 
+    def equation(self, structure: Structure) -> str:
+        port = structure.network_port(self.node)
+        return of(f"balance of {port.flow_name}", joined(*structure.flat.members[self.node][0]))
+
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
 
@@ -452,6 +456,10 @@ class LinkOf(Quantity):
     def name(self, structure: Structure) -> str:
         return joined(self.path, structure.behaviours[self.path].network[self.index].name)
 
+    def equation(self, structure: Structure) -> str:
+        several = len(structure.behaviours[self.path].relations) > 1
+        return of(f"relation {self.index + 1}" if several else "relation", self.path)
+
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1
 
@@ -472,6 +480,9 @@ class ImpliedSignal(Quantity):
 
     def name(self, structure: Structure) -> str:
         return of(f"the signal of condition {self.own.leaf.index + 1}", self.own.path)  # type: ignore[attr-defined]
+
+    def equation(self, structure: Structure) -> str:
+        return of(f"condition {self.own.leaf.index + 1}", self.own.path)  # type: ignore[attr-defined]
 
     def shape(self, structure: Structure) -> tuple[int, int]:
         return 1, 1

@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import casadi as ca
 
@@ -49,7 +49,10 @@ from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula, Quantity
-from mbfmu.modeling.names import joined, of
+from mbfmu.modeling.names import counted, joined, of, some
+
+if TYPE_CHECKING:
+    from mbfmu.dynamics.structure.equation_graph import Surplus
 
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
 _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
@@ -573,14 +576,23 @@ class Structure:
 
     # -- blocks
 
-    def check_matched(self, left: Sequence[Quantity]) -> None:
+    def check_matched(self, surplus: Surplus) -> None:
         """Refuse unknowns of networks that no equation is left for.
 
         Raises:
-            ModelError: the message names what nothing determines.
+            ModelError: the message names what nothing determines, and which equations and unknowns do not go together.
         """
-        if left:
-            raise self.topology.networks.undetermined(_of_network(left))
+        if not surplus.left:
+            return
+        few = [quantity.equation(self) for quantity in surplus.few_equations]
+        many = [quantity.equation(self) for quantity in surplus.equations]
+        unknowns, known = ([q.name(self) for q in part] for part in (surplus.unknowns, surplus.few_unknowns))
+        raise ModelError(
+            f"{self.topology.networks.undetermined(_of_network(surplus.left))} ({counted(len(unknowns), 'unknown')}, "
+            f"{some(unknowns)}, in {counted(len(few), 'equation')}{', ' * bool(few)}{some(few)}; "
+            f"{counted(len(many), 'equation')}, {some(many)}, for {counted(len(known), 'unknown')}"
+            f"{', ' * bool(known)}{some(known)})"
+        )
 
     def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
         """Refuse a linear block whose equations leave something open, or contradict each other, with any parameters.

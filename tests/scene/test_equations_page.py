@@ -1,0 +1,30 @@
+"""The page with the matrix of a model's equations, in a browser."""
+
+from __future__ import annotations
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+from mbfmu.cli.equations import page
+from mbfmu.dynamics.overview import equation_report
+from mbfmu.sources import load
+
+
+def test_the_matrix_is_drawn_and_names_what_is_pointed_at(
+    opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
+) -> None:
+    found = equation_report(load("engine_v6"))
+    file = tmp_path / "equations.html"
+    file.write_text(page(found), encoding="utf-8")
+    browser = opened(file)
+    assert [entry for entry in browser.get_log("browser") if entry["level"] == "SEVERE"] == []
+    row = next(i for i, entry in enumerate(found.quantities) if entry.needs)
+    needed = found.quantities[row].needs[0]
+    text = browser.execute_script(f"tell({row}, {needed}); draw(); return told.textContent")
+    assert text.startswith(f"{found.quantities[row].name} needs {found.quantities[needed].name}. ")
+    marks = browser.execute_script(
+        "const data = pen.getImageData(0, 0, canvas.width, canvas.height).data; let n = 0;"
+        "for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n"
+    )
+    assert marks > len(found.quantities) / 10
