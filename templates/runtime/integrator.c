@@ -68,7 +68,7 @@ static double patience(const Instance *s)
 {
     enum { FEW = 50 };
     double more = s->now->head.chatter - FEW;
-    return more > 0 ? 1e-12 * more * more * s->now->longest_step : 0;
+    return more > 0 ? 2e-15 * more * more * s->now->longest_step : 0;
 }
 
 /* Do watched switches disagree at a time within the step just made, with the crossings there in c_trial? -1: they have no
