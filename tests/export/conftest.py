@@ -34,8 +34,6 @@ def make_equations() -> Equations:
         "next_times": ([t, total, m_], [none]),
         "delayed": ([t, x, u, total, m_, w], [none]),
         "delays": ([t, x, u, total, m_], [none, none]),
-        "iteration_guess": ([total], [none]),
-        "iterations": ([t, x, u, total, m_, w], [none, ca.SX(0, 0)]),
         "crossings": ([t, x, u, total, m_, w], [none]),
         "held": ([total], [none]),
         "update": ([t, x, u, total, m_, w, m_before, w_before], [none, x]),

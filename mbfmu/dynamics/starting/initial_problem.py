@@ -136,8 +136,9 @@ def initial_problem(
     divided = tuple(sizes[i] for i in parted.order)
     stages = _stages(parted.rows, X, vectors, free.numel())
     return InitialProblem(
-        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, divided, stages, fixed, given, weights, with_s
-    )
+        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, divided, stages, fixed, given, weights,
+        with_s,
+    )  # fmt: skip
 
 
 def _stages(rows: ca.SX, X: ca.SX, vectors: Vectors, nfree: int) -> tuple[int, ...]:
