@@ -85,7 +85,7 @@ class ConvectiveResistor(_Wall):
 
 
 class BodyRadiation(Element1D):
-    """Lumped thermal element for radiation heat transfer; the temperatures at both ends must be known."""
+    """Lumped thermal element for radiation heat transfer."""
 
     modelica_name = "Thermal.HeatTransfer.Components.BodyRadiation"
 
