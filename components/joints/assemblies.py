@@ -51,9 +51,8 @@ from mbfmu.modeling.types import (
     Position,
 )
 
-
-#: How far beyond s_guess and phi_guess the search begins, in lengths of the rod and in radians: where both solutions are
-#: equally near, the greater one is found, as in the library.
+#: How far beyond s_guess and phi_guess the search begins, in lengths of the rod and in radians: where both solutions
+#: are equally near, the greater one is found, as in the library.
 BEYOND_GUESS = 1e-4
 
 

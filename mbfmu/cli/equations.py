@@ -46,8 +46,8 @@ def summary(found: EquationReport) -> Iterator[str]:
     solved = {how: sum(block.solved == how for block in found.loops) for how in ("linear", "iterated")}
     yield f"of them {solved['linear']} linear and {solved['iterated']} iterated, with {_torn(found)} torn quantities"
     yield (
-        f"equations of motion: {found.balances} balances of forces along speeds and {found.constraints} constraints, for "
-        "as many accelerations and constraint forces"
+        f"equations of motion: {found.balances} balances of forces along speeds and {found.constraints} constraints, "
+        "for as many accelerations and constraint forces"
     )
     if found.iterated_motion:
         yield f"not linear in, and therefore iterated: {', '.join(found.iterated_motion)}"

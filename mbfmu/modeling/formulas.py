@@ -29,6 +29,10 @@ class Quantity:
         """What messages call it."""
         raise NotImplementedError
 
+    def equation(self, structure: Any) -> str:
+        """What messages call the equation that belongs to what is sought."""
+        raise NotImplementedError
+
     def shape(self, structure: Any) -> tuple[int, int] | None:
         """Rows and columns, as far as they are known before it has a value."""
         return None

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from mbfmu.dynamics.expressions.values import evaluated
-from mbfmu.dynamics.structure.equation_graph import EquationGraph
+from mbfmu.dynamics.structure.equation_graph import EquationGraph, Surplus
 from mbfmu.dynamics.structure.quantities import ImpliedSignal, RelationForce
 from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
@@ -64,9 +64,9 @@ class Paper:
     def __call__(self, name: str) -> Quantity:
         return (Sought if name in self.sought else Toy)(name)
 
-    def check_matched(self, left: Sequence[Quantity]) -> None:
-        if left:
-            raise ModelError(f"nothing gives {', '.join(q.name(self) for q in left)}")
+    def check_matched(self, surplus: Surplus) -> None:
+        if surplus.left:
+            raise ModelError(f"nothing gives {', '.join(q.name(self) for q in surplus.left)}")
 
     def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
         if ca.sprank(slope) < slope.size1():

@@ -18,7 +18,7 @@ KINDS: Mapping[type, str] = {
     quantities.CoordinateOf: "coordinates",
     quantities.UnknownOf: "unknowns of components",
     quantities.MultiplierOf: "constraint forces",
-    quantities.PositionOf: "positions that relations give",
+    quantities.ScalarMotion: "positions that relations give",
     quantities.RelativeMotion: "motions of joints and parts",
     quantities.MotionBeyond: "motions beyond joints and parts",
     quantities.FrameMotion: "motions of frames",
