@@ -135,9 +135,9 @@ def initial_problem(
     ordered = tuple(names[i] for i in parted.order)
     divided = tuple(sizes[i] for i in parted.order)
     stages = _stages(parted.rows, X, vectors, free.numel())
-    rows, jacobian, parts = parted.rows, parted.jacobian, parted.parts
+    parts = parted.parts
     return InitialProblem(
-        X, labels, guess, rows, jacobian, parts, ordered, divided, stages, fixed, given, weights, with_s
+        X, labels, guess, parted.rows, parted.jacobian, parts, ordered, divided, stages, fixed, given, weights, with_s
     )
 
 
