@@ -30,7 +30,7 @@ class Quantity:
         raise NotImplementedError
 
     def equation(self, structure: Any) -> str:
-        """What messages call the equation of what is sought."""
+        """What messages call the equation that belongs to what is sought."""
         raise NotImplementedError
 
     def shape(self, structure: Any) -> tuple[int, int] | None:

@@ -270,8 +270,8 @@ def test_a_loop_that_cannot_close_is_named() -> None:
     with pytest.raises(InitializationError, match=r"cut of (j\d|slide), row \d' is off by") as caught:
         mbfmu.simulate(Loop({"phi": fixed(math.pi / 2)}, {"s": Start(0.1)}, rod=0.05), 0.1)
     assert "Loop" in str(caught.value)
-    remedy = r"over-determine it, let one of them be a guess, or change it: j1\.phi = 1\.57079633$"
-    assert re.search(remedy, str(caught.value))
+    blamed = r"over-determine it, let one of them be a guess, or change it: j1\.phi = 1\.57079633$"
+    assert re.search(blamed, str(caught.value))
 
 
 @pytest.mark.parametrize("length", [0.1, 0.3])
@@ -314,8 +314,8 @@ class Pushed(Assembly):
 def test_a_limiter_at_its_limit_is_what_is_in_the_way(offset: float, m: float) -> None:
     """Of 20 N the limiter lets 10 N through. That is told in newtons, and the mass, which is to rest, is not blamed."""
     assert start_of(Pushed(7.0, 3.0, m), "offset.k") == (pytest.approx(7.0),)
-    message = r"'motion of mass\.s'{3} is off by 10; 'switch \d of limiter'"
-    with pytest.raises(InitializationError, match=message) as caught:
+    wanted = r"'motion of mass\.s'{3} is off by 10; 'switch \d of limiter'"
+    with pytest.raises(InitializationError, match=wanted) as caught:
         mbfmu.simulate(Pushed(20.0, offset, m), 0.1)
     assert "in its other mode offset.k = 20 would meet them" in str(caught.value)
     assert "mass.a" not in str(caught.value)
@@ -341,13 +341,12 @@ def test_only_start_values_that_one_could_let_go_are_blamed() -> None:
                 self.connect(one.frame_b, following.frame_a)
             self.connect(self.d.frame_b, self.base.frame_b)
 
-    message = r"let several of them be guesses, or change them: [abcd]\.phi = "
-    with pytest.raises(InitializationError, match=message) as caught:
+    with pytest.raises(InitializationError, match=r"let several of them be guesses, or change them: [abcd]\.phi = "):
         mbfmu.simulate(Four(), 0.1)
 
 
 def test_zeros_are_told_as_zeros() -> None:
-    """An angular velocity along one axis, resolved in a frame turned by a right angle: cos(pi/2) is not quite 0."""
+    """An angular velocity along one axis, in a frame that is turned by a right angle: cos(pi/2) is not quite 0."""
 
     class Held(Assembly):
         """A rod holds a body on a ball joint that turns."""

@@ -135,10 +135,10 @@ def initial_problem(
     ordered = tuple(names[i] for i in parted.order)
     divided = tuple(sizes[i] for i in parted.order)
     stages = _stages(parted.rows, X, vectors, free.numel())
+    parts = parted.parts
     return InitialProblem(
-        X, labels, guess, parted.rows, parted.jacobian, parted.parts, ordered, divided, stages, fixed, given, weights,
-        with_s,
-    )  # fmt: skip
+        X, labels, guess, parted.rows, parted.jacobian, parts, ordered, divided, stages, fixed, given, weights, with_s
+    )
 
 
 def _stages(rows: ca.SX, X: ca.SX, vectors: Vectors, nfree: int) -> tuple[int, ...]:
