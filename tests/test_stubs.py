@@ -8,6 +8,7 @@ import sys
 from collections.abc import Iterator
 
 import jedi
+import numpy as np
 import pytest
 
 import mbfmu.components  # noqa: F401  all classes of the library
@@ -92,10 +93,13 @@ def test_an_editor_completes_and_finds_the_definition(root: pathlib.Path, tree: 
     assert definition.module_path.resolve() == root / "components" / "joints" / "elementary.py"
 
 
+@pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="a bare ndarray is strict from NumPy 2.3 on")
 def test_a_users_file_passes_strict_checks(root: pathlib.Path, tree: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "user.py"
     file.write_text(USER)
-    command = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", str(file)]
+    # Older versions of CasADi have no types.
+    options = ["--strict", "--no-incremental", "--disable-error-code=import-untyped"]
+    command = [sys.executable, "-m", "mypy", *options, str(file)]
     done = subprocess.run(command, cwd=tmp_path, env={"MYPYPATH": str(tree)}, capture_output=True, text=True)
     assert "checked 1 source file" in done.stdout or done.returncode == 0
     assert [line for line in done.stdout.splitlines() if "user.py" in line or ".pyi:" in line] == []

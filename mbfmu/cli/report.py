@@ -44,7 +44,6 @@ if sys.stderr is None:
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leave it to the command line, which tells it from what goes wrong: Rich would exit with 1."""

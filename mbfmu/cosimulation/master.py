@@ -93,9 +93,7 @@ def cosimulate(
     with contextlib.ExitStack() as stack:
         slaves = {
             name: stack.enter_context(
-                open_slave(
-                    name, path, structure.descriptions[name], structure.interfaces[name], inputs != "hold", log
-                )
+                open_slave(name, path, structure.descriptions[name], structure.interfaces[name], inputs != "hold", log)
             )
             for name, path in structure.files.items()
         }

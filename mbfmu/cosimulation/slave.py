@@ -361,9 +361,7 @@ class Slave3(Slave):
                 raise SimulationError(f"its steps return early at {reached:.9g} s and do not go on")
             now = reached
         if self._lines is not None and not self._asked:
-            raise AsksForNothing(
-                f"{self.name}: asks for no inputs in intermediate updates; choose inputs='hold'"
-            )
+            raise AsksForNothing(f"{self.name}: asks for no inputs in intermediate updates; choose inputs='hold'")
         return None
 
 

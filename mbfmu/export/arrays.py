@@ -64,10 +64,7 @@ class Arrangement:
     def named(self) -> tuple[ScalarVariable, ...]:
         """The first element of each variable, under the variable's name and its member's in the terminal."""
         return tuple(
-            dataclasses.replace(
-                v.first, name=v.name, terminal=_whole(v.first.terminal)
-            )
-            for v in self.variables
+            dataclasses.replace(v.first, name=v.name, terminal=_whole(v.first.terminal)) for v in self.variables
         )
 
 

@@ -452,9 +452,7 @@ class Timed(Protocol):
         """Distance of recorded instants, s; a part of the run where None."""
 
 
-def time_grid(
-    model: Timed, start_time: float | None, stop_time: float | None, interval: float | None
-) -> np.ndarray:
+def time_grid(model: Timed, start_time: float | None, stop_time: float | None, interval: float | None) -> np.ndarray:
     """Recorded instants of a run, s; the model's own times, and its own interval or a 500th of the run, where None.
 
     Raises

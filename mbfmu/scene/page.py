@@ -157,4 +157,3 @@ def _plots(listed: Sequence[Mapping[str, Any]], variables: Iterable[ScalarVariab
     outputs = {v.name for v in variables if v.causality == "output"}
     found = [i for i, entry in enumerate(listed) if entry["name"] in outputs]
     return [i for i in found if listed[i]["unit"] == listed[found[0]]["unit"]][:4]
-

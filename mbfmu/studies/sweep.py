@@ -495,9 +495,7 @@ def simulate_many(
     plan = _Plan(system, None, names, kept, None, inputs, interpolation, (start_time, stop_time, step), tolerance)
     (job,) = plan.jobs
     assert isinstance(job, Job)
-    values = np.array(
-        [[arguments.numbers(one[name], f"{system.name}: '{name}'") for name in names] for one in given]
-    )
+    values = np.array([[arguments.numbers(one[name], f"{system.name}: '{name}'") for name in names] for one in given])
     if values.size != len(given) * len(names):
         raise ModelError(f"{system.name}: runs set numbers; name elements of a vector one by one, such as body.r_CM[1]")
     values = values.reshape(len(given), len(names))

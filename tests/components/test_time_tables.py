@@ -99,6 +99,8 @@ class Case:
         return y[i] + (y[i + 1] - y[i]) / np.where(x[i + 1] > x[i], x[i + 1] - x[i], 1.0) * (at - x[i])
 
     def spline(self, x: np.ndarray, y: np.ndarray) -> Any:
+        if len(x) == 2:
+            return CubicHermiteSpline(x, y, np.repeat(np.diff(y) / np.diff(x), 2))
         if self.smoothness == "ContinuousDerivative":
             return Akima1DInterpolator(x, y)
         if self.smoothness == "ModifiedContinuousDerivative":

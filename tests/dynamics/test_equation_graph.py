@@ -13,8 +13,9 @@ import numpy as np
 import pytest
 
 from mbfmu.dynamics.expressions.values import evaluated
-from mbfmu.dynamics.structure.equation_graph import EquationGraph, Surplus
+from mbfmu.dynamics.structure.equation_graph import EquationGraph
 from mbfmu.dynamics.structure.quantities import ImpliedSignal, RelationForce
+from mbfmu.dynamics.structure.surplus import Surplus
 from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mbfmu.components import electrical
-from mbfmu.dynamics.structure.equation_graph import Surplus, _matching
+from mbfmu.dynamics.structure.surplus import Surplus, matching
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly
@@ -17,7 +17,7 @@ from mbfmu.modeling import Assembly
 def surplus(**knows: str) -> Surplus:
     """The parts of a graph in which equation and unknown of one name belong together, as in `a="ab"`."""
     graph: Any = {equation: list(unknowns) for equation, unknowns in knows.items()}
-    return Surplus.of(graph, _matching(list(graph), graph))
+    return Surplus.of(graph, matching(list(graph), graph))
 
 
 def test_what_goes_together_has_no_surplus() -> None:

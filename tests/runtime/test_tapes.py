@@ -192,7 +192,8 @@ def test_operands_are_known_by_the_instructions_that_made_them():
 def test_every_operation_is_listed():
     assert set(ONE) | set(TWO) | OTHER == set(OPERATIONS)
     used = {operation for operation, *_ in instructions(tape(calculator().functions["variables"]))}
-    assert set(OPERATIONS) - used <= {"ASSIGN", "CONSTPOW", "IF_ELSE_ZERO", "POW"}
+    # TWICE is what newer versions of CasADi make of 2*a.
+    assert set(OPERATIONS) - used <= {"ASSIGN", "CONSTPOW", "IF_ELSE_ZERO", "POW", "TWICE"}
 
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=NEEDS_COMPILER)])

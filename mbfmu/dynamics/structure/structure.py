@@ -10,7 +10,7 @@ import functools
 import itertools
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 
@@ -41,6 +41,7 @@ from mbfmu.dynamics.structure.quantities import (
     Wrench,
     relative_acceleration,
 )
+from mbfmu.dynamics.structure.surplus import Surplus
 from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Edge, Relation, RelationKey, ScalarNode, Topology
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, hashes, stacked
 from mbfmu.errors import ModelError
@@ -50,9 +51,6 @@ from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula, Quantity
 from mbfmu.modeling.names import counted, joined, of, some
-
-if TYPE_CHECKING:
-    from mbfmu.dynamics.structure.equation_graph import Surplus
 
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
 _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}
