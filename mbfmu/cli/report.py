@@ -44,7 +44,6 @@ if sys.stderr is None:
     sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
 
 
-
 class _Console(Console):
     def on_broken_pipe(self) -> None:
         """Leave it to the command line, which tells it from what goes wrong: Rich would exit with 1."""
@@ -321,7 +320,11 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
     ):
         facts.add_row(name, escape(value or ""))
     console.print(facts)
-    variables(shown.modelVariables, [d.variable.derivative.name for d in shown.derivatives], "\nInterface")
+    variables(
+        shown.modelVariables,
+        [d.variable.derivative.name for d in shown.derivatives if d.variable.derivative is not None],
+        "\nInterface",
+    )
 
 
 def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:
