@@ -13,6 +13,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export.build import build
 from mbfmu.export.native import ready_library
+from mbfmu.runtime import arguments
 from mbfmu.runtime.build import is_current
 from mbfmu.runtime.compilers import PLATFORMS, host_platform
 from mbfmu.runtime.result import Result
@@ -72,7 +73,7 @@ def animate(
     MbfmuError
         The path has another suffix, nothing is drawn, or something that it takes is not installed.
     """
-    target = check_target(pathlib.Path(path))
+    target = check_target(arguments.path(path, "path"))
     if live and target.suffix.lower() != ".html":
         raise MbfmuError(f"{target}: a live animation is a page; choose {target.stem}.html")
     if live and start_values:

@@ -23,6 +23,7 @@ from mbfmu.modeling.component import Component, near
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 from mbfmu.modeling.user_code import described, place
+from mbfmu.runtime.arguments import names
 
 T = TypeVar("T")
 
@@ -83,7 +84,7 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """Values by name of `name=value` texts, each name once."""
-    return each_once(map(parse_setting, settings))
+    return each_once(map(parse_setting, names(settings, "settings")))
 
 
 def each_once(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:

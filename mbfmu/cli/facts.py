@@ -91,7 +91,7 @@ def description(shown: Any, platforms: Sequence[str]) -> dict[str, Any]:
             for name in ("startTime", "stopTime", "tolerance", "stepSize")
             if (value := getattr(experiment, name, None)) is not None
         },
-        "states": [d.variable.derivative.name for d in shown.derivatives],
+        "states": [d.variable.derivative.name for d in shown.derivatives if d.variable.derivative is not None],
         "variables": variables(shown.modelVariables),
     }
 

@@ -320,7 +320,11 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
     ):
         facts.add_row(name, escape(value or ""))
     console.print(facts)
-    variables(shown.modelVariables, [d.variable.derivative.name for d in shown.derivatives], "\nInterface")
+    variables(
+        shown.modelVariables,
+        [d.variable.derivative.name for d in shown.derivatives if d.variable.derivative is not None],
+        "\nInterface",
+    )
 
 
 def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:

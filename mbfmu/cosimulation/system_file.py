@@ -57,7 +57,10 @@ def read_system(path: pathlib.Path) -> SystemFile | None:
     elements = record["elements"]
     if not isinstance(elements, dict) or not all(isinstance(source, str) for source in elements.values()):
         raise ModelError(f'{path}: elements: write name = "source" for each, for example car = "car"')
-    stop = record.get("experiment", {}).get("stop")
+    experiment = record.get("experiment", {})
+    if not isinstance(experiment, dict):
+        raise ModelError(f"{path}: experiment = {experiment!r:.60}: write it as a table, [experiment]")
+    stop = experiment.get("stop")
     if stop is not None and not isinstance(stop, int | float):
         raise ModelError(f"{path}: experiment.stop = {stop!r}: give seconds, for example stop = 4.0")
     name = checked_file_name(record["name"], f"{path}: name") if "name" in record else path.stem

@@ -160,6 +160,9 @@ def build(
         raise BuildError(f"FMI {fmi!r} is unknown; there are {', '.join(map(str, VERSIONS))}.")
     if wasm and fmi != 3:
         raise BuildError("wasm: WebAssembly components are of FMI 3.0; choose fmi=3 (--fmi 3).")
+    for given, name in ((sources, "sources"), (wasm, "wasm"), (energy, "energy")):
+        if not isinstance(given, bool):
+            raise BuildError(f"{name} = {given!r:.60}: it is True or False.")
     if not isinstance(assembly, System):
         check_assembly(assembly)
     made = kind_of(target, equations, platforms)

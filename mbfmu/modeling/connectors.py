@@ -19,7 +19,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling import leaves, types
-from mbfmu.modeling.declarations import Declaration, Shape
+from mbfmu.modeling.declarations import Declaration, Shape, check_shape
 from mbfmu.modeling.formulas import Formula
 from mbfmu.modeling.types import (
     Acceleration,
@@ -526,6 +526,7 @@ class Signal(Port):
             ModelError: a type of another base.
         """
         super().__init__(doc, when=when)
+        check_shape(shape, f"the connector {doc!r:.60}")
         self.type = self.default_type if type is None else type
         if self.type.base not in self.bases:
             raise ModelError(

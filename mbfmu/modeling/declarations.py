@@ -109,6 +109,15 @@ def checked_numbers(value: Any, what: str) -> None:
             raise ModelError(f"{what} is no finite number; give one, in SI units")
 
 
+def check_shape(shape: Any, what: str) -> None:
+    """Refuse what is no shape: whole numbers that are not negative; a function tells a shape later, None takes any."""
+    if shape is None or callable(shape):
+        return
+    sizes = shape if isinstance(shape, tuple) else (shape,)
+    if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
+        raise ModelError(f"{what}: its shape {shape!r:.60} is none; give 3, or (3, 3)")
+
+
 class Declaration:
     """Base of everything declared in a component class."""
 
@@ -176,9 +185,7 @@ class Parameter(Declaration):
     ) -> None:
         check_declared(type, doc)
         _check_bound(min, max, f"the parameter {doc!r:.60}")
-        sizes = shape if isinstance(shape, tuple) else () if shape is None else (shape,)
-        if not all(isinstance(size, int | np.integer) and size >= 0 for size in sizes):
-            raise ModelError(f"the parameter {doc!r:.60}: its shape {shape!r:.60} is none; give 3, or (3, 3)")
+        check_shape(shape, f"the parameter {doc!r:.60}")
         self.type, self.default, self.doc, self.size = type, default, doc, size
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
         self.structural = structural or type.base != "Real" or type is Axis
@@ -351,6 +358,7 @@ class Variable(Declaration):
         when: Callable[[Any], bool] | None = None,
     ) -> None:
         check_declared(type, doc)
+        check_shape(shape, f"the variable {doc!r:.60}")
         for given, called in ((start, "start value"), (nominal, "nominal value")):
             given = truths_as_numbers(given.value if isinstance(given, Start) else given)
             if given is not None and not callable(given):

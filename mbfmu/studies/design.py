@@ -100,6 +100,10 @@ def design(
         raise ModelError(f'the sampling "{sampling}" is unknown; there are {", ".join(SAMPLINGS)}')
     seed = arguments.whole(seed, "seed", 0)
     samples = None if samples is None else arguments.whole(samples, "samples", 1)
+    if samples is not None and samples > MOST:
+        raise ModelError(
+            f"samples = {samples}: more than {MOST:.0e} are more values than memory has room for; draw fewer"
+        )
     read = {name: parse(name, value) for name, value in arguments.mapping(parameters, "parameters").items()}
     names = tuple(read)
     sampled = tuple(i for i, value in enumerate(read.values()) if hasattr(value, "ppf"))

@@ -272,7 +272,7 @@ def linearize(
         )
     taken = [v for v in system.variables if v.causality == "input" and v.type == "Real"]
     if inputs is not None:
-        taken = operating.find_variables(system.name, system.variables, inputs, "input")
+        taken = operating.find_variables(system.name, system.variables, arguments.names(inputs, "inputs"), "input")
     given = [v for v in system.outputs if v.type == "Real"]
     if outputs is not None:
         given = operating.find_variables(system.name, system.variables, outputs)

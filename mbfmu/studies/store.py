@@ -96,6 +96,10 @@ class Parts:
             extra("pyarrow", "a sweep as Parquet")
         if target.suffix == ".zarr":
             extra("zarr", "a sweep as Zarr")
+            if target.is_dir() and any(target.iterdir()) and not (target / "zarr.json").is_file():
+                raise ModelError(
+                    f"{target}: is a folder of other files, which a sweep would delete; choose another name"
+                )
         busy = f"{target}: another sweep is writing to this file; wait for its end, or choose another file"
         with alone(target.with_name(target.name + ".parts") / "lock", busy):
             yield cls(target, identity)
@@ -221,7 +225,7 @@ def _zarr(target: pathlib.Path, parts: Iterator[Columns], facts: Mapping[str, An
         warnings.simplefilter("ignore")
         zarr.consolidate_metadata(str(part_file))
     if target.is_dir():
-        shutil.rmtree(target)
+        shutil.rmtree(target)  # of a sweep before: `open` has refused every other
     part_file.replace(target)
 
 

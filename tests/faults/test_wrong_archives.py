@@ -117,6 +117,23 @@ def test_the_name_of_a_system_leads_nowhere(pendulum, tmp_path, monkeypatch, cap
     assert left_in(tmp_path) == {"one/two/system.toml"}
 
 
+@pytest.mark.parametrize("experiment", ["3", "[{stop = 3}]"])
+def test_the_experiment_of_a_system_is_a_table(tmp_path, monkeypatch, capsys, experiment):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "system.toml").write_text(f"experiment = {experiment}\n[elements]\na = 'pendulum'\n")
+    assert cli.main(["ssp", "system.toml"]) == 2
+    message = capsys.readouterr().err
+    assert "experiment = " in message
+    assert "write it as a table" in message
+    assert "Traceback" not in message
+
+
+def test_states_without_a_name_are_shown(pendulum, tmp_path, capsys):
+    path = changed(pendulum, tmp_path / "x.fmu", described(' name="rev.phi"', ""))
+    assert cli.main(["info", str(path)]) == 0
+    assert "Traceback" not in capsys.readouterr().err
+
+
 def test_elements_of_systems_lead_nowhere(pendulum, tmp_path, monkeypatch, capsys):
     inner = tmp_path / "one"
     inner.mkdir()

@@ -19,7 +19,7 @@ from mbfmu.modeling import Parameter, Variable, required
 from mbfmu.modeling import types as t
 
 HEAD = """
-import math, sys
+import math, sys, casadi as ca
 from mbfmu import Assembly, Component, Start
 from mbfmu.components import *
 from mbfmu.components import blocks, forces, rotational, sensors, thermal
@@ -325,6 +325,31 @@ EQUATIONS: dict[str, list[str]] = {
     "self.y = max(self.u, 0)": ["own", "line 17", "self.switch", "fmax"],
     "self.y = float(self.u)": ["own", "nan", "functions of math"],
     "self.y = self.u if self.u > 0 else 0": ["own", "line 17", "self.switch"],
+    # numbers where a condition is needed, a Real input by its name alone, too
+    "self.y = self.hold(self.u, value=1.0)": ["own", "the number u", "self.u >= 1"],
+    "self.y = self.active(self.edge(self.u))": ["own", "the number u"],
+    "self.y = self.u; self.terminate(self.u, message='x')": ["own", "the number u"],
+    "self.y = self.u; self.terminate(3, message='x')": ["own", "the number 3"],
+    "self.y = self.switch(ca.logic_and(self.u, self.u > 0), 1, 0)": ["own", "joins the number u"],
+    "self.y = self.switch(ca.logic_not(self.u), 1, 0)": ["own", "joins the number u"],
+    # events that Python's words would lose
+    "self.y = self.active(self.sample(0, 0.1) and self.initial)": ["line 17", "an event is neither", "&, | and ~"],
+    "self.y = self.active(not self.sample(0, 0.1))": ["line 17", "an event is neither"],
+    # what says nothing
+    "self.y = self.u; self.when(self.u > 0)": ["own", "when(...) gives no value"],
+    "self.y = self.u; self.reinit(self.u > 0)": ["own", "reinit(...) gives no value"],
+    "self.y = self.u; self.effort(y=1)": ["own", "effort(y=...)", "Coordinate or Speed"],
+    "self.y = self.u; self.effort(phi=1)": ["own", "effort(phi=...)"],
+    "self.y = self.u; self.energy(kinetic=[1, 2])": ["own", "kinetic energy has 2 elements"],
+    "self.y = self.u; self.require(self.u > 0, 3)": ["own", "message 3 of require"],
+    "self.y = self.u; self.terminate(self.u > 0, message='\\x01')": ["own", "message", "of terminate"],
+    # texts and nothing, which NumPy takes for numbers
+    "self.y = self.hold(self.sample(0, '0.1'), value=self.u)": ["own", "'0.1'", "no number"],
+    "self.y = self.delay(self.u, '0.1')": ["own", "'0.1'", "no number"],
+    "self.y = self.switch(self.u > 0, None, 3)": ["own", "line 17", "None is no number"],
+    # starts that are known with the run only
+    "self.y = self.hold(self.sample(0, 0.1), value=1, start=self.u)": ["own", "start of a held value", "depends on u"],
+    "self.y = self.kept(self.u, lambda v: v)": ["own", "start of a held value", "depends on u"],
 }
 
 #: A wrong declaration in a component of the user's -> words of the message.
@@ -338,6 +363,9 @@ DECLARATIONS: dict[str, list[str]] = {
     "q = Parameter(t.Real, lambda self: self.zz, 'x')": ["own.q: its binding fails", "zz"],
     "q = Variable(t.Real, 'x')": ["own", "do not assign q"],
     "x = State(t.Real, 'x')": ["own", "do not assign der.x"],
+    "x = State(t.Real, 'x', shape=-1)": ["the variable 'x'", "shape -1 is none"],
+    "x = State(t.Real, 'x', shape='n')": ["the variable 'x'", "shape 'n' is none"],
+    "v = RealInput('x', shape=-1)": ["the connector 'x'", "shape -1 is none"],
 }
 
 #: Whole files -> words of the message.

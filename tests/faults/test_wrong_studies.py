@@ -110,6 +110,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("sweep", ({"b.m": "uniform:2:1"}, ["j.phi:max"]), {"samples": 4}, ["uniform:2:1", "LEAST:MOST"]),
     ("sweep", ({"b.m": "normal:1:-2"}, ["j.phi:max"]), {"samples": 4}, ["normal:1:-2"]),
     ("sweep", ({"b.m": "triangular:1:5:2"}, ["j.phi:max"]), {"samples": 4}, ["triangular:1:5:2"]),
+    ("sweep", ({"b.m": "uniform:1:2"}, ["j.phi:max"]), {"samples": 10**9}, ["samples = 1000000000", "draw fewer"]),
     ("sweep", ({"b.m": "linspace:1:2:0"}, ["j.phi:max"]), {}, ["linspace:1:2:0"]),
     ("sweep", ({"b.m": "linspace:1:2:2.5"}, ["j.phi:max"]), {}, ["linspace:1:2:2.5"]),
     ("sweep", ({"b.m": "linspace:1:2:1e12"}, ["j.phi:max"]), {}, ["more values than memory"]),
@@ -128,6 +129,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     # linear models and rests
     ("linearize", ("x",), {}, ["at = 'x'", "'start', 'equilibrium'"]),
     ("linearize", ([1],), {}, ["at = [1]"]),
+    ("linearize", (), {"inputs": "u"}, ["inputs = 'u'", "as ['u']"]),
     ("linearize", ("equilibrium",), {"drive": {"u": 1.0}}, ["no place at a rest", "start_values"]),
     ("equilibrium", (), {"hold": "j.phi"}, ["hold = 'j.phi'", "as ['j.phi']"]),
     ("equilibrium", (), {"speeds": ["j.w"]}, ["speeds = ['j.w']", "a mapping"]),
@@ -140,6 +142,9 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("build", (), {"fixed_step": "1e-3"}, ["fixed step = '1e-3'"]),
     ("build", (), {"variables": [3]}, ["variables: 3 is no name"]),
     ("build", (), {"fmi": "3"}, ["FMI '3'", "2, 3"]),
+    ("build", (), {"energy": "no"}, ["energy = 'no'", "True or False"]),
+    ("build", (), {"sources": "no"}, ["sources = 'no'"]),
+    ("animate", (3,), {}, ["path = 3", "a path"]),
     ("build", (3,), {}, ["path = 3", "a path"]),
     ("build", (b"x.fmu",), {}, ["path = b'x.fmu'", "a path"]),
 ]
@@ -208,6 +213,9 @@ COMMANDS: dict[str, list[str]] = {
     "fit p.py d.csv -p b.m=nan:1": ["bounds of 'b.m'"],
     "linearize p.py --mode 2": ["--mode", "--animation"],
     "linearize p.py --at equilibrium --input d.csv": ["no place at a rest"],
+    "info Text.mo": ["q", "start value 'a'", "text"],
+    "info Fixed.mo": ["q", "fixed = 1", "true nor false"],
+    "info Further.mo": ["q", "differentiate", "further"],
     "info r.urdf --bandwidth 0": ["bandwidth = 0.0", "positive"],
     "info r.urdf --bandwidth 3": ["bandwidth = 3.0", "drive=position"],
     "info Twice.mo": ["line 2", "c.k is modified twice"],
@@ -225,6 +233,9 @@ def test_a_wrong_command(command: str, folder: pathlib.Path, refused: Refused) -
         "gaps.csv": "b.m,b.I_33\n,1\n2,3\n",
         "r.urdf": '<robot name="r"><link name="a"/></robot>',
         "Twice.mo": f"model Twice\n  M c(c(k=1), c.k=2);\n  model M\n    {constant}(k=3);\n  end M;\nend Twice;\n",
+        "Text.mo": 'model Text\n  Real q(start="a");\nequation\n  q = time;\nend Text;\n',
+        "Fixed.mo": "model Fixed\n  Real q(fixed=1);\nequation\n  der(q) = 1;\nend Fixed;\n",
+        "Further.mo": "model Further\n  Real q, r;\nequation\n  der(q) = -q;\n  r = der(der(der(q)));\nend Further;\n",
         "Unknown.mo": f"model Unknown\n  {constant}(k=1);\nequation\n  c.y = q;\nend Unknown;\n",
     }.items():
         (folder / name).write_text(content)
@@ -268,6 +279,25 @@ def test_what_is_no_sweep_is_refused(suffix: str, tmp_path: pathlib.Path) -> Non
     (tmp_path / f"empty{suffix}").write_bytes(b"")
     with pytest.raises(MbfmuError, match="has no sweep in it"):
         mbfmu.Sweep.load(tmp_path / f"empty{suffix}")
+
+
+def test_a_folder_of_other_files_is_no_place_of_a_sweep(system: System, tmp_path: pathlib.Path) -> None:
+    pytest.importorskip("zarr")
+    target = tmp_path / "mine.zarr"
+    target.mkdir()
+    (target / "mine.txt").write_text("mine")
+    with pytest.raises(MbfmuError, match=r"mine\.zarr: is a folder of other files.*choose another name"):
+        mbfmu.sweep(system, {"b.m": [1.0]}, ["j.phi:final"], 0.1, path=target)
+    assert [(file.name, file.read_text()) for file in target.iterdir()] == [("mine.txt", "mine")]
+    for mass in (1.0, 2.0):  # that of a sweep before is written over
+        mbfmu.sweep(system, {"b.m": [mass]}, ["j.phi:final"], 0.1, path=tmp_path / "ours.zarr")
+    assert mbfmu.Sweep.load(tmp_path / "ours.zarr")["b.m"].tolist() == [2.0]
+
+
+def test_settings_are_a_list(folder: pathlib.Path) -> None:
+    for settings in (3, "b.m=1"):
+        with pytest.raises(MbfmuError, match=r"^settings = .*a list of names"):
+            mbfmu.load("pendulum", settings)  # type: ignore[arg-type]
 
 
 def test_a_function_that_raises_gives_failed_runs() -> None:

@@ -21,7 +21,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Given, Port, Signal, SignalOutput
-from mbfmu.modeling.declarations import Declaration, Parameter, State, Variable
+from mbfmu.modeling.declarations import Coordinate, Declaration, Parameter, Speed, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
@@ -57,7 +57,11 @@ def column(value: Any) -> ca.SX:
         return value
     if isinstance(value, list | tuple) and any(isinstance(v, ca.SX) for v in value):
         return ca.vertcat(ca.SX(0, 1), *value)
-    return ca.SX(np.asarray(value, dtype=float))
+    array = np.asarray(value)
+    mixed = array.flat if array.dtype.kind == "O" else ()
+    if array.dtype.kind in "US" or any(part is None or isinstance(part, str) for part in mixed):
+        raise ValueError(f"{value!r:.60} is no number")  # which NumPy would make one of: '0.1' is 0.1, None is nan
+    return ca.SX(array.astype(float))
 
 
 def elements(column: ca.SX) -> list[ca.SX]:
@@ -291,7 +295,13 @@ class Notes(LocalNames):
         for leaf, index, symbol in self.leaves_in(expression):
             if leaf.is_discrete:
                 continue
-            rate = leaf.rate(self)
+            try:
+                rate = leaf.rate(self)
+            except KeyError:
+                raise ModelError(
+                    f"{self.where}: the equations of {type(self.component).__name__} differentiate {leaf} further than "
+                    "they say its derivative up to there; give that first, or by the variables that it follows from"
+                ) from None
             if rate is None:
                 raise ModelError(
                     f"{self.where}: the equations of {type(self.component).__name__} differentiate {leaf}, which has "
@@ -532,6 +542,11 @@ class Scope(Events):
     def effort(self, **forces: Any) -> None:
         """Generalised forces that act along coordinates or speeds of this component, by their names."""
         for name, value in forces.items():
+            if not isinstance(self._component.declarations.get(name), Coordinate | Speed):
+                raise ModelError(
+                    f"{self._component.where}: effort({name}=...) needs a declared Coordinate or Speed {name!r}, along "
+                    "which it acts"
+                )
             self._notes.assign(Effort(name), value)
 
     def relation(self, expression: Any) -> None:
@@ -585,6 +600,7 @@ class Scope(Events):
 
         `message` says what is wrong and what to do.
         """
+        self._check_message(message, "require")
         column = self._notes.column(expression, "a requirement")
         wholly = isinstance(expression, bool | np.bool_)
         margins = (e - 0.5 if wholly or is_truth(e, self._notes.is_boolean) else e for e in elements(column))
@@ -666,7 +682,12 @@ class Scope(Events):
         potential feeds into it [W]; each of them once, in one call or several."""
         given = {"kinetic": kinetic, "potential": potential, "dissipated": dissipated, "supplied": supplied}
         for name, value in given.items():
-            before, expression = self._notes.energies.get(name, ca.SX.zeros(1)), column(value)
+            before = self._notes.energies.get(name, ca.SX.zeros(1))
+            expression = self._notes.column(value, f"{name} energy")
+            if expression.numel() != 1:
+                raise ModelError(
+                    f"{self._component.where}: the {name} energy has {expression.numel()} elements; give their sum"
+                )
             self._notes.once(before.is_zero() or expression.is_zero(), f"{name} energy twice")
             self._notes.energies[name] = before + expression
 

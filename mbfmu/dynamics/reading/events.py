@@ -41,6 +41,10 @@ class Event:
         """Other events."""
         return Event(ca.logic_not(self.active))
 
+    def __bool__(self) -> bool:
+        """Nothing that Python can ask before there is a run: `and` would keep one of two events without a word."""
+        raise TypeError("an event is neither true nor false before the run; write &, | and ~ for and, or and not")
+
 
 @dataclasses.dataclass(frozen=True)
 class HeldValue:
@@ -118,6 +122,12 @@ class Clauses:
     def held(self, start: Any, rule: Callable[[ca.SX], Any]) -> ca.SX:
         """A value that is held; `rule` gives what it becomes at an event, from what it was before."""
         begin = self._notes.column(start, "the start of a held value")
+        changing = self._notes.leaves_in(begin)
+        if changing:
+            raise ModelError(
+                f"{self._notes.where}: the start of a held value depends on {changing[0][0]}, which is known in a run "
+                "only; give a number or parameters, and its value at self.initial"
+            )
         leaf = leaves.Held(len(self._held), begin.numel())
         symbol = self._notes.leaf(leaf)
         self._held.append((leaf, begin, symbol))  # keeps the number, while the rule may make further ones
@@ -257,6 +267,7 @@ class Events:
 
         In the values, a discrete state is what it becomes at this event, and `self.pre(...)` what was before.
         """
+        self._check_given(values, "when")
         active = self._any(events)
         for name, value in values.items():
             declaration = self._component.declarations.get(name)
@@ -282,6 +293,7 @@ class Events:
         Raises:
             ModelError: a name is that of no declared variable, or a value is no number or expression.
         """
+        self._check_given(values, "reinit")
         found = [self._event(event) for event in events]
         active = self._any(found)
         for event in found:
@@ -293,6 +305,7 @@ class Events:
 
     def terminate(self, *events: Any, message: str) -> None:
         """End the run, as it should, at any of some events; `message` stands in the log."""
+        self._check_message(message, "terminate")
         self._notes.endings.append((0.5 - self.hold(*events, value=1.0), message))
 
     def hold(self, *events: Any, value: Any, start: Any = 0.0) -> ca.SX:
@@ -317,6 +330,16 @@ class Events:
         return self._clauses.pre(expression)
 
     # -- helpers
+
+    def _check_given(self, values: dict[str, Any], word: str) -> None:
+        if not values:
+            raise ModelError(f"{self._component.where}: {word}(...) gives no value; add NAME=value, or leave it out")
+
+    def _check_message(self, message: Any, word: str) -> None:
+        if not isinstance(message, str) or not all(c in "\n\t" or c.isprintable() for c in message):
+            raise ModelError(
+                f"{self._component.where}: the message {message!r:.60} of {word} is no readable text; say what happens"
+            )
 
     def _series(self, start: Any, interval: Any) -> tuple[ca.SX, ca.SX]:
         """Start and interval of sampling, checked; the interval is positive where it is used."""
@@ -386,7 +409,13 @@ class Events:
         return active
 
     def _is_truth(self, value: Any) -> bool:
-        """True for what is 1 or 0, and never a number whose sign says something."""
+        """True for what is 1 or 0, and never a number whose sign says something.
+
+        Raises:
+            ModelError: logic joins numbers.
+        """
+        if isinstance(value, ca.SX):
+            self._refuse_logic_of_numbers(value)
         return isinstance(value, Event) or is_truth(value, self._notes.is_boolean)
 
     def _condition(self, condition: Any) -> ca.SX:
@@ -395,6 +424,11 @@ class Events:
             raise ModelError(f"{self._component.where}: an event is given where a condition is needed")
         known = self._is_truth(condition)
         condition = self._notes.column(condition, "a condition")
+        if not known and self._is_number(condition):
+            raise ModelError(
+                f"{self._component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
+                "give a comparison, such as self.u >= 1"
+            )
         if condition.numel() != 1:
             raise ModelError(f"{self._component.where}: a condition has {condition.numel()} elements; it is one truth")
         if all(leaf.is_discrete for leaf, *_ in self._notes.leaves_in(condition)):
@@ -405,6 +439,31 @@ class Events:
                 "give a comparison, such as self.u >= 1"
             )
         return self._joined(condition)
+
+    def _is_number(self, value: ca.SX) -> bool:
+        """True for a constant but 0 and 1, and for the symbol of a Real that changes between events."""
+        if not value.is_scalar():
+            return False
+        if value.is_constant():
+            return float(value) not in (0.0, 1.0)
+        found = [leaf for leaf, *_ in self._notes.leaves_in(value)] if value.is_symbolic() else []
+        return any(not leaf.is_discrete and self._notes.base(leaf) == "Real" for leaf in found)
+
+    def _refuse_logic_of_numbers(self, value: ca.SX) -> None:
+        """Of 1 and 0 only logic makes sense: a number in it counts as true wherever it is not exactly 0."""
+        waiting = [value] if value.is_scalar() else []
+        while waiting:
+            part = waiting.pop()
+            if part.is_constant() or part.is_symbolic() or part.op() not in (ca.OP_NOT, ca.OP_AND, ca.OP_OR):
+                continue
+            operands = [part.dep(i) for i in range(part.n_dep())]
+            for operand in operands:
+                if self._is_number(operand):
+                    raise ModelError(
+                        f"{self._component.where}: the condition {value!s:.60} joins the number {operand!s:.60}; give "
+                        "comparisons, such as self.u >= 1"
+                    )
+            waiting += operands
 
     def _joined(self, condition: ca.SX) -> ca.SX:
         """What is made of comparisons, with a switch for each of them."""

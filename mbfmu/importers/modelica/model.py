@@ -650,6 +650,8 @@ class Model(Instance):
             value = self.attribute(name, "start")
             if value is None:
                 return 0.0 if is_state else None
+            if isinstance(value, str):
+                raise ModelError(f"{name}: its start value {value!r:.60} is text; give a number")
             sizes = self.sizes(name)
             if sizes and not isinstance(value, list):
                 value = values.fill(value, *sizes)
@@ -659,6 +661,9 @@ class Model(Instance):
 
         def fixed(instance: Any) -> Any:
             value = self.attribute(name, "fixed")
+            for given in values.flat(value) if isinstance(value, list) else [value]:
+                if not isinstance(given, bool | None):
+                    raise ModelError(f"{name}: fixed = {given!s:.60} is neither true nor false")
             return bool(value) if not isinstance(value, list) else [bool(v) for v in values.flat(value)]
 
         type_ = self._type(name)
