@@ -129,6 +129,7 @@ static void lay_out(Instance *s, Area *area)
     s->last_stage_x = take_doubles(area, nx);
     s->stage_x = take_doubles(area, nx);
     s->stage_w = take_doubles(area, nw);
+    s->places_w = take_doubles(area, CONSTRAINED ? PLACES * nw : 0);
     s->u_now = take_doubles(area, nu);
     s->step_x = take_doubles(area, nx);
     s->next_x = take_doubles(area, nx);

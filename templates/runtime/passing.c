@@ -12,8 +12,8 @@
 #define INTERPOLATED_FROM 1.2e-2
 #define SHARPENED_BELOW 0.2
 
-/* Places at each side. */
-enum { PLACES = 6, LEAST_PLACES = 3 };
+/* The fewest places at each side. */
+enum { LEAST_PLACES = 3 };
 
 /* Meet the constraints to rounding errors: Newton steps from states that are projected. */
 static Outcome sharpen_states(Instance *s, double t, double *x, const double *m)
@@ -63,10 +63,10 @@ static double way_to_regular(Instance *s, double t, const double *x, const doubl
     return 0;
 }
 
-/* States that meet the constraints near x, and their derivatives, from what places to both sides of x tell: the value in the
-   middle of the polynomial through all. The way to them begins at x itself: here its own speeds, but for the tolerance of
-   an integrator, lead along the branch, and those that meet the constraints perhaps not. Returns 0 where there are too few
-   places. */
+/* States that meet the constraints near x, their derivatives and w (s->stage_w), from what places to both sides of x tell:
+   forces, too, cannot be solved for where branches cross. Each is the value in the middle of the polynomial through all.
+   The way to them begins at x itself: here its own speeds, but for the tolerance of an integrator, lead along the branch,
+   and those that meet the constraints perhaps not. Returns 0 where there are too few places. */
 static int interpolate_along(Instance *s, double t, const double *x, const double *m, double regular, double *met,
                              double *derivatives)
 {
@@ -75,23 +75,28 @@ static int interpolate_along(Instance *s, double t, const double *x, const doubl
     double way = way_to_regular(s, t, x, m, regular, wanted), weight;
     int n = 0, found = way > 0;
     for (; n < PLACES && found; n += found) {
+        double *sum_w = s->places_w + (size_t)n * NW;
         for (int i = 0; i < NX; ++i) sums_x[n][i] = sums[n][i] = 0;
+        for (int i = 0; i < NW; ++i) sum_w[i] = 0;
         for (int side = -1; side <= 1 && found; side += 2) {
             found = look_along(s, t, x, m, side * (n + 1) * way, there, k) > 0.5 * wanted;
             for (int i = 0; i < NX; ++i) {
                 sums_x[n][i] += there[i];
                 sums[n][i] += k[i];
             }
+            for (int i = 0; i < NW; ++i) sum_w[i] += s->stage_w[i];
         }
     }
     if (n < LEAST_PLACES) return 0;
     for (int i = 0; i < NX; ++i) met[i] = derivatives[i] = 0;
+    for (int i = 0; i < NW; ++i) s->stage_w[i] = 0;
     weight = n / (n + 1.0);
     for (int place = 0; place < n; ++place) {
         for (int i = 0; i < NX; ++i) {
             met[i] += weight * sums_x[place][i];
             derivatives[i] += weight * sums[place][i];
         }
+        for (int i = 0; i < NW; ++i) s->stage_w[i] += weight * s->places_w[(size_t)place * NW + i];
         weight *= -(n - place - 1) / (n + place + 2.0);
     }
     return 1;
@@ -100,8 +105,8 @@ static int interpolate_along(Instance *s, double t, const double *x, const doubl
 /* How quick the pull is beside the motion. Without it drift adds up; a stronger one makes the derivatives stiffer. */
 #define PULL 1.0
 
-/* States near x that meet the constraints, and the derivatives there: the nearest ones, or those on the branch. s->pull is
-   the displacement that leads to them. */
+/* States near x that meet the constraints, the derivatives and w (s->stage_w) there: the nearest ones, or those on the
+   branch. s->pull is the displacement that leads to them. */
 static Outcome derivatives_on_constraints(Instance *s, double t, const double *x, const double *m, double *met,
                                           double *derivatives)
 {
@@ -114,7 +119,11 @@ static Outcome derivatives_on_constraints(Instance *s, double t, const double *x
         double regular = outcome ? 0 : regularity(s, &weakest);
         head->regularity = fmax(head->regularity, regular);
         if (regular < INTERPOLATED_BELOW * head->regularity
-            && interpolate_along(s, t, x, m, regular, met, derivatives)) return DONE;
+            && interpolate_along(s, t, x, m, regular, met, derivatives)) {
+            /* Here the nearest position may be on another branch, and far: speeds alone are led back. */
+            for (int j = 0; j < NV; ++j) s->pull[j] = 0;
+            return DONE;
+        }
         if (!outcome && regular < SHARPENED_BELOW * head->regularity) outcome = sharpen_states(s, t, met, m);
     }
     return outcome ? outcome : right_hand_side(s, t, met, m, s->stage_w, derivatives);
@@ -131,8 +140,8 @@ static Outcome exchanged_accelerations(Instance *s, double t, const double *x, c
     double least = 10 / fmax(STOP_TIME - START_TIME, 1e-6), rate = least * least;
     double *met = s->next_x, *derivatives = s->stage[0];
     Outcome outcome = derivatives_on_constraints(s, t, x, m, met, derivatives);
-    if (!outcome && NW > NV) outcome = accelerations(s, t, met, u, m, w);
     if (outcome) return outcome;
+    COPY(w, s->stage_w, NW);
     for (int i = 0; i < NQ; ++i) rate += derivatives[i] * derivatives[i] / (1 + met[i] * met[i]);
     rate = PULL * sqrt(rate);
     for (int j = 0; j < NV; ++j)

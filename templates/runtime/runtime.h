@@ -112,6 +112,9 @@ enum { ENTRIES = 8 };
 /* Vectors of a dense output, and derivatives of the longest step with what its dense output takes. */
 enum { DENSE = 8, STAGES = 16 };
 
+/* Places at each side of a position in which branches cross, of which some vectors are kept in the stages (passing.c). */
+enum { PLACES = 6 };
+
 /* Points of a segment of the history of delayed signals, and how many segments there are at most. */
 enum { POINTS = 9, SEGMENTS = 4096 };
 
@@ -258,6 +261,7 @@ typedef struct {
     int repivoted;                  /* its factors are dense, in A and pivots: the order of pivots failed */
     double factors_time;            /* of the point that the factors belong to, or NAN */
     double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;
+    double *places_w;               /* [PLACES][NW], of interpolation beside crossing branches (passing.c) */
     double *next_k;                 /* derivatives at the end of the step, next_x */
     double *last_stage_x;           /* states at the last stage of a step of order 8 */
     int leaps;                      /* the step goes over a position where branches of motion cross */
