@@ -83,7 +83,7 @@ class FourBar(Assembly):
         self.base = FixedTranslation(r=(0.5, 0, 0))
         self.crank, self.coupler, self.rocker = bar(0.2), bar(0.5 if flat else 0.55), bar(0.2 if flat else 0.4)
         self.j1 = Revolute(phi=Start(0.0 if flat else 1.0, fixed=True), w=Start(2.0, fixed=True))
-        self.j2, self.j3, self.j4 = (Revolute(phi=Start(phi)) for phi in ((0, 0, 0) if flat else (-1.0, 1.5, -0.5)))
+        self.j2, self.j3, self.j4 = (Revolute(phi=Start(phi)) for phi in ((0, 0, 0) if flat else (-1.0, 1.2, 0.8)))
         self.connect(self.world.frame_b, self.j1.frame_a)
         self.connect(self.j1.frame_b, self.crank.frame_a)
         self.connect(self.crank.frame_b, self.j2.frame_a)
