@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import pathlib
 import tempfile
 
@@ -81,7 +82,7 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
             content = compiler.compile(folder / source, target.name, headers(), _optimize(compiler, source))
             try:
                 target.parent.mkdir(parents=True, exist_ok=True)
-                part = target.with_suffix(".part")
+                part = target.with_suffix(f".{os.getpid()}.part")  # others may be at it, too
                 part.write_bytes(content)
                 part.chmod(0o755)
                 part.replace(target)

@@ -9,6 +9,7 @@ with the descriptor in its memory: no file has to be read, so that it imports no
 from __future__ import annotations
 
 import hashlib
+import os
 import pathlib
 import shutil
 import struct
@@ -62,7 +63,7 @@ def make_component() -> pathlib.Path:
         content = (folder / "component.wasm").read_bytes()
     try:
         COMPONENT.parent.mkdir(parents=True, exist_ok=True)
-        part = COMPONENT.with_suffix(".part")
+        part = COMPONENT.with_suffix(f".{os.getpid()}.part")  # others may be at it, too
         part.write_bytes(content)
         part.replace(COMPONENT)
         _STAMP.write_text(_digest(), encoding="ascii")
