@@ -29,7 +29,7 @@ COMMANDS: dict[str, list[str]] = {
     "simulate pendulum --stop inf": ["stop"],
     "simulate pendulum --stop -1": ["later stop time"],
     "simulate pendulum --stop 0": ["later stop time"],
-    "simulate pendulum --stop x": ["--stop", "'x' is not a valid"],
+    "simulate pendulum --stop x": ["--stop", "valid"],
     "simulate pendulum --tolerance 0": ["tolerance"],
     "simulate pendulum --tolerance -1e-6": ["tolerance"],
     "simulate pendulum --tolerance nan": ["tolerance"],
