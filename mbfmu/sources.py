@@ -84,7 +84,7 @@ def parse_setting(setting: str) -> tuple[str, Any]:
 
 def parse_settings(settings: Iterable[str]) -> dict[str, Any]:
     """Values by name of `name=value` texts, each name once."""
-    return each_once(map(parse_setting, names(settings, "settings")))
+    return each_once(map(parse_setting, names(settings, "settings", "boxBody1.density=2700")))
 
 
 def each_once(pairs: Iterable[tuple[str, T]]) -> dict[str, T]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 
@@ -81,3 +81,15 @@ class Formula:
     def value(self, known: Mapping[Quantity, Any]) -> Any:
         """Its value, with known values of what it needs."""
         return self.make(*(known[quantity] for quantity in self.needs))
+
+
+def reached(begin: Iterable[Quantity], needs: Callable[[Quantity], Iterable[Quantity]]) -> tuple[Quantity, ...]:
+    """Some quantities and all that they need, directly or through others, each once."""
+    found: dict[Quantity, None] = {}
+    stack = list(begin)
+    while stack:
+        one = stack.pop()
+        if one not in found:
+            found[one] = None
+            stack += needs(one)
+    return tuple(found)

@@ -82,8 +82,8 @@ def path(value: Any, what: str) -> pathlib.Path:
     return pathlib.Path(given)
 
 
-def names(value: Any, what: str) -> list[str]:
-    """`value` as a list of names.
+def names(value: Any, what: str, example: str = "revolute1.phi") -> list[str]:
+    """`value` as a list of names, such as `example`.
 
     Raises
     ------
@@ -91,12 +91,12 @@ def names(value: Any, what: str) -> list[str]:
         It is a single text, no list, or has something in it that is no text; the message begins with `what`.
     """
     if isinstance(value, str | bytes) or not isinstance(value, Iterable):
-        example = [value] if isinstance(value, str) else ["revolute1.phi"]
-        raise ModelError(f"{what} = {value!r:.60}: a list of names is expected, as {example}")
+        listed_one = [value] if isinstance(value, str) else [example]
+        raise ModelError(f"{what} = {value!r:.60}: a list of names is expected, as {listed_one}")
     listed = list(value)
     wrong = next((name for name in listed if not isinstance(name, str)), None)
     if wrong is not None:
-        raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as 'revolute1.phi'")
+        raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as {example!r}")
     return listed
 
 

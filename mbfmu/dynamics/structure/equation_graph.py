@@ -22,7 +22,7 @@ from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.surplus import Surplus, matching
 from mbfmu.dynamics.structure.topology import RelationKey
 from mbfmu.modeling import leaves
-from mbfmu.modeling.formulas import Formula, Quantity
+from mbfmu.modeling.formulas import Formula, Quantity, reached
 
 
 @dataclasses.dataclass(frozen=True)
@@ -161,19 +161,8 @@ def _reached(
 
 def _sought_by(quantity: Quantity, formulas: Mapping[Quantity, Formula]) -> list[Quantity]:
     """What is sought that the own equation of a quantity knows, directly or through formulas."""
-    found: dict[Quantity, None] = {}
-    stack: list[Any] = list(formulas[quantity].needs)
-    seen: set[Any] = set()
-    while stack:
-        one = stack.pop()
-        if one in seen:
-            continue
-        seen.add(one)
-        if one.is_sought:
-            found[one] = None
-        else:
-            stack += formulas[one].needs
-    return list(found)
+    behind = reached(formulas[quantity].needs, lambda one: () if one.is_sought else formulas[one].needs)
+    return [one for one in behind if one.is_sought]
 
 
 def _directed(

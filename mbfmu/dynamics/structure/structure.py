@@ -49,7 +49,7 @@ from mbfmu.frames import cross
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
-from mbfmu.modeling.formulas import Formula, Quantity
+from mbfmu.modeling.formulas import Formula, Quantity, reached
 from mbfmu.modeling.names import counted, joined, of, some
 
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
@@ -718,19 +718,8 @@ class Structure:
 
     def known_of(self, quantity: Quantity) -> tuple[Any, ...]:
         """The known quantities that a quantity follows from, directly or through others."""
-        found: dict[Quantity, None] = {}
-        stack: list[Any] = [quantity]
-        seen: set[Quantity] = set()
-        while stack:
-            one = stack.pop()
-            if one in seen:
-                continue
-            seen.add(one)
-            needs = one.formula(self).needs
-            if not needs:
-                found[one] = None
-            stack += needs
-        return tuple(one for one in found if hasattr(one, "symbol"))
+        behind = reached([quantity], lambda one: one.formula(self).needs)
+        return tuple(one for one in behind if hasattr(one, "symbol") and not one.formula(self).needs)
 
 
 def _of_network(block: Sequence[Quantity]) -> list[Unknown]:
