@@ -12,6 +12,7 @@ from mbfmu.components.electrical.interfaces import (
     OnePort,
     Pin,
     PositivePin,
+    SuppliedOpAmp,
     TwoPort,
     VoltagePort,
 )
@@ -338,27 +339,17 @@ class CCC(TwoPort):
         self.i2 = self.gain * self.i1
 
 
-class OpAmp(Component):
+class OpAmp(SuppliedOpAmp):
     """Simple nonideal model of an OpAmp with limitation."""
 
     modelica_name = "Electrical.Analog.Basic.OpAmp"
 
     Slope = Parameter(t.Real, required, "Slope of the out.v/vin characteristic at vin=0")
-    in_p = PositivePin("Positive pin of the input port")
-    in_n = NegativePin("Negative pin of the input port")
-    out = PositivePin("Output pin")
-    VMax = PositivePin("Positive output voltage limitation")
-    VMin = NegativePin("Negative output voltage limitation")
-    vin = Variable(t.Voltage, "Input voltage")
-    i_out = NetworkVariable(t.Current, "Current flowing into the output pin (= out.i)", start=0.0)
 
-    def equations(self) -> None:
-        self.vin = self.in_p.v - self.in_n.v
+    def amplify(self) -> None:
         free, reach = ca.fabs(self.Slope) * self.vin, (self.VMax.v - self.VMin.v) / 2
         limited = free / (1 + ca.fabs(free / reach))
         self.relation(self.out.v - (self.VMax.v + self.VMin.v) / 2 - limited)
-        self.out.i = self.i_out
-        self.in_p.i = self.in_n.i = self.VMax.i = self.VMin.i = 0.0
 
 
 class RotationalEMF(rotational.PartialSupport, VoltagePort):

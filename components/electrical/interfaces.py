@@ -210,3 +210,25 @@ __all__ = [
     "TwoPort",
     "VoltagePort",
 ]
+
+
+class SuppliedOpAmp(Component):
+    """Operational amplifier without input currents, whose supply pins limit the voltage of its output."""
+
+    in_p = PositivePin("Positive pin of the input port")
+    in_n = NegativePin("Negative pin of the input port")
+    out = PositivePin("Output pin")
+    VMax = PositivePin("Positive output voltage limitation")
+    VMin = NegativePin("Negative output voltage limitation")
+    vin = Variable(t.Voltage, "Input voltage")
+    i_out = NetworkVariable(t.Current, "Current flowing into the output pin (= out.i)", start=0.0)
+
+    def equations(self) -> None:
+        self.vin = self.in_p.v - self.in_n.v
+        self.amplify()
+        self.out.i = self.i_out
+        self.in_p.i = self.in_n.i = self.VMax.i = self.VMin.i = 0.0
+
+    def amplify(self) -> None:
+        """Say what `out.v` has to do with `vin`, which is known, and with the supply."""
+        raise NotImplementedError(f"{type(self).__name__} must define amplify()")

@@ -17,6 +17,7 @@ from mbfmu.components.electrical.interfaces import (
     NegativePin,
     Pin,
     PositivePin,
+    SuppliedOpAmp,
     TwoPort,
 )
 from mbfmu.modeling import BooleanInput, Component, NetworkVariable, Parameter, State, Variable, required
@@ -288,30 +289,20 @@ class IdealTransformer(TwoPort):
         self.i1 = self.im1 - self.i2 / self.n
 
 
-class IdealOpAmpLimited(Component):
+class IdealOpAmpLimited(SuppliedOpAmp):
     """Ideal operational amplifier with limitation."""
 
     modelica_name = "Electrical.Analog.Ideal.IdealOpAmpLimited"
 
-    in_p = PositivePin("Positive pin of the input port")
-    in_n = NegativePin("Negative pin of the input port")
-    out = PositivePin("Output pin")
-    VMax = PositivePin("Positive output voltage limitation")
-    VMin = NegativePin("Negative output voltage limitation")
-    vin = Variable(t.Voltage, "Input voltage")
     s = NetworkVariable(t.Real, "Auxiliary variable: -1 to 1 within the limits", start=0.0)
-    i_out = NetworkVariable(t.Current, "Current flowing into the output pin (= out.i)", start=0.0)
 
-    def equations(self) -> None:
+    def amplify(self) -> None:
         s, top, bottom = self.s, self.VMax.v, self.VMin.v
         high, low = self.switch(s - 1, 1.0, 0.0), self.switch(-1 - s, 1.0, 0.0)
         between = (1 - high) * (1 - low)
-        self.vin = self.in_p.v - self.in_n.v
         self.relation(self.vin - high * (s - 1) - low * (s + 1))
         inner = (top - bottom) * s / 2 + (top + bottom) / 2
         self.relation(self.out.v - high * top - low * bottom - between * inner)
-        self.out.i = self.i_out
-        self.in_p.i = self.in_n.i = self.VMax.i = self.VMin.i = 0.0
 
 
 class IdealizedOpAmpLimited(Component):
