@@ -1,4 +1,4 @@
-"""Mechanisms written in Python with the vocabulary of Modelica MultiBody, exported as FMI 2.0 FMUs.
+"""Mechanisms written in Python with the vocabulary of Modelica MultiBody, exported as FMUs of FMI 2.0 and 3.0.
 
 The names below are loaded when they are first used, so that `import mbfmu` costs nothing.
 """
@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from mbfmu.studies.modes import animate_mode
     from mbfmu.studies.sweep import Sweep, simulate_many, sweep
     from mbfmu.validation import validate
-
-    __version__: str
+    from mbfmu.version import __version__
 
 __all__ = [
     "Assembly",
@@ -64,6 +63,7 @@ _MODULES = {
     "Start": "mbfmu.modeling",
     "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
+    "__version__": "mbfmu.version",
     "animate": "mbfmu.animation",
     "animate_mode": "mbfmu.studies.modes",
     "build": "mbfmu.export.build",
@@ -85,9 +85,7 @@ if all((_checkout / name / "__init__.py").is_file() for name in ("components", "
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        value: Any = importlib.import_module("importlib.metadata").version("mbfmu")
-    elif name in _MODULES:
+    if name in _MODULES:
         value = getattr(importlib.import_module(_MODULES[name]), name)
     else:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,6 +13,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export.build import build
 from mbfmu.export.native import ready_library
+from mbfmu.fmi.foreign import Foreign
 from mbfmu.runtime import arguments
 from mbfmu.runtime.build import is_current
 from mbfmu.runtime.compilers import PLATFORMS, host_platform
@@ -25,7 +26,6 @@ from mbfmu.scene.scene_file import LARGEST, SCENE_FILE, read_scene
 from mbfmu.scene.subject import Described, Subject
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
 from mbfmu.simulation import simulate
-from mbfmu.studies.foreign import Foreign
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly

@@ -8,20 +8,20 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import SOLVERS
-from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.figures import drawable
+from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, run, time_grid
 
 if TYPE_CHECKING:
-    from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
 __all__ = ["Result", "simulate"]
@@ -91,8 +91,6 @@ def simulate(
         equations = dataclasses.replace(equations, solver=method)
     drive = None
     if inputs is not None or interpolation != "linear":
-        from mbfmu.studies.inputs import check_interpolation, drive_of
-
         check_interpolation(system.name, interpolation)
     if inputs is not None:
         grid = time_grid(equations, start_time, stop_time, step)
@@ -131,7 +129,6 @@ def _animated(
     result: Result, assembly: Assembly | System, arguments: Mapping[str, Any], path: str | os.PathLike[str] | None
 ) -> Any:
     """Run again what gave a result, with what an animation needs, and write it; a page for notebooks without a path."""
-    from mbfmu.dynamics.system import System
     from mbfmu.scene.writing import Page, check_target, needed_variables, write_animation
 
     with tempfile.TemporaryDirectory() as folder:
@@ -145,12 +142,3 @@ def _animated(
             raise ModelError(f"{result.model}: the assembly was changed since this run; simulate it again")
         write_animation(system, again, target)
         return target if path is not None else Page(target.read_text(encoding="utf-8"))
-
-
-def system_of(assembly: Assembly | System) -> System:
-    """Return the System itself or that of an Assembly; whatever has equations and variables will do for a System."""
-    if isinstance(getattr(assembly, "equations", None), Equations):
-        return cast("System", assembly)
-    from mbfmu.dynamics.system import System
-
-    return System.of(assembly)

@@ -18,8 +18,9 @@ import numpy as np
 
 from mbfmu import importers
 from mbfmu.errors import MbfmuError, ModelError
+from mbfmu.messages import suggestion
 from mbfmu.modeling import Assembly, Start
-from mbfmu.modeling.component import Component, near
+from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 from mbfmu.modeling.user_code import described, place
@@ -109,7 +110,7 @@ def apply_setting(assembly: Assembly, path: str, value: Any) -> None:
         of, dot, _ = path.rpartition(".")
         what, wrong = ("component", of) if dot else ("parameter", path)
         known = parts if dot else {*constructor_parameters(type(assembly)), *assembly.parameters()}
-        hint = near(wrong, known) if known else "write component.parameter=value"
+        hint = suggestion(wrong, known) if known else "write component.parameter=value"
         raise ModelError(f"-p {path}: {type(assembly).__name__} has no {what} {wrong!r}; {hint}")
     element = re.fullmatch(r"(\w+)\[([1-9][0-9]*)\]", name)
     if element and element[1] in owner.parameters():
@@ -138,7 +139,7 @@ def find_class(source: str) -> type[Assembly]:
         raise ModelError(
             f"{source}: is an FMU, not {FORMS}; `mbfmu info`, `validate`, `simulate`, `animate` and `sweep` take FMUs"
         )
-    raise ModelError(f"{source}: is not {FORMS}; {near(source, gallery, 'mbfmu list')}")
+    raise ModelError(f"{source}: is not {FORMS}; {suggestion(source, gallery, 'mbfmu list')}")
 
 
 def import_file(path: pathlib.Path) -> ModuleType:
@@ -183,7 +184,8 @@ def named_class(module: ModuleType, name: str, place: str) -> type[Assembly]:
     """Return one class of a module, which must be an assembly."""
     known = {key for key, value in vars(module).items() if is_assembly_class(value)}
     if not hasattr(module, name):
-        raise ModelError(f"{place}: has no class {name}; " + (near(name, known) if known else "it defines no assembly"))
+        hint = suggestion(name, known) if known else "it defines no assembly"
+        raise ModelError(f"{place}: has no class {name}; {hint}")
     cls = getattr(module, name)
     if not is_assembly_class(cls):
         raise ModelError(f"{place}: {name} is not an assembly; derive it from mbfmu.Assembly")

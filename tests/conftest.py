@@ -29,6 +29,7 @@ SLOW = {
     "tests/dynamics",
     "tests/export",
     "tests/faults",
+    "tests/fmi",
     "tests/fmus",
     "tests/hosts",
     "tests/importers",

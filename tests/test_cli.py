@@ -16,8 +16,7 @@ import fmpy
 import numpy as np
 import pytest
 
-from mbfmu import cli, sources
-from mbfmu.cli import report
+from mbfmu import cli, printing, sources
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 
@@ -540,9 +539,9 @@ def test_settings_are_toml_values() -> None:
 def test_long_work_says_what_it_is_at_where_there_is_no_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(report, "PATIENCE", 0.01)
+    monkeypatch.setattr(printing, "PATIENCE", 0.01)
     shown = ""
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         progress("Deriving the equations of motion")
         while "\n" not in shown:
             shown += capsys.readouterr().err

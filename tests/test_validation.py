@@ -9,8 +9,9 @@ import pythonfmu
 from lxml import etree
 
 from mbfmu.errors import ValidationError
-from mbfmu.validation import description_problems, read, validate
-from mbfmu.validation_3 import problems_of
+from mbfmu.fmi.description import read_description
+from mbfmu.fmi.rules import description_problems
+from mbfmu.validation import validate
 
 #: A correct description, written by hand after FMI 2.0.4; the tests break it in one place each.
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
@@ -69,7 +70,7 @@ def pack(path: pathlib.Path, description: str = DESCRIPTION, **entries: str | by
 
 def test_a_correct_file_has_no_problems(tmp_path: pathlib.Path) -> None:
     assert validate(pack(tmp_path / "mass.fmu")) == []
-    assert read(tmp_path / "mass.fmu").modelName == "Mass"
+    assert read_description(tmp_path / "mass.fmu").modelName == "Mass"
 
 
 @pytest.mark.parametrize(
@@ -213,7 +214,7 @@ def test_a_file_that_is_no_archive(tmp_path: pathlib.Path, content: bytes) -> No
     with pytest.raises(ValidationError, match=r"a\.fmu: is not an FMU"):
         validate(path)
     with pytest.raises(ValidationError, match=r"a\.fmu: is not an FMU"):
-        read(path)
+        read_description(path)
 
 
 def test_an_archive_that_is_no_fmu(tmp_path: pathlib.Path) -> None:
@@ -264,24 +265,3 @@ def test_dependencies_on_tunable_parameters(tmp_path: pathlib.Path) -> None:
     depends = tunable.replace('dependencies="3 5"', 'dependencies="2 5"')
     assert depends != tunable != DESCRIPTION
     assert validate(pack(tmp_path / "mass.fmu", depends), run=False) == []
-
-
-@pytest.mark.parametrize(
-    ("known", "right"),
-    [
-        ('<Float64 name="k" valueReference="3" causality="parameter" variability="fixed" start="1"/>', True),
-        ('<Int32 name="k" valueReference="3"/>', True),
-        ('<Float64 name="k" valueReference="3" variability="discrete"/>', True),
-        ('<Clock name="k" valueReference="3" causality="input" intervalVariability="triggered"/>', True),
-        ('<Float64 name="k" valueReference="3"/>', False),
-    ],
-)
-def test_what_outputs_of_fmi_3_may_depend_on(known: str, right: bool) -> None:
-    """FMI 3.0.2, section 2.4.8: inputs, continuous and discrete states, parameters, time; clocks (their note)."""
-    root = etree.fromstring(
-        '<fmiModelDescription fmiVersion="3.0" modelName="m" instantiationToken="1"><ModelVariables>'
-        '<Float64 name="time" valueReference="0" causality="independent" variability="continuous"/>'
-        f'<Float64 name="y" valueReference="1" causality="output"/>{known}</ModelVariables>'
-        '<ModelStructure><Output valueReference="1" dependencies="3"/></ModelStructure></fmiModelDescription>'
-    )
-    assert any("not one of its knowns" in problem for problem in problems_of(root)) is not right

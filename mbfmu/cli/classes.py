@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 from rich.markup import escape
 
-from mbfmu.cli.report import console, number, table
+from mbfmu.cli.report import number
 from mbfmu.errors import ModelError
+from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, required
-from mbfmu.modeling.component import near
 from mbfmu.modeling.connectors import Port
 from mbfmu.modeling.declarations import Declaration, Parameter, Variable
+from mbfmu.printing import console, table
 
 
 def has(name: str, classes: Mapping[str, type[Component]]) -> bool:
@@ -33,9 +34,8 @@ def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type
     """
     found = _ending_in(name, classes)
     if not found:
-        raise ModelError(
-            f"{name}: no component class has this name; {near(name, {*classes, *map(last, classes)}, 'mbfmu list')}"
-        )
+        hint = suggestion(name, {*classes, *map(last, classes)}, "mbfmu list")
+        raise ModelError(f"{name}: no component class has this name; {hint}")
     return found
 
 

@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-import mbfmu
+from mbfmu import printing
 from mbfmu.cli import facts, report, studies
 from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
+from mbfmu.version import __version__
 
 if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
@@ -46,7 +47,7 @@ Platform = Annotated[
 def show_version(wanted: bool) -> None:
     """Print the version and stop."""
     if wanted:
-        print(f"mbfmu {mbfmu.__version__}")
+        print(f"mbfmu {__version__}")
         raise typer.Exit
 
 
@@ -116,7 +117,7 @@ def build(
     check_suffix(output, ".fmu")
     if start not in (None, "equilibrium"):
         raise MbfmuError(f"--start {start}: the one start that is found is equilibrium; set others with -p")
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
@@ -178,7 +179,7 @@ def simulate(
         result = simulate_foreign(pathlib.Path(source), parameter, stop, step, tolerance, variables, inputs, held)
         show_result(result, csv, plot, table, as_json)
         return
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
@@ -187,7 +188,7 @@ def simulate(
         system = System.of(assembly, progress=progress)
         names = shown_names(system, variables)
         drawn = [c.name for f in system.figures for c in f.curves] if plot and variables is None else []
-    with report.running(f"Running {system.name}") as done:
+    with printing.running(f"Running {system.name}") as done:
         result = run(
             system,
             stop_time=stop,
@@ -217,11 +218,11 @@ def simulate_foreign(
     held: bool,
 ) -> Result:
     """Run an FMU of any tool, by FMPy."""
+    from mbfmu.fmi.foreign import Foreign, find, signals_of
     from mbfmu.runtime.run import number_of
     from mbfmu.sources import parse_settings
-    from mbfmu.studies.foreign import Foreign, find, signals_of
 
-    with report.working(f"Running {file}"):
+    with printing.working(f"Running {file}"):
         fmu = Foreign(file)
         times = fmu.times(None, stop, step)
         values = parse_settings(settings)
@@ -252,7 +253,7 @@ def show_result(
         return
     report.series(result, every_row=table)
     if result.ended:
-        report.warned(result.ended)
+        printing.warned(result.ended)
     for file in filter(None, (csv, plot)):
         report.built(file)
 
@@ -284,7 +285,7 @@ def animate(
     if source.endswith(".fmu"):
         report.built(animate_fmu(source, output, stop, tolerance, step, parameter, live))
         return
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
         from mbfmu.animation import animate as write_animation
@@ -294,7 +295,7 @@ def animate(
 
         target = check_target(output or pathlib.Path(f"{model_identifier(assembly.name)}.html"))
         system = System.of(assembly, scene=True, progress=progress)
-    with report.running(f"Running {system.name}") as done:
+    with printing.running(f"Running {system.name}") as done:
         file = write_animation(system, target, stop, tolerance=tolerance, step=step, live=live, progress=done)
     report.notes(assembly)
     report.built(file)
@@ -313,7 +314,7 @@ def animate_fmu(
     from mbfmu.animation import animate as write_animation
     from mbfmu.sources import parse_settings
 
-    with report.working(f"Running {source}"):
+    with printing.working(f"Running {source}"):
         target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
         values = parse_settings(settings)
         return write_animation(
@@ -353,10 +354,10 @@ def ssp(
     from mbfmu.cli.systems import read_elements
 
     check_suffix(output, ".ssp")
-    with report.working("Reading the system") as progress:
+    with printing.working("Reading the system") as progress:
         system = read_elements(elements, connect)
         progress("Loading the exporter")
-        from mbfmu.export.ssp import build_ssp
+        from mbfmu.cosimulation.ssp import build_ssp
 
         file, connections = build_ssp(
             system.elements,
@@ -370,7 +371,7 @@ def ssp(
             platforms=platform,
             progress=progress,
         )
-    report.connections(connections)
+    printing.connections(connections)
     report.built(file)
 
 
@@ -380,7 +381,7 @@ def validate(
     as_json: Json = False,
 ) -> None:
     """Check an FMU: schema, FMPy's rules, and a run. Exit code 1 where something is wrong."""
-    with report.working(f"Checking {file}"):
+    with printing.working(f"Checking {file}"):
         from mbfmu.validation import validate as check
 
         problems = check(file)
@@ -415,19 +416,19 @@ def info(
         show_equations(source, parameter, output, as_json, options)
         return
     if source.endswith(".fmu"):
-        with report.working(f"Reading {source}"):
+        with printing.working(f"Reading {source}"):
             from fmpy import supported_platforms
 
-            from mbfmu.validation import read
+            from mbfmu.fmi.description import read_description
 
-            description = read(source)
+            description = read_description(source)
             platforms = supported_platforms(source)
         if as_json:
             facts.show(facts.description(description, platforms))
         else:
             report.description(description, platforms)
         return
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
@@ -447,7 +448,7 @@ def show_equations(
     if source.endswith(".fmu"):
         raise MbfmuError(f"{source}: an FMU does not show its equations; give the model that it was made from")
     check_suffix(output, ".html")
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, settings, options)
         progress("Finding the blocks of its equations")
         from mbfmu.cli import equations as shown
@@ -484,7 +485,7 @@ def convert(
 
     if output.resolve() == pathlib.Path(source.partition(".py:")[0]).resolve():
         raise MbfmuError(f"--output {output}: is the source itself; choose another file")
-    with report.working("Reading the assembly"):
+    with printing.working("Reading the assembly"):
         assembly = read_source(source, parameter, options)
     if output.is_dir():
         raise MbfmuError(f"--output {output}: is a folder; give the path of the file to write")
@@ -507,7 +508,7 @@ def list_(
 ) -> None:
     """List the gallery's assemblies and the classes of components, what one class declares, or what some words find."""
     name = " ".join(words or ())
-    with report.working("Loading the library"):
+    with printing.working("Loading the library"):
         from mbfmu.modeling.registry import assemblies, component_classes
 
         gallery, classes = assemblies(), component_classes()
@@ -544,10 +545,10 @@ def demo(
     double_pendulum: one mechanism for every target of this machine, validated, run in FMPy, compared and drawn.
     drivetrain: a drivetrain and a car as two FMUs, stepped together, against the same in one.
     """
-    with report.working("Loading"):
+    with printing.working("Loading"):
         from mbfmu import demos
 
-    demos.run(name, output, report.console, fmi)
+    demos.run(name, output, printing.console, fmi)
 
 
 app.registered_commands += studies.app.registered_commands
@@ -576,7 +577,7 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     Raises `ModelError` for a pattern that nothing matches.
     """
     from mbfmu.errors import ModelError
-    from mbfmu.modeling.component import near
+    from mbfmu.messages import suggestion
     from mbfmu.runtime.variables import matching
 
     known = [v.name for v in variables if v.type != "String" and v.causality != "independent"]
@@ -587,7 +588,7 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
         if not found and text is not None:
             raise ModelError(f"--variables {pattern}: '{text}' is no number; only numbers are shown, leave it out")
         if not found:
-            raise ModelError(f"--variables {pattern}: no variable has such a name; {near(pattern, known)}")
+            raise ModelError(f"--variables {pattern}: no variable has such a name; {suggestion(pattern, known)}")
         names |= dict.fromkeys(found)
     return list(names)
 

@@ -12,9 +12,9 @@ from typing import Any
 
 from rich.markup import escape
 
-import mbfmu
-from mbfmu.cli import report
+from mbfmu import printing
 from mbfmu.dynamics.structure.report import EquationReport
+from mbfmu.version import __version__
 
 #: Blocks and sought quantities that the text names, and members of a block.
 _SHOWN, _MEMBERS = 40, 6
@@ -22,20 +22,20 @@ _SHOWN, _MEMBERS = 40, 6
 
 def show(found: EquationReport) -> None:
     """Print the report of a graph."""
-    report.console.print(f"[bold]{escape(found.name)}[/bold]")
+    printing.console.print(f"[bold]{escape(found.name)}[/bold]")
     for line in summary(found):
-        report.console.print(escape(line))
-    kinds = report.table("\nQuantities", "kind", "number", right=["number"])
+        printing.console.print(escape(line))
+    kinds = printing.table("\nQuantities", "kind", "number", right=["number"])
     for kind, count in found.kinds.items():
         kinds.add_row(kind, str(count))
-    report.console.print(kinds)
+    printing.console.print(kinds)
     for title, head, rows in _tables(found):
-        shown = report.table(f"\n{title}", *head, right=["size"])
+        shown = printing.table(f"\n{title}", *head, right=["size"])
         for row in rows[:_SHOWN]:
             shown.add_row(*map(escape, row))
-        report.console.print(shown)
+        printing.console.print(shown)
         if len(rows) > _SHOWN:
-            report.console.print(f"and {len(rows) - _SHOWN} more")
+            printing.console.print(f"and {len(rows) - _SHOWN} more")
 
 
 def summary(found: EquationReport) -> Iterator[str]:
@@ -112,7 +112,7 @@ def page(found: EquationReport) -> str:
         "blocks": [[block.first, block.size, block.torn, block.solved] for block in found.blocks],
     }
     texts = {
-        "version": html.escape(mbfmu.__version__),
+        "version": html.escape(__version__),
         "title": html.escape(found.name),
         "summary": "\n".join(_summary(found)),
         "data": json.dumps(data, separators=(",", ":")).replace("<", "\\u003c"),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.markup import escape
 
+from mbfmu import printing
 from mbfmu.cli import facts, report
 from mbfmu.cli.options import Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
@@ -27,7 +28,7 @@ Threads = Annotated[int | None, typer.Option(metavar="N", min=1, help="Threads; 
 
 def system_from(source: str, settings: list[str], options: dict[str, Any], scene: bool = False) -> System:
     """Read SOURCE and derive its equations, with a spinner."""
-    with report.working("Reading the assembly") as progress:
+    with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, settings, options)
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
@@ -74,14 +75,14 @@ def linearize(
     system = system_from(source, parameter, options, scene=animation is not None)
     outputs = None if variables is None else [name.strip() for name in variables.split(",")]
     point: Any = at if at in ("start", "equilibrium") else float(at)
-    with report.working("Linearising"):
+    with printing.working("Linearising"):
         linear = run(system, point, outputs=outputs, drive=inputs)
     if output:
         linear.save(output)
     if animation:
         if inputs is not None:
             raise MbfmuError("--animation goes without --input: give the time or the rest about which the mode swings")
-        with report.working("Drawing the mode"):
+        with printing.working("Drawing the mode"):
             animate_mode(system, animation, mode, point)
     if as_json:
         facts.show(linear.to_dict())
@@ -116,7 +117,7 @@ def equilibrium(
 
     speeds = each_once(_pair("--speed", text) for text in speed)
     system = system_from(source, parameter, options)
-    with report.working("Looking for a rest"):
+    with printing.working("Looking for a rest"):
         found = run(system, hold=hold, speeds=speeds, stable=stable or None, starts=starts)
     if as_json:
         facts.show(found.to_dict())
@@ -178,8 +179,8 @@ def sweep(
     options: dict[str, Any],
 ) -> None:
     """Run many times with other parameters, start values or inputs; the same command resumes what was interrupted."""
+    from mbfmu.runtime.inputs import read_csv
     from mbfmu.sources import each_once
-    from mbfmu.studies.inputs import read_csv
     from mbfmu.studies.sweep import sweep as run
     from mbfmu.studies.variants import Recipe
 
@@ -189,7 +190,7 @@ def sweep(
     model: Any = source
     if not source.endswith(".fmu"):
         model = Recipe.of_source(lambda settings: read_source(source, settings, options), source)
-    with report.counting("Running") as done:
+    with printing.counting("Running") as done:
         found = run(
             model,
             values if table is None else read_csv(table),
@@ -264,7 +265,7 @@ def fit(
             settings.append(text)
     bounds = each_once(pairs)
     system = system_from(source, settings, options)
-    with report.working("Fitting"):
+    with printing.working("Fitting"):
         found = run(system, list(data), bounds, inputs=inputs, confidence=confidence, threads=threads)
     if plot:
         report.picture(found.plot, plot)
@@ -294,11 +295,12 @@ def _pair(option: str, text: str) -> tuple[str, float]:
 
 
 def _linear(linear: LinearModel) -> None:
-    console = report.console
+    console = printing.console
     console.print(f"[bold]{escape(linear.model)}[/bold]  at {linear.time:g} s")
     for what in ("states", "inputs", "outputs"):
         console.print(f"{what}: {escape(', '.join(getattr(linear, what)) or 'none')}")
-    shown = report.table("", "mode", "eigenvalue in 1/s", "frequency in Hz", "damping ratio", right=["frequency in Hz"])
+    hertz = "frequency in Hz"
+    shown = printing.table("", "mode", "eigenvalue in 1/s", hertz, "damping ratio", right=[hertz])
     rows = zip(linear.eigenvalues, linear.frequencies, linear.damping_ratios, strict=True)
     for mode, (value, frequency, damping) in enumerate(rows, 1):
         sign = "+" if value.imag >= 0 else "-"
@@ -308,11 +310,11 @@ def _linear(linear: LinearModel) -> None:
 
 
 def _rest(found: Equilibrium) -> None:
-    console = report.console
+    console = printing.console
     console.print(f"[bold]{escape(found.model)}[/bold]: {found.stability}")
     for group in found.indifferent:
         console.print(f"indifferent: {escape(' with '.join(group))}")
-    shown = report.table("", "name", "value", "unit", right=["value"])
+    shown = printing.table("", "name", "value", "unit", right=["value"])
     for name, value in found.start_values.items():
         shown.add_row(escape(name), report.number(value), found.units.get(name, ""))
     console.print(shown)
@@ -333,30 +335,30 @@ def _sweep_facts(found: Sweep, output: pathlib.Path | None) -> dict[str, Any]:
 
 def _swept(found: Sweep) -> None:
     names = [name for name, column in found.columns.items() if column.ndim == 1 and name != "message"]
-    shown = report.table("", "run", *map(escape, names), right=["run", *map(escape, names)])
+    shown = printing.table("", "run", *map(escape, names), right=["run", *map(escape, names)])
     last = len(found) - 1
     rows = range(last + 1) if last < report.FEW else [round(i * last / (report.FEW - 1)) for i in range(report.FEW)]
     for row in rows:
         shown.add_row(str(row), *(report.number(float(found[name][row])) for name in names))
-    report.console.print(shown)
+    printing.console.print(shown)
     failed = found.messages
-    report.console.print(f"{len(found)} runs, {len(failed)} failed")
+    printing.console.print(f"{len(found)} runs, {len(failed)} failed")
     for number, text in list(failed.items())[:3]:
-        report.console.print(f"run {number}: {escape(text)}")
+        printing.console.print(f"run {number}: {escape(text)}")
 
 
 def _fitted(found: Fit) -> None:
     interval = f"{found.confidence:.0%} interval"
-    shown = report.table("", "parameter", "estimate", interval, "unit", right=["estimate"])
+    shown = printing.table("", "parameter", "estimate", interval, "unit", right=["estimate"])
     for name, value, (low, high) in zip(found.names, found.values, found.intervals, strict=True):
         limits = "not determined" if low != low else f"{low:.6g} .. {high:.6g}"
         shown.add_row(escape(name), report.number(value), limits, found.units.get(name, ""))
-    report.console.print(shown)
+    printing.console.print(shown)
     for group in found.unidentifiable:
-        report.console.print(f"the data cannot tell apart: {escape(', '.join(group))}")
+        printing.console.print(f"the data cannot tell apart: {escape(', '.join(group))}")
     for name in found.at_bounds:
-        report.console.print(f"at its bound: {escape(name)}")
+        printing.console.print(f"at its bound: {escape(name)}")
     for name, deviation in found.deviations.items():
-        report.console.print(
+        printing.console.print(
             f"left of {escape(name)}: {deviation:.4g} {found.units.get(name, '')} (standard deviation)"
         )

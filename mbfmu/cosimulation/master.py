@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from mbfmu.cosimulation import loops
-from mbfmu.cosimulation.slave import Log, Slave, Values, open_slave
 from mbfmu.cosimulation.structure import SystemStructure
-from mbfmu.cosimulation.variables import KINDS, Scalar, unit_of
 from mbfmu.errors import SimulationError
-from mbfmu.modeling.component import near
+from mbfmu.fmi.slave import Log, Slave, Values, open_slave
+from mbfmu.fmi.variables import KINDS, Scalar, unit_of
+from mbfmu.messages import suggestion
 from mbfmu.runtime.result import Result
 
 #: Order of stepping: all at once with inputs of the step before, or one after the other with the newest inputs.
@@ -365,7 +365,7 @@ class _Recorder:
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:
     if value not in known:
-        raise SimulationError(f"{what} {value!r}: is unknown; {near(value, known)}")
+        raise SimulationError(f"{what} {value!r}: is unknown; {suggestion(value, known)}")
 
 
 def _stop_time(structure: SystemStructure) -> float:
@@ -391,6 +391,6 @@ def _by_element(values: Mapping[str, Any], slaves: Mapping[str, Slave]) -> dict[
     for path, value in values.items():
         element, _, name = path.partition(".")
         if element not in slaves:
-            raise SimulationError(f"{path}: there is no element {element!r}; {near(element, slaves)}")
+            raise SimulationError(f"{path}: there is no element {element!r}; {suggestion(element, slaves)}")
         found.setdefault(element, {})[name] = value
     return found

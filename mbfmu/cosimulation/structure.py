@@ -10,10 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from mbfmu.cosimulation.flanges import ExposedFlange, exposed_flanges, wires
-from mbfmu.cosimulation.variables import KINDS, Interface, Scalar, is_variable, shape_of, unit_of
 from mbfmu.errors import ModelError
-from mbfmu.modeling.component import near
-from mbfmu.validation import read
+from mbfmu.fmi.description import read_description
+from mbfmu.fmi.variables import KINDS, Interface, Scalar, is_variable, shape_of, unit_of
+from mbfmu.messages import suggestion
 
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
@@ -100,7 +100,7 @@ class SystemStructure:
         """
         paths = {element: pathlib.Path(file) for element, file in files.items()}
         check_elements(paths)
-        descriptions = {element: read(path) for element, path in paths.items()}
+        descriptions = {element: read_description(path) for element, path in paths.items()}
         wiring = _Wiring(descriptions)
         if connect is None:
             wiring.join_equal_names()
@@ -118,11 +118,11 @@ class SystemStructure:
             There is no such variable.
         """
         if element not in self.interfaces:
-            raise ModelError(f"{element}.{name}: there is no element {element}; {near(element, self.interfaces)}")
+            raise ModelError(f"{element}.{name}: there is no element {element}; {suggestion(element, self.interfaces)}")
         found = self.interfaces[element].get(name)
         if found is None:
             known = self.interfaces[element]
-            raise ModelError(f"{element}.{name}: {element} has no such variable; {near(name, known)}")
+            raise ModelError(f"{element}.{name}: {element} has no such variable; {suggestion(name, known)}")
         return found
 
     def links(self) -> list[tuple[Connection, Scalar, Scalar]]:
@@ -180,7 +180,7 @@ class _Wiring:
     def _end(self, path: str) -> tuple[str, ExposedFlange | str]:
         element, _, name = path.partition(".")
         if element not in self.flanges:
-            raise ModelError(f"{path}: there is no element {element!r}; {near(element, self.flanges)}")
+            raise ModelError(f"{path}: there is no element {element!r}; {suggestion(element, self.flanges)}")
         flanges = self.flanges[element]
         if name in flanges:
             return element, flanges[name]
@@ -192,7 +192,8 @@ class _Wiring:
                 f'self.{name or "axis"} = Flange_a("..."), and connect it inside'
             )
         known = [*flanges, *(n for n, s in self.interfaces[element].items() if _is_port(s))]
-        raise ModelError(f"{path}: {element} has no flange {name!r}, and no such input or output; {near(name, known)}")
+        hint = suggestion(name, known)
+        raise ModelError(f"{path}: {element} has no flange {name!r}, and no such input or output; {hint}")
 
     def _add_signal(self, *ends: tuple[str, str]) -> None:
         first, second = (self.interfaces[element][name][0].variable.causality for element, name in ends)

@@ -19,7 +19,7 @@ import tomllib
 from typing import Any
 
 from mbfmu.errors import ModelError
-from mbfmu.modeling.component import near
+from mbfmu.messages import suggestion
 from mbfmu.modeling.names import checked_file_name
 
 _KEYS = {"name", "elements", "connect", "experiment"}
@@ -53,7 +53,7 @@ def read_system(path: pathlib.Path) -> SystemFile | None:
         return None
     for key in record:
         if key not in _KEYS:
-            raise ModelError(f"{path}: {key} is no entry of a system file; {near(key, _KEYS)}")
+            raise ModelError(f"{path}: {key} is no entry of a system file; {suggestion(key, _KEYS)}")
     elements = record["elements"]
     if not isinstance(elements, dict) or not all(isinstance(source, str) for source in elements.values()):
         raise ModelError(f'{path}: elements: write name = "source" for each, for example car = "car"')

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from mbfmu.demos import double_pendulum, drivetrain
 from mbfmu.errors import ModelError
-from mbfmu.modeling.component import near
+from mbfmu.messages import suggestion
 
 _RUNS = {"double_pendulum": double_pendulum.run, "drivetrain": drivetrain.run}
 
@@ -19,6 +19,6 @@ def run(name: str, folder: pathlib.Path, console: Console, fmi: int = 2) -> None
     `fmi` is the version of the FMUs, 2 or 3.
     """
     if name not in _RUNS:
-        raise ModelError(f"{name}: no such demonstration; {near(name, _RUNS)}")
+        raise ModelError(f"{name}: no such demonstration; {suggestion(name, _RUNS)}")
     folder.mkdir(parents=True, exist_ok=True)
     _RUNS[name](folder, console, fmi)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from mbfmu.cli import report
+from mbfmu import printing
 from mbfmu.errors import ValidationError
 
 STOP_TIME = 3.0  # s
@@ -50,7 +50,7 @@ def demonstrate(assembly: Any, target: str, folder: pathlib.Path, fmi: int) -> R
     from mbfmu.validation import validate
 
     path = folder / f"{type(assembly).__name__}_{target}.fmu"
-    with report.working(f"Building the {target} target") as progress:
+    with printing.working(f"Building the {target} target") as progress:
         started = time.perf_counter()
         build(assembly, path, target=target, fmi=fmi, progress=progress)
         build_time = time.perf_counter() - started
@@ -67,7 +67,7 @@ def play(path: pathlib.Path, title: str) -> dict[str, np.ndarray]:
     """Run an FMU in FMPy with a progress bar; returns `time` and its outputs, vectors as their elements."""
     import fmpy
 
-    with report.running(title) as progress:
+    with printing.running(title) as progress:
 
         def step_finished(now: float, _recorder: object) -> bool:
             progress(now / STOP_TIME)
@@ -93,11 +93,11 @@ def play(path: pathlib.Path, title: str) -> dict[str, np.ndarray]:
 def comparison(runs: list[Run]) -> Any:
     """Return the table of targets; differences are against the first one, in the variable that differs most."""
     numbers = ["size", "build", "run of 3 s"]
-    table = report.table("", "target", *numbers, "difference", right=numbers)
+    table = printing.table("", "target", *numbers, "difference", right=numbers)
     for one in runs:
         worst = max(float(np.abs(one.motion[name] - runs[0].motion[name]).max()) for name in (*ANGLES, *TIP))
         difference = "-" if one is runs[0] else f"{worst:.1e} to {runs[0].target}"
-        size = report.size(one.path.stat().st_size)
+        size = printing.size(one.path.stat().st_size)
         table.add_row(one.target, size, f"{one.build_time:.2f} s", f"{one.run_time:.3f} s", difference)
     return table
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from mbfmu.cli import report
+from mbfmu import printing
 
 #: Communication steps, s.
 STEPS = (8e-3, 4e-3, 2e-3, 1e-3, 5e-4)
@@ -49,16 +49,16 @@ class Study:
 def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     """Run the demonstration; FMUs, the SSP package and the picture go into the folder."""
     from mbfmu.cosimulation import INPUTS, SCHEMES, SystemStructure
-    from mbfmu.export.ssp import write_ssp
+    from mbfmu.cosimulation.ssp import write_ssp
 
     files = {name: build(name, folder, fmi) for name in ("powertrain", "car", "drivetrain")}
     structure = SystemStructure.of({name: files[name] for name in ("powertrain", "car")}, name="SmallCar")
-    report.connections(structure.connections)
+    printing.connections(structure.connections)
     whole = reference(files["drivetrain"])
     if fmi == 3:
         console.print("FMI 3.0 has no input derivatives: inputs are held.")
     ways = list(itertools.product(SCHEMES, INPUTS if fmi == 2 else ("hold",)))
-    with report.running("Stepping both FMUs together") as progress:
+    with printing.running("Stepping both FMUs together") as progress:
         studies = []
         for count, (scheme, inputs) in enumerate(ways, start=1):
             studies.append(study(structure, whole, scheme, inputs))
@@ -75,7 +75,7 @@ def build(name: str, folder: pathlib.Path, fmi: int) -> pathlib.Path:
     from mbfmu.export.build import build as build_fmu
     from mbfmu.modeling.registry import assemblies
 
-    with report.working(f"Building {name}") as progress:
+    with printing.working(f"Building {name}") as progress:
         return build_fmu(assemblies()[name](), folder / f"{name}.fmu", fmi=fmi, progress=progress)
 
 
@@ -84,7 +84,7 @@ def reference(path: pathlib.Path) -> np.ndarray:
     import fmpy
 
     names = [SPEED[1], *(name for _, name in PATH)]
-    with report.working(f"Running {path.name} in FMPy"):
+    with printing.working(f"Running {path.name} in FMPy"):
         return np.asarray(
             fmpy.simulate_fmu(str(path), output_interval=STEPS[0], relative_tolerance=TOLERANCE, output=names)
         )
@@ -106,7 +106,7 @@ def comparison(studies: list[Study]) -> Any:
     """Return the table of couplings and steps."""
     steps = [f"{step * 1000:g} ms" for step in STEPS]
     title = "Largest difference of the engine speed to the single FMU, in rpm"
-    table = report.table(title, "scheme", "inputs", *steps, "order", "theory", right=[*steps, "order", "theory"])
+    table = printing.table(title, "scheme", "inputs", *steps, "order", "theory", right=[*steps, "order", "theory"])
     for one in studies:
         numbers = [f"{difference / RPM:.3g}" for difference in one.differences]
         table.add_row(one.scheme, one.inputs, *numbers, f"{one.order:.2f}", str(one.expected))

@@ -8,7 +8,7 @@ import gc
 import html
 import inspect
 from collections.abc import Callable, Collection, Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,10 +34,11 @@ from mbfmu.dynamics.starting.loop_closure import Assembled
 from mbfmu.dynamics.structure.topology import Topology, analyse
 from mbfmu.dynamics.structure.wanted import settled
 from mbfmu.errors import ModelError
+from mbfmu.messages import counted, heading
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import checked_numbers, is_expression
-from mbfmu.modeling.names import checked_name, checked_text, counted, heading
+from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
 from mbfmu.runtime.contract import SOLVERS
@@ -187,6 +188,13 @@ def without_collections() -> Iterator[None]:
                 gc.freeze()
                 gc.unfreeze()
             gc.enable()
+
+
+def system_of(assembly: Assembly | System) -> System:
+    """Return the System itself or that of an Assembly; whatever has equations and variables will do for a System."""
+    if isinstance(getattr(assembly, "equations", None), Equations):
+        return cast("System", assembly)
+    return System.of(assembly)
 
 
 def check_assembly(assembly: Any) -> None:

@@ -10,7 +10,6 @@ import shutil
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-import mbfmu
 from mbfmu.dynamics.showing.drawing import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
@@ -32,6 +31,7 @@ from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable, matching
 from mbfmu.scene.scene_file import SCENE_FILE, by_known_names, scene_file
 from mbfmu.scene.visual_xml import visual_xml
+from mbfmu.version import __version__
 
 #: The targets, the preferred one first.
 TARGETS = ("native", "python")
@@ -277,7 +277,7 @@ def fill(
             **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
             "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
             "Integration": _integration(equations),
-            "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {mbfmu.__version__}",
+            "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {__version__}",
             "Identity": guid,
         }
         write_documentation(folder, system, variables, facts, target, arrangement)

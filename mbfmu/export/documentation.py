@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 import jinja2
 import markupsafe
 
-import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.export import structure
 from mbfmu.export.arrays import Arrangement
@@ -21,6 +20,7 @@ from mbfmu.export.model_description import has_start
 from mbfmu.export.terminals import terminals_and_icons
 from mbfmu.runtime.figures import drawable
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.version import __version__
 
 #: Titles of the tables of variables, and a sentence on each.
 TABLES = {
@@ -69,7 +69,7 @@ def write_documentation(
     licenses = {"mbfmu": license_of("mbfmu"), "The C headers of the FMI standard": headers}
     if target == "python":
         licenses["pythonfmu, whose binaries call Python"] = license_of("pythonfmu")
-    text = _environment().get_template("license.txt.jinja").render(version=mbfmu.__version__, licenses=licenses)
+    text = _environment().get_template("license.txt.jinja").render(version=__version__, licenses=licenses)
     (documentation / "licenses" / "license.txt").write_text(text, encoding="utf-8")
     (folder / "model.png").write_bytes(_template("icon.png"))
     terminals = terminals_and_icons(variables if arrangement is None else arrangement.named())

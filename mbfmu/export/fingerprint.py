@@ -11,12 +11,12 @@ import uuid
 from collections.abc import Iterator, Sequence
 from importlib.resources.abc import Traversable
 
-import mbfmu
 from mbfmu.export.native import is_tape
 from mbfmu.runtime.contract import REQUIRED
 from mbfmu.runtime.descriptor import cached_tape
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.version import __version__
 
 #: Packages whose files become part of FMUs: a change of the runtime is a change of the FMU.
 RUNTIME_PACKAGES = ("mbfmu.runtime", "mbfmu.templates")
@@ -41,7 +41,7 @@ def fingerprint(
         digest.update(data)
 
     add(target)
-    add(mbfmu.__version__)
+    add(__version__)
     shown = functools.cache(repr)  # of types, which many variables share
     for variable, reference in zip(variables, references, strict=True):
         add(f"{reference} {_OWN(variable)!r} {shown(variable.declared_type)}")

@@ -11,7 +11,6 @@ from typing import Any
 
 from lxml import etree
 
-import mbfmu
 from mbfmu.export.annotations import annotate
 from mbfmu.export.elements import Value, add, document, set_attributes, single, unit_definitions
 from mbfmu.export.initial_dependencies import initial_dependencies
@@ -20,6 +19,7 @@ from mbfmu.export.type_definitions import TypeDefinitions
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.figures import Figure
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.version import __version__
 
 #: Log categories of both runtimes; the names are those of FMI 2.0.4, section 2.2.4.
 LOG_CATEGORIES = {
@@ -161,7 +161,7 @@ def description_root(
         modelName=equations.name,
         **identity,
         description=description or None,
-        generationTool=f"mbfmu {mbfmu.__version__}",
+        generationTool=f"mbfmu {__version__}",
         generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         variableNamingConvention="structured",
     )

@@ -20,6 +20,7 @@ from mbfmu.export.archive import temporary_folder
 from mbfmu.export.elimination import written_out
 from mbfmu.export.model_description import Capabilities, model_identifier
 from mbfmu.export.pieces import Written, declarations, is_long
+from mbfmu.fmi.libraries import PLATFORMS_3
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
 from mbfmu.runtime.compiled import INNER
@@ -38,13 +39,6 @@ from mbfmu.runtime.variables import ScalarVariable
 
 #: What the C runtime offers, for modelDescription.xml.
 CAPABILITIES = Capabilities(canInterpolateInputs=True, maxOutputDerivativeOrder=1, providesDirectionalDerivative=True)
-
-#: The platforms as FMI 3.0 calls them (FMI 3.0.2, section 2.5.1.1); the library for macOS is for two processors.
-PLATFORMS_3 = {
-    "linux64": ("x86_64-linux",),
-    "win64": ("x86_64-windows",),
-    "darwin64": ("x86_64-darwin", "aarch64-darwin"),
-}
 
 #: Bytes in a string of C.
 _ROW = 4088

@@ -21,8 +21,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from mbfmu.errors import ModelError
+from mbfmu.messages import suggestion
 from mbfmu.modeling.assembly import EXPERIMENT, Assembly
-from mbfmu.modeling.component import Component, near
+from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Reference, Signal
 from mbfmu.modeling.registry import assemblies, component_class
 
@@ -102,7 +103,7 @@ class _Reader:
                 )
             if record["assembly"] not in gallery:
                 raise ModelError(
-                    f"assembly = {record['assembly']!r}: not in the gallery; {near(record['assembly'], gallery)}"
+                    f"assembly = {record['assembly']!r}: not in the gallery; {suggestion(record['assembly'], gallery)}"
                 )
             self.assembly = gallery[record["assembly"]]()
         else:
@@ -187,13 +188,13 @@ class _Reader:
             raise ModelError(
                 f"{text!r} is a component; name its connector, such as {text}.{next(iter(parts[text].ports()), 'y')}"
             )
-        raise ModelError(f"no component {pieces[0]!r}; {near(pieces[0], [*parts, *self.arrays])}")
+        raise ModelError(f"no component {pieces[0]!r}; {suggestion(pieces[0], [*parts, *self.arrays])}")
 
     def _elements(self, component: Component, rest: str) -> list[Connector]:
         *path, name = rest.split(".")
         for part in path:
             if part not in component.parts:
-                raise ModelError(f"{component.where} has no part {part!r}; {near(part, component.parts)}")
+                raise ModelError(f"{component.where} has no part {part!r}; {suggestion(part, component.parts)}")
             component = component.parts[part]
         match = None if name in component.ports() else _SUBSCRIPT.match(name)
         connector = component.connector(match["base"] if match else name)
@@ -231,7 +232,8 @@ class _Reader:
                 if not isinstance(text, str):
                     raise ModelError(f"{where}: curves are names in quotes such as 'revolute.phi', got {text!r}")
                 if text.partition(".")[0].partition("[")[0] not in {n.partition("[")[0] for n in self.assembly.parts}:
-                    raise ModelError(f"{where}: {text}: no component has this name; {near(text, self.assembly.parts)}")
+                    hint = suggestion(text, self.assembly.parts)
+                    raise ModelError(f"{where}: {text}: no component has this name; {hint}")
             if isinstance(curves, Mapping):
                 named = {legend: Reference(self.assembly, text) for legend, text in curves.items()}
                 self.assembly.figure(entry["title"], named, entry.get("caption", ""))
@@ -263,7 +265,7 @@ def check_structure(record: Mapping[str, Any]) -> None:
 def _check_keys(entry: Mapping[str, Any], known: Mapping[str, Any], where: str) -> None:
     for key, value in entry.items():
         if key not in known:
-            raise ModelError(f"{where}unknown key {key!r}; {near(key, known)}")
+            raise ModelError(f"{where}unknown key {key!r}; {suggestion(key, known)}")
         _check_type(value, known[key], where, key)
 
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
-import re
 from collections.abc import Iterator, Mapping
 from types import FunctionType
 from typing import Any, ClassVar
@@ -14,6 +12,7 @@ import numpy as np
 
 from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.frames import Orientation
+from mbfmu.messages import suggestion
 from mbfmu.modeling import types
 from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
 from mbfmu.modeling.copying import Copier
@@ -29,21 +28,6 @@ from mbfmu.modeling.declarations import (
 )
 from mbfmu.modeling.names import checked_name
 from mbfmu.modeling.user_code import described, told
-
-
-def near(name: str, known: Any, see: str = "mbfmu info", sentences: Mapping[str, str] | None = None) -> str:
-    """A hint for a message: the known names that are most like `name`, or whose `sentences` have it as a word; all
-    where they are few, or a command to `see`."""
-    names = sorted(known)
-    close = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
-    if close:
-        return f"did you mean {' or '.join(close)}?"
-    sentences = sentences or {}
-    word = re.compile(rf"\b{re.escape(name)}\b", re.IGNORECASE)
-    found = [(m.start(), other) for other, doc in sentences.items() if other in names and (m := word.search(doc))]
-    if found:
-        return f"did you mean {' or '.join(f'{other} ({sentences[other]})' for _, other in sorted(found)[:2])}?"
-    return f"known: {', '.join(names)}" if len(names) <= 12 else f"see `{see}`"
 
 
 def shown(value: Any) -> str:
@@ -555,7 +539,7 @@ class Component:
             return
         if self._rebuilding or self.takes_attributes:
             return
-        hint = near(name, self._sentences, self._help, self._sentences)
+        hint = suggestion(name, self._sentences, self._help, self._sentences)
         raise ModelError(f"{self.title} has no {name!r} that can be set to {shown(value)}; {hint}")
 
     def __getattr__(self, name: str) -> Any:
@@ -568,7 +552,7 @@ class Component:
         if name == "world" and self._outer_world is not None:
             return self._outer_world
         known = [*self._parts, *self._ports, *self.declarations]
-        raise AttributeError(f"{self.title} has no {name!r}; {near(name, known, self._help)}")
+        raise AttributeError(f"{self.title} has no {name!r}; {suggestion(name, known, self._help)}")
 
     def __dir__(self) -> list[str]:
         """Names that editors and notebooks complete: parts and connectors beside what the class has."""
@@ -630,7 +614,7 @@ class Component:
                     f"{part.title} = {value!r}: is a component; name what is to change, such as {part.where}.{example}"
                 )
             if part is None:
-                hint = near(name, [*self._sentences, *self._parts], self._help, self._sentences)
+                hint = suggestion(name, [*self._sentences, *self._parts], self._help, self._sentences)
                 raise ModelError(f"{self.title} has no parameter {name!r}; {hint}")
             part.modify(**value)
 
@@ -747,7 +731,7 @@ class Component:
         """
         port = {**{k: d for k, d in self.declarations.items() if isinstance(d, Port)}, **self._ports}.get(name)
         if port is None:
-            raise ModelError(f"{self.title} has no connector {name!r}; {near(name, self.ports(), self._help)}")
+            raise ModelError(f"{self.title} has no connector {name!r}; {suggestion(name, self.ports(), self._help)}")
         return Connector(self, port)
 
     def size_of(self, connector: Connector) -> int:

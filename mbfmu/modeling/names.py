@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from mbfmu.errors import ModelError
 
@@ -23,28 +22,6 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]"
 def joined(path: str, name: object) -> str:
     """Name in the model of what a component has; '' is the path of the model itself."""
     return f"{path}.{name}" if path else str(name)
-
-
-def of(what: str, path: str) -> str:
-    """How messages call a nameless thing of a component."""
-    return f"{what} of {path}" if path else what
-
-
-def heading(path: str) -> str:
-    """How messages about a component begin."""
-    return f"{path}: " if path else ""
-
-
-def counted(number: int, what: str) -> str:
-    """How messages tell how many there are of something."""
-    return f"{number} {what}" + ("" if number == 1 else "s")
-
-
-def some(names: Sequence[str], most: int = 4) -> str:
-    """A few names in a row, as messages tell them."""
-    if len(names) > most:
-        return f"{', '.join(names[:most])} and {len(names) - most} more"
-    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))
 
 
 def checked_name(name: str, what: str) -> str:

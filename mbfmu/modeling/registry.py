@@ -99,7 +99,7 @@ def component_class(name: str) -> type[Component]:
     Raises:
         ModelError: no installed package has it.
     """
-    from mbfmu.modeling.component import near
+    from mbfmu.messages import suggestion
 
     short = name
     for prefix in ("Modelica.", "Mechanics."):
@@ -109,7 +109,7 @@ def component_class(name: str) -> type[Component]:
         full = sorted(known for known in classes if known.rpartition(".")[2] == short.rpartition(".")[2])
         if full:
             raise ModelError(f"no component class {name}: write its full name, {' or '.join(full)}")
-        raise ModelError(f"no component class {name}: {near(short, classes, 'mbfmu list')}")
+        raise ModelError(f"no component class {name}: {suggestion(short, classes, 'mbfmu list')}")
     return classes[short]
 
 

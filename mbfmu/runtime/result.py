@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import difflib
 import errno
 import html
 import math
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbfmu.errors import BuildError, MbfmuError, ModelError, UnknownNameError
+from mbfmu.messages import unknown_variable
 from mbfmu.runtime import arguments
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.figures import Curve
@@ -29,18 +29,6 @@ if TYPE_CHECKING:
 
 #: Variables that are drawn or shown where nobody says which.
 FEW = 12
-
-
-def unknown(name: str, names: Iterable[str]) -> str:
-    """Message about a name that does not exist, with the nearest ones that do."""
-    known, name = list(names), str(name)
-    element = next((other for other in known if other.startswith(f"{name}[")), None)
-    if element is not None:
-        return f"'{name}' is a vector or an array; name its elements, such as '{element}'"
-    near = difflib.get_close_matches(name, known, n=4, cutoff=0.5)
-    near = near or [other for other in known if name.lower() in other.lower()][:4]
-    hint = f"; did you mean {', '.join(repr(other) for other in near)}?" if near else ""
-    return f"there is no variable '{name}'{hint}"
 
 
 @contextlib.contextmanager
@@ -108,7 +96,7 @@ class Result(Mapping[str, np.ndarray]):
             return self._series[name]
         array = self._array(name)
         if array is None:
-            raise UnknownNameError(unknown(name, self._series))
+            raise UnknownNameError(unknown_variable(name, self._series))
         return array
 
     def _array(self, name: str) -> np.ndarray | None:
@@ -145,7 +133,7 @@ class Result(Mapping[str, np.ndarray]):
         for pattern in arguments.names(patterns, f"{self.model}: the patterns"):
             found = matching(pattern, self._series)
             if not found:
-                raise UnknownNameError(unknown(pattern, self._series))
+                raise UnknownNameError(unknown_variable(pattern, self._series))
             chosen |= dict.fromkeys(found)
         return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
                       self.outputs, self.ended)  # fmt: skip
@@ -320,7 +308,7 @@ class Result(Mapping[str, np.ndarray]):
         try:
             return list(self.select(name) if any(c in name for c in "*?") else self.select(f"{name}[*]"))
         except UnknownNameError:
-            raise UnknownNameError(unknown(name, self._series)) from None
+            raise UnknownNameError(unknown_variable(name, self._series)) from None
 
 
 #: Ten colours, then dashes.

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
+from mbfmu.messages import unknown_variable
 from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.descriptor import descriptor
@@ -19,7 +20,7 @@ from mbfmu.runtime.drive import Drive, DriveRecord
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.host import host_library
 from mbfmu.runtime.library import WARNING, Instance, Model
-from mbfmu.runtime.result import Result, unknown
+from mbfmu.runtime.result import Result
 from mbfmu.runtime.variables import ScalarVariable, wanted_instead
 
 Value = float | int | bool | str
@@ -316,7 +317,7 @@ def run(
 
     def find(name: str) -> ScalarVariable:
         if name not in by_name:
-            raise ModelError(f"{equations.name}: {unknown(name, by_name)}")
+            raise ModelError(f"{equations.name}: {unknown_variable(name, by_name)}")
         return by_name[name]
 
     settings = arguments.mapping(start_values, f"{equations.name}: start_values")

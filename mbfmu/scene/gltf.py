@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-import mbfmu
 from mbfmu.dynamics.showing.drawing import SURFACE, SURFACE_FACTS
 from mbfmu.errors import MbfmuError
 from mbfmu.scene.mesh_files import read_mesh
 from mbfmu.scene.meshes import Mesh, mesh_of, surface_arrays
 from mbfmu.scene.motion import FORM_TOLERANCE, Keyframes, Motion, Part, Track, forms, keyframes
+from mbfmu.version import __version__
 
 _FLOAT, _SHORT, _INT = 5126, 5123, 5125
 _VERTICES, _TRIANGLES = 34962, 34963
@@ -73,7 +73,7 @@ class _Writer:
         for node in self.nodes:
             node.children = node.children or None
         model = g.GLTF2(
-            asset=g.Asset(version="2.0", generator=f"mbfmu {mbfmu.__version__}"),
+            asset=g.Asset(version="2.0", generator=f"mbfmu {__version__}"),
             scene=0,
             scenes=[g.Scene(name=self.name, nodes=[0])],
             nodes=self.nodes,

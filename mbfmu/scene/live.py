@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import MbfmuError
+from mbfmu.fmi.elements import Element
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
-from mbfmu.runtime.elements import Element
 from mbfmu.runtime.result import Result
 from mbfmu.scene.page import Packed, page, page_model
 from mbfmu.scene.scene_file import shape_entry

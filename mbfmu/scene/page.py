@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-import mbfmu
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
 from mbfmu.scene.subject import Subject, result_variables
+from mbfmu.version import __version__
 
 #: Numbers that a page holds for plots at most, and points of each curve.
 _NUMBERS, _POINTS = 600_000, 500
@@ -138,7 +138,7 @@ def page(subject: Subject, model: Mapping[str, Any], data: Mapping[str, Packed])
     packed = {"model": Packed(json.dumps(model, separators=(",", ":")).encode()), **data}
     packed["viewer"] = Packed(viewer().encode())
     texts = {
-        "version": html.escape(mbfmu.__version__),
+        "version": html.escape(__version__),
         "title": html.escape(subject.name),
         "data": "\n".join(f'<script type="text/plain" id="{name}">{d.text()}</script>' for name, d in packed.items()),
     }

@@ -12,17 +12,16 @@ import numpy as np
 import scipy.linalg
 from scipy.stats import qmc
 
+from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.simulation import system_of
 from mbfmu.studies import operating
 from mbfmu.studies.operating import Array, Mechanics
 from mbfmu.studies.points import point_of_run, state_names
 
 if TYPE_CHECKING:
-    from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
 #: Steps of Newton's method from one start, and singular values relative to the largest that count as zero.
@@ -61,10 +60,10 @@ class Equilibrium:
     starts: int
 
     def __getitem__(self, name: str) -> float:
-        from mbfmu.runtime.result import unknown
+        from mbfmu.messages import unknown_variable
 
         if name not in self.values:
-            raise UnknownNameError(unknown(name, self.values))
+            raise UnknownNameError(unknown_variable(name, self.values))
         return self.values[name]
 
     def starting(self, system: System) -> System:

@@ -14,19 +14,18 @@ import numpy as np
 import scipy.optimize
 import scipy.stats
 
+from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError, SimulationError, UnknownNameError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import Batch, in_order
+from mbfmu.runtime.inputs import drive_of, read_csv, series_of
 from mbfmu.runtime.run import Value, checked_tolerance, model_of, number_of, place
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.simulation import system_of
-from mbfmu.studies.inputs import drive_of, read_csv, series_of
 from mbfmu.studies.operating import find_variables, plain_basis
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
 #: Differences for sensitivities, relative to a parameter's size; where they are judged, steps that move the series by
@@ -91,10 +90,10 @@ class Fit:
     message: str
 
     def __getitem__(self, name: str) -> float:
-        from mbfmu.runtime.result import unknown
+        from mbfmu.messages import unknown_variable
 
         if name not in self.names:
-            raise UnknownNameError(unknown(name, self.names))
+            raise UnknownNameError(unknown_variable(name, self.names))
         return float(self.values[self.names.index(name)])
 
     def to_dict(self) -> dict[str, Any]:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.fmi.foreign import Foreign, ForeignBatch
 from mbfmu.runtime.batch import Batch, Runs
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.host import host_library
@@ -22,7 +23,6 @@ from mbfmu.runtime.library import Model, RuntimeLibraryError
 from mbfmu.runtime.run import number_of, place
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.studies import reductions
-from mbfmu.studies.foreign import Foreign, ForeignBatch
 
 #: Columns of some runs: arrays [runs] or [runs, times] by name; `message` is text, empty where a run succeeded.
 Columns = dict[str, np.ndarray]

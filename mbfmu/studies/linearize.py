@@ -13,17 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
-from mbfmu.simulation import system_of
 from mbfmu.studies import operating
 from mbfmu.studies.equilibrium import Equilibrium, equilibrium
 from mbfmu.studies.operating import Array, Mechanics
 from mbfmu.studies.points import point_of_run, state_names, state_values
 
 if TYPE_CHECKING:
-    from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
 #: `start`, a time of the run [s], `equilibrium`, or one that was found.

@@ -18,9 +18,9 @@ import numpy as np
 import scipy.linalg
 
 from mbfmu.errors import ModelError, SimulationError
+from mbfmu.messages import unknown_variable
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.parts import dense
-from mbfmu.runtime.result import unknown
 from mbfmu.runtime.variables import ScalarVariable
 
 Array = np.ndarray
@@ -597,7 +597,7 @@ def find_variables(
     for name in names:
         chosen = [name] if name in known else [other for other in known if other.startswith(f"{name}[")]
         if not chosen:
-            raise ModelError(f"{model}: {unknown(name, known)}")
+            raise ModelError(f"{model}: {unknown_variable(name, known)}")
         found |= {other: known[other] for other in chosen}
     return list(found.values())
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.runtime.inputs import drive_of
 from mbfmu.runtime.run import Run, Value
 from mbfmu.studies import operating
 from mbfmu.studies.operating import Array, Mechanics
@@ -45,8 +46,6 @@ def point_of_run(
         run.set(variable, value)
     record = None
     if drive is not None:
-        from mbfmu.studies.inputs import drive_of
-
         times = np.linspace(e.start_time, time, 501) if time > e.start_time else np.array([e.start_time])
         record = drive_of(system.name, system.variables, drive, times).snapped(times).record()
         run.start_drive(record)

@@ -17,8 +17,8 @@ from typing import Any, Self
 import numpy as np
 
 from mbfmu.errors import ModelError, UnknownNameError
+from mbfmu.messages import unknown_variable
 from mbfmu.runtime.extras import extra
-from mbfmu.runtime.result import unknown
 from mbfmu.studies.job import texts
 
 #: Columns of a part: arrays [runs] or [runs, times] by name; `message` is text.
@@ -250,7 +250,7 @@ class Stored(Mapping[str, np.ndarray]):
 
     def __getitem__(self, name: str) -> np.ndarray:
         if name not in self._names:
-            raise UnknownNameError(unknown(name, self._names))
+            raise UnknownNameError(unknown_variable(name, self._names))
         if self._path.suffix == ".csv":
             self._csv = self._csv or _read_csv(self._path)
             return self._csv[name]

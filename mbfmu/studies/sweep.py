@@ -14,20 +14,20 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
+from mbfmu.fmi.foreign import Foreign, find, signals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import cores, in_order, part_of
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.extras import extra
+from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.lanes import most
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, checked_tolerance, index_in_p, number_of, time_grid
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.simulation import system_of
 from mbfmu.studies import cluster, reductions, store
 from mbfmu.studies import design as designs
-from mbfmu.studies.foreign import Foreign, find, signals_of
-from mbfmu.studies.inputs import check_interpolation
 from mbfmu.studies.job import BYTES, Columns, Job, failed, run_rows
 from mbfmu.studies.operating import find_variables
 from mbfmu.studies.variants import Recipe, combinations, numbered, recipe_of
@@ -35,7 +35,6 @@ from mbfmu.studies.variants import Recipe, combinations, numbered, recipe_of
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from mbfmu.dynamics.system import System
     from mbfmu.modeling.assembly import Assembly
 
 #: A part of a sweep has at most so many runs, and takes about so long at most, s.
@@ -66,10 +65,10 @@ class Sweep:
     units: Mapping[str, str]
 
     def __getitem__(self, name: str) -> np.ndarray:
-        from mbfmu.runtime.result import unknown
+        from mbfmu.messages import unknown_variable
 
         if name not in self.columns:
-            raise UnknownNameError(unknown(name, self.columns))
+            raise UnknownNameError(unknown_variable(name, self.columns))
         return self.columns[name]
 
     def __len__(self) -> int:
@@ -244,8 +243,6 @@ class _Plan:
                 )
         drive = None
         if self.inputs is not None:
-            from mbfmu.studies.inputs import drive_of
-
             drive = drive_of(system.name, system.variables, self.inputs, self.times, self.interpolation)
             twice = set(drive.names) & {*self.varied, *self.fixed}
             if twice:

@@ -16,7 +16,7 @@ from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loops
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.validation import read
+from mbfmu.fmi.description import read_description
 
 J1, J2, C, D = 2.0, 3.0, 100.0, 1.0  # kg.m2, N.m/rad, N.m.s/rad
 TWIST = 1.0  # rad, of the second inertia at the start
@@ -382,4 +382,4 @@ def test_the_demonstration_runs_without_compiler_and_in_fmi_3(
         ["jacobi", "hold"],
         ["gauss-seidel", "hold"],
     ]
-    assert read(tmp_path / "shown" / "car.fmu").fmiVersion == "3.0"
+    assert read_description(tmp_path / "shown" / "car.fmu").fmiVersion == "3.0"

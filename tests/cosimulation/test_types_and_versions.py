@@ -18,10 +18,10 @@ import mbfmu
 from mbfmu import Assembly, Start
 from mbfmu.components import Body, World, blocks, forces
 from mbfmu.cosimulation import SystemStructure, cosimulate
-from mbfmu.cosimulation.variables import Interface, shape_of
+from mbfmu.cosimulation.ssp import write_ssp
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.export.ssp import write_ssp
+from mbfmu.fmi.variables import Interface, shape_of
 
 STEP = 0.03  # s
 LOW, HIGH = -0.1, 0.1

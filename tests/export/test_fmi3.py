@@ -22,8 +22,8 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
 from mbfmu.export.build import build
+from mbfmu.fmi.elements import elements_of
 from mbfmu.runtime.compilers import find_compiler
-from mbfmu.runtime.elements import elements_of
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
 

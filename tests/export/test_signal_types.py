@@ -28,10 +28,10 @@ from mbfmu.components.blocks import (
 from mbfmu.components.blocks.math_boolean import And
 from mbfmu.components.electrical import IdealDiode
 from mbfmu.errors import ModelError
+from mbfmu.fmi.foreign import Foreign, signals_of
 from mbfmu.modeling import Assembly, BooleanInput, Component, RealOutput, Start
 from mbfmu.modeling import types as t
-from mbfmu.studies.foreign import Foreign, signals_of
-from mbfmu.studies.inputs import read_csv
+from mbfmu.runtime.inputs import read_csv
 from mbfmu.validation import validate
 
 VERSIONS = [("native", 2), ("native", 3), ("python", 2)]

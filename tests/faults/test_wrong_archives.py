@@ -17,11 +17,11 @@ import mbfmu
 from mbfmu import cli
 from mbfmu.animation import read_subject
 from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.cosimulation.ssp import build_ssp
 from mbfmu.errors import MbfmuError, ModelError, ValidationError
-from mbfmu.export.ssp import build_ssp
+from mbfmu.fmi.foreign import Foreign
 from mbfmu.fmus.pendulum import Pendulum
 from mbfmu.scene.scene_file import LARGEST, SCENE_FILE
-from mbfmu.studies.foreign import Foreign
 from mbfmu.validation import validate
 
 

@@ -20,9 +20,9 @@ import numpy as np
 from fmpy.simulation import instantiate_fmu
 
 from mbfmu import sources
-from mbfmu.cosimulation.variables import Interface, Scalar
 from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
+from mbfmu.fmi.variables import Interface, Scalar
 from mbfmu.modeling.registry import assemblies
 
 #: Length of the runs at most, s, and the number of points that are compared.

@@ -32,9 +32,9 @@ from restarting_importer import Importer
 
 from mbfmu import sources
 from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.cosimulation.ssp import write_ssp
 from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
-from mbfmu.export.ssp import write_ssp
 from mbfmu.modeling.registry import assemblies
 from mbfmu.simulation import simulate
 

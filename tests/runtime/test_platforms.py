@@ -15,7 +15,7 @@ from hand_made_models import bouncing_mass, everything
 from hosts import FMUS, GUID, Library, model_and_variables
 
 from mbfmu.export import native
-from mbfmu.export.symbols import REQUIRED, REQUIRED_3, exported_functions
+from mbfmu.fmi.libraries import REQUIRED, REQUIRED_3, exported_functions
 from mbfmu.runtime import build
 from mbfmu.runtime.compilers import PLATFORMS, require_compiler
 from mbfmu.runtime.library import _PROTOTYPES

@@ -16,8 +16,8 @@ from mbfmu.dynamics.showing.drawing import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export import build as exporter
+from mbfmu.fmi.foreign import Foreign
 from mbfmu.scene.scene_file import SCENE_FILE, read_scene, scene_file
-from mbfmu.studies.foreign import Foreign
 
 
 def content(file: pathlib.Path) -> dict[str, Any]:

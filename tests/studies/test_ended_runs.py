@@ -13,8 +13,8 @@ from mbfmu.components import blocks
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.export.build import build
+from mbfmu.fmi.foreign import Foreign
 from mbfmu.simulation import simulate
-from mbfmu.studies.foreign import Foreign
 from mbfmu.validation import validate
 
 

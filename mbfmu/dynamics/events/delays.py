@@ -15,7 +15,7 @@ from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.structure.unknowns import elements, stacked
 from mbfmu.errors import ModelError
-from mbfmu.modeling.names import heading
+from mbfmu.messages import heading
 
 
 @dataclasses.dataclass(frozen=True)

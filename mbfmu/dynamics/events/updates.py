@@ -12,8 +12,9 @@ from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
 from mbfmu.errors import ModelError
+from mbfmu.messages import heading
 from mbfmu.modeling import leaves
-from mbfmu.modeling.names import heading, joined
+from mbfmu.modeling.names import joined
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,8 @@ from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.structure.unknowns import elements
 from mbfmu.errors import ModelError
-from mbfmu.modeling.names import heading, joined, of
+from mbfmu.messages import heading, of
+from mbfmu.modeling.names import joined
 
 
 @dataclasses.dataclass(frozen=True)

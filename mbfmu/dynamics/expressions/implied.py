@@ -18,8 +18,8 @@ from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.structure.elimination import sampled, solve
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
 from mbfmu.errors import ModelError
+from mbfmu.messages import of
 from mbfmu.modeling import leaves
-from mbfmu.modeling.names import of
 
 #: An effect that is smaller than this, relative to what adds up to it, is none.
 TOLERANCE = 1e-9

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mbfmu.errors import ModelError
+from mbfmu.messages import suggestion
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.modeling.component import near
 from mbfmu.runtime.figures import Curve, Figure
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -25,7 +25,7 @@ def figures_of(assembly: Assembly, variables: Sequence[ScalarVariable]) -> tuple
             path = reference.path
             names = [path] if path in types else [name for name in types if name.startswith(f"{path}[")]
             if not names:
-                raise ModelError(f"figure {title}: there is no variable {path}; {near(path, types)}")
+                raise ModelError(f"figure {title}: there is no variable {path}; {suggestion(path, types)}")
             if types[names[0]] == "String":
                 raise ModelError(f"figure {title}: {path} is a text; draw a number")
             curves += [Curve(name, legend and legend + name[len(path) :]) for name in names]

@@ -21,9 +21,10 @@ from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.structure.wanted import Wanted
 from mbfmu.errors import ModelError
+from mbfmu.messages import suggestion
 from mbfmu.modeling import leaves, units
 from mbfmu.modeling.assembly import Assembly
-from mbfmu.modeling.component import Component, near
+from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Shown, shown_orientation
 from mbfmu.modeling.declarations import Parameter
 from mbfmu.modeling.types import Dimensionless, Orientation, Type, rate_unit
@@ -409,7 +410,7 @@ class Visible:
             path = reference.path
             names = [path] if path in found else [n for n in found if n.startswith(f"{path}[")]
             if not names:
-                raise ModelError(f"output {label}: there is no variable {path}; {near(path, found)}")
+                raise ModelError(f"output {label}: there is no variable {path}; {suggestion(path, found)}")
             for name in names:
                 shown = label + name[len(path) :]
                 variable, taken = found[name], found.get(shown, found[name])

@@ -16,8 +16,8 @@ from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
+from mbfmu.messages import of
 from mbfmu.modeling import leaves
-from mbfmu.modeling.names import of
 from mbfmu.runtime.parts import Part, Parted
 
 #: How much a guess resists being moved, by strength of stateSelect; guesses that a user gave resist more.

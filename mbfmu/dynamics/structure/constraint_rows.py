@@ -14,9 +14,10 @@ from mbfmu.dynamics.structure.topology import GROUND, Edge
 from mbfmu.dynamics.structure.unknowns import Own, stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
+from mbfmu.messages import heading, of
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula
-from mbfmu.modeling.names import heading, joined, of
+from mbfmu.modeling.names import joined
 
 
 @dataclasses.dataclass(frozen=True)

@@ -18,9 +18,10 @@ import casadi as ca
 from mbfmu.dynamics.structure.topology import GROUND, Edge, RelationKey, ScalarNode
 from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own
 from mbfmu.frames import cross
+from mbfmu.messages import of
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
-from mbfmu.modeling.names import joined, of
+from mbfmu.modeling.names import joined
 
 #: The structure that quantities ask (mbfmu.dynamics.structure.structure), which imports this module.
 Structure = Any

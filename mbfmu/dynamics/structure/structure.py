@@ -46,11 +46,12 @@ from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Edge, Rela
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, hashes, stacked
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross
+from mbfmu.messages import counted, of, some
 from mbfmu.modeling import leaves
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula, Quantity, reached
-from mbfmu.modeling.names import counted, joined, of, some
+from mbfmu.modeling.names import joined
 
 #: What the motion of a prescribed frame relative to the ground is: what is prescribed, how often it is differentiated.
 _PRESCRIBED_MOTION = {"r": ("r_0", 0), "v": ("r_0", 1), "a": ("r_0", 2), "T": ("T", 0), "w": ("w", 0), "z": ("w", 1)}

@@ -21,11 +21,12 @@ from mbfmu.dynamics.reading.equation_context import Behaviour, Facts, evaluate
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat, UnionFind
 from mbfmu.dynamics.structure.networks import Networks
 from mbfmu.errors import ModelError
+from mbfmu.messages import of
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Flange, Frame
 from mbfmu.modeling.declarations import STATE_SELECTS
-from mbfmu.modeling.names import joined, of
+from mbfmu.modeling.names import joined
 
 GROUND = -1
 #: Strength of Modelica's stateSelect.

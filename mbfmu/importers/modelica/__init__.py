@@ -24,8 +24,8 @@ from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.survey import missing_classes
 from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.messages import suggestion
 from mbfmu.modeling import Assembly
-from mbfmu.modeling.component import near
 from mbfmu.modeling.connectors import Reference, SignalOutput
 
 #: Kinds of classes that can be simulated.
@@ -72,7 +72,7 @@ def _chosen(classes: Classes, class_name: str | None) -> Node:
                 raise ModelError(f"{classes.path}: {class_name} is a {definition.kind}; give a model or block")
             _refuse_partial(found.node)
             return found.node
-        hint = near(class_name, names, "the file") if names else "it has no model or block that is not partial"
+        hint = suggestion(class_name, names, "the file") if names else "it has no model or block that is not partial"
         raise ModelError(f"{classes.path}: has no model {class_name or repr(class_name)}; {hint}")
     if not models:
         partial = next((t for t in classes.tops if t.definition is not None), None)

@@ -19,7 +19,7 @@ from mbfmu.importers.modelica.making import Equations, Model, Session
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import Wrong, array, is_symbolic
-from mbfmu.modeling.component import near
+from mbfmu.messages import suggestion
 from mbfmu.modeling.truths import is_truth
 
 #: Functions that only a simulator of discrete equations has.
@@ -417,7 +417,7 @@ def _class_member(node: s.Reference, env: Environment) -> Any:
     known = set(env.locals)
     if env.model is not None:
         known |= set(env.model.names())
-    hint = near(names[0], known, "the class") if known else "declare it"
+    hint = suggestion(names[0], known, "the class") if known else "declare it"
     found = env.session.classes.find(names, env.scope, node.absolute)
     if found is not None and found.full[0] == "Modelica":
         raise fault(node.at, f"{found}: is no constant of the Modelica library that mbfmu knows; write its value")
@@ -479,7 +479,7 @@ def _attribute(value: Any, name: str, node: s.Reference, env: Environment) -> An
         return [_attribute(v, name, node, env) for v in value]
     if isinstance(value, dict):
         if name not in value:
-            raise fault(node.at, f"{node}: the record has no {name!r}; {near(name, value)}")
+            raise fault(node.at, f"{node}: the record has no {name!r}; {suggestion(name, value)}")
         return value[name]
     if isinstance(value, Orientation):
         if name not in ("T", "w"):
@@ -516,7 +516,8 @@ def _call(node: s.Call, env: Environment) -> Any:
                 f"{name} is not translated: it needs discrete equations; use a block of Modelica.Blocks, or a "
                 "sensor and a switch, for what it decides"
             )
-        raise Wrong(f"no function {node.function} is known; {near(name, {*values.BUILTIN, *_SPECIAL}, 'the docs')}")
+        hint = suggestion(name, {*values.BUILTIN, *_SPECIAL}, "the docs")
+        raise Wrong(f"no function {node.function} is known; {hint}")
     if isinstance(found, Closure):
         return found(node, env)
     known = values.LIBRARY.get(".".join(found.full[1:])) if found.full[0] == "Modelica" else None

@@ -51,6 +51,7 @@ from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
+from mbfmu.messages import suggestion
 from mbfmu.modeling import (
     Assembly,
     BooleanInput,
@@ -66,7 +67,7 @@ from mbfmu.modeling import (
     Variable,
 )
 from mbfmu.modeling import types as t
-from mbfmu.modeling.component import VOCABULARY, near
+from mbfmu.modeling.component import VOCABULARY
 from mbfmu.modeling.connectors import INPUTS, Given, Port, Signal, SignalInput
 from mbfmu.modeling.declarations import Declaration, Parameter
 
@@ -146,7 +147,7 @@ class Model(Instance):
             for argument in base.modification.arguments:
                 name = argument.names[0]
                 if not isinstance(argument.redeclared, s.Class) and not self.has(name):
-                    hint = near(name, self.names(), "its class")
+                    hint = suggestion(name, self.names(), "its class")
                     raise fault(argument.at, f"{kind.found} has no {name!r}; {hint}")
         else:
             raise fault(base.at, f"{self.name}: extends {kind.found}, which is a {kind.kind}; a model extends models")
@@ -863,7 +864,8 @@ class Model(Instance):
                 name = argument.names[0]
                 is_class = argument.redeclared is not None and isinstance(argument.redeclared, s.Class)
                 if not is_class and not model.has(name) and not (model.content.base is not None):
-                    raise fault(argument.at, f"{model.title} has no {name!r}; {near(name, model.names(), 'its class')}")
+                    hint = suggestion(name, model.names(), "its class")
+                    raise fault(argument.at, f"{model.title} has no {name!r}; {hint}")
 
     def _expression(self, name: str, cls: type[Component], layers: Layers) -> Component | None:
         """RealExpression and its like: a part that passes on what the model's equations give it."""

@@ -15,8 +15,8 @@ from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Plug
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import array, casadi, is_symbolic
+from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, Variable
-from mbfmu.modeling.component import near
 from mbfmu.modeling.connectors import Signal
 from mbfmu.modeling.declarations import Parameter, required
 
@@ -77,10 +77,8 @@ def make_component(
         where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
         if part is None:
             known = [k for k, d in cls.declarations.items() if isinstance(d, Parameter | Variable)]
-            raise fault(
-                where,
-                f"{name}: {cls.__name__} has no {given!r}; {near(given, [*known, *component.parts], 'mbfmu list')}",
-            )
+            hint = suggestion(given, [*known, *component.parts], "mbfmu list")
+            raise fault(where, f"{name}: {cls.__name__} has no {given!r}; {hint}")
         modify(session, part, inner(layers, given), where)
     signals = [n for n in names_in(layers) if isinstance(cls.declarations.get(n), Signal)]
     for given in signals:
@@ -107,7 +105,8 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
             value = _start_modifier(own, where, given)
         else:
             known = [k for k, d in part.declarations.items() if isinstance(d, Parameter | Variable)]
-            raise fault(where, f"{part.title} has no {given!r}; {near(given, [*known, *part.parts], 'mbfmu list')}")
+            hint = suggestion(given, [*known, *part.parts], "mbfmu list")
+            raise fault(where, f"{part.title} has no {given!r}; {hint}")
         if value is not None:
             with located(where):
                 part.modify(**{given: value})

@@ -31,9 +31,9 @@ from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
 from mbfmu.importers.modelica.values import array, is_symbolic
+from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, Variable
 from mbfmu.modeling import types as t
-from mbfmu.modeling.component import near
 from mbfmu.modeling.connectors import INPUTS, OUTPUTS, Port, Signal
 from mbfmu.modeling.declarations import Parameter
 
@@ -109,7 +109,7 @@ class Session:
                 return Kind("icon", found)
             raise MissingClass(
                 f"{at}: {found} is a class of the Modelica library that mbfmu does not have; "
-                f"{near('.'.join(found.full[-1:]), {n[-1]: 0 for n in library.components()}, 'mbfmu list')}"
+                f"{suggestion('.'.join(found.full[-1:]), {n[-1]: 0 for n in library.components()}, 'mbfmu list')}"
             )
         definition = found.node.definition
         if isinstance(found.node, Member) or definition is None:
@@ -377,7 +377,7 @@ class Session:
         given = dict(zip(fields, positional, strict=False)) | named
         unknown = set(given) - set(fields)
         if unknown:
-            raise fault(at.at, f"{node.name}: the record has no {min(unknown)!r}; {near(min(unknown), fields)}")
+            raise fault(at.at, f"{node.name}: the record has no {min(unknown)!r}; {suggestion(min(unknown), fields)}")
         result: dict[str, Any] = {}
         for component, scope in members:
             if component.name in given:
@@ -414,7 +414,8 @@ class Session:
             return value
         if isinstance(value, Instance):
             if not value.has(name):
-                raise fault(node.at, f"{node}: {value.title} has no {name!r}; {near(name, value.names(), 'its class')}")
+                hint = suggestion(name, value.names(), "its class")
+                raise fault(node.at, f"{node}: {value.title} has no {name!r}; {hint}")
             return value.get(name, env, node)
         if isinstance(value, Bus):
             return value.below(name)
@@ -422,7 +423,7 @@ class Session:
             quantities = [q.name for q in (*value.port.potentials, *value.port.flows)]
             if name not in quantities:
                 raise fault(
-                    node.at, f"{node}: the connector {value.port.name} has no {name!r}; {near(name, quantities)}"
+                    node.at, f"{node}: the connector {value.port.name} has no {name!r}; {suggestion(name, quantities)}"
                 )
             return self._reading(value.owner, value.port.name, node, env, name)
         if isinstance(value, Component):
@@ -453,7 +454,7 @@ class Session:
         if terms is not None:
             return values.total([value_of(self._of_component(component, n, node, env), node, env) for n in terms])
         known = [k for k, d in component.declarations.items() if d.enabled(component)]
-        hint = near(name, [*known, *component.parts], "mbfmu list")
+        hint = suggestion(name, [*known, *component.parts], "mbfmu list")
         raise fault(node.at, f"{s.text(node)}: {component.title} has no {name!r}; {hint}")
 
     def read(self, component: Component, declaration: Parameter) -> Any:

@@ -14,16 +14,20 @@ from typing import Any
 
 import numpy as np
 
-from mbfmu.cosimulation.slave import AsksForNothing, Log, Values, open_unpacked
-from mbfmu.cosimulation.variables import Interface
 from mbfmu.errors import ModelError, SimulationError, ValidationError
+from mbfmu.fmi.archive import unpack
+from mbfmu.fmi.description import read_description
+from mbfmu.fmi.elements import Element, elements_of
+from mbfmu.fmi.following import Inputs, follow_in_model_exchange
+from mbfmu.fmi.slave import AsksForNothing, Log, Values, open_unpacked
+from mbfmu.fmi.variables import Interface
+from mbfmu.messages import unknown_variable
 from mbfmu.runtime.batch import Runs
 from mbfmu.runtime.drive import Drive
-from mbfmu.runtime.elements import Element, elements_of
-from mbfmu.runtime.result import Result, unknown
+from mbfmu.runtime.inputs import check_interpolation, drive_of
+from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value, checked_tolerance, time_grid
 from mbfmu.runtime.variables import ScalarVariable
-from mbfmu.studies.following import Inputs, follow_in_model_exchange
 
 #: An FMU of unknown make may not bear threads.
 _alone = threading.Lock()
@@ -46,10 +50,8 @@ class Foreign:
     interval: float | None = None
 
     def __init__(self, path: pathlib.Path) -> None:
-        from mbfmu.validation import read, unpack
-
         self.path = path
-        self.description = read(path)
+        self.description = read_description(path)
         self.name = str(self.description.modelName)
         self.start_time = self._of_experiment("startTime", 0.0)
         self.stop_time = self._of_experiment("stopTime", self.start_time + 1.0)
@@ -302,8 +304,6 @@ def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any)
     ModelError
         See `drive_of`.
     """
-    from mbfmu.studies.inputs import check_interpolation, drive_of
-
     check_interpolation(fmu.name, interpolation)
     return None if inputs is None else drive_of(fmu.name, fmu.variables, inputs, times, interpolation)
 
@@ -336,7 +336,7 @@ def find(fmu: Foreign, name: str) -> ScalarVariable:
     for variable in fmu.variables:
         if variable.name == name:
             return variable
-    raise ModelError(f"{fmu.name}: {unknown(name, (v.name for v in fmu.variables))}")
+    raise ModelError(f"{fmu.name}: {unknown_variable(name, (v.name for v in fmu.variables))}")
 
 
 def _octets(message: Any) -> bytes:

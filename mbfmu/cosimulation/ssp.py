@@ -23,15 +23,15 @@ from typing import Any
 
 from lxml import etree
 
-import mbfmu
 from mbfmu.cosimulation.loops import links_on_loops
 from mbfmu.cosimulation.structure import Connection, SystemStructure, check_elements
-from mbfmu.cosimulation.variables import KINDS, is_variable, unit_of
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
 from mbfmu.export.build import build
+from mbfmu.fmi.variables import KINDS, is_variable, unit_of
 from mbfmu.modeling import Assembly
+from mbfmu.version import __version__
 
 DESCRIPTION = "http://ssp-standard.org/SSP1/SystemStructureDescription"
 COMMON = "http://ssp-standard.org/SSP1/SystemStructureCommon"
@@ -166,7 +166,7 @@ def system_structure(
         nsmap={"ssd": DESCRIPTION, "ssc": COMMON, "oms": OMSIMULATOR},
         version=version,
         name=structure.name,
-        generationTool=f"mbfmu {mbfmu.__version__}",
+        generationTool=f"mbfmu {__version__}",
         generationDateAndTime=f"{date:%Y-%m-%dT%H:%M:%SZ}",
     )
     system = etree.SubElement(root, _ssd("System"), name=structure.name)

@@ -1,8 +1,18 @@
-"""The functions that a shared library exports: ELF, PE and Mach-O files, read without tools of a platform."""
+"""Libraries of FMUs: their folders, and the functions that they have to export and do.
+
+ELF, PE and Mach-O files are read without tools of a platform.
+"""
 
 from __future__ import annotations
 
 import struct
+
+#: The platforms as FMI 3.0 calls them (FMI 3.0.2, section 2.5.1.1); the library for macOS is for two processors.
+PLATFORMS_3 = {
+    "linux64": ("x86_64-linux",),
+    "win64": ("x86_64-windows",),
+    "darwin64": ("x86_64-darwin", "aarch64-darwin"),
+}
 
 _COMMON = """
 GetTypesPlatform GetVersion SetDebugLogging Instantiate FreeInstance SetupExperiment EnterInitializationMode

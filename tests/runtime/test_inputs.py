@@ -6,15 +6,30 @@ import numpy as np
 import pandas
 import pytest
 import xarray
-from mechanisms import CartPole
 
 import mbfmu
+from mbfmu.components import Body, Prismatic, World, translational
 from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Start
+
+
+class Cart(Assembly):
+    """2 kg that a force pushes along x."""
+
+    def __init__(self):
+        self.world = World()
+        self.slide = Prismatic(n=(1, 0, 0), useAxisFlange=True, s=Start(0.3, fixed=True), v=Start(0.0, fixed=True))
+        self.cart = Body(m=2.0, r_CM=(0, 0, 0), I_11=0, I_22=0, I_33=0)
+        self.push = translational.Force()
+        self.connect(self.world.frame_b, self.slide.frame_a)
+        self.connect(self.slide.frame_b, self.cart.frame_a)
+        self.connect(self.push.flange, self.slide.axis)
+        self.input(self.push.f, "force")
 
 
 @pytest.fixture(scope="module")
 def cart():
-    return mbfmu.System.of(CartPole(m=1e-9))
+    return mbfmu.System.of(Cart())
 
 
 def pushed(cart, inputs, **options):

@@ -15,10 +15,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from mbfmu.cosimulation.variables import Interface, Scalar
 from mbfmu.errors import SimulationError
-from mbfmu.modeling.component import near
-from mbfmu.validation import unpack
+from mbfmu.fmi.archive import unpack
+from mbfmu.fmi.variables import Interface, Scalar
+from mbfmu.messages import suggestion
 
 #: Steps that may return early without having gone on, one after the other.
 _STUCK = 20
@@ -132,7 +132,7 @@ class Slave(abc.ABC):
         """
         for name, value in values.items():
             if name not in self.interface:
-                raise SimulationError(f"{self.name}.{name}: no such variable; {near(name, self.interface)}")
+                raise SimulationError(f"{self.name}.{name}: no such variable; {suggestion(name, self.interface)}")
             scalars = self.interface[name]
             given = [value] if isinstance(value, str) else np.ravel(np.asarray(value, dtype=object)).tolist()
             if len(given) != len(scalars):

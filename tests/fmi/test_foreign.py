@@ -19,7 +19,7 @@ from mbfmu.components import blocks
 from mbfmu.components import translational as t
 from mbfmu.cosimulation import SystemStructure, cosimulate
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, ValidationError
-from mbfmu.studies.foreign import Foreign, signals_of
+from mbfmu.fmi.foreign import Foreign, signals_of
 
 MASS, STIFFNESS = 1.0, 40.0  # kg, N/m
 #: A force along straight lines, s and N: kinks at 0.71 s and 1 s, a jump by -3 N at 0.37 s.
@@ -159,7 +159,7 @@ def test_an_fmu_that_asks_for_no_inputs_within_steps_gets_stairs(fmus):
     fmu, times = Foreign(fmus["native 3"]), np.linspace(0.0, 1.0, 11)
     signals = signals_of(fmu, {"time": TIMES, "F": FORCES}, times, "linear")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("mbfmu.cosimulation.slave.Slave3.update", lambda *_: None)  # nobody hears what is asked for
+        patch.setattr("mbfmu.fmi.slave.Slave3.update", lambda *_: None)  # nobody hears what is asked for
         result = fmu.simulate(times, {}, ["s"], signals, 1e-9)
     assert abs(result["s"] - exact(times)[0]).max() < 3e-5
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from mbfmu.cosimulation.slave import Slave, Values
-from mbfmu.cosimulation.variables import Interface
+from mbfmu.fmi.slave import Slave, Values
+from mbfmu.fmi.variables import Interface
 from mbfmu.runtime.drive import Drive
 
 

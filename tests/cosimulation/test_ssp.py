@@ -19,8 +19,8 @@ from mbfmu import Assembly, Start, cli
 from mbfmu.components import blocks, rotational
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.cosimulation.ssp import build_ssp, write_ssp
 from mbfmu.errors import BuildError, ModelError, ValidationError
-from mbfmu.export.ssp import build_ssp, write_ssp
 
 SOURCE = '''
 from mbfmu import Assembly

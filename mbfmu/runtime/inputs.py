@@ -12,9 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from mbfmu.errors import ModelError
+from mbfmu.messages import unknown_variable
+from mbfmu.modeling.units import conversion
 from mbfmu.runtime import arguments
 from mbfmu.runtime.drive import Drive
-from mbfmu.runtime.result import unknown
 from mbfmu.runtime.variables import ScalarVariable, wanted_instead
 
 Interpolation = Literal["linear", "held"]
@@ -65,7 +66,7 @@ def drive_of(
         for name, unit, column in _elements(header, values, known):
             if name not in known:
                 what = "there is no input" if known else "the model has no inputs: there is no input"
-                raise ModelError(f"{model}: {unknown(name, known).replace('there is no variable', what)}")
+                raise ModelError(f"{model}: {unknown_variable(name, known).replace('there is no variable', what)}")
             if name in series:
                 raise ModelError(f"{model}: the input '{name}' is given twice")
             converted = _converted(model, known[name], unit, np.array(column, dtype=float))
@@ -192,7 +193,7 @@ def series_of(
     for header, at, values in _read(model, data, np.zeros(1)):
         for name, unit, column in _elements(header, values, known):
             if name not in known:
-                raise ModelError(f"{model}: {unknown(name, known)}")
+                raise ModelError(f"{model}: {unknown_variable(name, known)}")
             series = _converted(model, known[name], unit, np.array(column, dtype=float))
             if series.size != np.size(at):
                 raise ModelError(f"{model}: '{name}' has {series.size} values at {np.size(at)} instants")
@@ -241,8 +242,6 @@ def _sampled(model: str, name: str, function: Callable[[float], Any], times: np.
 
 def _factors(model: str, name: str, given: str, wanted: str) -> tuple[float, float]:
     """Factor and offset from a unit to another."""
-    from mbfmu.modeling.units import conversion
-
     try:
         return conversion(given, wanted)
     except ModelError:

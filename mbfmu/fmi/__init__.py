@@ -1,0 +1,1 @@
+"""What FMI is, whoever made the FMU: archives, descriptions, variables, libraries, rules, instances."""
