@@ -35,33 +35,6 @@ def table(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line[:1] == "|"]
 
 
-def imported(path: pathlib.Path) -> set[str]:
-    """Return the parts of mbfmu (`dynamics`, `errors` ...) that the modules at a path import."""
-    found = set()
-    for file in [path] if path.is_file() else path.rglob("*.py"):
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ImportFrom) and node.level == 0:
-                names = [node.module or ""]
-            else:
-                names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
-            found |= {name.split(".")[1] for name in names if name.startswith("mbfmu.")}
-    return found - {"errors", path.stem}
-
-
-def test_every_part_of_mbfmu_has_its_row_and_imports_what_that_says(page: str, root: pathlib.Path) -> None:
-    rows = {}
-    for places, _, allowed in (row for row in table(section(page, "Folders")) if len(row) == 3):
-        rows |= dict.fromkeys(re.findall(r"`mbfmu/(\w+)", places), allowed)
-    parts = {path.stem for path in (root / "mbfmu").iterdir() if not path.stem.startswith(("_", "."))} - {"py"}
-    assert set(rows) == parts - {"errors"}
-    for part, allowed in rows.items():
-        folder = root / "mbfmu" / part
-        found = imported(folder if folder.is_dir() else folder.with_suffix(".py"))
-        assert "components" not in found, part
-        if allowed != "all of these":
-            assert found <= set(re.findall(r"\w+", allowed)), part
-
-
 def test_the_contract_names_every_field(page: str) -> None:
     words = set(re.findall(r"\w+", section(page, "The contract between a System and a runtime")))
     assert {field.name for field in dataclasses.fields(Equations)} - words == set()
@@ -143,9 +116,14 @@ def test_the_diffs_name_what_packages_list(page: str, name: str) -> None:
 
 
 def module_imports(root: pathlib.Path) -> dict[str, set[str]]:
-    """Return the modules of mbfmu/ that each of them imports: anywhere in it, for type checking, too."""
-    files = {".".join(file.relative_to(root).with_suffix("").parts): file for file in (root / "mbfmu").rglob("*.py")}
-    files = {name.removesuffix(".__init__"): file for name, file in files.items()}
+    """Return the modules of the package that each of them imports: anywhere in it, for type checking, too."""
+    folders = {"mbfmu": "mbfmu", **{f"mbfmu.{name}": name for name in ("components", "fmus", "templates")}}
+    files = {
+        ".".join((package, *file.relative_to(root / folder).with_suffix("").parts)).removesuffix(".__init__"): file
+        for package, folder in folders.items()
+        for file in (root / folder).rglob("*.py")
+        if "node_modules" not in file.parts
+    }
     found: dict[str, set[str]] = {name: set() for name in files}
     for name, file in files.items():
         package = name if file.stem == "__init__" else name.rpartition(".")[0]
@@ -155,14 +133,45 @@ def module_imports(root: pathlib.Path) -> dict[str, set[str]]:
             elif isinstance(node, ast.ImportFrom):
                 base = package.rsplit(".", node.level - 1)[0] if node.level else ""
                 module = ".".join(filter(None, (base, node.module)))
-                inside = {f"{module}.{alias.name}" for alias in node.names}
-                found[name] |= (inside & set(files)) or {module}
+                members = {f"{module}.{alias.name}" for alias in node.names}
+                found[name] |= {member if member in files else module for member in members}
     return {name: {module for module in modules if module in files} - {name} for name, modules in found.items()}
+
+
+def package_of(module: str) -> str:
+    """Return the package of a module: `runtime` of `mbfmu.runtime.run`; `mbfmu` of what is in none."""
+    return module.split(".")[1] if "." in module else module
+
+
+def misplaced(page: str, imports: dict[str, set[str]]) -> list[str]:
+    """Return the imports of the package that do not run downwards in the page's table."""
+    rows = [re.findall(r"mbfmu[/.](\w+)", row[0]) for row in table(section(page, "Folders"))[2:]]
+    place = {name: number for number, names in enumerate(rows) for name in names}
+    packages = {package_of(name) for name in imports} - {"mbfmu", "__main__"}
+    assert sorted(name for names in rows for name in names) == sorted(packages)
+    return [
+        f"{name} imports {other}"
+        for name, others in imports.items()
+        for other in others
+        if package_of(name) in packages and package_of(name) != package_of(other)
+        if package_of(other) == "mbfmu" or place[package_of(other)] <= place[package_of(name)]
+    ]
+
+
+def test_packages_import_downwards_in_the_table_only(page: str, root: pathlib.Path) -> None:
+    imports = module_imports(root)
+    assert misplaced(page, imports) == []
+    assert [name for name, others in imports.items() if any(package_of(other) == "components" for other in others)
+            and package_of(name) not in ("components", "fmus")] == []  # fmt: skip
+    assert misplaced(page, imports | {"mbfmu.modeling.units": {"mbfmu.runtime.run", "mbfmu.errors"}}) == [
+        "mbfmu.modeling.units imports mbfmu.runtime.run"
+    ]
+    assert misplaced(page, imports | {"mbfmu.simulation": {"mbfmu.validation"}})  # of one row
 
 
 def test_no_module_imports_what_imports_it(root: pathlib.Path) -> None:
     imports = module_imports(root)
     structure = "mbfmu.dynamics.structure"
     assert imports[f"{structure}.equation_graph"] >= {f"{structure}.quantities", f"{structure}.topology"}
-    within = {name: others - {"mbfmu"} for name, others in imports.items() if name != "mbfmu"}  # it has the version
+    within = {name: others for name, others in imports.items() if package_of(name) not in ("components", "fmus")}
     list(graphlib.TopologicalSorter(within).static_order())  # CycleError names the circle
