@@ -18,6 +18,7 @@ from benchmarks.peers import mujoco, pinocchio
 from benchmarks.timing import call_time
 from benchmarks.tree import Tree
 from mbfmu.dynamics import System
+from mbfmu.runtime.c_code import Code, work_length
 from mbfmu.runtime.compiled import optimization
 from mbfmu.runtime.compilers import require_compiler
 from mbfmu.runtime.equations import Equations
@@ -28,12 +29,11 @@ SIZES = (5, 10, 20, 50, 100, 200)
 AGREEMENT = 1e-6
 
 _LOOP = """
-#define CASADI_SYMBOL_EXPORT __attribute__((visibility("default")))
 #include "dynamics.c"
 
-CASADI_SYMBOL_EXPORT void repeat(long count, const double **arg, double **res, casadi_int *iw, double *w)
+__attribute__((visibility("default"))) void repeat(long count, const double **arg, double **res, double *w)
 {
-    while (count-- > 0) dynamics(arg, res, iw, w, 0);
+    while (count-- > 0) dynamics(arg, res, w);
 }
 """
 
@@ -45,9 +45,7 @@ class Compiled:
         if not equations.explicit:
             raise ValueError(f"{equations.name}: dynamics leaves a linear system to solve; choose five links or more")
         function = equations.functions["dynamics"]
-        generator = ca.CodeGenerator("dynamics")
-        generator.add(function)
-        code = generator.dump()
+        code = Code({"dynamics": function}, given=["dynamics"]).whole()
         self.code_size = len(code)
         (folder / "dynamics.c").write_text(code)
         (folder / "loop.c").write_text(_LOOP)
@@ -62,34 +60,22 @@ class Compiled:
         self._arguments = [np.zeros(1), x, np.zeros(equations.nu), P, np.zeros(equations.nm)]
         self.w = np.zeros(equations.nw)
         self._loop = self._c_loop(function, library)
-        self.from_python = self._python_call(library)
 
     def _c_loop(self, function: ca.Function, library: pathlib.Path) -> Callable[[int], object]:
-        # Behind the arguments and results there is room for those of the functions that this one calls.
-        arguments = (ctypes.c_void_p * function.sz_arg())(*(vector.ctypes.data for vector in self._arguments))
-        results = (ctypes.c_void_p * function.sz_res())(None, self.w.ctypes.data)
-        iw, work = np.zeros(function.sz_iw() + 1, dtype=np.int64), np.zeros(function.sz_w() + 1)
+        arguments = (ctypes.c_void_p * len(self._arguments))(*(vector.ctypes.data for vector in self._arguments))
+        results = (ctypes.c_void_p * 2)(None, self.w.ctypes.data)
+        work = np.zeros(work_length(function) + 1)
         repeat = ctypes.CDLL(str(library)).repeat
-        repeat.restype, repeat.argtypes = None, (ctypes.c_long, *[ctypes.c_void_p] * 4)
+        repeat.restype, repeat.argtypes = None, (ctypes.c_long, *[ctypes.c_void_p] * 3)
 
         def loop(count: int) -> object:
-            return repeat(count, arguments, results, iw.ctypes.data, work.ctypes.data)
+            return repeat(count, arguments, results, work.ctypes.data)
 
         return loop
 
-    def _python_call(self, library: pathlib.Path) -> Callable[[], object]:
-        buffer: Any
-        buffer, evaluate = ca.external("dynamics", str(library)).buffer()
-        vector: Any
-        for i, vector in enumerate(self._arguments):
-            buffer.set_arg(i, memoryview(vector))
-        vector = self.w
-        buffer.set_res(1, memoryview(vector))
-
-        def call(_keep_alive: object = buffer) -> object:
-            return evaluate()
-
-        return call
+    def from_python(self) -> None:
+        """One call from Python, by ctypes."""
+        self._loop(1)
 
     def from_c(self, calls: int = 64) -> float:
         """CPU time of one call from C, s."""

@@ -1,8 +1,8 @@
 """Native target: the library of an FMU, compiled for its model or the runtime's own for any model.
 
-*Compiled* equations are C code that CasADi writes; the runtime in `templates/runtime` is compiled around them, with the
-model's sizes as constants, as one translation unit (`fmu.c`). Long equations and their descriptor are further units
-(`pieces.py`). *Interpreted* equations are tapes in a descriptor, which the runtime's ready library reads from the FMU's
+*Compiled* equations are C code (`mbfmu/runtime/c_code.py`); the runtime in `templates/runtime` is compiled around them,
+with the model's sizes as constants, as one translation unit (`fmu.c`). Long equations and their descriptor are further
+units. *Interpreted* equations are tapes in a descriptor, which the runtime's ready library reads from the FMU's
 resources: no compiler is needed.
 """
 
@@ -19,10 +19,10 @@ from mbfmu.errors import BuildError
 from mbfmu.export.archive import temporary_folder
 from mbfmu.export.elimination import written_out
 from mbfmu.export.model_description import Capabilities, model_identifier
-from mbfmu.export.pieces import Written, declarations, is_long
 from mbfmu.fmi.libraries import PLATFORMS_3
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
+from mbfmu.runtime.c_code import Code, declarations, is_long, work_length
 from mbfmu.runtime.compiled import INNER
 from mbfmu.runtime.compilers import (
     Compilation,
@@ -215,7 +215,7 @@ class Sources:
         self.folder = folder
         self._equations, self._variables = equations, variables
         self._fmi = 2 if lengths is None else 3
-        self._prefix = f"{model_identifier(equations.name)}_equations"
+        self._prefix = f"{model_identifier(equations.name)}_equations_"
         self._tables = dict(tables_of(equations, variables, "", lengths))
         self._sizes = sizes_of(equations, self._tables)
         self._compilations: list[Compilation] = []
@@ -272,11 +272,11 @@ class Sources:
         for compiling in self._compilations:
             compiling.start(name, options, reads)
 
-    def _code(self) -> Written:
+    def _code(self) -> Code:
         # The runtime gives them all arguments, but for directions, and asks for all results, but for derivatives.
         given = [name for name in self.compiled if name in contract.REQUIRED]
         asked = [name for name in given if name not in ("initial", "constraints")]
-        return Written.of(self.compiled, self._prefix, given, asked)
+        return Code(self.compiled, given, asked, self._prefix if self._apart else "")
 
     def _write_runtime(self) -> None:
         left_out = {*runtime.HOST_SOURCES, f"fmi{5 - self._fmi}.c"}
@@ -284,7 +284,7 @@ class Sources:
             if name not in left_out:
                 (self.folder / name).write_bytes(content)
         total = len(contract.REQUIRED) + len(names_of_tangents(self._equations))
-        prefix = f"{self._prefix}_" if self._apart else ""
+        prefix = self._prefix if self._apart else ""
         header = _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix)
         elimination = written_out(self._equations.sparsity, self._equations.pivots)
         if elimination is not None:
@@ -296,8 +296,8 @@ class Sources:
                 "equations.c": declarations(self.compiled, self._prefix),
                 "descriptor.h": (
                     '/* The descriptor is in model.c. */\n\n#include <stddef.h>\n#include "portable.h"\n\n'
-                    f"#define DESCRIPTOR {self._prefix}_descriptor\n"
-                    f"#define DESCRIPTOR_SIZE {self._prefix}_descriptor_size\n"
+                    f"#define DESCRIPTOR {self._prefix}descriptor\n"
+                    f"#define DESCRIPTOR_SIZE {self._prefix}descriptor_size\n"
                     "SHARED extern const void *const DESCRIPTOR;\nSHARED extern const size_t DESCRIPTOR_SIZE;\n"
                 ),
             })  # fmt: skip
@@ -343,12 +343,11 @@ def _model_header(
     lines += [f"#define FMI_VERSION {fmi}", ""]
     lines += [f"#define {macro} {sizes[size]}" for size, macro in contract.SIZES.items()]
     lines += ["", f"#define TAPES {total - len(compiled)}"]
-    lines += ["", f"#define COMPILED_WORK {max((function.sz_w() for function in compiled.values()), default=0)}"]
-    lines += [f"#define COMPILED_INTEGERS {max((function.sz_iw() for function in compiled.values()), default=0)}", ""]
+    lines += ["", f"#define COMPILED_WORK {max(map(work_length, compiled.values()), default=0)}", ""]
     for name, function in compiled.items():
         upper = name.upper()
-        lines += [f"#define CALL_{upper}(arg, res) {prefix}{name}(arg, res, s->iw, s->work, 0)"]
-        lines += [f"#define ARG_{upper} {function.sz_arg()}", f"#define RES_{upper} {function.sz_res()}"]
+        lines += [f"#define CALL_{upper}(arg, res) {prefix}{name}(arg, res, s->work)"]
+        lines += [f"#define ARG_{upper} {function.n_in()}", f"#define RES_{upper} {function.n_out()}"]
     return "\n".join([*lines, ""])
 
 

@@ -21,7 +21,7 @@ NAMES = {"library.c": "mbfmu", "lane_library.c": "mbfmu-lanes", "pythonfmu.c": "
 
 #: Sources that serve any model: the library of one model does without them.
 HOST_SOURCES = (
-    *NAMES, "resources.c", "host.c", "batch.c", "lanes.c", "lane_functions.c", "code.c", "component.c",
+    *NAMES, "resources.c", "host.c", "batch.c", "lanes.c", "lane_functions.c", "component.c",
     "component_methods.c"
 )  # fmt: skip
 

@@ -328,13 +328,27 @@ DESCRIPTOR_FILE = "model.mbfmu"
 #: What setting a variable changes: the values of the tables `..._settings`.
 SETTINGS = ("SET_INPUT", "SET_TUNABLE", "SET_START", "SET_STRUCTURE")
 
-#: Instructions of tapes in a descriptor, by the names of CasADi's operations.
-OPERATIONS = (
-    "ASSIGN", "CONST", "INPUT", "OUTPUT", "ADD", "SUB", "MUL", "DIV", "NEG", "INV", "SQ", "TWICE", "SQRT", "POW",
-    "CONSTPOW", "EXP", "LOG", "LOG1P", "EXPM1", "SIN", "COS", "TAN", "ASIN", "ACOS", "ATAN", "ATAN2", "SINH", "COSH",
-    "TANH", "ASINH", "ACOSH", "ATANH", "HYPOT", "FABS", "SIGN", "COPYSIGN", "FLOOR", "CEIL", "FMOD", "FMIN", "FMAX",
-    "LT", "LE", "EQ", "NE", "NOT", "AND", "OR", "IF_ELSE_ZERO",
-)  # fmt: skip
+#: Instructions of tapes in a descriptor, by the names of CasADi's operations, and what they do in C with their operands
+#: a and b: the interpreters and all compiled equations have it from here.
+OPERATIONS = {
+    "ASSIGN": "a", "CONST": "", "INPUT": "", "OUTPUT": "a", "ADD": "a + b", "SUB": "a - b", "MUL": "a * b",
+    "DIV": "a / b", "NEG": "-a", "INV": "1 / a", "SQ": "a * a", "TWICE": "2 * a", "SQRT": "sqrt(a)",
+    "POW": "pow(a, b)", "CONSTPOW": "pow(a, b)", "EXP": "exp(a)", "LOG": "log(a)", "LOG1P": "log1p(a)",
+    "EXPM1": "expm1(a)", "SIN": "sin(a)", "COS": "cos(a)", "TAN": "tan(a)", "ASIN": "asin(a)", "ACOS": "acos(a)",
+    "ATAN": "atan(a)", "ATAN2": "atan2(a, b)", "SINH": "sinh(a)", "COSH": "cosh(a)", "TANH": "tanh(a)",
+    "ASINH": "asinh(a)", "ACOSH": "acosh(a)", "ATANH": "atanh(a)", "HYPOT": "hypot(a, b)", "FABS": "fabs(a)",
+    "SIGN": "a < 0 ? -1 : a > 0 ? 1 : a", "COPYSIGN": "copysign(a, b)", "FLOOR": "floor(a)", "CEIL": "ceil(a)",
+    "FMOD": "fmod(a, b)", "FMIN": "fmin(a, b)", "FMAX": "fmax(a, b)", "LT": "a < b", "LE": "a <= b", "EQ": "a == b",
+    "NE": "a != b", "NOT": "!a", "AND": "a && b", "OR": "a || b", "IF_ELSE_ZERO": "a != 0 ? b : 0",
+}  # fmt: skip
+
+#: Those of them that vectors of C compilers have as numbers do.
+ARITHMETIC = ("ASSIGN", "ADD", "SUB", "MUL", "DIV", "NEG", "INV", "SQ", "TWICE")
+
+
+def operands(operation: str) -> int:
+    """How many operands an operation has, 0 to 2."""
+    return len(set(re.findall(r"\b[ab]\b", OPERATIONS[operation])))
 
 
 #: Number of the form that tables and tapes have in a descriptor.
@@ -379,6 +393,13 @@ def header() -> str:
     lines += ["", f'#define DESCRIPTOR_FILE "{DESCRIPTOR_FILE}"']
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
     lines += ["enum {", *(f"    TAPE_{name}," for name in OPERATIONS), "    TAPE_OPERATIONS", "};", ""]
+    plain = [name for name in OPERATIONS if name not in ("ASSIGN", "CONST", "INPUT", "OUTPUT")]
+    lines += ["/* Operands of operations, and what they do with them: RUN in arithmetic, FUNCTION otherwise. */"]
+    lines += ["#define TAPE_OPERANDS \\"]
+    lines += [" \\\n".join(f"    OPERANDS(TAPE_{name}, {operands(name)})" for name in plain), "#define TAPE_RUNS \\"]
+    kinds = {name: "RUN" if name in ARITHMETIC else "FUNCTION" for name in plain}
+    rows = [f"    {kinds[name]}(TAPE_{name}, {operands(name)}, {OPERATIONS[name]})" for name in plain]
+    lines += [" \\\n".join(rows), ""]
     lines += ["typedef struct {"]
     types = {"int": "int *", "double": "double *", "text": "char **", "variable": "int *", "name": "char *"}
     lines += [f"    const {types[table.kind]}{name};" for name, table in TABLES.items()]
@@ -505,7 +526,7 @@ def page() -> str:
 
 def contract_number() -> int:
     """A number that changes with the contract: a descriptor is read by the runtime that it was written for."""
-    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, OPERATIONS))
+    text = repr((FORM, SIZES, FUNCTIONS, TABLES, SOLVERS, STORES, SETTINGS, tuple(OPERATIONS)))
     return zlib.crc32(re.sub(r"meaning='[^']*'|meaning=\"[^\"]*\"", "", text).encode())
 
 

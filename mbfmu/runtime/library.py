@@ -25,8 +25,6 @@ _PROTOTYPES: dict[str, tuple[Any, list[Any]]] = {
     "load": (_POINTER, [_POINTER, _SIZE, ctypes.POINTER(_TEXT)]),
     "unload": (None, [_POINTER]),
     "evaluate": (_INT, [_POINTER, _INT, _POINTER, _POINTER]),
-    "code": (_SIZE, [_POINTER, _INT, _TEXT, _POINTER, _SIZE]),
-    "prelude": (_SIZE, [_INT, _POINTER, _SIZE]),
     "use": (None, [_POINTER, _INT, _INT, _POINTER]),
     "instantiate": (_POINTER, [_POINTER, _TEXT, _INT, _INT, _POINTER, _POINTER]),
     "free": (None, [_POINTER]),
@@ -103,15 +101,24 @@ class Library:
 class Model:
     """A model that the runtime has read from a descriptor; it may have any number of instances.
 
+    Parameters
+    ----------
+    library
+        The runtime.
+    descriptor
+        What the model is.
+    functions
+        Its functions as CasADi has them, by name, where they may be compiled in place of the descriptor's tapes.
+
     Raises
     ------
     RuntimeLibraryError
         The descriptor is damaged, or of another version.
     """
 
-    def __init__(self, library: Library, descriptor: bytes) -> None:
+    def __init__(self, library: Library, descriptor: bytes, functions: Mapping[str, Any] | None = None) -> None:
         wrong = ctypes.c_char_p()
-        self.library = library
+        self.library, self.functions = library, functions or {}
         #: Names of start values that were chosen and of which the user knows: it is said once a model.
         self.told: set[str] = set()
         self.handle = library.load(descriptor, len(descriptor), ctypes.byref(wrong))

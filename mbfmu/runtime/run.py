@@ -232,7 +232,7 @@ def _listed(choices: Mapping[str, float]) -> str:
 
 @functools.lru_cache(maxsize=16)
 def _model(key: _Key) -> Model:
-    return Model(host_library(), descriptor(key.equations, key.variables))
+    return Model(host_library(), descriptor(key.equations, key.variables), key.equations.functions)
 
 
 class _Key:

@@ -11,7 +11,7 @@ import numpy as np
 from mbfmu.runtime.contract import OPERATIONS
 
 _CODES = {getattr(ca, f"OP_{name}"): code for code, name in enumerate(OPERATIONS)}
-_ASSIGN, _CONST, _INPUT, _OUTPUT = (OPERATIONS.index(name) for name in ("ASSIGN", "CONST", "INPUT", "OUTPUT"))
+_ASSIGN, _CONST, _INPUT, _OUTPUT = (tuple(OPERATIONS).index(name) for name in ("ASSIGN", "CONST", "INPUT", "OUTPUT"))
 
 
 def tape(function: ca.Function) -> bytes:

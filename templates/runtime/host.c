@@ -47,16 +47,6 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
     return failed;
 }
 
-/* What stands before functions as C source, for 1, 4 or 8 lanes: see write_prelude. */
-HOST_EXPORT size_t mbfmu_prelude(int lanes, char *to, size_t size) { return write_prelude(lanes, to, size); }
-
-/* A function as C source, with the name that it shall have: see write_code. 0 where the model is without it. */
-HOST_EXPORT size_t mbfmu_code(const Model *model, int function, const char *name, char *to, size_t size)
-{
-    if (function < 0 || function >= FUNCTIONS || !model->tapes[function].code) return 0;
-    return write_code(model->tapes + function, name, to, size);
-}
-
 #ifndef __wasm__
 /* Call a function, compiled for 1, 4 or 8 lanes, in place of the interpreter from now on, in running instances, too. */
 HOST_EXPORT void mbfmu_use(Model *model, int function, int lanes, Compiled *compiled)

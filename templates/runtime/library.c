@@ -11,6 +11,5 @@
 
 #endif
 
-#include "code.c"
 #include "host.c"
 #include "batch.c"

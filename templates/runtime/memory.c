@@ -109,7 +109,6 @@ static void lay_out(Instance *s, Area *area)
     s->y = take_doubles(area, NY);
     s->work = take_doubles(area, s->model->kept + (s->model->work > COMPILED_WORK ? s->model->work : COMPILED_WORK));
     if (s->work) s->work += s->model->kept;
-    s->iw = take_ints(area, COMPILED_INTEGERS);
     s->A = take_doubles(area, EXPLICIT ? 0 : ns * ns);
     s->factors = take_doubles(area, NBLOCKS == 1 || EXPLICIT || SPARSE ? 0 : nw * nw);
     s->block = take_doubles(area, s->model->largest_block);

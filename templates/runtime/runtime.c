@@ -20,7 +20,6 @@
 #define LARGE_MATRICES (NW > 8 || NQ + NV + NZ > 8)
 #else
 #define COMPILED_WORK 0
-#define COMPILED_INTEGERS 0
 #define LARGE_MATRICES 1
 #endif
 

@@ -250,7 +250,6 @@ typedef struct {
     unsigned long long budget;      /* value of now->evaluations at which a step is given up */
     Head kept_head;                 /* the head before a step that may fail, and its vectors */
     double *kept_vectors;
-    int *iw;
     double *work;                   /* of functions; in front of it stay results of preparations (tape.c) */
     char prepared[FUNCTIONS];       /* those that hold for the present parameters */
     double *A, *factors, *block, *column_norms;

@@ -41,10 +41,10 @@ enum { MOST_OPERANDS = 7 };
 static int operands_of(unsigned operation)
 {
     switch (operation) {
+#define OPERANDS(operation, n) case operation: return n;
+    TAPE_OPERANDS
+#undef OPERANDS
     case TAPE_CONST: case TAPE_INPUT: return 0;
-    case TAPE_ADD: case TAPE_SUB: case TAPE_MUL: case TAPE_DIV: case TAPE_POW: case TAPE_CONSTPOW: case TAPE_ATAN2:
-    case TAPE_HYPOT: case TAPE_COPYSIGN: case TAPE_FMOD: case TAPE_FMIN: case TAPE_FMAX: case TAPE_LT: case TAPE_LE:
-    case TAPE_EQ: case TAPE_NE: case TAPE_AND: case TAPE_OR: case TAPE_IF_ELSE_ZERO: return 2;
     case RUN_MULADD: case RUN_MULSUB: case RUN_SUBMUL: case RUN_SUM: return 3;
     case RUN_MULADDMUL: case RUN_MULSUBMUL: return 4;
     case RUN_ADDADD: case RUN_ADDSUB: case RUN_SUBADD: case RUN_SUBSUB: case RUN_MULSUBMULADD: return 5;
@@ -573,13 +573,9 @@ finish:
 }
 
 /* What the operations of runs do: number of operands, and the result from the operands a, b, c ... in their order.
-   RUN are those of arithmetic, which vectors have as numbers do; FUNCTION the others. The interpreters and the writer of
-   C code (code.c) share it. */
+   RUN are those of arithmetic, which vectors have as numbers do; FUNCTION the others. The interpreters share it. */
 #define RUNS \
     RUN(RUN_KEEP, 1, a) \
-    RUN(TAPE_ADD, 2, a + b) \
-    RUN(TAPE_SUB, 2, a - b) \
-    RUN(TAPE_MUL, 2, a * b) \
     RUN(RUN_MULADD, 3, a * b + c) \
     RUN(RUN_MULSUB, 3, a * b - c) \
     RUN(RUN_SUBMUL, 3, c - a * b) \
@@ -593,47 +589,7 @@ finish:
     RUN(RUN_DOT, 6, a * b + c * d + e * f) \
     RUN(RUN_DOTADD, 7, a * b + c * d + e * f + g) \
     RUN(RUN_SUM, 3, a + b + c) \
-    RUN(TAPE_DIV, 2, a / b) \
-    RUN(TAPE_NEG, 1, -a) \
-    RUN(TAPE_INV, 1, 1 / a) \
-    RUN(TAPE_TWICE, 1, 2 * a) \
-    FUNCTION(TAPE_SQRT, 1, sqrt(a)) \
-    FUNCTION(TAPE_POW, 2, pow(a, b)) \
-    FUNCTION(TAPE_CONSTPOW, 2, pow(a, b)) \
-    FUNCTION(TAPE_EXP, 1, exp(a)) \
-    FUNCTION(TAPE_LOG, 1, log(a)) \
-    FUNCTION(TAPE_LOG1P, 1, log1p(a)) \
-    FUNCTION(TAPE_EXPM1, 1, expm1(a)) \
-    FUNCTION(TAPE_SIN, 1, sin(a)) \
-    FUNCTION(TAPE_COS, 1, cos(a)) \
-    FUNCTION(TAPE_TAN, 1, tan(a)) \
-    FUNCTION(TAPE_ASIN, 1, asin(a)) \
-    FUNCTION(TAPE_ACOS, 1, acos(a)) \
-    FUNCTION(TAPE_ATAN, 1, atan(a)) \
-    FUNCTION(TAPE_ATAN2, 2, atan2(a, b)) \
-    FUNCTION(TAPE_SINH, 1, sinh(a)) \
-    FUNCTION(TAPE_COSH, 1, cosh(a)) \
-    FUNCTION(TAPE_TANH, 1, tanh(a)) \
-    FUNCTION(TAPE_ASINH, 1, asinh(a)) \
-    FUNCTION(TAPE_ACOSH, 1, acosh(a)) \
-    FUNCTION(TAPE_ATANH, 1, atanh(a)) \
-    FUNCTION(TAPE_HYPOT, 2, hypot(a, b)) \
-    FUNCTION(TAPE_FABS, 1, fabs(a)) \
-    FUNCTION(TAPE_SIGN, 1, a < 0 ? -1 : a > 0 ? 1 : a) \
-    FUNCTION(TAPE_COPYSIGN, 2, copysign(a, b)) \
-    FUNCTION(TAPE_FLOOR, 1, floor(a)) \
-    FUNCTION(TAPE_CEIL, 1, ceil(a)) \
-    FUNCTION(TAPE_FMOD, 2, fmod(a, b)) \
-    FUNCTION(TAPE_FMIN, 2, fmin(a, b)) \
-    FUNCTION(TAPE_FMAX, 2, fmax(a, b)) \
-    FUNCTION(TAPE_LT, 2, a < b) \
-    FUNCTION(TAPE_LE, 2, a <= b) \
-    FUNCTION(TAPE_EQ, 2, a == b) \
-    FUNCTION(TAPE_NE, 2, a != b) \
-    FUNCTION(TAPE_NOT, 1, !a) \
-    FUNCTION(TAPE_AND, 2, a && b) \
-    FUNCTION(TAPE_OR, 2, a || b) \
-    FUNCTION(TAPE_IF_ELSE_ZERO, 2, a != 0 ? b : 0)
+    TAPE_RUNS
 
 /* Two places that stand side by side, the first in the lower half: numbers are little-endian, as in descriptors. What
    limits the interpreter are loads, and this spares one in four. */

@@ -16,9 +16,9 @@ from lxml import etree
 
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
-from mbfmu.export import native, pieces
+from mbfmu.export import native
 from mbfmu.export.build import build, select
-from mbfmu.runtime import compilers
+from mbfmu.runtime import c_code, compilers
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.validation import validate
 
@@ -183,7 +183,7 @@ def test_fmpy_compiles_the_sources(
     system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, units: list[str]
 ) -> None:
     if len(units) > 1:
-        monkeypatch.setattr(pieces, "FILE", 1)
+        monkeypatch.setattr(c_code, "FILE", 1)
     path = build(system, tmp_path / "a.fmu", target="native", sources=True)
     assert validate(path, run=False) == []
     configuration = fmpy.read_model_description(str(path)).buildConfigurations[0]

@@ -10,18 +10,22 @@ import stat
 import struct
 import subprocess
 import tempfile
+import threading
+import time
 
 import casadi as ca
 import pytest
 
 from mbfmu.errors import BuildError
 from mbfmu.export.native import build_library, write_sources
-from mbfmu.runtime import compilers
+from mbfmu.runtime import build, c_code, compilers
 from mbfmu.runtime.compilers import (
+    Compilation,
     Compiler,
     find_compiler,
     host_platform,
     library_name,
+    own_work,
     require_compiler,
     universal_binary,
 )
@@ -152,3 +156,104 @@ def test_functions_of_the_wrong_size_are_a_defect(system):
     functions = {**system.equations.functions, "derived": ca.Function("derived", [x], [x[:2]])}
     with pytest.raises(ValueError, match=r"guess maps \(6,\) to \(2,\) numbers, not \(7,\) to \(2,\)"):
         dataclasses.replace(system.equations, functions=functions)
+
+
+def test_a_library_of_several_files_is_the_same_every_time(system, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_code, "FILE", 1)
+    monkeypatch.setenv("MBFMU_CACHE", "")
+    (tmp_path / "sources").mkdir()
+    sources = write_sources(system.equations, system.variables, GUID, tmp_path / "sources")
+    assert sources.units == ("fmu.c", "equations_1.c", "model.c")
+    assert {*sources.units, "equations.h", "portable.h"} <= {file.name for file in sources.files}
+    made = [
+        build_library(system.equations, system.variables, "oscillator", GUID, tmp_path / name).read_bytes()
+        for name in ("one", "other")
+    ]
+    assert made[0] == made[1]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="nm of POSIX")
+def test_files_share_names_that_nobody_else_has(system, tmp_path, monkeypatch):
+    """Several source-code FMUs can be linked into one program; their shared names begin with the model's."""
+    monkeypatch.setattr(c_code, "FILE", 1)
+    sources = write_sources(system.equations, system.variables, GUID, tmp_path)
+    command = [*find_compiler().command, "-std=c99", "-w", "-fPIC", "-I", str(build.headers()), "-c", *sources.units]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    objects = [f"{pathlib.Path(unit).stem}.o" for unit in sources.units]
+    listed = subprocess.run(["nm", "-g", "--defined-only", *objects], cwd=tmp_path, capture_output=True, text=True)
+    names = {line.split()[-1].removeprefix("_") for line in listed.stdout.splitlines() if len(line.split()) == 3}
+    assert {name for name in names if not name.startswith("fmi2")} == {
+        f"Examples_Oscillator_equations_{name}" for name in (*sources.compiled, "descriptor", "descriptor_size")
+    }
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
+@pytest.mark.parametrize("broken", [False, True], ids=["Ctrl-C", "error"])
+def test_all_compilers_stop_at_once(tmp_path, monkeypatch, broken):
+    """As the user stops the build, or as one of them fails; none is left, and no file of theirs in the cache."""
+    monkeypatch.setenv("MBFMU_CACHE", str(tmp_path / "cache"))
+    script = tmp_path / "cc"
+    script.write_text(
+        '#!/bin/sh\nfor last; do :; done\ncase "$last" in\n'
+        f"*bad.c) while [ ! -s {tmp_path}/a.pid ]; do sleep 0.02; done; echo 'bad.c: error: no luck' >&2; exit 1;;\n"
+        f"esac\necho $$ > {tmp_path}/$(basename $last .c).pid\nsleep 600\n"
+    )
+    script.chmod(0o755)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    names = ("a", "bad") if broken else ("a", "b")
+    for name in names:
+        (folder / f"{name}.c").write_text("")
+    waited = [tmp_path / f"{name}.pid" for name in names if name != "bad"]
+    # As many processors as compilers, wherever the test runs.
+    monkeypatch.setattr("mbfmu.runtime.compilers._PROCESSORS", 2)
+    monkeypatch.setattr("mbfmu.runtime.compilers._FREE", threading.BoundedSemaphore(2))
+    began = time.monotonic()
+
+    def run() -> None:
+        compiler = Compiler((str(script),), host_platform())
+        with Compilation(compiler, folder, "library.so", build.headers()) as compilation:
+            for name in names:
+                compilation.start(f"{name}.c", ["-O2"], [])
+            if broken:
+                compilation.library()
+            while not all(file.exists() and file.read_text().strip() for file in waited):
+                assert time.monotonic() < began + 60
+                time.sleep(0.02)
+            raise KeyboardInterrupt
+
+    with pytest.raises(BuildError if broken else KeyboardInterrupt, match="no luck" if broken else None):
+        run()
+    for file in waited:
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(file.read_text()), 0)
+    assert not (tmp_path / "cache").exists()
+    assert not list(folder.rglob("*.o"))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the compiler is a shell script")
+def test_own_work_has_a_processor(tmp_path, monkeypatch):
+    """Of two compilers on two processors the second begins when this process has nothing left to do but to wait."""
+    monkeypatch.setenv("MBFMU_CACHE", "")
+    monkeypatch.setattr("mbfmu.runtime.compilers._FREE", threading.BoundedSemaphore(2))
+    script, log = tmp_path / "cc", tmp_path / "log"
+    script.write_text(
+        '#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\n'
+        f'echo "begins" >> {log}; while [ ! -e {tmp_path}/go ]; do sleep 0.02; done; echo "$2 is made" > "$2"\n'
+    )
+    script.chmod(0o755)
+    folder = tmp_path / "sources"
+    folder.mkdir()
+    with Compilation(Compiler((str(script),), host_platform()), folder, "library.so", build.headers()) as compilation:
+        with own_work():
+            for name in ("a.c", "b.c"):
+                (folder / name).write_text("")
+                compilation.start(name, ["-O2"], [])
+            while not log.exists():
+                time.sleep(0.02)
+            time.sleep(0.2)
+            assert log.read_text().split() == ["begins"]
+        while log.read_text().split() != ["begins", "begins"]:
+            time.sleep(0.02)
+        (tmp_path / "go").touch()
+        assert compilation.library() == b"library.so is made\n"

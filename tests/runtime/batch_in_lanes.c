@@ -4,7 +4,6 @@
        batch_in_lanes DESCRIPTOR RUNS STOP_TIME SPREAD */
 
 #include "lane_library.c"
-#include "code.c"
 #include "host.c"
 #include "batch.c"
 

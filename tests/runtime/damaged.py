@@ -134,7 +134,7 @@ def _is_tape(data: bytes, part: Part) -> bool:
     try:
         for i in range(part.count):
             code = next(numbers)
-            name = contract.OPERATIONS[code] if code < len(contract.OPERATIONS) else "ASSIGN"
+            name = list(contract.OPERATIONS)[code] if code < len(contract.OPERATIONS) else "ASSIGN"
             outputs.append(name == "OUTPUT")
             if name == "ASSIGN":
                 return False

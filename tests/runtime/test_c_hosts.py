@@ -123,7 +123,7 @@ def test_fixed_steps_never_allocate(made, model, solver):
 
 @pytest.mark.parametrize("model", [oscillator, everything, iterated])
 def test_the_sources_compile_without_warnings(made, model):
-    """But for the equations, which CasADi writes, and for what a model with constant sizes does not use."""
+    """But for the equations, which are written, and for what a model with constant sizes does not use."""
     sources = made(model)
     main = "fmu.c" if sources.kind == "compiled" else "library.c"
     text = (sources.folder / main).read_text()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ctypes
 import itertools
 import math
-import re
+import pathlib
+import shutil
 import struct
 
 import casadi as ca
@@ -23,14 +24,17 @@ from hand_made_models import (
 )
 from hosts import HOSTS, model_and_variables
 
-from mbfmu.runtime.compiled import code_of, compile_functions
-from mbfmu.runtime.compilers import find_compiler
+from mbfmu.runtime import build
+from mbfmu.runtime.compiled import _compiled, code_of, compile_functions
+from mbfmu.runtime.compilers import find_compiler, host_platform, library_name, require_compiler
 from mbfmu.runtime.contract import FUNCTIONS, OPERATIONS
 from mbfmu.runtime.descriptor import descriptor
-from mbfmu.runtime.host import host_library
-from mbfmu.runtime.library import Model
+from mbfmu.runtime.lanes import most
+from mbfmu.runtime.library import Library, Model
 from mbfmu.runtime.run import evaluate, model_of
 from mbfmu.runtime.tape import tape
+
+HERE = pathlib.Path(__file__).parent
 
 INF, NAN = math.inf, math.nan
 
@@ -165,7 +169,7 @@ def instructions(data):
     assert shift == 0
     found = []
     while numbers:
-        operation = OPERATIONS[numbers[0]]
+        operation = list(OPERATIONS)[numbers[0]]
         follow = 1 if operation in ONE or operation in ("CONST", "SQ") else 3 if operation == "OUTPUT" else 2
         found.append((operation, *numbers[1 : 1 + follow]))
         numbers = numbers[1 + follow :]
@@ -198,7 +202,7 @@ def test_every_operation_is_listed():
 
 @pytest.mark.parametrize("compiled", [False, pytest.param(True, marks=NEEDS_COMPILER)])
 def test_every_operation_is_that_of_python(compiled):
-    model = Model(host_library(), descriptor(*model_and_variables(calculator)))
+    model = model_of(*model_and_variables(calculator))
     if compiled:
         compile_functions(model, ["variables"])
     number, n = list(FUNCTIONS).index("variables"), len(ONE) + len(TWO)
@@ -217,13 +221,39 @@ def test_every_operation_is_that_of_python(compiled):
             assert same(float(got), float(value), places=0), (i, a, b, got, value)
 
 
-def test_each_sum_of_products_is_one_instruction():
-    code = code_of(Model(host_library(), descriptor(*model_and_variables(calculator))), ["variables"])
-    numbers = dict(re.findall(r"#define (F\d+)\([a-g,]*\) \((.*)\)\n", code))
-    sums = {number for number, what in numbers.items() if re.fullmatch(r"\w( [-+*] \w){2,}", what)}
-    used = {number for number in re.findall(r"= (F\d+)\(", code) if number in sums}
-    assert [numbers[number] for number in sums - used] == []
-    assert len(sums) == len(sums_of_products(1.0, 1.0))
+@pytest.fixture(scope="module")
+def runs_of(tmp_path_factory):
+    """What a function becomes when its tape is read: runs, each (operation, vector or -1, first place, numbers)."""
+    compiler, folder = find_compiler(), tmp_path_factory.mktemp("runs")
+    if compiler is None:
+        pytest.skip("no C compiler")
+    for name, content in build.sources().items():
+        (folder / name).write_bytes(content)
+    shutil.copy(HERE / "runs.c", folder)
+    name = library_name("runs", host_platform())
+    (folder / name).write_bytes(compiler.compile(folder / "runs.c", name, build.headers(), "-O0"))
+    read = ctypes.CDLL(str(folder / name)).runs_of
+    read.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
+    library = Library(folder / name)
+
+    def runs(make, early=False):
+        model = Model(library, descriptor(*model_and_variables(make)))
+        room = np.zeros(10_000, dtype=np.int32)
+        count = read(model.handle, list(FUNCTIONS).index("variables"), early, room.ctypes.data, room.size)
+        numbers, found = room[:count].tolist(), []
+        while numbers:
+            operation, vector, place, size = numbers[:4]
+            name = list(OPERATIONS)[operation] if operation < len(OPERATIONS) else f"sum {operation}"
+            found.append((name, vector, place, numbers[4 : 4 + size]))
+            numbers = numbers[4 + size :]
+        return found
+
+    return runs
+
+
+def test_each_sum_of_products_is_one_instruction(runs_of):
+    used = {name for name, *_ in runs_of(calculator)}
+    assert {f"sum {len(OPERATIONS) + i}" for i in range(len(sums_of_products(1.0, 1.0)))} <= used
 
 
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
@@ -243,49 +273,53 @@ def test_all_hosts_give_the_same_run_to_the_last_bit(library_in, model, solver):
     assert runs[0] == runs[1] == runs[2]
 
 
-def variables_code(y, draft):
-    """The function `variables` as C code: lines up to the last result that is kept for later calls, and the others."""
-    equations = draft.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=ca.vertcat(*y))
-    code = code_of(Model(host_library(), descriptor(*model_and_variables(lambda: equations))), ["variables"])
-    lines = code[code.index("int variables(") :].splitlines()
-    last = max((i for i, line in enumerate(lines) if "= F0(" in line), default=-1)
-    return lines[: last + 1], lines[last + 1 :]
+def shown(y, draft):
+    """A model that shows these values."""
+    return lambda: draft.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=ca.vertcat(*y))
 
 
-def test_what_depends_on_parameters_alone_is_evaluated_before():
+def test_what_depends_on_parameters_alone_is_evaluated_before(runs_of):
     d = Draft("early", inputs=[0.3], parameters=[2.0, 3.0])
     product, u = d.P[0] * d.P[1], d.u
-    early, late = variables_code([u * product, ca.sin(product), product + u * u, 2.5 * u, ca.cos(d.P[0]) + 1], d)
-    kept = [line for line in early if "= F0(" in line]
-    assert len(kept) == 4  # the product, its sine, 2.5, the cosine and 1
-    assert any("arg[3]" in line for line in early)
-    assert not any("arg[2]" in line for line in early)
-    assert any("arg[2]" in line for line in late)
-    assert not any("arg[3]" in line or "sin" in line or "cos" in line for line in late)
+    make = shown([u * product, ca.sin(product), product + u * u, 2.5 * u, ca.cos(d.P[0]) + 1], d)
+    early, late = runs_of(make, early=True), runs_of(make)
+    assert [len(numbers) for name, _, _, numbers in early if name == "ASSIGN"] == [4]  # product, sine, 2.5, cosine + 1
+    assert {vector for name, vector, *_ in early if name == "INPUT"} == {3}
+    assert {vector for name, vector, *_ in late if name == "INPUT"} == {2}
+    assert {"SIN", "COS"} <= {name for name, *_ in early}
+    assert not {"SIN", "COS"} & {name for name, *_ in late}
 
 
-def test_places_are_used_again():
+def test_places_are_used_again(runs_of):
     d = Draft("chain", inputs=[0.3])
     value = d.u
     for _ in range(50):
         value = ca.sin(ca.exp(value))
-    lines = list(itertools.chain(*variables_code([value], d)))
-    assert sum(line.startswith("V w") for line in lines) == 2
-    assert sum("= F" in line for line in lines) == 100
+    runs = [run for run in runs_of(shown([value], d)) if run[0] in ("EXP", "SIN")]
+    assert len(runs) == 100
+    assert len({place for _, _, place, _ in runs}) == 2
+
+
+def aligned(*shape):
+    """Numbers where vectors of the processor may stand."""
+    room = np.zeros(math.prod(shape) + 8)
+    return room[-room.ctypes.data % 64 // 8 :][: math.prod(shape)].reshape(shape)
 
 
 @NEEDS_COMPILER
-def test_constants_come_to_compiled_functions_exactly():
+@pytest.mark.parametrize("lanes", [pytest.param(1, id="a number"), pytest.param(most(), id="lanes")])
+def test_constants_come_to_compiled_functions_exactly(lanes):
     d = Draft("constants")
-    values = [0.1, -1e-310, 1.7976931348623157e308, math.pi, INF, -INF, 5e-324]
-    shown = [d.t * value for value in values]
-    equations = d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), y=ca.vertcat(*shown))
-    model, found = Model(host_library(), descriptor(*model_and_variables(lambda: equations))), np.zeros(len(values))
-    compile_functions(model, ["variables"])
-    assert "= NUMBER(0x" in code_of(model, ["variables"])
-    one, empty = np.ones(1), np.zeros(1)
-    evaluate(model, list(FUNCTIONS).index("variables"), [one, *[empty] * 5], [found])
-    assert found.tobytes() == np.array(values).tobytes()
+    values = [0.1, -1e-310, 1.7976931348623157e308, math.pi, INF, -INF, 5e-324, -0.0]
+    equations = shown([d.t + value for value in values], d)()
+    model = model_of(*model_and_variables(lambda: equations))
+    library = _compiled(require_compiler(), code_of(model, ["variables"], lanes))
+    time, found = aligned(1, lanes), aligned(len(values), lanes)
+    time[:] = -0.0
+    arguments = (ctypes.c_void_p * 6)(time.ctypes.data)
+    results = (ctypes.c_void_p * 1)(found.ctypes.data)
+    assert library.variables(arguments, results) == 0
+    assert found.tobytes() == np.repeat(np.array(values), lanes).tobytes()
 
 
 def test_functions_that_call_others_are_expanded():

@@ -1,0 +1,115 @@
+"""Long equations in pieces and files: the same bits, however they are cut, and compilers that stop when they should."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import pathlib
+import random
+import struct
+
+import casadi as ca
+import pytest
+
+from mbfmu.runtime import build, c_code
+from mbfmu.runtime.c_code import Code, work_length
+from mbfmu.runtime.compilers import Compilation, find_compiler, host_platform, library_name
+
+GUID = "{0123}"
+
+#: Behind a work vector.
+MARK = -12345.0
+
+pytestmark = pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
+
+
+@pytest.fixture
+def short(monkeypatch):
+    """Everything is long, pieces and files are short, and nothing is taken from an earlier build."""
+    for name, length in (("PIECE", 7), ("WHOLE", 20), ("FILE", 60)):
+        monkeypatch.setattr(c_code, name, length)
+    monkeypatch.setenv("MBFMU_CACHE", "")
+
+
+def row(name: str, operations: int, seed: int) -> ca.Function:
+    """A row of operations of all kinds with two arguments and two results."""
+    numbers = random.Random(seed)
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y", 2)
+    made = [*ca.vertsplit(x), *ca.vertsplit(y), ca.SX(0.1), ca.SX(-3e-300)]
+    kinds = [
+        lambda a, b: a + b, lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a / (b * b + 0.5), ca.atan2, ca.fmin,
+        ca.fmax, ca.copysign, ca.hypot, lambda a, b: ca.sin(a), lambda a, b: ca.exp(-a * a), lambda a, b: ca.sign(a),
+        lambda a, b: ca.if_else(a < b, a, 0.0), lambda a, b: ca.sqrt(a * a + 1), lambda a, b: -a, lambda a, b: a**2,
+        lambda a, b: ca.fabs(a), lambda a, b: ca.logic_not(a > b), lambda a, b: ca.fmod(a, 1.5),
+    ]  # fmt: skip
+    for _ in range(operations):
+        a, b = numbers.choice(made[-12:]), numbers.choice(made)
+        made.append(ca.sin(numbers.choice(kinds)(a, b)))
+    results = [ca.vertcat(*numbers.sample(made, 5)), ca.vertcat(*numbers.sample(made, 3))]
+    return ca.Function(name, [x, y], results)
+
+
+def caller(name: str) -> ca.Function:
+    """A function that calls others again and again, with parts of arguments, numbers, and of what they gave."""
+    leaf, long = row("leaf", 12, 3), row("long_leaf", 90, 4)
+    x, y = ca.MX.sym("x", 30), ca.MX.sym("y", 2)
+    numbers, total, at = [], y, x[:3]
+    for i in range(12):
+        first, second = (long if i % 3 == 0 else leaf)(ca.vertcat(at[0], x[2 * i], x[29 - i]), total)
+        at, total = second, ca.vertcat(first[1], -0.5 if i == 5 else total[0])
+        numbers.append(first[i % 5])
+    return ca.Function(name, [x, y], [ca.vertcat(*numbers), at])
+
+
+def compiled(functions: dict[str, ca.Function], folder: pathlib.Path) -> tuple[ctypes.CDLL, dict[str, str]]:
+    files = Code(functions, prefix="some_").in_files()
+    for name, text in files.items():
+        (folder / name).write_text(text.replace("SHARED int", "int"))
+    (folder / "portable.h").write_bytes(build.sources()["portable.h"])
+    name = library_name("functions", host_platform())
+    with Compilation(find_compiler(), folder, name, build.headers()) as compilation:
+        for file in files:
+            if file.endswith(".c"):
+                compilation.start(file, ["-O2", "-fvisibility=default"], ["equations.h", "portable.h"])
+        (folder / name).write_bytes(compilation.library())
+    return ctypes.CDLL(str(folder / name)), files
+
+
+def called(library: ctypes.CDLL, function: ca.Function, *arguments: list[float] | None) -> list[bytes]:
+    """Results as bytes; an argument of None is NULL."""
+    given = [None if a is None else (ctypes.c_double * len(a))(*a) for a in arguments]
+    results = [(ctypes.c_double * function.numel_out(i))() for i in range(function.n_out())]
+    inputs = (ctypes.c_void_p * function.n_in())(*[a and ctypes.addressof(a) for a in given])
+    outputs = (ctypes.c_void_p * function.n_out())(*map(ctypes.addressof, results))
+    length = work_length(function)
+    work = (ctypes.c_double * (length + 1))(*[math.nan] * length, MARK)
+    assert getattr(library, f"some_{function.name()}")(inputs, outputs, work) == 0
+    assert work[length] == MARK
+    return [bytes(result) for result in results]
+
+
+@pytest.mark.usefixtures("short")
+def test_pieces_give_the_bits_of_the_whole(tmp_path):
+    functions = {"numbers": row("numbers", 400, 1), "few": row("few", 3, 2), "calls": caller("calls")}
+    library, files = compiled(functions, tmp_path)
+    assert len(files) > 8
+    text = "".join(files.values())
+    assert all(f"void some_{name}_3(" in text for name in ("numbers", "calls", "called_0"))
+    assert "void some_few_0(" not in text
+    for function in functions.values():
+        sizes = [function.numel_in(i) for i in range(2)]
+        arguments = [[(-1) ** k * 0.37 * (k + 1) for k in range(size)] for size in sizes]
+        for given in (arguments, [None, arguments[1]]):
+            expected = function(*(ca.DM.zeros(n) if a is None else ca.DM(a) for n, a in zip(sizes, given, strict=True)))
+            bits = [struct.pack(f"{e.numel()}d", *e.full().ravel()) for e in expected]
+            assert called(library, function, *given) == bits, function.name()
+
+
+def test_what_is_no_call_is_written_out(tmp_path):
+    """A function that also computes with what others give is one row of statements."""
+    y = ca.MX.sym("y", 2)
+    functions = {"mixed": ca.Function("mixed", [y], [2 * row("leaf", 12, 3)(ca.vertcat(y, y[0]), y)[0]])}
+    library, files = compiled(functions, tmp_path)
+    assert "called_" not in "".join(files.values())
+    expected = functions["mixed"](ca.DM([0.3, -1.5]))
+    assert called(library, functions["mixed"], [0.3, -1.5]) == [struct.pack("5d", *expected.full().ravel())]
