@@ -129,6 +129,8 @@ class Component:
     takes_attributes: ClassVar[bool] = False
     #: Words of the vocabulary that the class declares itself, since Modelica has them so, and that it does without.
     own_words: ClassVar[frozenset[str]] = frozenset()
+    #: Kind of scope -> the class of those that stand for components of this class in equations; it ends with it.
+    _scope_classes: ClassVar[dict[type, type]] = {}
 
     __signature__ = _Signature()
 
@@ -150,6 +152,7 @@ class Component:
                     "choose another name"
                 )
         cls._take_declarations(declarations)
+        cls._scope_classes = {}
 
     @classmethod
     def _is_word(cls, name: str) -> bool:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import pathlib
 import warnings
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +18,7 @@ from mbfmu import sources
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, ModelError
 from mbfmu.importers.modelica import load
-from mbfmu.modeling import Assembly
+from mbfmu.modeling import Assembly, Component
 
 Read = Callable[..., Assembly]
 
@@ -734,3 +736,24 @@ def test_files_of_packages_and_the_library_s_own_text_beside_the_model(tmp_path:
         path.write_text(within + text, encoding="utf-8")
     assembly = load(tmp_path / "Modelica/Mechanics/Rotational/Examples/M.mo")
     assert final(assembly, "table.y[1]", stop=0.5) == pytest.approx([2.0])
+
+
+def test_the_classes_of_a_file_end_with_its_assembly(read: Read) -> None:
+    text = (
+        "model M\n  model N\n    Real x(start=1, fixed=true);\n  equation\n    der(x) = -x;\n  end N;\n"
+        "  N a;\n  Real y = a.x;\nend M;\n"
+    )
+
+    def classes(base: type) -> int:
+        return sum(1 + classes(cls) for cls in base.__subclasses__())
+
+    counts, ends = [], []
+    for _ in range(3):
+        assembly = read(text, "M")
+        System.of(assembly)
+        ends += [weakref.ref(type(part)) for part in assembly.walk()]
+        del assembly
+        gc.collect()
+        counts.append(classes(Component))
+    assert counts[0] == counts[1] == counts[2]
+    assert [end() for end in ends] == [None] * 6

@@ -699,17 +699,14 @@ class Scope(Events):
         self._notes.on_top.append((self._notes.column(kinetic, "a kinetic energy"), message))
 
 
-_scope_classes: dict[tuple[type, type], type] = {}
-
-
 def open_scope(component: Component, facts: Facts, notes: Notes, kind: type[Scope] = Scope) -> Any:
     """A fresh scope of some kind that stands for the component and takes down in `notes`; the component stays as is."""
     cls = type(component)
-    if (kind, cls) not in _scope_classes:
+    if kind not in cls._scope_classes:
         own = {name: cls.declarations[name] for name in cls.own_words}
         methods = {"_is_scope": True, "__setattr__": _set_in_scope, "__getattr__": _get_in_scope}
-        _scope_classes[kind, cls] = type(cls.__name__, (kind, cls), methods | own)
-    scope: Any = object.__new__(_scope_classes[kind, cls])
+        cls._scope_classes[kind] = type(cls.__name__, (kind, cls), methods | own)
+    scope: Any = object.__new__(cls._scope_classes[kind])
     scope._start_scope(component, facts, notes)
     return scope
 
