@@ -107,7 +107,7 @@ def check_files(arguments: Mapping[str, Any]) -> None:
 def read_source(source: str, settings: Sequence[str], options: dict[str, Any]) -> Assembly:
     """Read SOURCE; warnings of a reader are left to its notes, which `report.notes` prints."""
     from mbfmu import sources
-    from mbfmu.importers.draft import ReaderWarning
+    from mbfmu.importers.builder import ReaderWarning
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ReaderWarning)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mbfmu import importers
 from mbfmu.dynamics.system import System
-from mbfmu.importers.draft import Draft
+from mbfmu.importers.builder import Builder
 from mbfmu.importers.places import parse_xml
 from mbfmu.importers.urdf import Robot
 from mbfmu.runtime.equations import Equations
@@ -97,8 +97,7 @@ def compare(file: pathlib.Path, floating: bool, states: int = 5, seed: int = 1) 
     system = System.of(assembly)
     derived = time.perf_counter()
     robot = Robot(file, parse_xml(file))
-    names = Draft("names", "").names
-    names.new("world")
+    names = Builder("names", "").names
     assembly_names = {joint: names.new(joint, "joint") for joint in robot.joints}
     model = pin.buildModelFromUrdf(str(file), *([pin.JointModelFreeFlyer()] if floating else []))
     model.gravity.linear[:] = (0, 0, -GRAVITY)

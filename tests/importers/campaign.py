@@ -152,10 +152,9 @@ def fmus() -> bool:
 
 def _parts(assembly: Any, robot: Any, joints: list[str]) -> list[str]:
     """Names of joints in the assembly."""
-    from mbfmu.importers.draft import Draft
+    from mbfmu.importers.builder import Builder
 
-    names = Draft("names", "").names
-    names.new("world")
+    names = Builder("names", "").names
     renamed = {joint: names.new(joint, "joint") for joint in robot.joints}
     return [renamed[joint] for joint in joints]
 

@@ -15,7 +15,8 @@ from scipy.spatial.transform import Rotation
 import mbfmu
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.importers.draft import ReaderWarning, mesh_placement
+from mbfmu.importers.builder import ReaderWarning
+from mbfmu.importers.geometry import mesh_placement
 
 INERTIAL = '<inertial><mass value="{m}"/><inertia ixx="{i}" iyy="{i}" izz="{i}" ixy="0" ixz="0" iyz="0"/></inertial>'
 
