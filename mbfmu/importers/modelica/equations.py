@@ -8,44 +8,25 @@ one or several equations together are solved for them. What remains is refused.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
 import casadi as ca
-import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
-from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate, subscripted
+from mbfmu.importers.modelica.evaluate import Environment, condition, evaluate
+from mbfmu.importers.modelica.making import Model
+from mbfmu.importers.modelica.names import subscripted
+from mbfmu.importers.modelica.solving import Solver, number, value_of_side
+from mbfmu.importers.modelica.statements import Statement, statements_of
 from mbfmu.importers.modelica.syntax import fault
+from mbfmu.importers.modelica.unknowns import Key, Unknowns, shaped
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, State
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort, SignalOutput
 from mbfmu.modeling.leaves import Time
-
-if TYPE_CHECKING:
-    from mbfmu.importers.modelica.making import Model
-    from mbfmu.importers.modelica.modifiers import Layer
-
-#: Smaller parts of a sum are what rounding leaves.
-_NOTABLE = 1e-9
-#: An unknown scalar: ("variable", name), ("rate", name) or ("flow", connector, quantity), and the element's place.
-Unknown = tuple[tuple[str, ...], int]
-
-
-@dataclasses.dataclass(frozen=True)
-class Statement:
-    """An equation that is to be solved: left = right."""
-
-    left: s.Node
-    right: s.Node
-    env: Environment
-    layer: Layer | None = None
-
-    @property
-    def text(self) -> str:
-        """The equation as it was written."""
-        return f"{s.text(self.left)} = {s.text(self.right)}"
 
 
 class Equations:
@@ -53,10 +34,54 @@ class Equations:
 
     def __init__(self, model: Model, scope: Any) -> None:
         self.model, self.scope = model, scope
-        #: Known elements, None where still unknown.
-        self.known: dict[tuple[str, ...], list[Any]] = {}
-        self.shapes: dict[tuple[str, ...], tuple[int, ...]] = {}
-        self.states: set[str] = set()
+        self.unknowns = Unknowns(model)
+        self.solver = Solver(self.unknowns, model.session)
+
+    def run(self) -> None:
+        """Evaluate everything and hand it to the scope: the `equations` of the model's component class.
+
+        Raises:
+            ModelError: an equation that is not among those that are translated, or too many or too few.
+        """
+        self._declare_all()
+        statements, assertions = statements_of(self.model, self)
+        self.solver.run(statements)
+        self._complete()
+        self._hand_over()
+        for call, env in assertions:
+            self._assert(call, env)
+        initial = self.model.left_initial
+        for equation, env in self.model.active(self.model.content.initial) if initial is None else initial:
+            self._initially(equation, self._here(env))
+
+    def _declare(self, name: str) -> None:
+        """Take a variable of the model as known (a state) or unknown."""
+        component, unknowns = self.model.component, self.unknowns
+        declaration = type(component).declarations[name]
+        shape = tuple(declaration.shape(component))
+        if isinstance(declaration, State):
+            unknowns.states.add(name)
+            unknowns.add(("variable", name), shape, values.flat(array(self.scope._read(declaration))))
+            unknowns.add(("rate", name), shape)
+        else:
+            unknowns.add(("variable", name), shape)
+
+    def _declare_all(self) -> None:
+        model, own = self.model, self.model.component
+        for name in model.of_kind("variable"):
+            if model.exists(name):
+                self._declare(name)
+        sinks = {
+            (b.port.name if a.owner is not own else a.port.name)
+            for a, b in own.connections
+            if own in (a.owner, b.owner)
+        }
+        for name, port in own.ports().items():
+            if isinstance(port, SignalOutput) and name not in sinks:
+                self.unknowns.add(("variable", name), tuple(port.shape(own)))
+            elif isinstance(port, Frame | Flange | NetworkPort) and not model.is_composite:
+                for quantity in port.flows:
+                    self.unknowns.add(("flow", name, quantity.name), quantity.shape)
 
     # -- what expressions ask for
 
@@ -102,33 +127,26 @@ class Equations:
             self.scope.time_event(-ca.substitute(ca.SX(expression), time, 0) / slope)
 
     def _refuse_guesses(self, expression: Any) -> None:
-        if self._guesses and ca.depends_on(ca.SX(expression), ca.vertcat(*self._guesses)):
+        guesses = self.solver.guesses
+        if guesses and ca.depends_on(ca.SX(expression), ca.vertcat(*guesses)):
             raise Wrong("the condition depends on what the equation determines; break the circle")
-
-    _guesses: tuple[Any, ...] = ()
 
     def variable(self, model: Model, name: str, node: s.Node) -> Any:
         """A variable of the model, or of a model below it."""
         if model is not self.model:
             return self.outside(model.component, name, None, node)
         key = ("variable", name)
-        if key not in self.known:
+        if key not in self.unknowns.known:
             self._declare(name)
-        elements = self.known[key]
-        if any(e is None for e in elements):
-            raise Wrong(f"{name} is not known yet")
-        return _shaped(elements, self.shapes[key])
+        return self.unknowns.value(key, name)
 
     def derivative(self, node: s.Call, env: Environment) -> Any:
         """der(...)."""
         argument = node.arguments[0]
-        if isinstance(argument, s.Reference) and argument.names[0] in self.states and len(argument.parts) == 1:
-            key = ("rate", argument.names[0])
-            if env.model is self.model and argument.names[0] not in env.locals:
-                elements = self.known[key]
-                if any(e is None for e in elements):
-                    raise Wrong(f"der({argument}) is not known yet")
-                return subscripted(_shaped(elements, self.shapes[key]), argument.parts[0][1], argument, env)
+        state = self.unknowns.state_in(node)
+        if state is not None and env.model is self.model and state.names[0] not in env.locals:
+            rates = self.unknowns.value(("rate", state.names[0]), f"der({state})")
+            return subscripted(rates, state.parts[0][1], state, env)
         value = evaluate(argument, env)
         if isinstance(value, str | bool | dict) or not all(map(values.is_number, values.flat(value))):
             raise Wrong(f"{values.describe(value)} has no derivative")
@@ -158,29 +176,23 @@ class Equations:
             view = getattr(view, piece)
         view = getattr(view, name)
         if quantity is not None:
-            return _read(getattr(view, quantity))
+            return array(getattr(view, quantity))
         declaration: Any = component.ports().get(name) or component.declarations[name]
-        return _shaped(values.flat(array(view)), tuple(declaration.shape(component)))
+        return shaped(values.flat(array(view)), tuple(declaration.shape(component)))
 
     def _own(self, name: str, quantity: str | None, node: s.Node) -> Any:
         port = self.model.component.ports()[name]
-        key: tuple[str, ...] = ("variable", name)
+        key: Key = ("variable", name)
         if quantity is not None:
             key = ("flow", name, quantity)
-            if key in self.known:
-                elements = self.known[key]
-                if any(e is None for e in elements):
-                    raise Wrong(f"{name}.{quantity} is not known yet")
-                return _shaped(elements, self.shapes[key])
-            return _read(getattr(self._port_view(name), quantity))
+            if key in self.unknowns.known:
+                return self.unknowns.value(key, f"{name}.{quantity}")
+            return array(getattr(self._port_view(name), quantity))
         if isinstance(port, SignalOutput):
-            if key in self.known:
-                elements = self.known[key]
-                if any(e is None for e in elements):
-                    raise Wrong(f"{name} is not known yet")
-                return _shaped(elements, self.shapes[key])
+            if key in self.unknowns.known:
+                return self.unknowns.value(key, name)
             return self._fed(port, node)
-        return _shaped(values.flat(array(self._port_view(name))), tuple(port.shape(self.model.component)))
+        return shaped(values.flat(array(self._port_view(name))), tuple(port.shape(self.model.component)))
 
     def _fed(self, port: SignalOutput, node: s.Node) -> Any:
         """Value of an output of the model's own that connections feed: that of their sources."""
@@ -193,407 +205,23 @@ class Equations:
                 places = sink.elements if sink.elements is not None else range(len(found))
                 elements |= dict(zip(places, found, strict=True))
         shape = tuple(port.shape(own))
-        if set(elements) != set(range(_size(shape))):
+        if set(elements) != set(range(math.prod(shape))):
             raise fault(node.at, f"{port.name}: no connection feeds this output, or only part of it")
-        return _shaped([elements[k] for k in range(_size(shape))], shape)
+        return shaped([elements[k] for k in range(math.prod(shape))], shape)
 
     def _port_view(self, name: str) -> Any:
         return self.model.component.ports()[name].view(self.scope._notes)
 
-    # -- unknowns
-
-    def _declare(self, name: str) -> None:
-        """Take a variable of the model as known (a state) or unknown."""
-        component = self.model.component
-        declaration = type(component).declarations[name]
-        shape = tuple(declaration.shape(component))
-        size = _size(shape)
-        self.shapes[("variable", name)] = self.shapes[("rate", name)] = shape
-        if isinstance(declaration, State):
-            self.states.add(name)
-            self.known[("variable", name)] = values.flat(array(self.scope._read(declaration)))
-            self.known[("rate", name)] = [None] * size
-        else:
-            self.known[("variable", name)] = [None] * size
-
-    def _declare_all(self) -> None:
-        model = self.model
-        for name in model.of_kind("variable"):
-            if model.exists(name):
-                self._declare(name)
-        sinks = {
-            (b.port.name if a.owner is not model.component else a.port.name)
-            for a, b in model.component.connections
-            if model.component in (a.owner, b.owner)
-        }
-        for name, port in model.component.ports().items():
-            if isinstance(port, SignalOutput) and name not in sinks:
-                shape = tuple(port.shape(model.component))
-                self.known[("variable", name)] = [None] * _size(shape)
-                self.shapes[("variable", name)] = shape
-            elif isinstance(port, Frame | Flange | NetworkPort) and not model.is_composite:
-                for quantity in port.flows:
-                    key = ("flow", name, quantity.name)
-                    self.known[key] = [None] * _size(quantity.shape)
-                    self.shapes[key] = quantity.shape
-
     # -- statements
-
-    def _statements(self) -> list[Statement]:
-        model = self.model
-        result = []
-        for name in (*model.of_kind("variable"), *model.of_kind("connector")):
-            if not model.exists(name):
-                continue
-            for layer in model.layers(name):
-                if layer.modification.value is None:
-                    continue
-                kind = model.kind(name)
-                if kind.kind == "connector" and not (kind.port is not None and issubclass(kind.port, SignalOutput)):
-                    break
-                if layer.env.model is not model and any(
-                    isinstance(n, s.Reference) for n in layer.modification.value.walk()
-                ):
-                    if kind.kind == "connector":
-                        break
-                    self._refuse_foreign(name, layer)
-                at = layer.modification.value.at
-                left = s.Reference(at, ((name, ()),))
-                result.append(Statement(left, layer.modification.value, self._here(layer.env), layer))
-                break
-        for equation, env in model.active(model.content.equations):
-            result += self._of(equation, self._here(env))
-        return result
-
-    def _refuse_foreign(self, name: str, layer: Layer) -> None:
-        node = layer.modification.value
-        assert node is not None
-        for reference in node.walk():
-            if isinstance(reference, s.Reference) and layer.env.model is not None and reference.names == ("time",):
-                continue
-        # Parameters of the model around are fine; variables would be read from below.
+    # Parameters of the model around are fine; variables would be read from below.
 
     def _here(self, env: Environment) -> Environment:
         return dataclasses.replace(env, equations=self)
 
-    def _of(self, equation: s.Node, env: Environment) -> list[Statement]:
-        if isinstance(equation, s.Equality):
-            if self._is_drive(equation):
-                return []
-            if isinstance(equation.left, s.Tuple):
-                return self._of_tuple(equation, env)
-            return [Statement(equation.left, equation.right, env)]
-        if isinstance(equation, s.If):
-            return self._merged(equation, env)
-        if isinstance(equation, s.CallEquation):
-            self.assertions.append((equation.call, env))
-        elif isinstance(equation, s.Connect) and not self.model.is_composite:
-            ports = self.model.component.ports()
-            gives_a = isinstance(ports.get(equation.a.names[0]), SignalOutput)
-            left, right = (equation.a, equation.b) if gives_a else (equation.b, equation.a)
-            return [Statement(left, right, env)]
-        elif isinstance(equation, s.When):
-            raise fault(
-                equation.at,
-                "when-equations are not translated; use a block of Modelica.Blocks for what they decide, or "
-                "an if-expression where the value follows from the present ones",
-            )
-        return []
-
-    def _of_tuple(self, equation: s.Equality, env: Environment) -> list[Statement]:
-        raise fault(
-            equation.at, "functions with several outputs are not translated in equations; write a function for each"
-        )
-
-    def _is_drive(self, equation: s.Equality) -> bool:
-        return any(node in (equation.left, equation.right) for _, node, _, layer in self.model.given if layer is None)
-
-    def _merged(self, equation: s.If, env: Environment) -> list[Statement]:
-        """An if-equation whose conditions change: equation by equation, both sides are chosen."""
-        bodies = [body for _, body in equation.branches] + [equation.otherwise]
-        simple = [[e for e in body if not (isinstance(e, s.CallEquation))] for body in bodies]
-        if len({len(body) for body in simple}) != 1 or not all(
-            isinstance(e, s.Equality) for body in simple for e in body
-        ):
-            raise fault(
-                equation.at,
-                "the branches of this if-equation must have equally many equations `x = ...`, an else-branch, "
-                "too; their condition changes while the model runs",
-            )
-        result = []
-        names = [s.text(e.left) for e in simple[0] if isinstance(e, s.Equality)]
-        sorted_bodies = []
-        for body in simple:
-            by_name = {s.text(e.left): e for e in body if isinstance(e, s.Equality)}
-            if set(by_name) != set(names):
-                raise fault(
-                    equation.at,
-                    "the branches of this if-equation determine different variables; its condition changes "
-                    "while the model runs, so write each variable on the left of one equation per branch",
-                )
-            sorted_bodies.append([by_name[n] for n in names])
-        for row in zip(*sorted_bodies, strict=True):
-            branches = tuple((c, e.right) for (c, _), e in zip(equation.branches, row, strict=False))
-            choice = s.Conditional(row[0].at, branches, row[-1].right)
-            result.append(Statement(row[0].left, choice, env))
-        return result
-
-    # -- dependence
-
-    def _unknowns(self, node: s.Node, env: Environment) -> set[Unknown]:
-        """Unknown scalars that an expression reads."""
-        if isinstance(node, s.Reference):
-            return self._named(node, env)
-        if isinstance(node, s.Call) and node.function.names == ("der",) and len(node.arguments) == 1:
-            argument = node.arguments[0]
-            if isinstance(argument, s.Reference) and argument.names[0] in self.states and len(argument.parts) == 1:
-                return self._elements(("rate", argument.names[0]), argument.parts[0][1], argument, env)
-        found: set[Unknown] = set()
-        if isinstance(node, s.Iteration):
-            names = {name for name, _ in node.indices}
-            return {
-                u
-                for child in (node.expression,)
-                for u in self._unknowns(child, env.with_locals(**dict.fromkeys(names)))
-            }
-        if isinstance(node, s.Operation):
-            first, links = node.chain()
-            return self._unknowns(first, env) | self._below([link.operands[1:] for link in links], env)
-        for field in dataclasses.fields(node):
-            if not (isinstance(node, s.Call) and field.name == "function"):
-                found |= self._below(getattr(node, field.name), env)
-        return found
-
-    def _below(self, value: Any, env: Environment) -> set[Unknown]:
-        if isinstance(value, s.Node):
-            return self._unknowns(value, env)
-        if isinstance(value, tuple | list):
-            return {u for item in value for u in self._below(item, env)}
-        return set()
-
-    def _named(self, node: s.Reference, env: Environment) -> set[Unknown]:
-        first, subscripts = node.parts[0]
-        found = {u for _, own in node.parts for x in own for u in self._unknowns(x, env)}
-        if first in env.locals or env.model is not self.model:
-            return found
-        key: tuple[str, ...] = ("variable", first)
-        if key in self.known and len(node.parts) == 1:
-            return found | self._elements(key, subscripts, node, env)
-        if len(node.parts) == 2:
-            key = ("flow", _subscripted_name(first, subscripts, env), node.parts[1][0])
-            if key in self.known:
-                return found | self._elements(key, node.parts[1][1], node, env)
-        return found
-
-    def _elements(self, key: tuple[str, ...], subscripts: Any, node: s.Node, env: Environment) -> set[Unknown]:
-        elements, shape = self.known[key], self.shapes[key]
-        places = list(range(len(elements)))
-        if subscripts:
-            try:
-                places = [int(k) for k in values.flat(subscripted(_shaped(places, shape), subscripts, node, env))]
-            except ModelError:
-                places = list(range(len(elements)))  # of a loop: take all
-        return {(key, k) for k in places if elements[k] is None}
-
-    def _target(self, node: s.Node, env: Environment) -> list[Unknown] | None:
-        """The unknowns that a side consists of, in order; None where it is an expression."""
-        if isinstance(node, s.Array):
-            parts = [self._target(i, env) for i in node.items]
-            return None if any(p is None for p in parts) else [u for p in parts if p is not None for u in p]
-        if isinstance(node, s.Call) and node.function.names == ("der",) and len(node.arguments) == 1:
-            argument = node.arguments[0]
-            if isinstance(argument, s.Reference) and argument.names[0] in self.states and len(argument.parts) == 1:
-                return self._places(("rate", argument.names[0]), argument.parts[0][1], node, env)
-            return None
-        if not isinstance(node, s.Reference) or node.names[0] in env.locals or env.model is not self.model:
-            return None
-        first, subscripts = node.parts[0]
-        if len(node.parts) == 1 and ("variable", first) in self.known:
-            return self._places(("variable", first), subscripts, node, env)
-        if len(node.parts) == 2:
-            key = ("flow", _subscripted_name(first, subscripts, env), node.parts[1][0])
-            if key in self.known:
-                return self._places(key, node.parts[1][1], node, env)
-        return None
-
-    def _places(self, key: tuple[str, ...], subscripts: Any, node: s.Node, env: Environment) -> list[Unknown] | None:
-        places = _shaped(list(range(len(self.known[key]))), self.shapes[key])
-        chosen = values.flat(subscripted(places, subscripts, node, env)) if subscripts else values.flat(places)
-        if any(self.known[key][int(k)] is not None for k in chosen):
-            return None
-        return [(key, int(k)) for k in chosen]
-
-    # -- solving
-
-    def run(self) -> None:
-        """Evaluate everything and hand it to the scope: the `equations` of the model's component class.
-
-        Raises:
-            ModelError: an equation that is not among those that are translated, or too many or too few.
-        """
-        self.assertions: list[tuple[s.Call, Environment]] = []
-        self._declare_all()
-        waiting = self._statements()
-        while waiting:
-            left = [e for e in waiting if not self._assigned(e)]
-            if len(left) == len(waiting):
-                left = [e for e in waiting if not self._solved([e])]
-            if len(left) == len(waiting):
-                if not self._solved(waiting):
-                    self._refuse(waiting)
-                left = []
-            waiting = left
-        self._complete()
-        self._hand_over()
-        for call, env in self.assertions:
-            self._assert(call, env)
-        if hasattr(self.model, "left_initial"):
-            initial = self.model.left_initial
-        else:
-            initial = list(self.model.active(self.model.content.initial))
-        for equation, env in initial:
-            self._initially(equation, self._here(env))
-
-    def _value(self, statement: Statement, node: s.Node) -> Any:
-        value = evaluate(node, statement.env)
-        if statement.layer is not None and node is statement.right:
-            for index in statement.layer.indices:
-                value = value[index - 1] if isinstance(value, list) else value
-        return value
-
-    def _assigned(self, statement: Statement) -> bool:
-        """Take `x = expression` or `expression = x` where the expression is known."""
-        for side, other in ((statement.left, statement.right), (statement.right, statement.left)):
-            target = self._target(side, statement.env)
-            if not target or self._unknowns(other, statement.env):
-                continue
-            value = self._value(statement, other)
-            elements = values.flat(value)
-            if len(elements) != len(target):
-                raise fault(
-                    statement.left.at,
-                    f"{statement.text}: {len(target)} elements on one side, {len(elements)} on the other",
-                )
-            for (key, place), element in zip(target, elements, strict=True):
-                self.known[key][place] = _number(element, statement)
-            return True
-        return False
-
-    def _solved(self, statements: list[Statement]) -> bool:
-        """Solve equations together for all that is unknown in them, where that enters linearly."""
-        unknowns = sorted(
-            {u for e in statements for side in (e.left, e.right) for u in self._unknowns(side, e.env)},
-            key=lambda u: (u[0], u[1]),
-        )
-        if not unknowns:
-            if len(statements) == 1:
-                for side in (statements[0].left, statements[0].right):
-                    self._value(statements[0], side)  # a name that nothing has is told as such
-                raise fault(
-                    statements[0].left.at,
-                    f"`{statements[0].text}` determines nothing: all in it is known already. A relation "
-                    "between connectors is written with components, such as IdealGear or Fixed",
-                )
-            return False
-        if len(statements) == 1 and not self._may_fit(statements[0], len(unknowns)):
-            return False
-        guesses = [ca.SX.sym(f"{'.'.join(key[1:])}[{k + 1}]") for key, k in unknowns]
-        self._guesses = tuple(guesses)
-        for (key, k), guess in zip(unknowns, guesses, strict=True):
-            self.known[key][k] = guess
-        rows: list[Any] = []
-        sizes: list[int] = []
-        done = False
-        try:
-            for e in statements:
-                left, right = (values.flat(self._value(e, side)) for side in (e.left, e.right))
-                if len(left) != len(right):
-                    raise fault(e.left.at, f"{e.text}: {len(left)} elements on one side, {len(right)} on the other")
-                rows += [ca.SX(_number(a, e) - _number(b, e)) for a, b in zip(left, right, strict=True)]
-                sizes.append(len(left))
-            if len(rows) == len(unknowns):
-                residual, x = ca.vertcat(*rows), ca.vertcat(*guesses)
-                slope = ca.jacobian(residual, x)
-                if not ca.depends_on(slope, x) and ca.sprank(slope) == len(unknowns):
-                    rest = ca.substitute(residual, x, ca.SX.zeros(len(guesses)))
-                    self._refuse_singular(statements, sizes, unknowns, slope, rest)
-                    solution = ca.solve(slope, -rest)
-                    for k, (key, place) in enumerate(unknowns):
-                        self.known[key][place] = ca.simplify(solution[k]) if len(unknowns) == 1 else solution[k]
-                    done = True
-        finally:
-            self._guesses = ()
-            if not done:
-                for key, place in unknowns:
-                    self.known[key][place] = None
-        return done
-
-    def _refuse_singular(
-        self, statements: list[Statement], sizes: list[int], unknowns: list[Unknown], slope: ca.SX, rest: ca.SX
-    ) -> None:
-        """Refuse equations `slope x + rest = 0` of which some follow from others, or contradict them.
-
-        Parameters have their default values here; all else that the equations read has any.
-
-        Raises:
-            ModelError: they have no solution, or many.
-        """
-        A, b = self._sampled(slope, rest, statements[0].left.at)
-        combination = values.dependence(A)
-        if combination is None:
-            return
-        involved = np.abs(combination) > _NOTABLE * np.abs(combination).max()
-        owners = np.repeat(np.arange(len(statements)), sizes)
-        found = [statements[k] for k in dict.fromkeys(owners[involved])]
-        touched = np.flatnonzero(np.any(A[involved] != 0, axis=0))
-        names = sorted({_name(unknowns[j]) for j in (touched if touched.size else range(len(unknowns)))})
-        shown = " and ".join(f"`{e.text}`" for e in found[:4]) + (" and others" if len(found) > 4 else "")
-        terms = combination * b.ravel()
-        if len(found) == 1:
-            said = f"is no condition on {', '.join(names[:6])}, whose factor is 0; write another equation"
-        elif abs(terms.sum()) > _NOTABLE * np.abs(terms).sum():
-            said = f"contradict each other, whatever {', '.join(names[:6])} are; correct one of them"
-        else:
-            said = f"say the same of {', '.join(names[:6])}; write another equation in place of one of them"
-        raise fault(found[0].left.at, f"{shown} {said}")
-
-    def _sampled(self, slope: ca.SX, rest: ca.SX, at: s.Place) -> tuple[np.ndarray, np.ndarray]:
-        """Both matrices at the default values of parameters, and at some values of what else they depend on."""
-        symbols = ca.symvar(ca.veccat(slope, rest))
-        numbers = np.random.default_rng(0).uniform(0.5, 1.5, len(symbols))
-        for k, symbol in enumerate(symbols):
-            if self.model.session.is_parameter(symbol):
-                try:
-                    numbers[k] = self.model.session.numbers(symbol, at, mark=False)
-                except ModelError:  # found by initialisation
-                    continue
-        function = ca.Function("sample", [ca.vertcat(ca.SX(0, 1), *symbols)], [ca.densify(slope), ca.densify(rest)])
-        A, b = function(ca.DM(numbers))
-        return np.array(A), np.array(b)
-
-    def _may_fit(self, statement: Statement, unknowns: int) -> bool:
-        """False where an equation has surely fewer rows than unknowns; evaluating it would make events for nothing."""
-        rows = 1
-        for side in (statement.left, statement.right):
-            target = self._target(side, statement.env)
-            if target is not None:
-                rows = max(rows, len(target))
-            if isinstance(side, s.Call) and side.function.names == ("zeros",) and len(side.arguments) == 1:
-                rows = max(rows, int(evaluate(side.arguments[0], statement.env)))
-        return rows == unknowns
-
-    def _refuse(self, statements: list[Statement]) -> None:
-        first = statements[0]
-        unknown = sorted({_name(u) for e in statements for x in (e.left, e.right) for u in self._unknowns(x, e.env)})
-        others = f" (and {len(statements) - 1} more)" if len(statements) > 1 else ""
-        raise fault(
-            first.left.at,
-            f"`{first.text}`{others}: cannot be solved for {', '.join(unknown[:6])}; write equations as "
-            "`x = ...` or `der(x) = ...`, one for each unknown",
-        )
-
     def _complete(self) -> None:
-        missing = [(key, k) for key, elements in self.known.items() for k, e in enumerate(elements) if e is None]
+        missing = [
+            (key, k) for key, elements in self.unknowns.known.items() for k, e in enumerate(elements) if e is None
+        ]
         if not missing:
             return
         key, _ = missing[0]
@@ -605,19 +233,19 @@ class Equations:
 
     def _hand_over(self) -> None:
         scope = self.scope
-        for key, elements in self.known.items():
-            value = casadi(_shaped(elements, (len(elements),))) if self.shapes[key] else elements[0]
+        for key, elements in self.unknowns.known.items():
+            value = casadi(shaped(elements, (len(elements),))) if self.unknowns.shapes[key] else elements[0]
             if key[0] == "flow":
                 setattr(self._port_view(key[1]), key[2], value)
             elif key[0] == "rate":
                 setattr(scope.der, key[1], value)
-            elif key[1] not in self.states:
+            elif key[1] not in self.unknowns.states:
                 component = self.model.component
                 scope._write(component.ports().get(key[1]) or component.declarations[key[1]], value)
         for name, node, env, layer in self.model.given:
             statement = Statement(node, node, self._here(env), layer)
-            elements = [_number(e, statement) for e in values.flat(self._value(statement, node))]
-            size = _size(tuple(self.model.component.ports()[name].shape(self.model.component)))
+            elements = [number(e, statement) for e in values.flat(value_of_side(statement, node))]
+            size = math.prod(tuple(self.model.component.ports()[name].shape(self.model.component)))
             if len(elements) == 1 and size > 1:
                 elements *= size
             if len(elements) != size:
@@ -671,52 +299,6 @@ class Equations:
             raise fault(equation.at, f"{s.text(equation)}: {len(left)} elements on one side, {len(right)} on the other")
         for a, b in zip(left, right, strict=True):
             self.scope.initially(a - b, f"{s.text(equation)} ({equation.at})")
-
-
-def _number(value: Any, statement: Statement) -> Any:
-    if isinstance(value, bool):
-        return float(value)
-    if not values.is_number(value):
-        raise fault(
-            statement.left.at, f"{statement.text}: {values.describe(value)} is no number; equations are between numbers"
-        )
-    return value
-
-
-def _size(shape: tuple[int, ...]) -> int:
-    size = 1
-    for n in shape:
-        size *= n
-    return size
-
-
-def _shaped(elements: list[Any], shape: tuple[int, ...]) -> Any:
-    """Elements, row by row, as an array of a shape."""
-    if not shape:
-        return elements[0]
-    if len(shape) == 1:
-        return list(elements)
-    step = _size(shape[1:])
-    return [_shaped(elements[k * step : (k + 1) * step], shape[1:]) for k in range(shape[0])]
-
-
-def _read(value: Any) -> Any:
-    return array(value)
-
-
-def _name(unknown: Unknown) -> str:
-    key, _ = unknown
-    return f"der({key[1]})" if key[0] == "rate" else ".".join(key[1:])
-
-
-def _subscripted_name(name: str, subscripts: Any, env: Environment) -> str:
-    if not subscripts:
-        return name
-    try:
-        indices = [evaluate(i, env) for i in subscripts]
-    except ModelError:
-        return name
-    return f"{name}[{','.join(str(int(i)) for i in indices if isinstance(i, int | float))}]"
 
 
 __all__ = ["Equations"]

@@ -23,7 +23,7 @@ class Model(Protocol):
     content: Any
     drives: list[Any]
     given: list[Any]
-    left_initial: list[Any]
+    left_initial: list[Any] | None
     node: Any
     path: str
     session: Any

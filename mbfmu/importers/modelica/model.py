@@ -25,7 +25,6 @@ from mbfmu.importers.modelica.evaluate import (
     enumeration,
     evaluate,
     loop,
-    resolve,
     truth,
     whole,
 )
@@ -45,6 +44,7 @@ from mbfmu.importers.modelica.modifiers import (
     redeclaration,
     value_in,
 )
+from mbfmu.importers.modelica.names import resolve
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.parts import is_parameter, make_component, modify, world_class
 from mbfmu.importers.modelica.session import Session
@@ -85,6 +85,7 @@ class Model(Instance):
         self.content = Content()
         self.drives: list[tuple[Plug, s.Node, Environment, Layer | None]] = []
         self.given: list[tuple[str, s.Node, Environment, Layer | None]] = []
+        self.left_initial: list[tuple[s.Node, Environment]] | None = None
         self._values: dict[str, Any] = {}
         self._pending: set[str] = set()
         self._kinds: dict[str, Kind] = {}
@@ -986,7 +987,7 @@ class Model(Instance):
 
         Where another one fixes it already, be it a modifier or an equation, this one stays an equation beside it.
         """
-        self.left_initial: list[tuple[s.Node, Environment]] = []
+        self.left_initial = []
         for equation, env in self.active(self.content.initial):
             if not self._fix_start(equation, env):
                 self.left_initial.append((equation, env))

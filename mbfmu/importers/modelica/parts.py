@@ -8,7 +8,7 @@ from typing import Any
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
-from mbfmu.importers.modelica.evaluate import call_function
+from mbfmu.importers.modelica.functions import call_function
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.modifiers import Layers, bound, inner, located, names_in, redeclaration, value_in
 from mbfmu.importers.modelica.session import Session

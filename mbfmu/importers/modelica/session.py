@@ -12,8 +12,10 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
+from mbfmu.importers.modelica.calls import METHODS
 from mbfmu.importers.modelica.classes import Classes, Found, Member
-from mbfmu.importers.modelica.evaluate import Closure, Environment, evaluate, value_of, whole
+from mbfmu.importers.modelica.evaluate import Environment, evaluate, whole
+from mbfmu.importers.modelica.functions import Closure
 from mbfmu.importers.modelica.library import Enumeration, Scalar
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.modifiers import (
@@ -27,6 +29,7 @@ from mbfmu.importers.modelica.modifiers import (
     MissingClass,
     located,
 )
+from mbfmu.importers.modelica.names import value_of
 from mbfmu.importers.modelica.packages import Node
 from mbfmu.importers.modelica.signals import Bus, Plug, Signals
 from mbfmu.importers.modelica.syntax import Place, fault
@@ -46,6 +49,8 @@ class Session:
 
     def __init__(self, classes: Classes, structural: set[tuple[str, str]]) -> None:
         self.classes, self.structural = classes, structural
+        #: What evaluates each kind of expression.
+        self.methods = METHODS
         self.steps = self.depth = 0
         #: Elements of parameters' symbols: hash -> component, name, index, the element itself (to keep it alive).
         self.symbols: dict[int, tuple[Component, str, int, Any]] = {}
