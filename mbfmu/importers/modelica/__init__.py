@@ -1,8 +1,9 @@
 """Modelica files -> assemblies: models that are composed of the library's classes, with equations of their own.
 
-`load` is the one entry point. The way of a file: `parser` (text -> `syntax`), `classes` (packages, lookup of
-names; `library` knows Modelica's own), `model` (inheritance, modifiers, parts, connections -> components), with
-`evaluate` and `values` for expressions and `equations` for the model's own equations.
+`load` is the one entry point. The way of a file: `parser` (text -> `syntax`), `classes` (packages, lookup of names;
+`library` knows Modelica's own), `model` (a class with its modifiers, as a component). What a class has, `inheritance`
+collects; `declarations` and `construction` make a component class of it, `building` its parts, `connecting` and
+`starts` what holds them together. Expressions: `evaluate` and `values`; the model's own equations: `equations`.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Callable
 from typing import Any
 
 from mbfmu.errors import ModelError
@@ -26,32 +27,6 @@ class Absent:
 
 
 ABSENT = Absent()
-
-
-class Instance:
-    """A model of the user's with its components: what a dotted name is followed through."""
-
-    @property
-    def title(self) -> str:
-        """How messages call it."""
-        raise NotImplementedError
-
-    @property
-    def is_record(self) -> bool:
-        """True for a record."""
-        raise NotImplementedError
-
-    def has(self, name: str) -> bool:
-        """True where there is a component of this name."""
-        raise NotImplementedError
-
-    def get(self, name: str, env: Environment, node: s.Node) -> Any:
-        """What a component's name stands for."""
-        raise NotImplementedError
-
-    def names(self) -> list[str]:
-        """Names of all components."""
-        raise NotImplementedError
 
 
 # -- modifications
@@ -96,6 +71,23 @@ def inner(layers: Layers, name: str) -> Layers:
 def names_in(layers: Layers) -> list[str]:
     """All names that layers modify."""
     return list(dict.fromkeys(a.names[0] for layer in layers for a in layer.modification.arguments))
+
+
+def only(layers: Layers, wanted: Callable[[str], bool]) -> Layers:
+    """What layers say of the names that are wanted."""
+    kept = []
+    for layer in layers:
+        arguments = tuple(a for a in layer.modification.arguments if wanted(a.names[0]))
+        if arguments or layer.modification.value is not None:
+            kept.append(
+                dataclasses.replace(layer, modification=dataclasses.replace(layer.modification, arguments=arguments))
+            )
+    return tuple(kept)
+
+
+def place_in(layers: Layers, name: str, default: Place) -> Place:
+    """Where the outermost modifier of a name stands."""
+    return next((a.at for layer in layers for a in layer.modification.arguments if a.names[0] == name), default)
 
 
 def redeclaration(layers: Layers, name: str) -> tuple[s.Argument, Layer, int] | None:
@@ -171,6 +163,21 @@ class FunctionText:
     outputs: list[str]
     others: list[tuple[s.Component, Node]]
     bodies: list[tuple[tuple[s.Node, ...], Node]]
+
+
+# -- arrays of components
+
+
+def element_name(name: str, index: tuple[int, ...]) -> str:
+    """Name of an element of an array of components."""
+    return f"{name}[{','.join(map(str, index))}]"
+
+
+def nested(sizes: tuple[int, ...], make: Callable[[tuple[int, ...]], Any], index: tuple[int, ...] = ()) -> Any:
+    """An array of these sizes, whose elements `make` makes of their indices."""
+    if not sizes:
+        return make(index)
+    return [nested(sizes[1:], make, (*index, k)) for k in range(1, sizes[0] + 1)]
 
 
 def has_place(error: Exception) -> bool:

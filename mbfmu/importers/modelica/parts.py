@@ -10,7 +10,16 @@ from mbfmu.importers.modelica import library, values
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.functions import call_function
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import Layers, bound, inner, located, names_in, redeclaration, value_in
+from mbfmu.importers.modelica.modifiers import (
+    Layers,
+    bound,
+    inner,
+    located,
+    names_in,
+    place_in,
+    redeclaration,
+    value_in,
+)
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Plug
 from mbfmu.importers.modelica.syntax import Place, fault
@@ -44,7 +53,7 @@ def make_component(
     place = at or Place(session.classes.path, 1)
     for given in names_in(layers):
         own = inner(layers, given)
-        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
+        where = place_in(layers, given, place)
         redeclared = redeclaration(layers, given)
         if redeclared is not None:
             modifiers |= _redeclared(session, cls, redeclared, name)
@@ -74,7 +83,7 @@ def make_component(
             component.__init__(**modifiers)
     for given in nested:
         part = component.parts.get(given)
-        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), place)
+        where = place_in(layers, given, place)
         if part is None:
             known = [k for k, d in cls.declarations.items() if isinstance(d, Parameter | Variable)]
             hint = suggestion(given, [*known, *component.parts], "mbfmu list")
@@ -93,7 +102,7 @@ def modify(session: Session, part: Component, layers: Layers, at: Place) -> None
     for given in names_in(layers):
         own = inner(layers, given)
         declaration = part.declarations.get(getattr(part, "other_names", {}).get(given, given))
-        where = next((a.at for x in layers for a in x.modification.arguments if a.names[0] == given), at)
+        where = place_in(layers, given, at)
         value: Any = None
         if isinstance(declaration, Parameter):
             value = _parameter_modifier(session, declaration, own, where, False)

@@ -22,7 +22,6 @@ from mbfmu.importers.modelica.modifiers import (
     ABSENT,
     Absent,
     FunctionText,
-    Instance,
     Kind,
     Layer,
     Layers,
@@ -417,7 +416,7 @@ class Session:
         """What a component, connector or model has under a name."""
         if isinstance(value, Absent):
             return value
-        if isinstance(value, Instance):
+        if isinstance(value, Model):
             if not value.has(name):
                 hint = suggestion(name, value.names(), "its class")
                 raise fault(node.at, f"{node}: {value.title} has no {name!r}; {hint}")
@@ -498,7 +497,7 @@ class Session:
                 return result
             picked = [values.flat(result)[k] for k in value.elements]
             return picked[0] if len(picked) == 1 else picked
-        if isinstance(value, Instance) and value.is_record:
+        if isinstance(value, Model) and value.is_record:
             return {n: value_of(value.get(n, env, node), node, env) for n in value.names()}
         if isinstance(value, Absent):
             raise fault(node.at, f"{s.text(node)}: does not exist with the present parameters")

@@ -51,8 +51,9 @@ class Unknowns:
         if not isinstance(node, s.Call) or node.function.names != ("der",) or len(node.arguments) != 1:
             return None
         argument = node.arguments[0]
-        is_state = isinstance(argument, s.Reference) and argument.names[0] in self.states and len(argument.parts) == 1
-        return argument if is_state else None
+        if isinstance(argument, s.Reference) and argument.names[0] in self.states and len(argument.parts) == 1:
+            return argument
+        return None
 
     def read_by(self, node: s.Node, env: Environment) -> set[Unknown]:
         """Unknown scalars that an expression reads."""
