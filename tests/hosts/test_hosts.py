@@ -1,19 +1,30 @@
-"""A sample of what `tests/hosts/gallery.py` and `random_calls.py` do with the gallery; hosts that are missing skip."""
+"""A sample of what `gallery.py` and `random_calls.py` do with the gallery; hosts that are missing skip."""
 
 from __future__ import annotations
 
-import importlib.util
+import contextlib
+import functools
+import json
+import os
 import pathlib
+import signal
 import sys
+from collections.abc import Iterator
 
+import numpy as np
 import pytest
 
+from mbfmu.errors import BuildError
+from mbfmu.runtime import component
 from mbfmu.runtime.compilers import find_compiler
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
 import gallery
+import hosts
 import random_calls
+import wasm_units
+from importer import Fmpy, Importer
 
 #: Events; quaternions; a loop; a massless point; a flange as interface; branches of motion that cross; chaos.
 SAMPLE = (
@@ -31,31 +42,111 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
     return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
 
 
+@pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
-def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name):
+def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name, fmi):
     """Model exchange under SciPy's BDF: events are told, and drift is taken back without them."""
     case = cases[name]
-    if not case.exchanged():
+    if case.description.modelExchange is None:
         pytest.skip("is not offered for model exchange")
-    run = gallery.Importer(case.fmus[2], case.outputs, gallery.TOLERANCE)
-    rows = run.run(case.wanted["time"][: case.known])
-    assert case.difference(dict(zip(case.outputs, rows.T, strict=True))) < 1e-4
-    assert case.known > 90  # half a second of what is chaotic
+    unit = Fmpy(case.fmus[fmi], case.outputs, gallery.TOLERANCE)
+    run = Importer(unit, gallery.TOLERANCE)
+    rows = run.run(case.times)
+    unit.close()
+    assert case.difference(dict(zip(case.outputs, rows.T, strict=True)))[0] < 1e-4
+    assert len(case.times) > 90  # half a second of what is chaotic
     assert run.restarts < (60 if case.description.numberOfEventIndicators else 4)
 
 
-@pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
-def test_libcosim_runs_our_fmus(cases, name):
-    if not importlib.util.find_spec("libcosimpy"):
-        pytest.skip("libcosimpy is not installed: pip install libcosimpy")
-    assert cases[name].difference(gallery.libcosim(cases[name]), by_default=True) < 1e-4
+PACKAGES = {"FMPy": 1e-8, "libcosim, by libcosimpy": 1e-8, "ecos, by ecospy": 1e-8}
 
 
+@pytest.mark.parametrize("host", PACKAGES)
 @pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
-def test_ecos_runs_our_fmus(cases, name):
-    if not importlib.util.find_spec("ecospy"):
-        pytest.skip("ecospy is not installed: pip install ecospy tbb")
-    assert cases[name].difference(gallery.ecos(cases[name]), by_default=True) < 1e-4
+def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host):
+    found = next(h for h in hosts.hosts() if h.title == host)
+    if found.version is None:
+        pytest.skip(f"{host} is not installed: pip install mbfmu[hosts]")
+    for kind, run in found.runs.items():
+        if kind[1] == "CoSimulation":
+            given = gallery.isolated(cases[name], run)
+            assert given.get("difference", 1.0) < PACKAGES[host] or "arrays" in given.get("unavailable", ""), given
+
+
+@pytest.fixture(scope="module")
+def with_components(tmp_path_factory: pytest.TempPathFactory) -> gallery.Case:
+    try:
+        component.ready_component()
+    except BuildError as error:
+        pytest.skip(str(error))
+    return gallery.Case("engine_1b", tmp_path_factory.mktemp("components"), wasm=True)
+
+
+@pytest.fixture
+def node() -> Iterator[pathlib.Path]:
+    with contextlib.ExitStack() as stack:
+        try:
+            place = stack.enter_context(wasm_units.workplace())
+        except BuildError as error:
+            pytest.skip(str(error))
+        yield place
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interface", wasm_units.KINDS)
+def test_components_run_alike_in_two_engines(with_components, node, interface):
+    """Events: wasmtime and Node.js give the same bits, and those our motion."""
+    pytest.importorskip("wasmtime.component", reason="wasmtime is not installed: pip install wasmtime")
+    found = [hosts.run_component(with_components, interface, place) for place in (None, node)]
+    assert with_components.difference(found[0])[0] < 1e-5
+    for name in with_components.outputs:
+        np.testing.assert_array_equal(found[0][name], found[1][name])
+
+
+def test_a_host_that_crashes_or_fails_is_a_cell_of_the_table(cases):
+    case = cases["three_springs"]
+
+    def crash(case: gallery.Case) -> hosts.Columns:
+        os.kill(os.getpid(), signal.SIGKILL)
+        return {}
+
+    def refuse(case: gallery.Case) -> hosts.Columns:
+        raise hosts.Unavailable("springs")
+
+    def nan(case: gallery.Case) -> hosts.Columns:
+        return {name: np.where(case.times > 0.1, np.nan, case.wanted[name]) for name in case.outputs}
+
+    def other(case: gallery.Case, by: float) -> hosts.Columns:
+        name = case.outputs[0]
+        return {**case.wanted, name: case.wanted[name] + by * np.ptp(case.wanted[name]) * (case.times > 0.1)}
+
+    assert gallery.isolated(case, crash) == {"failed": "the process ends with -9"}
+    assert gallery.isolated(case, refuse) == {"unavailable": "springs"}
+    assert "no numbers" in gallery.isolated(case, nan)["failed"]
+    assert "no output" in gallery.isolated(case, lambda case: {})["failed"]
+    far = gallery.isolated(case, functools.partial(other, by=1e-3))
+    assert far == {"difference": pytest.approx(1e-3), "output": case.outputs[0]}
+
+
+def test_tables_name_what_is_missing_and_what_failed(tmp_path, capsys):
+    kinds = list(map(gallery.kind_title, gallery.KINDS))
+    results = {
+        "hosts": {"A": {"version": "1.2", "others": "no FMI 3.0"}, "B": {"version": None, "others": "-"}},
+        "models": {
+            name: {"uncertainty": 1e-10, "cells": {"A": {kinds[0]: {"difference": value}, kinds[1]: other}, "B": {}}}
+            for name, value, other in (("pendulum", 3e-9, {"failed": "x"}), ("car", 4e-8, {"unavailable": "y"}))
+        },
+    }
+    file = tmp_path / "hosts.json"
+    file.write_text(json.dumps(results), encoding="utf-8")
+    gallery.main("--table", "--json", str(file))
+    printed = capsys.readouterr().out.splitlines()
+    assert "| A 1.2 | 4e-08 (`car`) | none; 0 of 2 | no FMI 3.0 | no FMI 3.0 |" in printed
+    assert "- A, FMI 2.0, model exchange: fails at `pendulum`: x" in printed
+    assert "- A, FMI 2.0, model exchange: does not take `car`: y" in printed
+    assert "- B: not found." in printed
+    assert "| `car` | 1e-10 | 4e-08 / - |" in printed
+    assert "| `pendulum` | 1e-10 | 3e-09 / fails |" in printed
 
 
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
