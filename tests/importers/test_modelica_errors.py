@@ -60,6 +60,43 @@ MISTAKES = [
     ("parameter Real p = 2;\nReal x = if p then 1 else 2;\nend M;", 3, "p: is a number"),
     ("Boolean x;\nequation\nx = not time;\nend M;", 4, "time: is a number"),
     ("Boolean x;\nequation\nx = time > 1 and time;\nend M;", 4, "time: is a number"),
+    ("Integer y;\nequation\ny = 0.5;\nend M;", 4, "y is an Integer, and cannot have the value of a Real"),
+    ("Integer y = time;\nend M;", 2, "y is an Integer"),
+    ("Integer y;\nequation\n2*time = y;\nend M;", 4, "y is an Integer"),
+    (
+        "Boolean y;\nequation\ny = 1;\nend M;",
+        4,
+        "true or false on one side and a whole number on the other",
+    ),
+    ("Boolean y = time;\nend M;", 2, "is a number; expected a condition"),
+    ("Real y = time > 1;\nend M;", 2, "is a condition, true or false; expected a number"),
+    ("Real y;\nequation\ny = time > 1;\nend M;", 4, "a number on one side and a condition"),
+    ("Boolean y;\nequation\ny = time > true;\nend M;", 4, "compares a number and a condition"),
+    ("Boolean b = time > 1;\nReal y = b + 1;\nend M;", 3, "b + 1: b is a condition, true or false, and no number"),
+    ("Boolean b = time > 1;\nReal y = sin(b);\nend M;", 3, "b is a condition"),
+    ("Boolean b = time > 1;\nReal y = -b;\nend M;", 3, "b is a condition"),
+    ("Boolean b = time > 1;\nReal y = sum({b, b});\nend M;", 3, "is a condition"),
+    ("Real y = if time > 1 then 1 else true;\nend M;", 2, "one branch is a number"),
+    ("Boolean b[2] = {time > 1, 3};\nend M;", 2, "3 is a whole number and another element is a condition"),
+    (
+        "Real y = f(time > 1);\nfunction f\ninput Real u;\noutput Real v;\nalgorithm\nv := u;\nend f;\nend M;",
+        2,
+        "u = time > 1: is a condition",
+    ),
+    (
+        "Real y = f(time);\nfunction f\ninput Real u;\noutput Real v;\nalgorithm\nv := u > 1;\nend f;\nend M;",
+        7,
+        "v = u > 1: is a condition",
+    ),
+    (
+        "Real y = f(time);\nfunction f\ninput Real u;\noutput Real v;\nprotected\nInteger k;\nalgorithm\n"
+        "k := u;\nv := k;\nend f;\nend M;",
+        9,
+        "k is an Integer",
+    ),
+    ("parameter Real p = 1;\nparameter Real q = p > 0;\nend M;", 3, "is a condition, true or false; expected a number"),
+    ("parameter Real p = 1;\nModelica.Blocks.Math.Gain g(k=p > 0);\nend M;", 3, "k = p > 0: is a condition"),
+    ("Real x(start=1);\ninitial equation\nx = time > 1;\nequation\nder(x) = 1;\nend M;", 4, "a number on one side"),
     ('equation\nassert(time, "no");\nend M;', 3, "time: is a number"),
     ("Real x;\nequation\nwhen time > 1 then x = 2; end when;\nend M;", 4, "when-equations are not translated"),
     ("Real x;\nequation\nx^2 = 2;\nend M;", 4, "cannot be solved for x"),
@@ -195,7 +232,7 @@ def test_long_texts_and_comments_take_room_in_proportion_and_may_hold_brackets(t
         tracemalloc.stop()
     assert len(assembly.value("s")) == size + 1
     assert most < 40 * size
-    path.write_text(f'model M\n/* {"(" * size}\nend M;', encoding="utf-8")
+    path.write_text(f"model M\n/* {'(' * size}\nend M;", encoding="utf-8")
     with pytest.raises(ModelError, match=r"line 2: '/' cannot stand here"):
         load(path)
 

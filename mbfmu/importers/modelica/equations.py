@@ -22,6 +22,7 @@ from mbfmu.importers.modelica.names import subscripted
 from mbfmu.importers.modelica.solving import Solver, number, value_of_side
 from mbfmu.importers.modelica.statements import Statement, statements_of
 from mbfmu.importers.modelica.syntax import fault
+from mbfmu.importers.modelica.types_of import check_condition, check_equal
 from mbfmu.importers.modelica.unknowns import Key, Unknowns, shaped
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, State
@@ -269,6 +270,7 @@ class Equations:
         if name != ("assert",) or len(call.arguments) < 2:
             raise fault(call.at, f"{call.function}: this call is no equation that is translated")
         decides = call.arguments[0]
+        check_condition(decides, env)
         message = "the condition of an assert is violated"
         if isinstance(call.arguments[1], s.Literal):
             message = str(call.arguments[1].value)
@@ -294,6 +296,7 @@ class Equations:
             return
         if not isinstance(equation, s.Equality):
             raise fault(equation.at, f"initial {s.text(equation)}: an initial equation is `x = ...` or `der(x) = ...`")
+        check_equal(equation.left, equation.right, env)
         left, right = (values.flat(evaluate(side, env)) for side in (equation.left, equation.right))
         if len(left) != len(right):
             raise fault(equation.at, f"{s.text(equation)}: {len(left)} elements on one side, {len(right)} on the other")

@@ -6,7 +6,7 @@ How each kind of expression is evaluated stands in `operators`, `names` and `cal
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
@@ -39,6 +39,8 @@ class Environment:
     equations: Equations | None = None
     is_smooth: bool = False
     end: int | None = None
+    #: Types of local names whose values do not tell them: of functions' variables (types_of.py).
+    types: Mapping[str, str | None] = dataclasses.field(default_factory=dict)
 
     def with_locals(self, **names: Any) -> Environment:
         """The same place with further local names."""

@@ -37,6 +37,7 @@ from mbfmu.importers.modelica.parts import world_class
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Plug
 from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.importers.modelica.types_of import check_given, of_type
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, RealInput, Start
 from mbfmu.modeling import types as t
@@ -225,6 +226,8 @@ class Model(making.Model):
             value = start
         found = bound(self.layers(name))
         at = found[0].at if found is not None else component.at
+        if found is not None:
+            check_given(name, of_type(kind.scalar.type), found[0], found[1].env, is_known=True)
         sizes = self.sizes(name)
         if values.shape(value) != sizes:
             if not values.shape(value) and sizes and found is not None and value_is_each(found[1], self, name):

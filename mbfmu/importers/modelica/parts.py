@@ -23,6 +23,7 @@ from mbfmu.importers.modelica.modifiers import (
 from mbfmu.importers.modelica.session import Session
 from mbfmu.importers.modelica.signals import Plug
 from mbfmu.importers.modelica.syntax import Place, fault
+from mbfmu.importers.modelica.types_of import check_given, of_type
 from mbfmu.importers.modelica.values import array, casadi, is_symbolic
 from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Start, Variable
@@ -140,6 +141,7 @@ def _parameter_modifier(session: Session, declaration: Parameter, own: Layers, a
             return casadi(value_in(start[1], start[0]))
         return None
     node, layer = found
+    check_given(declaration.name, of_type(declaration.type), node, layer.env, is_known=True)
 
     def value_of_modifier(component: Any = None) -> Any:
         value = value_in(layer, node)

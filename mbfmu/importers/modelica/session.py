@@ -10,7 +10,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
-from mbfmu.importers.modelica import library, values
+from mbfmu.importers.modelica import library, types_of, values
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.calls import METHODS
 from mbfmu.importers.modelica.classes import Classes, Found, Member
@@ -59,6 +59,7 @@ class Session:
         self._constants: dict[tuple[int, str], Any] = {}
         self._pending: set[tuple[int, str]] = set()
         self._functions: dict[int, FunctionText] = {}
+        self._types: dict[int, dict[str, str | None]] = {}
 
     def tick(self, at: Place) -> None:
         """Count a step.
@@ -318,7 +319,25 @@ class Session:
             if not result.outputs:
                 raise fault(at, f"{node.name}: has no output")
             self._functions[id(node)] = result
+            types = self.types_of_function(node, at)
+            for body, scope in result.bodies:
+                types_of.check_body(body, Environment(self, scope, types=types))
         return self._functions[id(node)]
+
+    def types_of_function(self, node: Node, at: Place) -> dict[str, str | None]:
+        """Types of the variables of a function, None of those that are records or enumerations."""
+        if id(node) not in self._types:
+            text = self.function_text(node, at)
+            self._types[id(node)] = {c.name: self._type_in(c, scope) for c, scope in (*text.inputs, *text.others)}
+        return self._types[id(node)]
+
+    def _type_in(self, component: s.Component, scope: Node) -> str | None:
+        """Type of a variable of a function; None of what is no scalar: a record, or a function."""
+        try:
+            scalar = self.kind(component.type, scope, None, component.at).scalar
+        except ModelError:
+            return None
+        return types_of.of_type(scalar.type) if scalar is not None else None
 
     def _collect_function(
         self, node: Node, given: tuple[s.Argument, ...], result: FunctionText, at: Place, depth: int

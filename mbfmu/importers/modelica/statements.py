@@ -9,6 +9,7 @@ from mbfmu.importers.modelica.evaluate import Environment
 from mbfmu.importers.modelica.making import Equations, Model
 from mbfmu.importers.modelica.modifiers import Layer
 from mbfmu.importers.modelica.syntax import fault
+from mbfmu.importers.modelica.types_of import check_equal, check_given, of_type
 from mbfmu.modeling.connectors import SignalOutput
 
 
@@ -42,6 +43,8 @@ def statements_of(model: Model, equations: Equations) -> tuple[list[Statement], 
             is_output = kind.port is not None and issubclass(kind.port, SignalOutput)
             foreign = env.model is not model and any(isinstance(n, s.Reference) for n in value.walk())
             if kind.kind != "connector" or (is_output and not foreign):
+                if kind.scalar is not None:
+                    check_given(name, of_type(kind.scalar.type), value, layer.env)
                 result.append(Statement(s.Reference(value.at, ((name, ()),)), value, env, layer))
             break
     for equation, env in model.active(model.content.equations):
@@ -62,6 +65,7 @@ def _of(equation: s.Node, env: Environment, model: Model) -> list[Statement]:
                 equation.at,
                 "functions with several outputs are not translated in equations; write a function for each",
             )
+        check_equal(equation.left, equation.right, env)
         return [Statement(equation.left, equation.right, env)]
     if isinstance(equation, s.If):
         return _merged(equation, env)
@@ -104,5 +108,6 @@ def _merged(equation: s.If, env: Environment) -> list[Statement]:
     for row in zip(*sorted_bodies, strict=True):
         branches = tuple((c, e.right) for (c, _), e in zip(equation.branches, row, strict=False))
         choice = s.Conditional(row[0].at, branches, row[-1].right)
+        check_equal(row[0].left, choice, env)
         result.append(Statement(row[0].left, choice, env))
     return result
