@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -11,6 +12,19 @@ import numpy as np
 _TRUTHS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR}
 #: What is a truth where all that it is made of are.
 _OF_TRUTHS = {ca.OP_MUL, ca.OP_FMIN, ca.OP_FMAX}
+#: What reckons with numbers.
+_ARITHMETIC = {
+    *(ca.OP_ADD, ca.OP_SUB, ca.OP_MUL, ca.OP_DIV, ca.OP_NEG, ca.OP_TWICE, ca.OP_SQ, ca.OP_SQRT, ca.OP_FABS),
+    *(ca.OP_POW, ca.OP_CONSTPOW, ca.OP_SIGN, ca.OP_FMIN, ca.OP_FMAX),
+}
+#: What is worked out with numbers.
+_SIMPLE: dict[int, Callable[..., float]] = {
+    ca.OP_ADD: operator.add,
+    ca.OP_SUB: operator.sub,
+    ca.OP_MUL: operator.mul,
+    ca.OP_NEG: operator.neg,
+    ca.OP_TWICE: lambda x: 2 * x,
+}
 
 
 def is_truth(value: Any, is_boolean: Callable[[ca.SX], bool]) -> bool:
@@ -37,6 +51,55 @@ def is_truth(value: Any, is_boolean: Callable[[ca.SX], bool]) -> bool:
                 return False
             waiting += deeper
     return True
+
+
+def counted(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> ca.SX | None:
+    """A condition that a scalar number is reckoned with as if it were one, on top of it; None where there is none.
+
+    A number that follows from one condition alone and changes its sign with it, as `b - 0.5`, is no such: its sign says
+    something. Nor is `if_else(condition, 1, 0)`, a number.
+    """
+    waiting = [] if value.is_constant() or value.is_symbolic() or is_truth(value, is_boolean) else [value]
+    while waiting:
+        part = waiting.pop()
+        if part.op() not in _ARITHMETIC or _changes_sign(part, is_boolean):
+            continue
+        operands = [part.dep(i) for i in range(part.n_dep())]
+        for operand in operands:
+            if _is_condition(operand, is_boolean):
+                return operand
+        waiting += [operand for operand in operands if not operand.is_constant() and not operand.is_symbolic()]
+    return None
+
+
+def _is_condition(part: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:
+    if part.is_constant():
+        return False
+    return is_boolean(part) if part.is_symbolic() else part.op() in _TRUTHS
+
+
+def _changes_sign(value: ca.SX, is_boolean: Callable[[ca.SX], bool]) -> bool:
+    """True for what a condition and constants give, not negative with it only, or without it only."""
+    found: list[ca.SX] = []
+
+    def both(part: ca.SX) -> tuple[float, float] | None:
+        """Values without the condition and with it."""
+        if part.is_constant():
+            return float(part), float(part)
+        if _is_condition(part, is_boolean):
+            found.append(part)
+            return (0.0, 1.0) if ca.is_equal(part, found[0], 9) else None
+        if part.is_symbolic() or part.op() not in _SIMPLE:
+            return None
+        operands = [both(part.dep(i)) for i in range(part.n_dep())]
+        if any(operand is None for operand in operands):
+            return None
+        columns = zip(*(operand for operand in operands if operand is not None), strict=True)
+        without, given = (_SIMPLE[part.op()](*column) for column in columns)
+        return without, given
+
+    values = both(value)
+    return values is not None and (values[0] >= 0) != (values[1] >= 0)
 
 
 def _operands(part: ca.SX) -> list[ca.SX]:

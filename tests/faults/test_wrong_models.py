@@ -15,7 +15,7 @@ from mbfmu.components import Body, BodyShape, Revolute, World, blocks, rotationa
 from mbfmu.components.examples.robot_r3 import GearType1
 from mbfmu.components.interfaces import Flange_a, Flange_b
 from mbfmu.errors import InitializationError, MbfmuError, SimulationError
-from mbfmu.modeling import Parameter, Variable, required
+from mbfmu.modeling import BooleanInput, Parameter, RealInput, RealOutput, Variable, required
 from mbfmu.modeling import types as t
 
 HEAD = """
@@ -332,6 +332,32 @@ EQUATIONS: dict[str, list[str]] = {
     "self.y = self.u; self.terminate(3, message='x')": ["own", "the number 3"],
     "self.y = self.switch(ca.logic_and(self.u, self.u > 0), 1, 0)": ["own", "joins the number u"],
     "self.y = self.switch(ca.logic_not(self.u), 1, 0)": ["own", "joins the number u"],
+    "self.y = self.switch((self.u > 0) + (self.u > 1), 1, 0)": ["own", "reckons with the condition", "logic_and"],
+    "self.y = self.switch((self.u > 0) * self.u, 1, 0)": ["own", "(0<u)", "as with a number"],
+    "self.y = self.u; self.require((self.u > 2) - (self.u > 3), 'x')": ["own", "a requirement", "reckons"],
+    "self.y = self.switch(lambda on: (self.u > 0) * self.u + on, 1, 0)": ["own", "reckons with the condition (0<u)"],
+    "self.y = self.switch(self.u > float('nan'), 1, 0)": ["own", "a condition", "compares with nan", "finite bound"],
+    "self.y = self.u; self.terminate(self.u < float('inf'), message='x')": ["own", "compares with inf"],
+    "self.y = self.u; self.require(self.u < float('inf'), 'x')": ["own", "a requirement", "compares with inf"],
+    # what never happens, and what determines nothing
+    "self.y = self.u; self.terminate(True, message='x')": ["own", "the event True never happens", "self.initial"],
+    "self.y = self.hold(False, value=1)": ["own", "the event False never happens"],
+    "self.y = self.active(self.change(1))": ["own", "the event 1 never happens"],
+    "self.y = self.active(self.change(self.u))": ["own", "change(u)", "moves between events"],
+    "self.y = self.u; self.relation([])": ["own", "a relation has no element", "determines nothing"],
+    "self.y = self.u; self.relation(0)": ["own", "a relation has only 0 in it"],
+    "self.y = self.u; self.initially(1)": ["own", "only 1 in it"],
+    "self.y = self.implied(3.0)": ["own", "only 3 in it"],
+    # instants that nobody reaches
+    "self.y = self.u; self.time_event(self.time + 0.1)": ["own", "time+0.1", "never reached"],
+    "self.y = self.u; self.time_event(ca.sin(self.time))": ["own", "sin(time)", "never reached"],
+    "self.y = self.active(self.sample(0, True))": ["own", "sample(0, True)", "its interval is the truth True"],
+    "self.y = self.active(self.sample(-1e18, 1e-3))": ["own", "sample(-1e+18, 0.001)", "1e+12 intervals"],
+    # symbols of nobody
+    "self.y = ca.SX.sym('q')": ["own", "the symbol 'q'", "declare a Variable"],
+    "self.y = self.switch(ca.SX.sym('q') > 0, 1, 0)": ["own", "the symbol 'q'"],
+    "self.y = self.hold(self.sample(0, 0.1), value=ca.SX.sym('q'))": ["own", "the symbol 'q'"],
+    "self.y = [[self.u, self.u]]": ["own", "2 elements, declared are 1"],
     # events that Python's words would lose
     "self.y = self.active(self.sample(0, 0.1) and self.initial)": ["line 17", "an event is neither", "&, | and ~"],
     "self.y = self.active(not self.sample(0, 0.1))": ["line 17", "an event is neither"],
@@ -367,6 +393,36 @@ DECLARATIONS: dict[str, list[str]] = {
     "x = State(t.Real, 'x', shape='n')": ["the variable 'x'", "shape 'n' is none"],
     "v = RealInput('x', shape=-1)": ["the connector 'x'", "shape -1 is none"],
 }
+
+
+def test_what_conditions_say_of_numbers_stays_allowed() -> None:
+    """Signs of numbers that follow from conditions: modes of switches, thresholds, choices."""
+
+    class Own(Component):
+        u = RealInput("Input")
+        b = BooleanInput("Condition")
+        y = RealOutput("Outputs", shape=5)
+
+        def equations(self) -> None:
+            self.y = [
+                self.switch(lambda on: self.u - 0.2 * on, 1, 0),
+                self.switch(self.b - 0.5, 1, 0),
+                self.switch(1 - 2 * (self.u < 0.3), 1, 0),
+                self.switch(ca.fmin(self.u, self.b - 0.5), 1, 0),
+                self.switch(ca.if_else(self.u > 0.3, 1, 0) * self.u - 0.2, 1, 0),
+            ]
+
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.own = Own()
+            self.c = blocks.Constant(k=0.5)
+            self.p = blocks.BooleanConstant(k=True)
+            self.connect(self.c.y, self.own.u)
+            self.connect(self.p.y, self.own.b)
+
+    result = simulate(M(), 0.1)
+    assert [result[f"own.y[{k}]"][-1] for k in range(1, 6)] == [1, 1, 1, 1, 1]
+
 
 #: Whole files -> words of the message.
 FILES: dict[str, list[str]] = {

@@ -80,7 +80,7 @@ class Watched:
 
 
 def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> None:
-    """Refuse instants that depend on what changes between events: nobody could know them before.
+    """Refuse instants that depend on what changes between events, or on time itself: nobody could know them before.
 
     Raises:
         ModelError: there is one; the message names its component.
@@ -88,7 +88,8 @@ def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> Non
     unknowns = values.unknowns
     known = ca.veccat(unknowns.time, parameters.all, *unknowns.modes.values(), *unknowns.held.values())
     hashes = {symbol.element_hash() for symbol in elements(known)}
-    if all(symbol.element_hash() in hashes for symbol in ca.symvar(times)):
+    moves = not ca.jacobian(times, unknowns.time).is_zero()
+    if not moves and all(symbol.element_hash() in hashes for symbol in ca.symvar(times)):
         return
     for path, behaviour in values.behaviours.items():
         for column in parameters.resolve(values.locals(path, behaviour.times)):
@@ -98,6 +99,11 @@ def _check_instants(values: Values, parameters: Parameters, times: ca.SX) -> Non
                         f"{heading(path)}time_event at {column!s:.60} depends on {symbol}, which changes between "
                         "events; give an instant of parameters and held values, or a switch, whose crossing is located"
                     )
+            if not ca.jacobian(column, unknowns.time).is_zero():
+                raise ModelError(
+                    f"{heading(path)}time_event at {column!s:.60} moves on with time, and is never reached; give an "
+                    "instant that stays where it is until it has passed, or a switch, whose crossing is located"
+                )
 
 
 def _nonzero(values: Values, parameters: Parameters) -> Iterator[tuple[str, ca.SX]]:

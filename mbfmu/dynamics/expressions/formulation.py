@@ -43,6 +43,7 @@ class Formulation:
         values, motion, rows = linearised(*constrained(evaluated(graph), wanted.loops))
         starts = Starts.of(values)
         parameters = Parameters.of(values.topology.all_components, starts.entries_of_p)
+        parameters.check_behaviours(values.behaviours)
         parameters.check_known([(entry.label, entry.start) for entry in starts.all if entry.number is None])
         constraints = Constraints.of(rows, parameters.resolve)
         return cls(wanted, values, motion, tuple(rows), constraints, starts, parameters, start_time)

@@ -16,7 +16,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.expressions.bindings import Bindings
-from mbfmu.dynamics.reading.equation_context import column, elements
+from mbfmu.dynamics.reading.equation_context import Behaviour, column, elements
 from mbfmu.dynamics.structure.unknowns import which_depend
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
@@ -101,6 +101,23 @@ class Parameters:
                 f"{label}: its value has the symbol '{symbol}' in it, which is no parameter of the model; give a "
                 "number, or declare a Parameter"
             )
+
+    def check_behaviours(self, behaviours: Mapping[str, Behaviour]) -> None:
+        """Refuse equations with symbols that are neither parameters nor anything else of the model.
+
+        Raises:
+            ModelError: there is one; the message names its component.
+        """
+        known = {*self._place, *self.aliases}
+        for behaviour in behaviours.values():
+            for symbol in behaviour.symbols:
+                found = symbol.element_hash()
+                if found not in known and found not in behaviour.leaf_of:
+                    component = behaviour.component
+                    raise ModelError(
+                        f"{component.where}: the equations of {type(component).__name__} use the symbol '{symbol}', "
+                        "which is nothing of the model; declare a Variable, a Parameter or an input"
+                    )
 
     def _check_bounds(self, bound: Sequence[tuple[ca.SX, Parameter]], labels: Mapping[int, str]) -> None:
         """Refuse values that bindings give parameters outside their bounds, but for those that initialisation finds."""

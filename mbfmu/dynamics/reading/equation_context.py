@@ -47,7 +47,7 @@ from mbfmu.modeling.leaves import (
     Time,
     Value,
 )
-from mbfmu.modeling.truths import is_truth
+from mbfmu.modeling.truths import counted, is_truth
 from mbfmu.modeling.user_code import place, told
 
 
@@ -57,11 +57,21 @@ def column(value: Any) -> ca.SX:
         return value
     if isinstance(value, list | tuple) and any(isinstance(v, ca.SX) for v in value):
         return ca.vertcat(ca.SX(0, 1), *value)
+    if _is_matrix(value):
+        return ca.vertcat(*(ca.horzcat(*row) for row in value))
     array = np.asarray(value)
     mixed = array.flat if array.dtype.kind == "O" else ()
     if array.dtype.kind in "US" or any(part is None or isinstance(part, str) for part in mixed):
         raise ValueError(f"{value!r:.60} is no number")  # which NumPy would make one of: '0.1' is 0.1, None is nan
     return ca.SX(array.astype(float))
+
+
+def _is_matrix(value: Any) -> bool:
+    """True for rows of one length with expressions in them."""
+    if not isinstance(value, list | tuple) or not all(isinstance(row, list | tuple) for row in value):
+        return False
+    has_symbols = any(isinstance(part, ca.SX) for row in value for part in row)
+    return has_symbols and len({len(row) for row in value}) == 1
 
 
 def elements(column: ca.SX) -> list[ca.SX]:
@@ -94,6 +104,10 @@ class Delay:
     signal: ca.SX
     time: ca.SX
     most: ca.SX
+
+
+_COMPARISONS = {ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE}
+_LOGIC = {ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_MUL, ca.OP_SUB, ca.OP_ADD, ca.OP_IF_ELSE_ZERO}
 
 
 class LocalNames:
@@ -164,6 +178,18 @@ class Behaviour(LocalNames):
     leaf_of: Mapping[int, tuple[Leaf, int, ca.SX]]
     #: Time derivative of any expression in the leaves.
     derivative: Callable[[ca.SX], ca.SX]
+
+    @property
+    def symbols(self) -> list[ca.SX]:
+        """All symbols that the equations have in them: of leaves, and of parameters."""
+        rows = [*self.targets.values(), *self.relations, *self.conditions, *self.times, *self.switches, *self.before]
+        rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
+        rows += [expression for expression, _ in (*self.initial, *self.checks, *self.endings, *self.on_top)]
+        rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
+        rows += [part for held in self.held for part in (held.start, held.rule) if part is not None]
+        rows += [part for reset in self.resets for part in (reset.active, reset.value)]
+        rows += [*(self.motion or {}).values(), *self.energies.values()]
+        return list(ca.symvar(ca.veccat(ca.SX(0, 1), *rows)))
 
     def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
         """Potentials that the component determines at its connectors of a kind."""
@@ -249,6 +275,47 @@ class Notes(LocalNames):
                 raise ModelError(f"{where} the value {float(element):g}, which is not finite{known}")
         return expression
 
+    def sign(self, value: Any, what: str) -> ca.SX:
+        """Numbers whose signs decide, as SX.
+
+        Raises:
+            ModelError: a condition is reckoned with as if it were a number, a bound is not finite, or what `column`
+                refuses.
+        """
+        expression = self.column(value, what)
+        for element in elements(expression):
+            mixed = counted(element, lambda symbol: self.is_boolean(symbol) and not self._is_mode(symbol))
+            if mixed is not None:
+                raise ModelError(
+                    f"{self.where}: {what}, {element!s:.60}, reckons with the condition {mixed!s:.60} as with a "
+                    "number; join conditions by casadi's logic_and, logic_or and logic_not, or make a number of it, "
+                    "self.switch(condition, 1, 0)"
+                )
+            self.check_bounds(element, what)
+        return expression
+
+    def check_bounds(self, condition: ca.SX, what: str) -> None:
+        """Refuse comparisons with what is not finite, which nothing would ever change."""
+        waiting = [condition]
+        while waiting:
+            part = waiting.pop()
+            if part.is_constant() or part.is_symbolic():
+                continue
+            operands = [part.dep(i) for i in range(part.n_dep())]
+            if part.op() in _COMPARISONS:
+                wrong = [float(o) for o in operands if o.is_constant() and not math.isfinite(float(o))]
+                if wrong:
+                    raise ModelError(
+                        f"{self.where}: {what}, {part!s:.60}, compares with {wrong[0]:g}, which is not finite; give a "
+                        "finite bound, or leave the comparison out"
+                    )
+            elif part.op() in _LOGIC:
+                waiting += operands
+
+    def _is_mode(self, symbol: ca.SX) -> bool:
+        """True for what says of a switch, or of an event, that it is on."""
+        return isinstance(self.leaf_of[symbol.element_hash()][0], Mode | Held)
+
     def assigned(self, target: Target) -> ca.SX:
         """What the equations have assigned to a target; KeyError where they have not."""
         return self.targets[target]
@@ -276,9 +343,15 @@ class Notes(LocalNames):
         """An expression that is to be 0, as SX.
 
         Raises:
-            ModelError: it is a comparison, or what `column` refuses.
+            ModelError: it is a comparison, nothing to find is in it, or what `column` refuses.
         """
         column = self.column(expression, what)
+        if column.is_constant():
+            said = f"only {column!s:.60} in it" if column.numel() else "no element"
+            raise ModelError(
+                f"{self.where}: {what} has {said}, which determines nothing; give an expression in variables, which is "
+                "to be 0"
+            )
         if any(is_truth(element, self.is_boolean) for element in elements(column)):
             raise ModelError(
                 f"{self.where}: {what} is the comparison {column!s:.60}, which is 1 or 0; give the difference of both "
@@ -601,7 +674,7 @@ class Scope(Events):
         `message` says what is wrong and what to do.
         """
         self._check_message(message, "require")
-        column = self._notes.column(expression, "a requirement")
+        column = self._notes.sign(expression, "a requirement")
         wholly = isinstance(expression, bool | np.bool_)
         margins = (e - 0.5 if wholly or is_truth(e, self._notes.is_boolean) else e for e in elements(column))
         self._notes.checks.append((ca.vertcat(ca.SX(0, 1), *margins), message))
@@ -620,8 +693,8 @@ class Scope(Events):
         if callable(expression) and not hasattr(expression, "is_symbolic"):
             expression = expression(mode)
             margin = 0.5 if self._is_truth(expression) else 0.0  # a truth that may depend on this very mode
-            expression = self._notes.column(expression, "the condition of a switch") - margin
-        expression = self._notes.column(expression, "the condition of a switch")
+            expression = self._notes.sign(expression, "the condition of a switch") - margin
+        expression = self._notes.sign(expression, "the condition of a switch")
         if expression.numel() != 1:
             raise ModelError(
                 f"{self._component.where}: the condition of a switch has {expression.numel()} elements; it is one "
@@ -653,6 +726,11 @@ class Scope(Events):
         if any(is_truth(element, self._notes.is_boolean) for element in elements(instant)):
             raise ModelError(
                 f"{self._component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
+            )
+        if not ca.jacobian(instant, self.time).is_zero():
+            raise ModelError(
+                f"{self._component.where}: the instant {instant!s:.60} moves on with time, and is never reached; give "
+                "one that stays where it is until it has passed, as a sum of periods, or use self.sample"
             )
         self._notes.times.append(instant)
 

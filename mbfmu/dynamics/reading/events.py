@@ -13,11 +13,15 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.declarations import DiscreteState, Variable
 from mbfmu.modeling.truths import is_truth
+
+#: Samples from 0 s to the first: with more, the instants of neighbours would be the same numbers.
+MOST_INTERVALS = 1e12
 
 
 @dataclasses.dataclass(frozen=True)
@@ -81,6 +85,10 @@ class Noted(Protocol):
 
     def column(self, value: Any, what: str) -> ca.SX:
         """A value that the equations give, as SX."""
+        ...
+
+    def check_bounds(self, condition: ca.SX, what: str) -> None:
+        """Refuse comparisons with what is not finite."""
         ...
 
     def leaves_in(self, expression: ca.SX) -> list[tuple[leaves.Leaf, int, ca.SX]]:
@@ -223,6 +231,7 @@ class Events:
 
     def edge(self, condition: Any) -> Event:
         """The condition becomes true; what is true from the start on does not."""
+        self._refuse_constant(condition)
         now = self._condition(condition)
         known = self._clauses.held(1.0, lambda before: now)
         return Event(
@@ -231,7 +240,14 @@ class Events:
 
     def change(self, value: Any) -> Event:
         """A discrete value (a condition or whole number) becomes another one."""
+        self._refuse_constant(value)
         value = self._condition(value) if self._is_truth(value) else self._notes.column(value, "a value that changes")
+        for leaf, *_ in self._notes.leaves_in(value):
+            if not leaf.is_discrete and self._notes.base(leaf) == "Real":
+                raise ModelError(
+                    f"{self._component.where}: change({value!s:.40}) asks of {leaf}, which moves between events, too; "
+                    "give a condition, or a value that events change"
+                )
         known = self._clauses.held(ca.SX.zeros(value.numel()), lambda before: value)
         differs = ca.sum1(self.pre(known) != value) > 0
         return Event(ca.logic_and(differs, ca.logic_not(self.initial.active)))
@@ -344,6 +360,9 @@ class Events:
     def _series(self, start: Any, interval: Any) -> tuple[ca.SX, ca.SX]:
         """Start and interval of sampling, checked; the interval is positive where it is used."""
         where = f"{self._component.where}: sample({start!s:.40}, {interval!s:.40})"
+        for value, what in ((start, "start"), (interval, "interval")):
+            if isinstance(value, bool | np.bool_):
+                raise ModelError(f"{where}: its {what} is the truth {value}; give a time, in s")
         start, interval = (self._notes.column(value, "an instant of sampling") for value in (start, interval))
         for value, what, allowed in ((start, "start", self._clauses.of_start), (interval, "interval", frozenset())):
             if value.numel() != 1:
@@ -357,9 +376,23 @@ class Events:
                 )
             if is_truth(value, self._notes.is_boolean):
                 raise ModelError(f"{where}: its {what} is a comparison; give a time, in s")
+        too_far = (
+            f"more than {MOST_INTERVALS:g} intervals from 0 s, so that instants cannot be told apart; give one that is "
+            "nearer, or a longer interval"
+        )
         if interval.is_constant():
             if not float(interval) > 0:
                 raise ModelError(f"{where}: its interval is not positive; give the time between samples, in s")
+            if start.is_constant():
+                if abs(float(start)) > MOST_INTERVALS * float(interval):
+                    raise ModelError(f"{where}: its start is {too_far}")
+                return start, interval
+        if not start.is_zero() and not self._notes.leaves_in(start):
+            self.require(
+                MOST_INTERVALS * ca.fmax(interval, 0) - ca.fabs(start),
+                f"the start {start!s:.40} of sampling is {too_far}",
+            )
+        if interval.is_constant():
             return start, interval
         self.require(interval > 0, f"the interval {interval!s:.40} of sampling must be > 0 s")
         return start, ca.if_else(interval > 0, interval, 1)
@@ -424,6 +457,8 @@ class Events:
             raise ModelError(f"{self._component.where}: an event is given where a condition is needed")
         known = self._is_truth(condition)
         condition = self._notes.column(condition, "a condition")
+        for element in condition.elements():
+            self._notes.check_bounds(element, "a condition")
         if not known and self._is_number(condition):
             raise ModelError(
                 f"{self._component.where}: a condition is the number {condition!s:.60}, whose sign says nothing here; "
@@ -439,6 +474,17 @@ class Events:
                 "give a comparison, such as self.u >= 1"
             )
         return self._joined(condition)
+
+    def _refuse_constant(self, condition: Any) -> None:
+        """Refuse as an event what stays as it is."""
+        known = isinstance(condition, bool | np.bool_ | int | float) or (
+            isinstance(condition, ca.SX) and condition.is_constant() and condition.numel() == 1
+        )
+        if known and float(condition) in (0.0, 1.0):
+            raise ModelError(
+                f"{self._component.where}: the event {condition!s:.40} never happens, since it does not change; give a "
+                "condition that does, such as self.u >= 1, or self.initial for the start"
+            )
 
     def _is_number(self, value: ca.SX) -> bool:
         """True for a constant but 0 and 1, and for the symbol of a Real that changes between events."""
