@@ -39,26 +39,23 @@ class Inputs:
 
     def set_values(self, time: float) -> None:
         """Set all inputs to what they have from a time [s] on."""
-        values = self._from(time)[0]
+        values = self.drive.lines(time, time)[0]
         self.slave.set(self._lines, values[self._along])
         self._hold(values)
 
     def set_lines(self, begin: float, time: float) -> None:
         """Set what moves to what it has at a time [s] on the lines that it is on from `begin` on."""
         if self._along.size:
-            d = self.drive
-            row = max(0, int(np.searchsorted(d.knots, begin, side="right")) - 1)
-            values = d.values[row] + d.slopes[row] * max(time - d.knots[row], 0.0)
-            self.slave.set(self._lines, values[self._along])
+            self.slave.set(self._lines, self.drive.lines(begin, time)[0][self._along])
 
     def follow(self, begin: float, end: float) -> None:
         """Tell the instance what inputs do from a time to a later one, s."""
-        values, slopes = self._from(begin)
+        values, slopes = self.drive.lines(begin, begin)
         reached = self._until(end)
         jumps = self.drive.knots[(self.drive.knots > begin) & (self.drive.knots < end)]
         if self._along.size:
             # An FMU whose steps have one length goes over knots: past a kink on the chord, past a jump on its line.
-            over = bool(jumps.size) and all(np.allclose(self._from(t)[0], self._until(t)) for t in jumps)
+            over = bool(jumps.size) and all(np.allclose(self.drive.lines(t, t)[0], self._until(t)) for t in jumps)
             slopes = (reached - values) / (end - begin) if over else slopes
             self.slave.set(self._lines, values[self._along])
             self.slave.set_slopes(self._lines, slopes[self._along])
@@ -74,17 +71,9 @@ class Inputs:
             self.slave.set(self._steps, given)
             self._before = given
 
-    def _from(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Values at a time and slopes after it, [n] each."""
-        d = self.drive
-        row = max(0, int(np.searchsorted(d.knots, time, side="right")) - 1)
-        return d.values[row] + d.slopes[row] * max(time - d.knots[row], 0.0), d.slopes[row]
-
     def _until(self, time: float) -> np.ndarray:
         """Values just before a time, [n]."""
-        d = self.drive
-        row = max(0, int(np.searchsorted(d.knots, time)) - 1)
-        return d.values[row] + d.slopes[row] * max(time - d.knots[row], 0.0)
+        return self.drive.lines(time, time, until=True)[0]
 
 
 def follow_in_model_exchange(slave: Slave, inputs: Inputs, start_time: float) -> np.ndarray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import dataclasses
+from typing import Literal
 
 import numpy as np
 
@@ -51,6 +52,15 @@ class Drive:
         near = np.where(np.abs(before - self.knots) < np.abs(near - self.knots), before, near)
         distance = 1e-9 * (times[-1] - times[0]) / max(times.size - 1, 1)
         return dataclasses.replace(self, knots=np.where(np.abs(near - self.knots) <= distance, near, self.knots))
+
+    def lines(self, begin: float, time: float, until: bool = False) -> tuple[np.ndarray, np.ndarray]:
+        """Values at a time, s, on the lines that inputs are on from `begin` on, or `until` then, and their slopes.
+
+        Both are [n]. A line goes on past its end.
+        """
+        side: Literal["left", "right"] = "left" if until else "right"
+        row = max(0, int(np.searchsorted(self.knots, begin, side=side)) - 1)
+        return self.values[row] + self.slopes[row] * max(time - self.knots[row], 0.0), self.slopes[row]
 
     def record(self) -> DriveRecord:
         """What C reads; it points into copies that the record keeps."""
