@@ -74,6 +74,8 @@ def animate(
         The path has another suffix, nothing is drawn, or something that it takes is not installed.
     """
     target = check_target(arguments.path(path, "path"))
+    live = arguments.flag(live, "live")
+    arguments.check_callback(progress, "progress")
     if live and target.suffix.lower() != ".html":
         raise MbfmuError(f"{target}: a live animation is a page; choose {target.stem}.html")
     if live and start_values:

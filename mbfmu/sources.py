@@ -24,7 +24,7 @@ from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.registry import assemblies
 from mbfmu.modeling.user_code import described, place
-from mbfmu.runtime.arguments import names
+from mbfmu.runtime.arguments import names, number_in
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def parse_setting(setting: str) -> tuple[str, Any]:
     except (ValueError, RecursionError):  # ValueError: no TOML, or an integer of more digits than Python reads
         pass
     try:
-        return name.strip(), float(text)
+        return name.strip(), number_in(text)
     except ValueError:
         return name.strip(), text.strip()
 

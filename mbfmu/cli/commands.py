@@ -19,7 +19,7 @@ import typer
 
 from mbfmu import printing
 from mbfmu.cli import facts, report, studies
-from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example
+from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example, number
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 from mbfmu.version import __version__
@@ -98,7 +98,8 @@ def build(
         ),
     ] = None,
     fixed_step: Annotated[
-        float | None, typer.Option(metavar="S", help="Steps of one length without error control, for real time.")
+        float | None,
+        typer.Option(parser=number, metavar="S", help="Steps of one length without error control, for real time."),
     ] = None,
     source_files: Annotated[
         bool, typer.Option("--sources", help="Add the C sources, for importers that compile FMUs themselves.")
@@ -271,7 +272,9 @@ def animate(
             help="motion.html, a page for any browser, or motion.glb (glTF 2.0); default: NAME.html.",
         ),
     ] = None,
-    stop: Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")] = None,
+    stop: Annotated[
+        float | None, typer.Option(parser=number, metavar="S", help="Stop time; default: the assembly's.")
+    ] = None,
     tolerance: Tolerance = None,
     step: Step = None,
     parameter: Settings = (),  # type: ignore[assignment]

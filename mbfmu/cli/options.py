@@ -12,6 +12,18 @@ SOURCE_HELP = (
     "or a .urdf, .xacro or .xml (MJCF) file."
 )
 Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
+
+
+def number(text: str) -> float:
+    """The number that an option has, in digits from 0 to 9."""
+    from mbfmu.runtime.arguments import number_in
+
+    try:
+        return number_in(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is not a valid float") from None
+
+
 Settings = Annotated[
     list[str],
     typer.Option(
@@ -21,12 +33,16 @@ Settings = Annotated[
         help="Parameter of the assembly's constructor, or parameter or start value of a component. Repeatable.",
     ),
 ]
-Stop = Annotated[float | None, typer.Option(metavar="S", help="Stop time; default: the assembly's.")]
+Stop = Annotated[float | None, typer.Option(parser=number, metavar="S", help="Stop time; default: the assembly's.")]
 Step = Annotated[
     float | None,
-    typer.Option(metavar="S", help="Recorded interval; default: the assembly's, else a 500th of the run."),
+    typer.Option(
+        parser=number, metavar="S", help="Recorded interval; default: the assembly's, else a 500th of the run."
+    ),
 ]
-Tolerance = Annotated[float | None, typer.Option(metavar="REL", help="Relative tolerance; default: the assembly's.")]
+Tolerance = Annotated[
+    float | None, typer.Option(parser=number, metavar="REL", help="Relative tolerance; default: the assembly's.")
+]
 Input = Annotated[
     pathlib.Path | None,
     typer.Option("--input", metavar="FILE", help="CSV with a column time and one for each input, named as it is."),

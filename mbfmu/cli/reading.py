@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mbfmu.cli.options import number
 from mbfmu.errors import MbfmuError
 
 if TYPE_CHECKING:
@@ -34,7 +35,9 @@ def _options(
     ] = None,
     bandwidth: Annotated[
         float | None,
-        typer.Option(metavar="HZ", help="Of the PD controllers; default: 5. (URDF)", rich_help_panel=PANEL),
+        typer.Option(
+            parser=number, metavar="HZ", help="Of the PD controllers; default: 5. (URDF)", rich_help_panel=PANEL
+        ),
     ] = None,
     stops: Annotated[
         bool,

@@ -285,10 +285,12 @@ def _setting(text: str) -> tuple[str, str]:
 
 
 def _pair(option: str, text: str) -> tuple[str, float]:
+    from mbfmu.runtime.arguments import number_in
+
     name, equals, value = text.partition("=")
     try:
         if equals:
-            return name.strip(), float(value)
+            return name.strip(), number_in(value)
     except ValueError:
         pass
     raise MbfmuError(f"{option} {text}: write it as name=value, such as shaft.w=20")

@@ -21,7 +21,9 @@ from mbfmu.errors import SimulationError
 from mbfmu.fmi.slave import Log, Slave, Values, open_slave
 from mbfmu.fmi.variables import KINDS, Scalar, unit_of
 from mbfmu.messages import suggestion
+from mbfmu.runtime.arguments import check_callback
 from mbfmu.runtime.result import Result
+from mbfmu.runtime.run import checked_tolerance
 
 #: Order of stepping: all at once with inputs of the step before, or one after the other with the newest inputs.
 SCHEMES = ("jacobi", "gauss-seidel")
@@ -87,6 +89,8 @@ def cosimulate(
     """
     _check("scheme", scheme, SCHEMES)
     _check("inputs", inputs, INPUTS)
+    tolerance = None if tolerance is None else checked_tolerance(tolerance)
+    check_callback(progress, "progress")
     stop = _stop_time(structure) if stop_time is None else stop_time
     times = _communication_points(start_time, stop, step)
     log = Log()

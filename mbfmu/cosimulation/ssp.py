@@ -31,6 +31,7 @@ from mbfmu.export.archive import build_date, replacing, temporary_folder, write_
 from mbfmu.export.build import build
 from mbfmu.fmi.variables import KINDS, is_variable, unit_of
 from mbfmu.modeling import Assembly
+from mbfmu.runtime import arguments
 from mbfmu.version import __version__
 
 DESCRIPTION = "http://ssp-standard.org/SSP1/SystemStructureDescription"
@@ -97,7 +98,9 @@ def build_ssp(
     ValidationError
         A file is not an FMU.
     """
-    file = pathlib.Path(path)
+    file = arguments.path(path, "path")
+    connectors = arguments.flag(connectors, "connectors")
+    arguments.check_callback(progress, "progress")
     check_elements(elements)
     with replacing(file) as part, temporary_folder() as folder:
         files = {}

@@ -41,6 +41,7 @@ from mbfmu.modeling.declarations import checked_numbers, is_expression
 from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import told
+from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.figures import Figure
@@ -116,6 +117,8 @@ class System:
         if isinstance(assembly, System):
             return assembly
         check_assembly(assembly)
+        energy, scene = arguments.flag(energy, "energy"), arguments.flag(scene, "scene")
+        arguments.check_callback(progress, "progress")
         with told(f"{assembly.name}: the model fails"), without_collections():
             return cls._of(assembly, cuts, energy, scene, progress or _silent)
 
@@ -220,6 +223,11 @@ def check_assembly(assembly: Any) -> None:
     if not 0 < assembly.tolerance < 1:
         what = "positive" if assembly.tolerance <= 0 else "below 1"
         raise ModelError(f"{where}: tolerance = {assembly.tolerance:g} is not {what}; choose one such as 1e-6")
+    if assembly.tolerance < arguments.LEAST_TOLERANCE:
+        raise ModelError(
+            f"{where}: tolerance = {assembly.tolerance:g} is below {arguments.LEAST_TOLERANCE:g}, less than numbers of "
+            "16 digits can keep; choose a greater one, such as 1e-10"
+        )
     if assembly.interval is not None:
         _check_number(assembly.interval, f"{where}: interval = {assembly.interval!r:.60}")
         if not assembly.interval > 0:

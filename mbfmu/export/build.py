@@ -155,6 +155,7 @@ def build(
     BuildError
         An option is unknown, the file cannot be written, there is no compiler, or it fails.
     """
+    arguments.check_callback(progress, "progress")
     report = progress or _silent
     if fmi not in VERSIONS:
         raise BuildError(f"FMI {fmi!r} is unknown; there are {', '.join(map(str, VERSIONS))}.")

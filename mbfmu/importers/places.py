@@ -69,7 +69,8 @@ def numbers(
             raise place_of(element, path).error(f'needs {attribute}="..." ({expected(count)})')
         return default
     try:
-        values = tuple(float(word) for word in text.replace("_", "?").split())
+        # Python alone reads 1_000 and digits of other scripts
+        values = tuple(float(word) for word in text.replace("_", "?").encode("ascii").split())
     except ValueError:
         values = ()
     if len(values) != count or not all(map(math.isfinite, values)):

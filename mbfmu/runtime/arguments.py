@@ -13,6 +13,9 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 
+#: A tolerance below is none that double precision can keep: `usable_tolerance` of templates/runtime/instance.c.
+LEAST_TOLERANCE = 1e-14
+
 
 def real(value: Any, what: str) -> float:
     """`value` as a finite number; NumPy's scalars are numbers, texts and truth values are none.
@@ -48,6 +51,44 @@ def whole(value: Any, what: str, least: int) -> int:
     if number < least:
         raise ModelError(f"{what} = {value!r:.60}: a whole number of at least {least} is expected")
     return number
+
+
+def flag(value: Any, what: str) -> bool:
+    """`value` as True or False; NumPy's are such, numbers and texts are not.
+
+    Raises
+    ------
+    ModelError
+        It is neither; the message begins with `what`.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ModelError(f"{what} = {value!r:.60}: it is True or False")
+    return bool(value)
+
+
+def check_callback(value: Any, what: str) -> None:
+    """Refuse what is neither a function nor None.
+
+    Raises
+    ------
+    ModelError
+        It cannot be called; the message begins with `what`.
+    """
+    if value is not None and not callable(value):
+        raise ModelError(f"{what} = {value!r:.60}: a function is expected, such as print")
+
+
+def number_in(text: str) -> float:
+    """The number that a text is, in digits from 0 to 9; Python alone reads 1_000 and digits of other scripts.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
+    if "_" in text or not text.isascii():
+        raise ValueError(text)
+    return float(text)
 
 
 def mapping(value: Any, what: str) -> Mapping[str, Any]:
@@ -101,7 +142,7 @@ def names(value: Any, what: str, example: str = "revolute1.phi") -> list[str]:
 
 
 def numbers(values: Any, what: str) -> np.ndarray:
-    """`values` as an array of numbers; None is a gap, NaN.
+    """`values` as an array of numbers; None and what NumPy has masked are gaps, NaN.
 
     Raises
     ------
@@ -109,7 +150,11 @@ def numbers(values: Any, what: str) -> np.ndarray:
         There is something in it that is no number; the message begins with `what`.
     """
     try:
+        if isinstance(values, list | tuple) and any(one is np.ma.masked for one in values):
+            values = [None if one is np.ma.masked else one for one in values]
         array = np.asarray(values)
+        if np.ma.is_masked(values):
+            array = np.where(np.ma.getmaskarray(values), np.nan, array)
         if array.dtype.kind not in "fiub":
             flat = [np.nan if one is None else one for one in array.ravel().tolist()]
             if any(isinstance(one, str | bytes | complex) for one in flat):

@@ -14,6 +14,7 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.messages import unknown_variable
 from mbfmu.modeling.units import conversion
+from mbfmu.modeling.user_code import described
 from mbfmu.runtime import arguments
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.variables import ScalarVariable, wanted_instead
@@ -142,7 +143,7 @@ def read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
     try:
         return _read_csv(path)
     except (UnicodeDecodeError, csv.Error) as error:
-        what = str(error).partition(":")[0]
+        what = str(error).partition(":")[0].replace("unexpected end of data", "a quotation is never closed")
         raise ModelError(f"{path}: is no CSV file in UTF-8 ({what}); save it as one") from error
     except OSError as error:
         raise ModelError(f"{path}: {error.strerror}; check the path and its permissions") from error
@@ -152,9 +153,9 @@ def _read_csv(path: pathlib.Path) -> dict[str, np.ndarray]:
     with path.open(newline="", encoding="utf-8-sig") as file:
         first = file.readline()
         delimiter = max(",;\t", key=first.count)
-        headers = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter), [])]
+        headers = [cell.strip() for cell in next(csv.reader([first], delimiter=delimiter, strict=True), [])]
         columns: list[list[float]] = [[] for _ in headers]
-        for number, row in enumerate(csv.reader(file, delimiter=delimiter), 2):
+        for number, row in enumerate(csv.reader(file, delimiter=delimiter, strict=True), 2):
             if not row:
                 continue
             if len(row) != len(headers):
@@ -173,9 +174,7 @@ def _number(cell: str) -> float:
     """Number in a cell: NaN where it is empty, 1 and 0 of `true` and `false`."""
     text = cell.strip().lower()
     words = {"": np.nan, "true": 1.0, "false": 0.0}
-    if "_" in text:  # Python alone takes 1_000 for a number
-        raise ValueError
-    return words[text] if text in words else float(text)
+    return words[text] if text in words else arguments.number_in(text)
 
 
 def series_of(
@@ -233,10 +232,8 @@ def _elements(
 def _sampled(model: str, name: str, function: Callable[[float], Any], times: np.ndarray) -> np.ndarray:
     try:
         values = [function(float(t)) for t in times]
-    except Exception as error:
-        raise ModelError(
-            f"{model}: the function for the input '{name}' fails: {type(error).__name__}: {error}"
-        ) from error
+    except (Exception, SystemExit) as error:
+        raise ModelError(f"{model}: the function for the input '{name}' fails: {described(error)}") from error
     return arguments.numbers(values, f"{model}: the function for the input '{name}'")
 
 

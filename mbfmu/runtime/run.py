@@ -310,6 +310,7 @@ def run(
     InitialConditionsWarning
         Initialisation has chosen start values that nobody gave.
     """
+    arguments.check_callback(progress, f"{equations.name}: progress")
     start, stop, interval = _span(equations, start_time, stop_time, interval)
     if tolerance is not None:
         tolerance = checked_tolerance(tolerance, equations.name)
@@ -425,6 +426,11 @@ def checked_tolerance(tolerance: Any, model: str = "") -> float:
     number = tolerance if isinstance(tolerance, float) else arguments.real(tolerance, where)
     if not 0.0 < number <= 1.0:
         raise SimulationError(f"{where} {number:g} is not between 0 and 1")
+    if number < arguments.LEAST_TOLERANCE:
+        raise SimulationError(
+            f"{where} {number:g} is below {arguments.LEAST_TOLERANCE:g}, less than numbers of 16 digits can keep; "
+            "choose a greater one, such as 1e-10"
+        )
     return number
 
 

@@ -158,11 +158,11 @@ def parse(name: str, value: Any) -> Any:
         kind, *texts = value.split(":")
         try:
             if texts and kind in {**_RANGES, **_DISTRIBUTIONS}:
-                numbers = [float(text) for text in texts]
+                numbers = [arguments.number_in(text) for text in texts]
                 if kind in _RANGES:
                     return _range(kind, *numbers)
                 return _distribution(kind, *numbers)
-            value = [float(text) for text in value.split(",")]
+            value = [arguments.number_in(text) for text in value.split(",")]
         except (TypeError, ValueError):
             raise ModelError(f"-p {name}={value}: write values as {FORMS}") from None
     array = np.atleast_1d(arguments.numbers(value, f"'{name}'"))

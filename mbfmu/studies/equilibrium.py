@@ -275,6 +275,7 @@ def equilibrium(
     }
     starts = arguments.whole(starts, f"{system.name}: starts", 1)
     seed = arguments.whole(seed, f"{system.name}: seed", 0)
+    stable = None if stable is None else arguments.flag(stable, f"{system.name}: stable")
     problem = _Problem(system, mechanics, u, held, list(given))
     best: tuple[Array, Array, float] | None = None
     tried, last = 0, None

@@ -9,7 +9,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime.inputs import drive_of
-from mbfmu.runtime.run import Run, Value
+from mbfmu.runtime.run import Run, Value, checked_tolerance
 from mbfmu.studies import operating
 from mbfmu.studies.operating import Array, Mechanics
 
@@ -41,6 +41,7 @@ def point_of_run(
         )
     if not time >= e.start_time:
         raise ModelError(f"{system.name}: the time {time:g} s lies before the start at {e.start_time:g} s")
+    tolerance = None if tolerance is None else checked_tolerance(tolerance, system.name)
     run = Run(e, system.variables, tolerance=tolerance, start_time=e.start_time, stop_time=None)
     for variable, value in started(system, start_values):
         run.set(variable, value)

@@ -363,6 +363,9 @@ def sweep(
     SimulationError
         The scheduler does not answer, has no worker, or was lost.
     """
+    each = arguments.flag(each, "each")
+    for function, what in ((progress, "progress"), (building, "building")):
+        arguments.check_callback(function, what)
     design = designs.table(parameters) if each else designs.design(parameters, samples, sampling, seed)
     kept = [reductions.parse(text) for text in arguments.names(outputs, "outputs")]
     if not kept:
@@ -380,6 +383,8 @@ def sweep(
     file = None if path is None else arguments.path(path, "path")
     if file is not None and file.suffix == ".csv" and any(one.reduce is None for one in kept):
         raise ModelError(f"{path}: CSV has no room for whole trajectories; add reductions or write .parquet or .zarr")
+    if file is not None and not file.parent.is_dir():
+        raise ModelError(f"{file}: the folder {file.parent} does not exist; create it or choose another")
     plan = _Plan(
         assembly, design, design.names, list(outputs), start_values, inputs, interpolation,
         (start_time, stop_time, step), tolerance, building,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import pathlib
+import sys
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,18 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("simulate", (), {"tolerance": [1e-6]}, ["tolerance = [1e-06]"]),
     ("simulate", (), {"tolerance": 2.0}, ["tolerance 2", "between 0 and 1"]),
     ("simulate", (), {"interpolation": "cubic"}, ["cubic", "linear, held"]),
+    ("simulate", (), {"tolerance": 1e-300}, ["tolerance 1e-300", "below 1e-14", "1e-10"]),
+    ("linearize", (), {"at": 0.1, "tolerance": 1e-15}, ["tolerance 1e-15", "below 1e-14"]),
+    ("simulate", (), {"progress": 3}, ["progress = 3", "a function"]),
+    ("build", ("x.fmu",), {"progress": 3}, ["progress = 3", "a function"]),
+    ("animate", ("x.html",), {"progress": "print"}, ["progress = 'print'", "a function"]),
+    ("animate", ("x.html",), {"live": 1}, ["live = 1", "True or False"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"progress": 3}, ["progress = 3", "a function"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"each": "yes"}, ["each = 'yes'", "True or False"]),
+    ("sweep", ({"b.m": "1_000,2"}, ["j.phi:max"]), {}, ["b.m=1_000,2", "write values as"]),
+    ("sweep", ({"b.m": "uniform:\u0661:2"}, ["j.phi:max"]), {"samples": 2}, ["write values as"]),
+    ("sweep", ({"b.m": [1, 2]}, ["j.phi:max"]), {"path": "none/x.zarr"}, ["none/x.zarr", "none does not exist"]),
+    ("equilibrium", (), {"stable": "yes"}, ["stable = 'yes'", "True or False"]),
     # start values
     ("simulate", (), {"start_values": "b.m=1"}, ["start_values = 'b.m=1'", "a mapping"]),
     ("simulate", (), {"start_values": [("b.m", 1)]}, ["start_values", "a mapping"]),
@@ -86,6 +99,10 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     ("simulate", (), {"inputs": {"u": lambda t: "a"}}, ["'u'", "no numbers"]),
     ("simulate", (), {"inputs": {"u": lambda t: 1 / t}}, ["'u' fails", "ZeroDivisionError"]),
     ("simulate", (), {"inputs": {"u": [1, 2], "time": [0, 1], "time [ms]": [0, 9]}}, ["given twice", "time [ms]"]),
+    ("simulate", (), {"inputs": {"u": lambda t: sys.exit(3)}}, ["'u' fails", "ends the program"]),
+    ("simulate", (), {"inputs": {"u": np.ma.array([1, 2], mask=[0, 1]), "time": [0, 1]}}, ["'u' has 1 gap", "row 2"]),
+    ("simulate", (), {"inputs": {"u": [1, 2], "time": np.ma.array([0, 1], mask=[0, 1])}}, ["'u' has 1 gap"]),
+    ("simulate", (), {"inputs": {"u": [1, np.ma.masked], "time": [0, 1]}}, ["'u' has 1 gap"]),
     ("simulate", (), {"inputs": "none.csv"}, ["none.csv", "No such file"]),
     # many runs
     ("simulate_many", ({"b.m": [1, 2]},), {}, ["runs", "a list of mappings"]),
@@ -173,6 +190,10 @@ TABLES: dict[bytes, list[str]] = {
     b"time,uu\n0,1\n": ["no input 'uu'", "'u'"],
     b"time,u\n0,a\n": ["line 2", "'a' under 'u'"],
     b"time,u\n0,1_000\n": ["line 2", "'1_000'"],
+    "time,u\n0,\u0661\n".encode(): ["line 2", "'\u0661' under 'u'"],
+    b'time,u\n0,"1\n': ["i.csv", "a quotation is never closed"],
+    b'time,"u\n0,1\n': ["i.csv", "a quotation is never closed"],
+    b'time,u\n0,"1"2\n': ["i.csv", "no CSV file"],
     b"time;u\n0,0;1,5\n": ["line 2", "'0,0' under 'time'"],
     b"time,u [rad]\n0,1\n": ["unit N.m", "rad"],
     b"time,u\n0\n": ["line 2", "1 cells, but 2 headers"],
@@ -206,6 +227,11 @@ COMMANDS: dict[str, list[str]] = {
     "sweep p.py -p b.m=linspace:1:2:0 -y j.phi:max -o o.csv": ["linspace:1:2:0"],
     "sweep p.py -p b.m=linspace:1:2:1e7 -p b.I_33=linspace:1:2:1e7 -y j.phi:max": ["1e+14 runs", "fewer values"],
     "sweep p.py --table d.csv -y j.phi:max -o d.csv": ["d.csv", "written over"],
+    "sweep p.py -p b.m=1,2 -y j.phi:max -o none/x.csv": ["none/x.csv", "none does not exist"],
+    "sweep p.py -p b.m=1_000,2 -y j.phi:max": ["b.m=1_000,2"],
+    "simulate p.py --stop 1_0": ["--stop", "'1_0'"],
+    "simulate p.py --step \u0661": ["--step"],
+    "equilibrium p.py --speed j.w=1_0": ["--speed j.w=1_0"],
     "sweep p.py --table empty.csv -y j.phi:max": ["table of runs is empty"],
     "sweep p.py --table gaps.csv -y j.phi:max": ["'b.m' has the value nan"],
     "fit p.py d.csv -p b.m -p b.m=1:2": ["-p b.m", "twice"],
