@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import pathlib
 import re
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from mbfmu.errors import ValidationError
@@ -11,6 +13,20 @@ from mbfmu.fmi.archive import open_fmu
 
 #: What a C identifier may be.
 IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+
+_CAUSALITIES = (
+    *(
+        "parameter",
+        "structuralParameter",
+        "calculatedParameter",
+        "input",
+        "output",
+        "local",
+        "independent",
+        "dependent",
+    ),
+)
+_VARIABILITIES = ("constant", "fixed", "tunable", "discrete", "continuous")
 
 
 def read_description(path: str | pathlib.Path) -> Any:
@@ -32,4 +48,37 @@ def read_description(path: str | pathlib.Path) -> Any:
         identifier = getattr(getattr(description, kind, None), "modelIdentifier", None)
         if identifier is not None and not IDENTIFIER.fullmatch(identifier):  # it names a library that is loaded
             raise ValidationError(f'{path}: the modelIdentifier "{identifier:.80}" is no C identifier; build it again.')
+    if description.fmiVersion in ("2.0", "3.0"):
+        wrong = next(_unusable(description.modelVariables), None)
+        if wrong is not None:
+            raise ValidationError(f"{path}: {wrong} `mbfmu validate` lists what else is wrong; build it again.")
     return description
+
+
+def _unusable(variables: Iterable[Any]) -> Iterator[str]:
+    """What makes variables of FMPy's ModelDescription others than they are meant to be, a sentence each."""
+    seen: set[str] = set()
+    for variable in variables:
+        if variable.name in seen:  # FMPy lists aliases among the variables
+            yield f'Two variables have the name "{variable.name}".'
+        seen.add(variable.name)
+        try:
+            reference = int(variable.valueReference)
+        except (TypeError, ValueError):
+            reference = -1
+        if not 0 <= reference < 2**32:
+            yield f'The value reference of "{variable.name}", {variable.valueReference}, is none of 32 bits.'
+        for attribute, known in (("causality", _CAUSALITIES), ("variability", _VARIABILITIES)):
+            given = getattr(variable, attribute)
+            if given not in (None, *known):
+                yield f'The {attribute} of "{variable.name}", "{given}", is unknown; there are {", ".join(known)}.'
+        starts = variable.start if isinstance(variable.start, list) else str(variable.start or "").split()
+        if variable.type not in ("String", "Binary", "Clock") and not all(map(_is_value, starts)):
+            yield f'The start value of "{variable.name}", "{variable.start}", is no number.'
+
+
+def _is_value(text: Any) -> bool:
+    try:
+        return text in ("true", "false") or not math.isnan(float(text))
+    except (TypeError, ValueError):
+        return False

@@ -30,6 +30,12 @@ def pendulum(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return mbfmu.build(Pendulum(), tmp_path_factory.mktemp("archives") / "pendulum.fmu", equations="interpreted")
 
 
+@pytest.fixture(scope="module")
+def third(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    path = tmp_path_factory.mktemp("archives") / "third.fmu"
+    return mbfmu.build(Pendulum(), path, equations="interpreted", fmi=3)
+
+
 def changed(
     source: pathlib.Path, target: pathlib.Path, edit: Callable[[str, bytes], bytes], **more: bytes
 ) -> pathlib.Path:
@@ -180,3 +186,25 @@ def test_a_check_leaves_nothing_behind(pendulum, tmp_path, monkeypatch):
     path = changed(pendulum, tmp_path / "x.fmu", described(r'guid="[^"]*"', 'guid="{another}"'))
     assert "guid" in " ".join(validate(path)).lower()
     assert list((tmp_path / "temporary").iterdir()) == []
+
+
+#: What is edited in a description of both versions -> words of the message.
+EDITS = {
+    'name="rev.phi"': ('name="rev.w"', 'Two variables have the name "rev.w"'),
+    'valueReference="1"': ('valueReference="-1"', 'value reference of ".*", -1'),
+    'valueReference="1" ': ('valueReference="99999999999" ', "99999999999, is none of 32 bits"),
+    'causality="output"': ('causality="nothing"', 'causality of "rev.phi", "nothing", is unknown'),
+    'start="1"': ('start="x"', 'start value of ".*", "x", is no number'),
+}
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("pattern", EDITS)
+def test_variables_that_are_not_what_they_say_are_refused(pendulum, third, tmp_path, fmi, pattern):
+    """Two of one name would give the values of one of them for both."""
+    text, words = EDITS[pattern]
+    path = changed({2: pendulum, 3: third}[fmi], tmp_path / "x.fmu", described(f"{pattern}(?s:(.*))", rf"{text}\1"))
+    for use in (Foreign, lambda file: SystemStructure.of({"a": file})):
+        with pytest.raises(ValidationError, match=f"{words}|beyond FMPy"):
+            use(path)
+    assert validate(path, run=False)
