@@ -57,7 +57,6 @@ class Entry:
     needs: tuple[int, ...]
     #: True where nothing gives it but an equation, or it is a symbol of its own.
     is_sought: bool = False
-    is_known: bool = False
 
 
 @dataclasses.dataclass(frozen=True)
@@ -120,7 +119,6 @@ class EquationReport:
                 kind_of(quantity),
                 tuple(dict.fromkeys(number[n] for n in graph.formulas[quantity].needs if n in number)),
                 quantity.is_sought,
-                isinstance(quantity, quantities.Known),
             )
             for quantity in order
         ]
