@@ -40,3 +40,7 @@ class ValidationError(MbfmuError):
 
 class InitialConditionsWarning(UserWarning):
     """Start values that nobody gave, and that nothing determines, decide how a run begins."""
+
+
+class NotFiniteWarning(UserWarning):
+    """A variable that a run does not record is no finite number."""

@@ -82,6 +82,8 @@ def simulate(
     -----
     InitialConditionsWarning
         Initialisation has chosen start values that nobody gave; the message has names and values.
+    NotFiniteWarning
+        A variable that is not among the `outputs` is no finite number at one of some instants of the run.
     """
     system = system_of(assembly)
     equations = system.equations

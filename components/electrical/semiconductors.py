@@ -36,7 +36,7 @@ class Diode(ConditionalHeatPort, OnePort):
         "= true, if the diode current depends on temperature, otherwise utilizes the voltage equivalent of temperature",
     )
     Vt = Parameter(t.Voltage, 0.04, "Voltage equivalent of temperature (kT/qn)", nonzero=True)
-    Maxexp = Parameter(t.Real, 15.0, "Max. exponent for linear continuation", min=1e-60)
+    Maxexp = Parameter(t.Real, 15.0, "Max. exponent for linear continuation", min=1e-60, max=700.0)
     R = Parameter(t.Resistance, 1e8, "Parallel ohmic resistance", nonzero=True)
     EG = Parameter(t.Real, 1.11, "Activation energy")
     N = Parameter(t.Real, 1.0, "Emission coefficient", nonzero=True)
@@ -111,9 +111,9 @@ class ZDiode(ConditionalHeatPort, OnePort):
 
     Ids = Parameter(t.Current, 1e-6, "Saturation current")
     Vt = Parameter(t.Voltage, 0.04, "Voltage equivalent of temperature (kT/qn)", nonzero=True)
-    Maxexp = Parameter(t.Real, 30.0, "Max. exponent for linear continuation", min=1e-60)
+    Maxexp = Parameter(t.Real, 30.0, "Max. exponent for linear continuation", min=1e-60, max=700.0)
     R = Parameter(t.Resistance, 1e8, "Parallel ohmic resistance", nonzero=True)
-    Bv = Parameter(t.Voltage, 5.1, "Breakthrough voltage = Zener- or Z-voltage")
+    Bv = Parameter(t.Voltage, 5.1, "Breakthrough voltage = Zener- or Z-voltage", min=1e-60)
     Ibv = Parameter(t.Current, 0.7, "Breakthrough knee current")
     Nbv = Parameter(t.Real, 0.74, "Breakthrough emission coefficient", nonzero=True)
 

@@ -15,16 +15,8 @@ from mbfmu.fmi.archive import open_fmu
 IDENTIFIER = re.compile("[A-Za-z_][A-Za-z0-9_]*")
 
 _CAUSALITIES = (
-    *(
-        "parameter",
-        "structuralParameter",
-        "calculatedParameter",
-        "input",
-        "output",
-        "local",
-        "independent",
-        "dependent",
-    ),
+    *("parameter", "structuralParameter", "calculatedParameter", "input", "output", "local", "independent"),
+    *("dependent",),
 )
 _VARIABILITIES = ("constant", "fixed", "tunable", "discrete", "continuous")
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
+from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, NotFiniteWarning, SimulationError
 from mbfmu.messages import unknown_variable
 from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import STORES
@@ -309,6 +309,8 @@ def run(
     -----
     InitialConditionsWarning
         Initialisation has chosen start values that nobody gave.
+    NotFiniteWarning
+        A variable that is not recorded is no finite number at one of some instants of the run.
     """
     arguments.check_callback(progress, f"{equations.name}: progress")
     start, stop, interval = _span(equations, start_time, stop_time, interval)
@@ -351,10 +353,12 @@ def run(
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
     ended: str | None = None
+    hidden = _Hidden(equations.name, [v for v in numeric if v not in moving and v.store != "constant"])
     chunks = min(_CHUNKS_SHOWN if progress else _CHUNKS, grid.size - 1)
     for part in np.array_split(np.arange(grid.size), chunks):
         rows = one.rows(grid[part], places, driven)
         series[part[: len(rows)]] = rows
+        hidden.check(one)
         if len(rows) < part.size:  # the model has ended the run
             before = part[len(rows)]
             grid, series = np.append(grid[:before], one.time), np.vstack([series[:before], one.row(places)])
@@ -368,6 +372,30 @@ def run(
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     shown = [v.name for v in recorded if v.causality == "output"]
     return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown, ended)
+
+
+class _Hidden:
+    """Variables that a run does not record: where one is no finite number, that is told once."""
+
+    def __init__(self, model: str, variables: Sequence[ScalarVariable]) -> None:
+        self._model, self._variables = model, variables
+        self._places = [place(variable) for variable in variables]
+
+    def check(self, run: Run) -> None:
+        """Look at all of them as they are now."""
+        found = run.instance.values(self._places) if self._places else None
+        wrong = [] if found is None else np.flatnonzero(~np.isfinite(found))
+        if found is None or not len(wrong):
+            return
+        self._places = []
+        name, value = self._variables[wrong[0]].name, found[wrong[0]]
+        more = f", and so are {len(wrong) - 1} others" if len(wrong) > 1 else ""
+        warnings.warn(
+            f"{self._model}: '{name}', which is not recorded, is {value:g} at {run.time:.9g} s, no finite number{more}: "
+            "a division by zero, or a function outside its range; limit what goes into it",
+            NotFiniteWarning,
+            stacklevel=4,
+        )
 
 
 def index_in_p(variable: ScalarVariable) -> int:

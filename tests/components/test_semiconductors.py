@@ -261,3 +261,16 @@ def test_models_of_modelica_have_semiconductors(tmp_path: pathlib.Path):
         for v, i in zip(result["source.v"], result[f"{name}.i"], strict=True):
             at = brentq(lambda x, v=v, law=law: (v - x) / 50 - law(x), -9.0, 9.0, xtol=1e-15)
             assert i == pytest.approx((v - at) / 50, abs=1e-11), name
+
+
+@pytest.mark.parametrize(
+    ("cls", "given", "words"),
+    [
+        (electrical.ZDiode, {"Bv": -5.1}, "Bv = -5.1: must be >= 1e-60 V"),
+        (electrical.Diode, {"Maxexp": 1e300}, "Maxexp = 1e.300: must be <= 700"),
+        (electrical.ZDiode, {"Maxexp": 1e300}, "Maxexp = 1e.300: must be <= 700"),
+    ],
+)
+def test_parameters_that_no_law_can_have_are_refused(cls, given, words):
+    with pytest.raises(ModelError, match=words):
+        cls(**given)

@@ -9,7 +9,7 @@ import scipy
 from mbfmu.components import blocks, rotational
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError, SimulationError
-from mbfmu.modeling import Assembly, Start
+from mbfmu.modeling import Assembly, Component, IntegerInput, IntegerOutput, Start
 from mbfmu.simulation import simulate
 
 
@@ -115,3 +115,34 @@ def test_a_loop_that_any_value_meets_is_refused():
 
     with pytest.raises(ModelError, match="or any"):
         System.of(Ring())
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_conditions_that_need_themselves_are_refused(count):
+    """Of an odd number of negations none is right; a derivative sees nothing of that."""
+
+    class Ring(Assembly):
+        def __init__(self):
+            self.b = [blocks.Not() for _ in range(count)]
+            for before, after in zip(self.b, [*self.b[1:], self.b[0]], strict=True):
+                self.connect(before.y, after.u)
+
+    with pytest.raises(ModelError, match=r"algebraic loop: b\[.*give the condition b\[\d\]\.y by itself.*block Pre"):
+        System.of(Ring())
+
+
+def test_whole_numbers_that_need_themselves_are_refused():
+    class Sum(Component):
+        u = IntegerInput("Summand")
+        y = IntegerOutput("Sum")
+
+        def equations(self):
+            self.y = 3 - self.u
+
+    class Own(Assembly):
+        def __init__(self):
+            self.s = Sum()
+            self.connect(self.s.y, self.s.u)
+
+    with pytest.raises(ModelError, match=r"algebraic loop: s\.y.*give the whole number s\.y by itself"):
+        System.of(Own())

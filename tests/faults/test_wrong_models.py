@@ -14,7 +14,7 @@ from mbfmu import Assembly, Component, Start, System, load, simulate
 from mbfmu.components import Body, BodyShape, Revolute, World, blocks, rotational, thermal, translational
 from mbfmu.components.examples.robot_r3 import GearType1
 from mbfmu.components.interfaces import Flange_a, Flange_b
-from mbfmu.errors import InitializationError, MbfmuError, SimulationError
+from mbfmu.errors import InitializationError, MbfmuError, NotFiniteWarning, SimulationError
 from mbfmu.modeling import BooleanInput, Parameter, RealInput, RealOutput, Variable, required
 from mbfmu.modeling import types as t
 
@@ -393,6 +393,32 @@ DECLARATIONS: dict[str, list[str]] = {
     "x = State(t.Real, 'x', shape='n')": ["the variable 'x'", "shape 'n' is none"],
     "v = RealInput('x', shape=-1)": ["the connector 'x'", "shape -1 is none"],
 }
+
+
+def test_what_is_not_recorded_and_no_number_is_told() -> None:
+    """A variable that no output follows from is looked at, too."""
+
+    class Own(Component):
+        u = RealInput("Input")
+        q = Variable(t.Real, "Root")
+        y = RealOutput("Output")
+
+        def equations(self) -> None:
+            self.q = ca.sqrt(0.05 - self.u)
+            self.y = self.u
+
+    class M(Assembly):
+        def __init__(self) -> None:
+            self.own = Own()
+            self.c = blocks.Ramp(duration=1.0)
+            self.connect(self.c.y, self.own.u)
+            self.output(self.own.y)
+
+    with pytest.warns(NotFiniteWarning, match=r"'own\.q', which is not recorded, is nan at 0\.\d+ s") as caught:
+        simulate(M(), 0.1, outputs=["own.y"])
+    assert len(caught) == 1
+    with pytest.raises(SimulationError, match=r"'own\.q' is nan"):
+        simulate(M(), 0.1)
 
 
 def test_what_conditions_say_of_numbers_stays_allowed() -> None:

@@ -302,3 +302,19 @@ def test_damaged_files_give_a_model_or_a_place(tmp_path: pathlib.Path, monkeypat
     assert [a for a in answers if a != "model" and not a.startswith(str(path))] == []
     assert 10 < answers.count("model") < 100
     assert not (tmp_path / "MUJOCO_LOG.TXT").exists()
+
+
+@pytest.mark.parametrize(
+    ("option", "mass", "words"),
+    [
+        ('timestep="-1"', "1", 'timestep="-1"/>: a time step is positive'),
+        ('timestep="0.002"', "-1", "<body name='b'>: its mass, -1 kg, is negative"),
+    ],
+)
+def test_numbers_that_mujoco_takes_of_what_never_moves_are_refused(option, mass, words, tmp_path):
+    inertial = f'<inertial mass="{mass}" pos="0 0 0"/>'
+    (tmp_path / "model.xml").write_text(
+        f'<mujoco><option {option}/><worldbody><body name="b">{inertial}</body></worldbody></mujoco>'
+    )
+    with pytest.raises(ModelError, match=words):
+        mbfmu.load(tmp_path / "model.xml")

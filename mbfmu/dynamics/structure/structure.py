@@ -48,7 +48,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import cross
 from mbfmu.messages import counted, of, some
 from mbfmu.modeling import leaves
-from mbfmu.modeling.connectors import Flange, Frame, NetworkPort
+from mbfmu.modeling.connectors import Flange, Frame, NetworkPort, Signal
 from mbfmu.modeling.declarations import Variable
 from mbfmu.modeling.formulas import Formula, Quantity, reached
 from mbfmu.modeling.names import joined
@@ -592,6 +592,26 @@ class Structure:
             f"{counted(len(many), 'equation')}, {some(many)}, for {counted(len(known), 'unknown')}"
             f"{', ' * bool(known)}{some(known)})"
         )
+
+    def refuse_loop_of_truths(self, block: Sequence[Quantity]) -> None:
+        """Refuse conditions and whole numbers that need themselves: no derivative leads to what they are.
+
+        Raises:
+            ModelError: there are some; the message names the loop.
+        """
+        for quantity in block:
+            if not isinstance(quantity, Assigned) or not isinstance(quantity.target, leaves.Value):
+                continue
+            component = self.behaviours[quantity.path].component
+            name = quantity.target.name
+            declared = component.ports().get(name) or component.declarations.get(name)
+            if isinstance(declared, Signal | Variable) and declared.type.base in ("Boolean", "Integer"):
+                kind = "condition" if declared.type.base == "Boolean" else "whole number"
+                names = dict.fromkeys(other.name(self) for other in block)
+                raise ModelError(
+                    f"algebraic loop: {' -> '.join(names)} give the {kind} {quantity.name(self)} by itself; put a "
+                    "block Pre into the loop, which gives it as it was before"
+                )
 
     def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
         """Refuse a linear block whose equations leave something open, or contradict each other, with any parameters.

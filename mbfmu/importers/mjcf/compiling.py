@@ -74,16 +74,24 @@ def compiled(path: pathlib.Path, mujoco: Any, said: list[str]) -> tuple[Any, Any
     """MuJoCo's specification and its compiled model; its warnings go to `said`, not to a log in the user's folder.
 
     Raises:
-        ModelError: MuJoCo refuses the file.
+        ModelError: MuJoCo refuses the file, or takes what is no time step or no mass.
     """
     before = mujoco.get_mju_user_warning()
     mujoco.set_mju_user_warning(said.append)
     try:
         spec: Any = mujoco.MjSpec.from_file(str(path))
-        return spec, spec.compile()
+        model = spec.compile()
     except Exception as error:  # ValueError, FatalError, and what its bindings raise else
         text = "; ".join(filter(None, map(str.strip, str(error).splitlines()))) or type(error).__name__
         line = LINE.search(text)
         raise Place(path, int(line[1]) if line else None).error(f"MuJoCo refuses it: {text}") from error
     finally:
         mujoco.set_mju_user_warning(before)
+    if not 0 < model.opt.timestep < math.inf:
+        raise Place(path).error(f'<option timestep="{model.opt.timestep:g}"/>: a time step is positive, such as 0.002')
+    for body in spec.bodies:
+        if not body.mass >= 0:  # MuJoCo takes any of what never moves
+            raise Place(path).error(
+                f"<body name={body.name!r}>: its mass, {body.mass:g} kg, is negative; give it 0 or more"
+            )
+    return spec, model
