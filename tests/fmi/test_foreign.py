@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from ending import Bursting, Filling
 from pythonfmu.builder import FmuBuilder
 
 import mbfmu
@@ -40,21 +41,6 @@ class Oscillator(Assembly):
         self.input(self.force.f, "F")
         self.output(self.mass.s, "s")
         self.output(self.mass.a, "a")
-
-
-class Filling(Assembly):
-    """A level that rises by 2 m/s; the run ends where it passes 3 m."""
-
-    stop_time = 5.0
-
-    def __init__(self) -> None:
-        self.level, self.flow = blocks.Integrator(), blocks.Constant(k=2.0)
-        self.full = blocks.GreaterThreshold(threshold=3.0)
-        self.end = blocks.TerminateSimulation(terminationText="the tank is full")
-        self.connect(self.flow.y, self.level.u)
-        self.connect(self.level.y, self.full.u)
-        self.connect(self.full.y, self.end.condition)
-        self.output(self.level.y, "y")
 
 
 class Vector(Assembly):
@@ -99,16 +85,23 @@ WITHOUT_LINES = (r' (canInterpolateInputs|providesIntermediateUpdate)="true"', "
 STEPS_OF_ONE_LENGTH = (r' canHandleVariableCommunicationStepSize="true"', "")
 
 
+def kinds_of(model: Callable[[], Assembly], folder: pathlib.Path) -> dict[str, pathlib.Path]:
+    """FMUs of a model by kind and version of FMI."""
+    built: dict[str, pathlib.Path] = {}
+    for fmi in (2, 3):
+        native = mbfmu.build(model(), folder / f"native{fmi}.fmu", fmi=fmi, equations="interpreted")
+        built[f"native {fmi}"] = native
+        built[f"python {fmi}"] = mbfmu.build(model(), folder / f"python{fmi}.fmu", fmi=fmi, target="python")
+        built[f"exchange {fmi}"] = changed(native, f"exchange{fmi}.fmu", WITHOUT_CO_SIMULATION)
+    return built
+
+
 @pytest.fixture(scope="module")
 def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
     """Oscillators by kind and version of FMI."""
-    folder = tmp_path_factory.mktemp("foreign")
-    built: dict[str, pathlib.Path] = {}
+    built = kinds_of(Oscillator, tmp_path_factory.mktemp("foreign"))
     for fmi in (2, 3):
-        native = mbfmu.build(Oscillator(), folder / f"native{fmi}.fmu", fmi=fmi, equations="interpreted")
-        built[f"native {fmi}"] = native
-        built[f"python {fmi}"] = mbfmu.build(Oscillator(), folder / f"python{fmi}.fmu", fmi=fmi, target="python")
-        built[f"exchange {fmi}"] = changed(native, f"exchange{fmi}.fmu", WITHOUT_CO_SIMULATION)
+        native = built[f"native {fmi}"]
         built[f"stairs {fmi}"] = changed(native, f"stairs{fmi}.fmu", WITHOUT_LINES)
         built[f"one length {fmi}"] = changed(native, f"one{fmi}.fmu", WITHOUT_LINES, STEPS_OF_ONE_LENGTH)
     return built
@@ -238,14 +231,7 @@ def test_an_experiment_without_a_stop_time_that_is_one_is_refused(fmus, text):
 @pytest.fixture(scope="module")
 def fillings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
     """Models that end their runs, by kind and version of FMI."""
-    folder = tmp_path_factory.mktemp("fillings")
-    built: dict[str, pathlib.Path] = {}
-    for fmi in (2, 3):
-        native = mbfmu.build(Filling(), folder / f"filling{fmi}.fmu", fmi=fmi, equations="interpreted")
-        built[f"native {fmi}"] = native
-        built[f"python {fmi}"] = mbfmu.build(Filling(), folder / f"python{fmi}.fmu", fmi=fmi, target="python")
-        built[f"exchange {fmi}"] = changed(native, f"exchange{fmi}.fmu", WITHOUT_CO_SIMULATION)
-    return built
+    return kinds_of(Filling, tmp_path_factory.mktemp("fillings"))
 
 
 @pytest.mark.parametrize("kind", ["native", "python", "exchange"])
@@ -262,16 +248,6 @@ def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path
         assert "the tank is full" in printed.err
 
 
-class Bursting(Filling):
-    """A tank that must not be filled beyond 2 m."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.limit, self.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
-        self.connect(self.level.y, self.limit.u)
-        self.connect(self.limit.y, self.right.u)
-
-
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_run_that_fails_is_none_that_ends(tmp_path, capsys, fmi):
     path = mbfmu.build(Bursting(), tmp_path / "bursting.fmu", fmi=fmi, equations="interpreted")
@@ -282,7 +258,7 @@ def test_a_run_that_fails_is_none_that_ends(tmp_path, capsys, fmi):
 def test_a_run_in_this_process_says_why_it_ends(capsys):
     result = mbfmu.simulate(Filling(), 5.0, step=0.4)
     assert result.ended == "Filling ends the run at 1.5 s: the model ends the simulation: end: the tank is full"
-    assert result.select("y").ended == result.ended
+    assert result.select("level.y").ended == result.ended
     assert mbfmu.simulate(Filling(), 1.0).ended is None
 
 
@@ -291,24 +267,25 @@ def test_a_run_in_this_process_says_why_it_ends(capsys):
 @pytest.mark.parametrize("scheme", ["jacobi", "gauss-seidel"])
 def test_a_system_ends_with_the_first_of_its_fmus(fillings, kind, fmi, scheme, tmp_path):
     gain = mbfmu.build(Vector(), tmp_path / "vector.fmu", fmi=fmi, equations="interpreted")
-    structure = SystemStructure.of({"tank": fillings[f"{kind} {fmi}"], "sum": gain}, [("tank.y", "sum.u[1]")], "two")
+    files = {"tank": fillings[f"{kind} {fmi}"], "sum": gain}
+    structure = SystemStructure.of(files, [("tank.level.y", "sum.u[1]")], "two")
     result = cosimulate(structure, step=0.4, stop_time=5.0, scheme=scheme)
     np.testing.assert_allclose(result.time, [0.0, 0.4, 0.8, 1.2], atol=1e-12)
-    np.testing.assert_allclose(result["tank.y"], 2 * result.time, atol=1e-9)
+    np.testing.assert_allclose(result["tank.level.y"], 2 * result.time, atol=1e-9)
     assert result.ended is not None
     assert re.match(r"tank ends the run at 1\.5\d* s: .*the tank is full", result.ended)
 
 
 def test_runs_of_a_sweep_that_end_are_failed_ones(fillings):
-    found = mbfmu.sweep(fillings["native 2"], {"flow.k": [0.1, 2.0]}, ["y:final"], 5.0, step=0.5)
-    assert found["y:final"][0] == pytest.approx(0.5)
-    assert np.isnan(found["y:final"][1])
+    found = mbfmu.sweep(fillings["native 2"], {"flow.k": [0.1, 2.0]}, ["level.y:final"], 5.0, step=0.5)
+    assert found["level.y:final"][0] == pytest.approx(0.5)
+    assert np.isnan(found["level.y:final"][1])
     assert "the tank is full" in found.messages[1]
 
 
 # -- what is no number
 
-TEXT = '''
+TEXT = """
 from pythonfmu import Fmi2Causality, Fmi2Slave, Integer, String
 
 
@@ -323,7 +300,7 @@ class Texts(Fmi2Slave):
         self.count += 1
         self.said = str(self.count)
         return True
-'''
+"""
 
 
 def test_texts_are_not_shown(tmp_path, capsys):

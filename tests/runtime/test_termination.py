@@ -10,6 +10,7 @@ from typing import Any
 import fmpy
 import numpy as np
 import pytest
+from ending import Bursting, Filling
 from fmpy.fmi1 import FMICallException
 from fmpy.fmi2 import fmi2LastSuccessfulTime, fmi2Terminated
 from fmpy.simulation import instantiate_fmu
@@ -29,31 +30,6 @@ def importer_run(path: str, **options: Any) -> Any:
     ends = options.get("fmi_type") == "ModelExchange" or any("the model ends the simulation" in line for line in lines)
     assert ends, lines
     return result
-
-
-class Filling(Assembly):
-    """A level that rises by 2 m/s; the run ends where it passes 3 m."""
-
-    stop_time = 5.0
-
-    def __init__(self, limit: float = 3.0) -> None:
-        self.level, self.flow = blocks.Integrator(), blocks.Constant(k=2.0)
-        self.full = blocks.GreaterThreshold(threshold=limit)
-        self.end = blocks.TerminateSimulation(terminationText="the tank is full")
-        self.connect(self.flow.y, self.level.u)
-        self.connect(self.level.y, self.full.u)
-        self.connect(self.full.y, self.end.condition)
-        self.output(self.level.y)
-
-
-class Bursting(Filling):
-    """A level that must stay below 2 m."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.limit, self.right = blocks.LessThreshold(threshold=2.0), blocks.AssertCondition(message="too high")
-        self.connect(self.level.y, self.limit.u)
-        self.connect(self.limit.y, self.right.u)
 
 
 #: Libraries of all kinds: those of FMI 3.0 are the same sources with another face.
