@@ -62,6 +62,7 @@ def linearize(
     options: dict[str, Any],
 ) -> None:
     """Linearise about a point: A, B, C, D in minimal coordinates, eigenvalues, frequencies, damping."""
+    from mbfmu.runtime.arguments import number_in
     from mbfmu.studies.linearize import linearize as run
     from mbfmu.studies.modes import animate_mode
 
@@ -69,12 +70,12 @@ def linearize(
         raise MbfmuError("--mode is the mode that --animation shows; add --animation FILE, or leave it out")
     if at not in ("start", "equilibrium"):
         try:
-            float(at)
+            number_in(at)
         except ValueError:
             raise MbfmuError(f"--at {at}: write start, equilibrium or a time in s, such as 1.5") from None
     system = system_from(source, parameter, options, scene=animation is not None)
     outputs = None if variables is None else [name.strip() for name in variables.split(",")]
-    point: Any = at if at in ("start", "equilibrium") else float(at)
+    point: Any = at if at in ("start", "equilibrium") else number_in(at)
     with printing.working("Linearising"):
         linear = run(system, point, outputs=outputs, drive=inputs)
     if output:
@@ -246,6 +247,7 @@ def fit(
     options: dict[str, Any],
 ) -> None:
     """Estimate parameters from measured series: values, intervals, and what the data cannot tell."""
+    from mbfmu.runtime.arguments import number_in
     from mbfmu.sources import each_once
     from mbfmu.studies.fit import fit as run
 
@@ -258,7 +260,7 @@ def fit(
         elif ":" in value:
             least, _, most = value.partition(":")
             try:
-                pairs.append((name.strip(), (float(least), float(most))))
+                pairs.append((name.strip(), (number_in(least), number_in(most))))
             except ValueError:
                 raise MbfmuError(f"-p {text}: write bounds as {name}=LEAST:MOST, such as {name}=0.5:2") from None
         else:

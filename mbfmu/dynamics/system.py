@@ -117,6 +117,7 @@ class System:
         if isinstance(assembly, System):
             return assembly
         check_assembly(assembly)
+        cuts = arguments.names(cuts, "cuts", "revolute1")
         energy, scene = arguments.flag(energy, "energy"), arguments.flag(scene, "scene")
         arguments.check_callback(progress, "progress")
         with told(f"{assembly.name}: the model fails"), without_collections():

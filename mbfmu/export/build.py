@@ -463,7 +463,9 @@ def _equations(target: str, kind: str, platforms: Sequence[str]) -> str:
 
 def _split(names: str | Sequence[str] | None) -> list[str]:
     """Return names that are given as a list or comma-separated as a list."""
-    listed = names.split(",") if isinstance(names, str) else arguments.names(names or (), "variables")
+    listed = (
+        names.split(",") if isinstance(names, str) else arguments.names(() if names is None else names, "variables")
+    )
     return [name.strip() for name in listed if name.strip()]
 
 

@@ -185,6 +185,16 @@ class Parameter(Declaration):
     ) -> None:
         check_declared(type, doc)
         _check_bound(min, max, f"the parameter {doc!r:.60}")
+        given = {
+            "structural": structural,
+            "final": final,
+            "nonzero": nonzero,
+            "tunable": tunable,
+            "animation": animation,
+        }
+        for name, flag in given.items():
+            if not isinstance(flag, bool):
+                raise ModelError(f"the parameter {doc!r:.60}: {name} = {flag!r:.60}; it is True or False")
         check_shape(shape, f"the parameter {doc!r:.60}")
         self.type, self.default, self.doc, self.size = type, default, doc, size
         self.shape: Shape | None = (shape,) if isinstance(shape, int) else shape
@@ -215,6 +225,11 @@ class Parameter(Declaration):
             return Start(start, bool(value.fixed)) if value.fixed is not None else start
         if self.type.base in ("Boolean", "String"):
             return self._checked_choice(value, where)
+        if self.type.base == "Integer" and is_expression(value):
+            raise ModelError(
+                f"{where}.{self.name} = {value!s:.60}: shapes the equations, and cannot follow from a parameter that "
+                "may change; give a number"
+            )
         if is_expression(value) or callable(value):  # or a binding
             return value
         if hasattr(value, "owner"):

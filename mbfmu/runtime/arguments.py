@@ -103,9 +103,9 @@ def mapping(value: Any, what: str) -> Mapping[str, Any]:
         return {}
     if not isinstance(value, Mapping):
         raise ModelError(f"{what} = {value!r:.60}: a mapping from names to values is expected, as {{'body.m': 2.0}}")
-    wrong = next((key for key in value if not isinstance(key, str)), None)
-    if wrong is not None:
-        raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as 'body.m'")
+    for key in value:
+        if not isinstance(key, str):
+            raise ModelError(f"{what}: {key!r:.60} is no name of a variable; write it as text, as 'body.m'")
     return value
 
 
@@ -135,9 +135,9 @@ def names(value: Any, what: str, example: str = "revolute1.phi") -> list[str]:
         listed_one = [value] if isinstance(value, str) else [example]
         raise ModelError(f"{what} = {value!r:.60}: a list of names is expected, as {listed_one}")
     listed = list(value)
-    wrong = next((name for name in listed if not isinstance(name, str)), None)
-    if wrong is not None:
-        raise ModelError(f"{what}: {wrong!r:.60} is no name of a variable; write it as text, as {example!r}")
+    for name in listed:
+        if not isinstance(name, str):
+            raise ModelError(f"{what}: {name!r:.60} is no name of a variable; write it as text, as {example!r}")
     return listed
 
 

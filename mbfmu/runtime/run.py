@@ -391,8 +391,8 @@ class _Hidden:
         name, value = self._variables[wrong[0]].name, found[wrong[0]]
         more = f", and so are {len(wrong) - 1} others" if len(wrong) > 1 else ""
         warnings.warn(
-            f"{self._model}: '{name}', which is not recorded, is {value:g} at {run.time:.9g} s, no finite number{more}: "
-            "a division by zero, or a function outside its range; limit what goes into it",
+            f"{self._model}: '{name}', which is not recorded, is {value:g} at {run.time:.9g} s, no finite "
+            f"number{more}: a division by zero, or a function outside its range; limit what goes into it",
             NotFiniteWarning,
             stacklevel=4,
         )

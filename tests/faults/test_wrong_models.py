@@ -353,6 +353,8 @@ EQUATIONS: dict[str, list[str]] = {
     "self.y = self.u; self.time_event(ca.sin(self.time))": ["own", "sin(time)", "never reached"],
     "self.y = self.active(self.sample(0, True))": ["own", "sample(0, True)", "its interval is the truth True"],
     "self.y = self.active(self.sample(-1e18, 1e-3))": ["own", "sample(-1e+18, 0.001)", "1e+12 intervals"],
+    "self.y = self.with_rate([self.u, 1], 1)": ["own", "with_rate(", "one value with one rate"],
+    "self.y = self.u; self.constrain('F', position=self.u)": ["own", "constrain('F'", "a declared Multiplier 'F'"],
     # symbols of nobody
     "self.y = ca.SX.sym('q')": ["own", "the symbol 'q'", "declare a Variable"],
     "self.y = self.switch(ca.SX.sym('q') > 0, 1, 0)": ["own", "the symbol 'q'"],
@@ -385,6 +387,8 @@ DECLARATIONS: dict[str, list[str]] = {
     "q = Parameter(t.Real, 1.0, 5)": ["5 for its sentence"],
     "q = Variable('x', t.Real)": ["'x' for its type"],
     "q = Parameter(t.Real, -1.0, 'x', min=0)": ["own.q = -1.0", ">= 0"],
+    "q = Parameter(t.Integer, lambda self: self.k, 'x')": ["own.q", "shapes the equations", "give a number"],
+    "q = Parameter(t.Real, 1.0, 'x', tunable='yes')": ["tunable = 'yes'", "True or False"],
     "q = Parameter(t.Real, required, 'x')": ["Own needs a value for q"],
     "q = Parameter(t.Real, lambda self: self.zz, 'x')": ["own.q: its binding fails", "zz"],
     "q = Variable(t.Real, 'x')": ["own", "do not assign q"],

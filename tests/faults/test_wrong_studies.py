@@ -157,6 +157,8 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
     # FMUs
     ("build", (), {"fixed_step": 5.0}, ["fixed step 5 s", "longer than the whole experiment"]),
     ("build", (), {"fixed_step": "1e-3"}, ["fixed step = '1e-3'"]),
+    ("build", (), {"variables": [None]}, ["variables: None is no name"]),
+    ("simulate", (), {"start_values": {None: 1.0}}, ["None is no name"]),
     ("build", (), {"variables": [3]}, ["variables: 3 is no name"]),
     ("build", (), {"fmi": "3"}, ["FMI '3'", "2, 3"]),
     ("build", (), {"energy": "no"}, ["energy = 'no'", "True or False"]),
@@ -229,6 +231,8 @@ COMMANDS: dict[str, list[str]] = {
     "sweep p.py --table d.csv -y j.phi:max -o d.csv": ["d.csv", "written over"],
     "sweep p.py -p b.m=1,2 -y j.phi:max -o none/x.csv": ["none/x.csv", "none does not exist"],
     "sweep p.py -p b.m=1_000,2 -y j.phi:max": ["b.m=1_000,2"],
+    "linearize p.py --at 1_0": ["--at 1_0"],
+    "fit p.py d.csv -p b.m=1_0:20": ["-p b.m=1_0:20"],
     "simulate p.py --stop 1_0": ["--stop", "'1_0'"],
     "simulate p.py --step \u0661": ["--step"],
     "equilibrium p.py --speed j.w=1_0": ["--speed j.w=1_0"],
@@ -318,6 +322,12 @@ def test_a_folder_of_other_files_is_no_place_of_a_sweep(system: System, tmp_path
     for mass in (1.0, 2.0):  # that of a sweep before is written over
         mbfmu.sweep(system, {"b.m": [mass]}, ["j.phi:final"], 0.1, path=tmp_path / "ours.zarr")
     assert mbfmu.Sweep.load(tmp_path / "ours.zarr")["b.m"].tolist() == [2.0]
+
+
+def test_options_of_a_system_are_checked() -> None:
+    for options, words in (({"cuts": 3}, "cuts = 3"), ({"energy": "no"}, "energy = 'no'"), ({"scene": 1}, "scene = 1")):
+        with pytest.raises(MbfmuError, match=words):
+            System.of(P(), **options)
 
 
 def test_settings_are_a_list(folder: pathlib.Path) -> None:

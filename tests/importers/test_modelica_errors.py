@@ -61,6 +61,10 @@ MISTAKES = [
     ("Boolean x;\nequation\nx = not time;\nend M;", 4, "time: is a number"),
     ("Boolean x;\nequation\nx = time > 1 and time;\nend M;", 4, "time: is a number"),
     ("Integer y;\nequation\ny = 0.5;\nend M;", 4, "y is an Integer, and cannot have the value of a Real"),
+    ("Boolean b, c;\nequation\nb = not c;\nc = b;\nend M;", 4, "is no Real, and stands on both sides, or in a sum"),
+    ("Boolean b;\nequation\nb = not b;\nend M;", 4, "b is no Real"),
+    ("Integer i;\nequation\n2*i = 3;\nend M;", 4, "i is no Real"),
+    ("Real y;\nequation\ny = {time};\nend M;", 4, "an array of size 1 is given to y, which is a single value"),
     ("Integer y = time;\nend M;", 2, "y is an Integer"),
     ("Integer y;\nequation\n2*time = y;\nend M;", 4, "y is an Integer"),
     (

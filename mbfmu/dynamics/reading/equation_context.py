@@ -21,7 +21,7 @@ from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Given, Port, Signal, SignalOutput
-from mbfmu.modeling.declarations import Coordinate, Declaration, Parameter, Speed, State, Variable
+from mbfmu.modeling.declarations import Coordinate, Declaration, Multiplier, Parameter, Speed, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
     AngularVelocityOf,
@@ -632,6 +632,12 @@ class Scope(Events):
 
     def constrain(self, *multipliers: str, position: Any = None, velocity: Any = None) -> None:
         """position = 0 (or velocity = 0) is kept by the named multipliers, which the equations use as forces."""
+        for name in multipliers:
+            if not isinstance(self._component.declarations.get(name), Multiplier):
+                raise ModelError(
+                    f"{self._component.where}: constrain({name!r}, ...) needs a declared Multiplier {name!r}, the "
+                    "force that keeps it"
+                )
         if position is not None:
             position = self._notes.equation(position, "a constraint")
             velocity = self._notes.rate_of(position)
@@ -659,6 +665,9 @@ class Scope(Events):
 
     def with_rate(self, value: Any, rate: Any) -> ca.SX:
         """`value`, a scalar whose time derivative is taken to be `rate` wherever it is differentiated."""
+        for given in (value, rate):
+            if self._notes.column(given, "a value with a rate").numel() != 1:
+                raise ModelError(f"{self._component.where}: with_rate({given!s:.40}) is of one value with one rate")
         stated = Stated(sum(isinstance(leaf, Stated) for leaf in self._notes.leaves))
         self._notes.assign(stated, value)
         self._notes.assign(StatedRate(stated.index), rate)

@@ -15,7 +15,8 @@ from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.branches import all_equations
 from mbfmu.importers.modelica.making import Model
 from mbfmu.importers.modelica.modifiers import bound, element_name, inner, value_in
-from mbfmu.importers.modelica.values import casadi
+from mbfmu.importers.modelica.types_of import of_type
+from mbfmu.importers.modelica.values import casadi, is_symbolic
 from mbfmu.modeling import Start, State, Variable
 from mbfmu.modeling import types as t
 from mbfmu.modeling.connectors import INPUTS, Port, Signal, SignalInput
@@ -150,6 +151,7 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
             return 0.0 if is_state else None
         if isinstance(value, str):
             raise ModelError(f"{name}: its start value {value!r:.60} is text; give a number")
+        _check_start(model, name, value)
         sizes = model.sizes(name)
         if sizes and not isinstance(value, list):
             value = values.fill(value, *sizes)
@@ -167,6 +169,19 @@ def variable_of(model: Model, name: str, is_state: bool) -> Variable:
         type_ = t.Real
     cls = State if is_state else Variable
     return cls(type_, component.doc or name, shape=lambda instance: model.sizes(name), start=start, fixed=fixed)
+
+
+def _check_start(model: Model, name: str, value: Any) -> None:
+    """Refuse a start value that the type of a variable does not have."""
+    wanted = of_type(_type(model, name))
+    for given in values.flat(value):
+        is_whole = is_symbolic(given) or (not isinstance(given, bool) and float(given).is_integer())
+        if wanted == "Boolean" and not isinstance(given, bool):
+            raise ModelError(f"{name}: its start value {given!s:.60} is neither true nor false")
+        if wanted == "Integer" and not is_whole:
+            raise ModelError(f"{name}: its start value {given!s:.60} is no whole number")
+        if wanted == "Real" and isinstance(given, bool):
+            raise ModelError(f"{name}: its start value {str(given).lower()} is no number")
 
 
 def is_array_of_ports(model: Model, name: str) -> bool:

@@ -14,7 +14,10 @@ from mbfmu.importers.modelica.evaluate import evaluate
 from mbfmu.importers.modelica.making import Session
 from mbfmu.importers.modelica.statements import Statement
 from mbfmu.importers.modelica.syntax import fault
+from mbfmu.importers.modelica.types_of import of_type
 from mbfmu.importers.modelica.unknowns import Unknown, Unknowns, name_of
+from mbfmu.modeling import Variable
+from mbfmu.modeling.connectors import Signal
 
 #: Smaller parts of a sum are what rounding leaves.
 _NOTABLE = 1e-9
@@ -52,6 +55,11 @@ class Solver:
                 continue
             value = value_of_side(statement, other)
             elements = values.flat(value)
+            if isinstance(value, list) and isinstance(side, s.Reference) and not self.unknowns.shapes[target[0][0]]:
+                raise fault(
+                    statement.left.at,
+                    f"{statement.text}: {values.describe(value)} is given to {side}, which is a single value",
+                )
             if len(elements) != len(target):
                 raise fault(
                     statement.left.at,
@@ -78,6 +86,14 @@ class Solver:
                     "between connectors is written with components, such as IdealGear or Fixed",
                 )
             return False
+        for key, _ in unknowns:
+            declared = type(self.unknowns.model.component).declarations.get(key[1]) if key[0] == "variable" else None
+            if isinstance(declared, Signal | Variable) and of_type(declared.type) in ("Boolean", "Integer"):
+                raise fault(
+                    statements[0].left.at,
+                    f"`{statements[0].text}`: {key[1]} is no Real, and stands on both sides, or in a sum; write "
+                    f"`{key[1]} = ...` with what does not depend on it",
+                )
         if len(statements) == 1 and not self._may_fit(statements[0], len(unknowns)):
             return False
         guesses = [ca.SX.sym(f"{'.'.join(key[1:])}[{k + 1}]") for key, k in unknowns]
