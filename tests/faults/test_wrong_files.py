@@ -7,26 +7,7 @@ import struct
 import zipfile
 
 import pytest
-from refusals import Refused
-
-GOOD = """
-[world]
-[[component]]
-name = "j"
-class = "MultiBody.Joints.Revolute"
-[component.parameters]
-phi = {start = 0.1, fixed = true}
-[[component]]
-name = "b"
-class = "MultiBody.Parts.Body"
-parameters = {m = 1.0, r_CM = [0.5, 0, 0]}
-[[connect]]
-a = "world.frame_b"
-b = "j.frame_a"
-[[connect]]
-a = "j.frame_b"
-b = "b.frame_a"
-"""
+from refusals import GOOD, Refused
 
 GAIN = '[[component]]\nname = "g"\nclass = "Blocks.Math.Gain"\nparameters = {k = 1}\n'
 

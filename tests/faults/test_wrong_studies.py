@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 import pathlib
 import sys
@@ -10,36 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from refusals import Refused
+from refusals import MODEL, P, Refused
 
 import mbfmu
-from mbfmu import Assembly, Start, System
-from mbfmu.components import Body, Revolute, World, rotational
+from mbfmu import Start, System
 from mbfmu.errors import MbfmuError
-
-
-class P(Assembly):
-    """A driven pendulum."""
-
-    def __init__(self) -> None:
-        self.world = World()
-        self.j = Revolute(useAxisFlange=True, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True))
-        self.b = Body(m=1.0, r_CM=(0.5, 0, 0))
-        self.drive = rotational.Torque(useSupport=True)
-        self.connect(self.world.frame_b, self.j.frame_a)
-        self.connect(self.j.frame_b, self.b.frame_a)
-        self.connect(self.drive.flange, self.j.axis)
-        self.connect(self.drive.support, self.j.support)
-        self.input(self.drive.tau, "u")
-        self.output(self.j.phi)
-
-
-MODEL = f"""
-from mbfmu import Assembly, Start
-from mbfmu.components import Body, Revolute, World, rotational
-
-
-{inspect.getsource(P)}"""
 
 
 @pytest.fixture(scope="module")
