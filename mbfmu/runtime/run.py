@@ -384,7 +384,7 @@ class _Hidden:
     def check(self, run: Run) -> None:
         """Look at all of them as they are now."""
         found = run.instance.values(self._places) if self._places else None
-        wrong = [] if found is None else np.flatnonzero(~np.isfinite(found))
+        wrong = np.flatnonzero(~np.isfinite([] if found is None else found))
         if found is None or not len(wrong):
             return
         self._places = []
