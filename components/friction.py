@@ -104,11 +104,21 @@ class StickSlip(LossPower):
         goes_on = ca.fmin(ca.fmax(speed + REVERSED, turns_round), clear)
         return self.switch(lambda slides: ca.if_else(slides > 0.5, goes_on, begins), 1, 0)
 
-    def characteristic(self, name: str, speed: ca.SX) -> ca.SX:
-        """Second column of a table parameter at |speed|."""
+    def characteristic(self, name: str, speed: ca.SX, load: Any = 1.0) -> ca.SX:
+        """Second column of a table parameter at |speed|, which must not be negative where there is a load.
+
+        Beyond its last row a table goes on as it ends, as in Modelica: one that falls comes to friction that drives.
+        """
         table = getattr(self, name)
         rows = range(self.shape_of(name)[0])
-        return look_up(self, ca.fabs(speed), [table[i, 0] for i in rows], [table[i, 1] for i in rows], self.smoothness)
+        found = look_up(self, ca.fabs(speed), [table[i, 0] for i in rows], [table[i, 1] for i in rows], self.smoothness)
+        if len(rows) > 1:
+            self.require(
+                ca.if_else(ca.SX(load) > 0, found, 0),
+                f"the friction of {name} is negative at this speed, and would drive what it should brake: add rows up to "
+                "the greatest speed, the last two of them equal, so that friction stays what it is there",
+            )
+        return found
 
     def check_table(self, name: str, columns: int = 2) -> None:
         """Refuse tables that are no function of the speed from 0 on; of what a composite passes on, its shape counts.
@@ -170,7 +180,7 @@ class Pressed(Coulomb):
         pressed = self.switch(self.fn, 1.0, 0.0)
         active = ca.logic_and(pressed > 0.5, self.fn > 0)
         load = self.cgeo * ca.if_else(pressed > 0.5, self.fn, 0)
-        coefficient = self.characteristic("mu_pos", speed)
+        coefficient = self.characteristic("mu_pos", speed, load)
         self.resist(speed, coefficient, self.mu_pos[0, 1], load, ca.logic_not(active))
         self.mu = coefficient * ca.if_else(self.mode == 1, 1, -1)
         return load

@@ -32,9 +32,8 @@ from mbfmu.runtime.compilers import (
     library_name,
     require_compiler,
 )
-from mbfmu.runtime.descriptor import descriptor, functions_of, packed, sizes_of, tables_of
+from mbfmu.runtime.descriptor import descriptor, functions_of, names_of_functions, packed, sizes_of, tables_of
 from mbfmu.runtime.equations import Equations
-from mbfmu.runtime.tangents import names_of_tangents
 from mbfmu.runtime.variables import ScalarVariable
 
 #: What the C runtime offers, for modelDescription.xml.
@@ -283,7 +282,7 @@ class Sources:
         for name, content in runtime.sources().items():
             if name not in left_out:
                 (self.folder / name).write_bytes(content)
-        total = len(contract.REQUIRED) + len(names_of_tangents(self._equations))
+        total = len(names_of_functions(self._equations))
         prefix = self._prefix if self._apart else ""
         header = _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix)
         elimination = written_out(self._equations.sparsity, self._equations.pivots)

@@ -47,6 +47,8 @@ SIZES = {
     "njacobian": "NJACOBIAN",
     "nindicators": "NINDICATORS",
     "nexposed": "NEXPOSED",
+    "nenclosed": "NENCLOSED",
+    "nenclosed_states": "NENCLOSED_STATES",
     "nconstants": "NCONSTANTS",
     "nreals": "NREALS",
     "nintegers": "NINTEGERS",
@@ -120,6 +122,13 @@ VECTORS = {
     "y": Vector("ny", "every other variable: computed only when somebody asks"),
     "m_before": Vector("nM", "discrete states before an event"),
     "w_before": Vector("nw", "accelerations and multipliers with these"),
+    "until": Vector("1", "the end of an interval of time that begins at t, s"),
+    "x_least": Vector("nx", "what states are not less than in that interval"),
+    "x_most": Vector("nx", "what they are not more than"),
+    "rate_least": Vector("nx", "the same of dx/dt"),
+    "rate_most": Vector("nx", "the same of dx/dt"),
+    "u_least": Vector("nu", "the same of inputs"),
+    "u_most": Vector("nu", "the same of inputs"),
     "dv": Vector("nv", "a displacement along the speeds"),
     "dt": Vector("1", "change of t in a direction"),
     "dx": Vector("nx", "change of x in a direction"),
@@ -241,6 +250,20 @@ FUNCTIONS = {
         "change of the residuals of iteration variables along a direction; left out where there are none",
         optional=True,
     ),
+    "crossing_bounds": Signature(
+        ("t", "until", "x_least", "x_most", "u_least", "u_most", "P", "m"),
+        (Result("least", "nenclosed"), Result("most", "nenclosed")),
+        "bounds of the crossings `enclosed` from t to `until`, where states and inputs are within theirs; left out where "
+        "none is enclosed",
+        optional=True,
+    ),
+    "crossing_slopes": Signature(
+        ("t", "until", "x_least", "x_most", "rate_least", "rate_most", "u_least", "u_most", "du", "P", "m"),
+        (Result("slope_least", "nenclosed"), Result("slope_most", "nenclosed")),
+        "bounds of their derivatives along time, where rates of states are within theirs, too, and inputs change by du "
+        "per second",
+        optional=True,
+    ),
 }
 
 #: The functions that a System has, in the order of descriptors and files.
@@ -291,6 +314,9 @@ TABLES = {
     "pivot_columns": Table("int", "SPARSE ? NSYSTEM : 0", ("0", "NSYSTEM - 1")),
     "indicators": Table("int", "NINDICATORS", ("0", "NM - 1")),
     "exposed_variables": Table("int", "NEXPOSED", ("0", "NY - 1")),
+    "enclosed": Table("int", "NENCLOSED", ("0", "NM - 1")),
+    "enclosed_kinds": Table("int", "NENCLOSED", ("0", "2")),
+    "enclosed_states": Table("int", "NENCLOSED_STATES", ("0", "NX - 1")),
     "part_rows": Table("int", "NPARTS + 1", ("0", "NEQUATIONS")),
     "part_columns": Table("int", "NPARTS + 1", ("0", "NPART_UNKNOWNS")),
     "part_unknowns": Table("int", "NPART_UNKNOWNS", ("0", "NUNKNOWNS - 1")),
@@ -439,7 +465,7 @@ def wrappers() -> str:
 def _wrapper(name: str, signature: Signature) -> list[str]:
     """The C function `eval_NAME`: argument and result lists around a call. t and P need no argument of their own."""
     own = {"p": "s->P", "P": "s->P"}
-    scalars = ("t", "dt")
+    scalars = ("t", "dt", "until")
     parameters = ["Instance *s"]
     parameters += [f"double {a}" if a in scalars else f"const double *{a}" for a in signature.arguments if a not in own]
     parameters += [f"double *{_result(signature, result)}" for result in signature.results]

@@ -19,6 +19,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.runtime import contract
+from mbfmu.runtime.enclosures import Enclosed
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.references import value_references
 from mbfmu.runtime.tangents import names_of_tangents, tangents
@@ -33,8 +34,13 @@ _SETTINGS = {setting: number for number, setting in enumerate(contract.SETTINGS)
 
 def functions_of(equations: Equations, variables: Sequence[ScalarVariable]) -> dict[str, ca.Function]:
     """All functions that the runtime calls, by name, in the order of the contract."""
-    found = {**equations.functions, **tangents(equations, exposed(variables))}
+    found = {**equations.functions, **tangents(equations, exposed(variables)), **Enclosed.of(equations).functions}
     return {name: found[name] for name in contract.FUNCTIONS if name in found}
+
+
+def names_of_functions(equations: Equations) -> tuple[str, ...]:
+    """Names of the functions that `functions_of` gives."""
+    return (*contract.REQUIRED, *names_of_tangents(equations), *Enclosed.of(equations).functions)
 
 
 def exposed(variables: Sequence[ScalarVariable]) -> list[int]:
@@ -92,6 +98,8 @@ def sizes_of(equations: Equations, tables: Mapping[str, Sequence[Any]]) -> dict[
         "nblocks": len(tables["block_starts"]) - 1,
         "nindicators": len(tables["indicators"]),
         "nexposed": len(tables["exposed_variables"]),
+        "nenclosed": len(tables["enclosed"]),
+        "nenclosed_states": len(tables["enclosed_states"]),
         "nconstants": len(tables["constants"]),
         **{f"n{kind}s": len(tables[f"{kind}_places"]) for kind in _KINDS},
         **{f"n{kind}_settables": len(tables[f"{kind}_references"]) for kind in _KINDS},
@@ -173,6 +181,7 @@ def tables_of(
     kinds, constants, strings = _tables_of_variables(variables, lengths, ninputs)
     switches = e.switch_names or tuple(f"switch {i}" for i in range(len(e.time_switches)))
     held = e.held_names or tuple(f"held value {i}" for i in range(e.nheld))
+    enclosed = Enclosed.of(e)
     return {
         "identity": (e.name, guid),
         "experiment": (e.start_time, e.stop_time, e.tolerance, e.fixed_step),
@@ -189,6 +198,9 @@ def tables_of(
         "pivot_columns": [column for _, column in e.pivots],
         "indicators": [i for i, in_time in enumerate(e.time_switches) if not in_time],
         "exposed_variables": exposed(variables),
+        "enclosed": enclosed.rows,
+        "enclosed_kinds": enclosed.kinds,
+        "enclosed_states": enclosed.states,
         "part_rows": list(itertools.accumulate((part.rows for part in e.initial_parts), initial=0)),
         "part_columns": list(itertools.accumulate((len(part.unknowns) for part in e.initial_parts), initial=0)),
         "part_unknowns": [unknown for part in e.initial_parts for unknown in part.unknowns],

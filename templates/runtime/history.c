@@ -99,7 +99,9 @@ static void take_delayed_rates(Instance *s, double t, const double *x, const dou
     if (!s->now->history_known || !(distance > 0)) return;
     static const double weights[3] = {-1.5, 2, -0.5}; /* of differences that look ahead, away from a kink that is here */
     for (int k = 0; k < 3; ++k) {
-        take_delayed(s, t + k * distance, x, m, s->u_moved);
+        double then = t + k * distance;
+        for (int i = 0; i < NINPUTS; ++i) s->u_moved[i] = s->u[i] + (s->now->ramps ? s->du[i] * (then - s->now->u_time) : 0);
+        take_delayed(s, then, x, m, s->u_moved);
         for (int i = 0; i < NDELAYS; ++i) du[NINPUTS + i] += weights[k] / distance * s->u_moved[NINPUTS + i];
     }
 }

@@ -156,7 +156,7 @@ static double vertex(const double *t, const double *y, double *lowest)
     return y[0] + (*lowest - t[0]) * (first + bend * (*lowest - t[1]));
 }
 
-/* A switch may cross and cross back within the step just made. Where a parabola through three points comes close to
+/* A switch without bounds may cross and cross back within the step just made. Where a parabola through three points comes close to
    zero, its lowest point is looked at, and so on with that one and its neighbours. Returns a time at which a watched
    switch disagrees and leaves the crossings there in c_trial; `end` where there is none. */
 static double find_dip(Instance *s, const int *watched, double end)
@@ -194,6 +194,19 @@ static double find_dip(Instance *s, const int *watched, double end)
     return end;
 }
 
+/* The same of switches that have bounds: nothing that is longer than the shortest pulse is passed over, but for what the
+   constraints move the dense output by. */
+static double find_enclosed(Instance *s, const int *watched, double end)
+{
+    enum { TRIALS = 8 };
+    double begin = s->now->head.begin, before;
+    for (int trial = 0; trial < TRIALS && NENCLOSED && begin < end; ++trial) {
+        begin = find_crossing(s, begin, end, s->inside, watched, OF_STATES, &before);
+        if (begin < end && flips_at(s, watched, begin) > 0) return begin;
+    }
+    return end;
+}
+
 /* Is a flip so soon after the begin of a step hardly one? Dense output of the implicit method does not begin with the
    derivatives there: where the step passes over what dies away quickly, a switch that has just flipped may seem to flip
    back at once, and again in its other mode, whereas the derivatives lead away. A shorter step tells. */
@@ -210,13 +223,14 @@ typedef enum { NO_EVENT, EVENT, DOUBTFUL_EVENT } Found;
    is cut to end just past the first, and s->flipped is STAYS for what flips there. */
 static Outcome find_event(Instance *s, double begin, const double *x, double *end, Found *found)
 {
-    int any = 0, at_begin = 0;
+    int any = 0, at_begin = 0, sampled = 0;
     const double *u = inputs_at(s, *end, s->next_x, s->head_m);
     if (unsolved(s, u)) return UNSOLVED;
     if (eval_crossings(s, *end, s->next_x, u, s->head_m, s->stage_w, s->c_next)) return NOT_FINITE;
     for (int i = 0; i < NM; ++i) {
         int flips = !s->tables->time_switches[i] && disagrees(s->c_next[i], s->head_m[i]);
         s->watched[i] = !s->tables->time_switches[i] && !disagrees(s->head_c[i], s->head_m[i]);
+        s->sampled[i] = s->watched[i];
         any |= flips && s->watched[i];
         /* Wrong at both ends: the switch began on its crossing and went the other way, so it flips at the begin. */
         if (flips && !s->watched[i]) {
@@ -228,9 +242,17 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
         *end = begin;
         COPY(s->next_x, x, NX);
     } else {
-        double past = find_dip(s, s->watched, *end);
+        double past = find_enclosed(s, s->watched, *end);
         if (past < *end) {
             any = 1;
+            COPY(s->c_next, s->c_trial, NM);
+        }
+        for (int k = 0; k < NENCLOSED; ++k) s->sampled[s->tables->enclosed[k]] = 0;
+        for (int i = 0; i < NM; ++i) sampled |= s->sampled[i];
+        double dip = sampled ? find_dip(s, s->sampled, past) : past;
+        if (dip < past) {
+            any = 1;
+            past = dip;
             COPY(s->c_next, s->c_trial, NM);
         }
         if (any) past = locate_crossing(s, s->watched, past);

@@ -95,6 +95,18 @@ static void take_iterations(Area *area, Instance *s)
     it->along.u = take_doubles(area, NU);
 }
 
+static void take_bounds(Area *area, Bounds *bounds, size_t nx, size_t nu, size_t rows)
+{
+    double **of_rows[] = {&bounds->least, &bounds->most, &bounds->slowest, &bounds->fastest, &bounds->middle,
+                          &bounds->middle_most};
+    for (int i = 0; i < 2; ++i) {
+        bounds->x[i] = take_doubles(area, nx);
+        bounds->rates[i] = take_doubles(area, nx);
+        bounds->u[i] = take_doubles(area, nu);
+    }
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i) *of_rows[i] = take_doubles(area, rows);
+}
+
 static void lay_out(Instance *s, Area *area)
 {
     size_t nx = NX, nu = NU, nm = NM, nv = NV, nq = NQ, nw = NW, nl = NL, implicit = NIMPLICIT, unknowns = NUNKNOWNS,
@@ -150,6 +162,8 @@ static void lay_out(Instance *s, Area *area)
     s->h = take_doubles(area, NH);
     s->flipped = take_ints(area, nm);
     s->watched = take_ints(area, nm);
+    s->sampled = take_ints(area, nm);
+    if (NENCLOSED) take_bounds(area, &s->bounds, nx, nu, NENCLOSED);
     s->m_start = take_doubles(area, nm);
     s->m_event = take_doubles(area, NDISCRETE);
     s->m_before = take_doubles(area, NDISCRETE);

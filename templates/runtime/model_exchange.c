@@ -66,6 +66,7 @@ static Status enter_event_mode(Instance *s, const char *name)
 static void announce_next(Instance *s, EventInfo *info)
 {
     double next = next_instant(s, s->now->latch_t, s->latch_m);
+    if (s->now->interface == MODEL_EXCHANGE) next = fmin(next, next_pulse(s, s->now->latch_t, s->latch_m));
     info->has_next_time = next < INFINITY;
     info->next_time = next < INFINITY ? next : 0;
 }

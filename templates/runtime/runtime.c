@@ -69,6 +69,7 @@ QUICK
 SMALL
 #include "history.c"
 #include "implicit.c"
+#include "enclose.c"
 #include "integrator.c"
 #include "fixed_step.c"
 #include "advance.c"

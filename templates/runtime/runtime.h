@@ -203,6 +203,13 @@ typedef struct {
     double *last, residual;
 } Iterations;
 
+/* Lower and upper bounds over an interval of time (enclose.c): of states, their rates and inputs; of crossings, their slopes,
+   and crossings in its middle. Scratch. */
+typedef struct {
+    double *x[2], *rates[2], *u[2];
+    double *least, *most, *slowest, *fastest, *middle, *middle_most;
+} Bounds;
+
 /* A matrix factorised for least-norm solutions (linear.c). */
 typedef struct {
     int rows, cols, rank;
@@ -268,7 +275,8 @@ typedef struct {
     double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
     double *g, *c, *G, *dv, *dq, *e, *h;
     double *led, *pull;             /* displacements [NV]: what the last projection made, and what a pull is led by */
-    int *flipped, *watched;
+    int *flipped, *watched, *sampled; /* of these switches, those that have no bounds */
+    Bounds bounds;
     double *m_start, *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
     double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */
     double *delays, *longest_delays, *signals, *joined, *history_x, *history_w, *u_moved; /* of history.c */

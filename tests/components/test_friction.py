@@ -10,9 +10,9 @@ from drive_blocks import Wave
 from scipy.integrate import solve_ivp
 from scipy.interpolate import Akima1DInterpolator
 
-from mbfmu.components import rotational
+from mbfmu.components import blocks, rotational
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError
+from mbfmu.errors import ModelError, SimulationError
 from mbfmu.modeling import Assembly, Component, Start
 from mbfmu.simulation import simulate
 
@@ -293,6 +293,32 @@ def test_a_table_that_is_no_characteristic_is_named(table):
     friction.tau_pos = table
     with pytest.raises(ModelError, match=r"brakes\[1\]\.tau_pos.*speeds rise"):
         System.of(Shaft(friction, signal=Wave(omega=1.0)))
+
+
+@pytest.mark.parametrize("way", [1.0, -1.0])
+def test_a_table_that_falls_below_zero_is_refused_where_it_does(way):
+    """It ends at 5 rad/s with 0.2 N.m, falls by 0.2 in each, and would drive beyond 6 rad/s."""
+    table = ((0.0, 1.0), (4.0, 0.4), (5.0, 0.2))
+
+    def driven(torque: float) -> Assembly:
+        return Shaft(rotational.BearingFriction(tau_pos=table), signal=blocks.Constant(k=way * torque), w=way * 5.0)
+
+    slow = simulate(driven(0.1), 1.0)
+    assert 5.0 > way * slow["inertia.w"][-1] > 4.0
+    with pytest.raises(SimulationError, match=r"brakes\[1\].*friction of tau_pos is negative at this speed.*add rows"):
+        simulate(driven(2.0), 2.0)
+    level = rotational.BearingFriction(tau_pos=(*table, (6.0, 0.2)))
+    on = simulate(Shaft(level, signal=blocks.Constant(k=way * 2.0), w=way * 6.0), 1.0)
+    assert way * on["inertia.w"][-1] == pytest.approx(6.0 + 1.8, rel=1e-6)
+
+
+def test_an_open_clutch_may_turn_beyond_its_table():
+    """What nothing presses has no friction, whatever its table goes on to."""
+    free = rotational.Brake(fn_max=1.0, mu_pos=((0.0, 0.5), (1.0, 0.1)), useSupport=False)
+    shaft = Shaft(free, signal=blocks.Constant(k=1.0), w=1.0)
+    shaft.press = blocks.Constant(k=0.0)
+    shaft.connect(shaft.press.y, free.f_normalized)
+    assert simulate(shaft, 2.0)["inertia.w"][-1] == pytest.approx(3.0, rel=1e-9)
 
 
 def test_impossible_parameters_are_refused():

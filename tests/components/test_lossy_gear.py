@@ -12,7 +12,7 @@ from wiring import run, wired
 
 from mbfmu.components import blocks, rotational, translational
 from mbfmu.dynamics.system import System
-from mbfmu.errors import ModelError
+from mbfmu.errors import ModelError, SimulationError
 from mbfmu.export.build import build
 from mbfmu.modeling import Assembly, Start
 from mbfmu.simulation import simulate
@@ -173,6 +173,21 @@ def test_the_housing_takes_the_difference_of_the_torques():
 def test_a_table_of_losses_that_is_none_is_named(table):
     with pytest.raises(ModelError, match=r"LossyGear\.lossTable.*4 numbers"):
         System.of(Geared(1.0, 1.0, table=table))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ((0, 0.9, 0.9, 1.0, 1.0), (1, 0.9, 0.9, 0.2, 0.5)),
+        ((0, 0.8, 0.9, 0.1, 0.1), (1, 0.95, 0.9, 0.1, 0.1)),
+        ((0, 0.9, 0.9, 0.1, 0.1), (1, 0.9, 0.2, 0.1, 0.1)),
+    ],
+    ids=["friction", "efficiency above 1", "efficiency through 0"],
+)
+def test_losses_that_no_gear_has_are_refused_at_the_speed_where_they_begin(table):
+    with pytest.raises(SimulationError, match=r"gear.*at this speed lossTable goes on to.*add rows"):
+        simulate(Geared(20.0, 0.0, w=0.2, table=table), 2.0)
+    simulate(Geared(20.0, 0.0, w=0.2, table=(*table, (2, *table[-1][1:]))), 0.5)
 
 
 def test_a_gearbox_is_a_lossy_gear_and_a_spring():

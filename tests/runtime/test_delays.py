@@ -6,6 +6,7 @@ import dataclasses
 import math
 import pathlib
 
+import casadi as ca
 import fmpy
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import InitializationError, ModelError, SimulationError
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
-from mbfmu.modeling import Assembly, Component, Parameter, RealInput, RealOutput
+from mbfmu.modeling import Assembly, Component, Parameter, RealInput, RealOutput, State
 from mbfmu.modeling import types as t
 from mbfmu.simulation import simulate
 from mbfmu.studies.linearize import linearize
@@ -216,6 +217,38 @@ def test_variable_delays_are_those_of_the_moment():
     integral = np.concatenate([[0], np.cumsum((wanted[1:] + wanted[:-1]) / 2) * 1e-4])
     np.testing.assert_allclose(result["y"], np.interp(result.time, fine, wanted), atol=1e-8)
     np.testing.assert_allclose(result["integral"], np.interp(result.time, fine, integral), atol=2e-8)
+
+
+class Told(Component):
+    """A stiff lag behind sin t as it was a while ago, which an input or a state that stays tells."""
+
+    by_input = Parameter(t.Boolean, True, "Does the input tell how long?", structural=True)
+    u = RealInput("How long", start=0.4)
+    z = State(t.Real, "How long", start=0.4, fixed=True)
+    x = State(t.Real, "Lag", start=0.0, fixed=True)
+
+    def equations(self):
+        self.der.z = 0.0
+        ago = self.u if self.by_input else self.z
+        self.der.x = 1e3 * (self.delay(ca.sin(self.time), ago, 1.0) - self.x)
+
+
+def test_implicit_steps_know_the_rate_of_a_signal_that_an_input_delays():
+    """All steps are the same to the bit, whoever tells how long the delay is."""
+
+    def run(by_input: bool) -> np.ndarray:
+        class Lag(Assembly):
+            solver, stop_time = "implicit", 2.0
+
+            def __init__(self):
+                self.told = Told(by_input=by_input)
+                self.input(self.told.u, "u")
+
+        return simulate(Lag(), step=0.1, tolerance=1e-6, inputs={"u": 0.4})["told.x"]
+
+    of_input, of_state = run(True), run(False)
+    assert of_input.tolist() == of_state.tolist()
+    assert of_input[-1] == pytest.approx(math.sin(1.6), abs=2e-3)
 
 
 def test_a_delay_beyond_its_maximum_is_refused():

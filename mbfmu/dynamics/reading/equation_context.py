@@ -16,7 +16,7 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
-from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset
+from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset, is_straight
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
@@ -714,15 +714,19 @@ class Scope(Events):
         return ca.if_else(mode > 0.5, column(then), column(otherwise))
 
     def _waits_for_instant(self, expression: ca.SX) -> bool:
-        """True where an expression depends on time and held values only; where these decide, the instant is told."""
+        """True where a switch changes at instants that are told before, or at events only.
+
+        A straight line in time has one, which is told here. What jumps in time has a series of them, which the component
+        tells. All else in time is located as what states decide is.
+        """
         found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
         if not all(isinstance(leaf, Time | DiscreteState | Held) for leaf in found) or Time() not in found:
             return not found
-        if found != {Time()}:
-            slope = ca.jacobian(expression, self.time)
-            if ca.depends_on(slope, self.time):
-                return False
-            self.time_event(-ca.substitute(expression, self.time, 0) / slope)
+        if not is_straight(expression, self.time):
+            return found == {Time()} and any(ca.depends_on(instant, self.time) for instant in self._notes.times)
+        instant = -ca.substitute(expression, self.time, 0) / ca.jacobian(expression, self.time)
+        if not any(told.is_scalar() and ca.is_equal(told, instant, 4) for told in self._notes.times[-4:]):
+            self.time_event(instant)
         return True
 
     def time_event(self, instant: Any) -> None:

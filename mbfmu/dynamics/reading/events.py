@@ -546,16 +546,33 @@ class Events:
 
     def _located(self, expression: ca.SX) -> ca.SX:
         """1 while the expression is not negative; its crossing is found in time."""
-        found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
-        if found == {leaves.Time()}:
-            slope = ca.jacobian(expression, self.time)
-            if ca.depends_on(slope, self.time):
-                raise ModelError(
-                    f"{self._component.where}: a condition on time is no comparison with an instant; use sample, or "
-                    "time_event and switch"
-                )
-            self.time_event(-ca.substitute(expression, self.time, 0) / slope)
         return self.switch(expression, 1.0, 0.0)
+
+
+#: Operations that bend or jump.
+_KINKED = tuple(
+    getattr(ca, f"OP_{name}")
+    for name in ("FABS SIGN COPYSIGN FLOOR CEIL FMOD FMIN FMAX LT LE EQ NE NOT AND OR IF_ELSE_ZERO".split())
+)
+
+
+def is_straight(expression: ca.SX, along: ca.SX) -> bool:
+    """True where an expression is a straight line along a symbol, without kinks and jumps that its derivative hides."""
+    if ca.depends_on(ca.jacobian(expression, along), along):
+        return False
+    function = ca.Function("line", [along], [expression], {"allow_free": True})
+    moves = [False] * function.sz_w()
+    for k in range(function.n_instructions()):
+        operation, inputs, outputs = (f(k) for f in (
+            function.instruction_id, function.instruction_input, function.instruction_output,
+        ))  # fmt: skip
+        if operation == ca.OP_OUTPUT:
+            continue
+        moved = operation == ca.OP_INPUT or any(moves[place] for place in inputs)
+        if moved and operation in _KINKED:
+            return False
+        moves[outputs[0]] = moved
+    return True
 
 
 def tunable_in(component: Any, expression: ca.SX) -> list[str]:

@@ -27,7 +27,6 @@ from mbfmu.importers.modelica.unknowns import Key, Unknowns, shaped
 from mbfmu.importers.modelica.values import Wrong, array, casadi, is_symbolic
 from mbfmu.modeling import Component, State
 from mbfmu.modeling.connectors import Flange, Frame, NetworkPort, SignalOutput
-from mbfmu.modeling.leaves import Time
 
 
 class Equations:
@@ -115,17 +114,7 @@ class Equations:
 
     def _switch(self, expression: Any, then: Any, otherwise: Any) -> Any:
         self._refuse_guesses(expression)
-        leaves = [leaf for leaf, _, _ in self.scope._notes.leaves_in(ca.SX(expression))]
-        if leaves and all(leaf == Time() for leaf in leaves):
-            self._time_event(expression)
         return self.scope.switch(expression, then, otherwise)
-
-    def _time_event(self, expression: Any) -> None:
-        """Where a condition is linear in time alone, its instant is known before."""
-        time = self.time
-        slope = ca.jacobian(ca.SX(expression), time)
-        if not ca.depends_on(slope, time) and (not slope.is_constant() or float(slope) != 0):
-            self.scope.time_event(-ca.substitute(ca.SX(expression), time, 0) / slope)
 
     def _refuse_guesses(self, expression: Any) -> None:
         guesses = self.solver.guesses

@@ -1,0 +1,139 @@
+"""Bounds of crossings over intervals of time hold, and say what is theirs to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+import pytest
+from hand_made_models import Draft
+
+from mbfmu.runtime.enclosures import OF_INPUTS, OF_STATES, OF_TIME, UNBOUNDED, Enclosed, _enclosed
+
+#: Crossings of t, two states, an input, a parameter and a mode; each holds every operation of one kind.
+LAWS: dict[str, Callable[..., Any]] = {
+    "sums": lambda t, x, u, P, m: 2 * t - x[0] + 3 * (-x[1]) - (u - P) + (1 - m),
+    "products": lambda t, x, u, P, m: x[0] * x[1] - t * x[0] * u + P * t**2 + x[1] ** 2,
+    "quotients": lambda t, x, u, P, m: (t - P) / (2 + x[0]) + 1 / (3 + x[1]) + x[1] / (t - 2),
+    "powers": lambda t, x, u, P, m: x[0] ** 3 + x[1] ** 4 + (x[0] - 0.5) ** 5 + (t + 1) ** -2 + (t + 1) ** 2.5,
+    "roots": lambda t, x, u, P, m: ca.sqrt(t + x[0] ** 2) + (t + 1) ** 0.3 + (t + 2) ** P + ca.hypot(x[0], x[1] + 2),
+    "exponentials": lambda t, x, u, P, m: ca.exp(-(((t - P) / 0.3) ** 2)) + ca.log(2 + x[0]) + ca.expm1(x[1]) + ca.log1p(t),
+    "waves": lambda t, x, u, P, m: ca.sin(7 * t) * ca.cos(5 * x[0]) + ca.sin(x[1] * t) + ca.tan(0.4 * x[0]),
+    "angles": lambda t, x, u, P, m: ca.asin(x[0] / 3) + ca.acos(x[1] / 3) + ca.atan(4 * x[0]) + ca.atan2(x[1], x[0] + 3),
+    "round": lambda t, x, u, P, m: ca.atan2(x[1], x[0]),
+    "hyperbolas": lambda t, x, u, P, m: ca.sinh(x[0]) + ca.cosh(x[1]) - ca.tanh(3 * x[0]) * ca.asinh(x[1]),
+    "inverse hyperbolas": lambda t, x, u, P, m: ca.acosh(1.5 + t) + ca.atanh(x[0] / 3),
+    "corners": lambda t, x, u, P, m: ca.fabs(x[0]) + ca.fmin(x[1], u) - ca.fmax(t, x[0] + 1),
+    "steps": lambda t, x, u, P, m: ca.floor(3 * t) + ca.ceil(u) + ca.sign(u - t) * x[0] + ca.copysign(2 + u, u - 1),
+    "saws": lambda t, x, u, P, m: ca.fmod(5 * t, 0.7) + ca.fmod(u, P) * x[0],
+    "branches": lambda t, x, u, P, m: ca.if_else(u > 0.2, t, x[1]) + ca.if_else(m > 0.5, u, 3 * t)
+    + ca.if_else(ca.logic_and(u >= 0, t <= 1), 5.0, t) + ca.if_else(ca.logic_or(u < 0, ca.logic_not(u > t)), 1, 2),
+    "equal": lambda t, x, u, P, m: ca.if_else(ca.floor(3 * t) == 1, t, 0) + ca.if_else(ca.floor(u) != 0, 1, x[1]),
+}  # fmt: skip
+
+#: Places of a motion that are looked at.
+SAMPLES = 60
+
+
+def enclosed(law: Callable[..., Any]) -> tuple[ca.Function, Enclosed]:
+    """The crossing of a law, and its bounds."""
+    symbols = {"t": ca.SX.sym("t"), "x": ca.SX.sym("x", 2), "u": ca.SX.sym("u"), "P": ca.SX.sym("P"), "m": ca.SX.sym("m")}
+    w = ca.SX.sym("w", 0)
+    crossings = ca.Function("crossings", [*symbols.values(), w], [ca.densify(ca.SX(law(*symbols.values())))])
+    return crossings, _enclosed(crossings, (False,), 1)
+
+
+def bounds(found: Enclosed, t: float, until: float, *at: Any) -> tuple[float, ...]:
+    """Bounds of a crossing and of its slope; the arguments are those of both functions."""
+    x_least, x_most, _, _, u_least, u_most, _, P, m = at
+    results = (
+        found.functions["crossing_bounds"](t, until, x_least, x_most, u_least, u_most, P, m),
+        found.functions["crossing_slopes"](t, until, *at),
+    )
+    return tuple(float(value) for pair in results for value in pair)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_bounds_hold(law: str) -> None:
+    """Along random motions no value is outside the bounds of its interval, and no chord steeper than those of the slope."""
+    random = np.random.default_rng(1)
+    crossings, found = enclosed(LAWS[law])
+    definite, samples = 0, crossings.map(SAMPLES)
+    for trial in range(300):
+        begin = random.uniform(0, 3)
+        end = begin + 10 ** random.uniform(-4, 0)
+        x, rate, u, du = random.normal(size=2), random.normal(size=2), random.normal(), random.normal()
+        P, m = random.uniform(0.5, 2), float(trial % 2)
+        width = end - begin
+        ends = np.array([x, x + rate * width])
+        inputs = u, u + du * width
+        extremes = ends.min(axis=0), ends.max(axis=0), rate, rate, min(inputs), max(inputs), du, P, m
+        least, most, slowest, fastest = bounds(found, begin, end, *extremes)
+        times = np.linspace(0, width, SAMPLES)
+        moved = x[:, None] + rate[:, None] * times
+        nothing = np.zeros((0, SAMPLES))
+        values = np.array(samples(begin + times[None], moved, u + du * times[None], P, m, nothing)).ravel()
+        if not np.isfinite(values).all():
+            continue  # a motion that leaves the domain of a function
+        margin = 1e-12 * (1 + np.abs(values).max())
+        assert values.min() >= least - margin and values.max() <= most + margin, (trial, begin, end)
+        chords = np.diff(values) / np.diff(times)
+        steep = 1e-9 * (1 + np.abs(chords).max()) + 4 * margin / times[1]
+        assert chords.min() >= slowest - steep and chords.max() <= fastest + steep, (trial, begin, end)
+        definite += most - least < 10 * (np.ptp(values) + width)
+    assert definite > 30, "bounds that are always far off would hold, too"
+
+
+def test_bounds_of_an_instant_are_the_value() -> None:
+    """There is nothing between the two."""
+    for name, law in LAWS.items():
+        crossings, found = enclosed(law)
+        x, u = np.array([0.3, -0.4]), 0.6
+        least, most, *_ = bounds(found, 0.7, 0.7, x, x, [1, 2], [1, 2], u, u, 0.5, 1.5, 1.0)
+        value = float(crossings(0.7, x, u, 1.5, 1.0, []))
+        assert (float(least), float(most)) == pytest.approx((value, value), rel=1e-13), name
+
+
+def test_bounds_are_sharp_where_a_value_stands_once() -> None:
+    """A wave that does not reach a level is told from it in one look, however long that is."""
+    _, found = enclosed(lambda t, x, u, P, m: 3 * ca.sin(1000 * t) - 3.001)
+    least, most, *_ = bounds(found, 0, 100, [0, 0], [0, 0], [0, 0], [0, 0], 0, 0, 0, 0, 0)
+    assert (float(least), float(most)) == pytest.approx((-6.001, -0.001), abs=1e-12)
+
+
+def test_branches_that_are_decided_are_the_ones_that_count() -> None:
+    """Where a condition holds throughout, the other branch adds nothing to the bounds, and its kink none to the slope."""
+    _, found = enclosed(lambda t, x, u, P, m: ca.if_else(t > 1, 5 + t, 100 * t) - 3)
+    nothing = [[0, 0]] * 4 + [0] * 5
+    assert bounds(found, 2, 3, *nothing) == pytest.approx([4, 5, 1, 1])
+    assert bounds(found, 0, 0.5, *nothing) == pytest.approx([-3, 47, 100, 100])
+    least, most, slowest, fastest = bounds(found, 0.9, 1.1, *nothing)
+    assert (least, most) == pytest.approx((2.9, 107))
+    assert slowest <= -UNBOUNDED and fastest >= UNBOUNDED
+
+
+def test_what_is_enclosed_and_what_is_not() -> None:
+    """Time, inputs and states have bounds; accelerations, exponents that move and jumps with states have none."""
+    d = Draft("rows", q=1, v=1, inputs=(0.0,), switches=8, parameters=(1.0,))
+    crossings = ca.vertcat(
+        ca.sin(d.t), d.u[0] * d.t, d.v**2 - 1, d.w[0] - 1, d.P[0] - 1, d.v ** ca.sin(d.t) - 1, d.t - 1,
+        ca.if_else(d.v > 1, 1, d.t) - 0.5,
+    )
+    equations = d.equations(
+        A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0), crossings=crossings, time_switches=(False,) * 6 + (True, False),
+        next_times=ca.SX(1),
+    )  # fmt: skip
+    found = Enclosed.of(equations)
+    assert (found.rows, found.kinds, found.states) == ((0, 1, 2), (OF_TIME, OF_INPUTS, OF_STATES), (1,))
+    assert {f.numel_out(0) for f in found.functions.values()} == {3}
+
+
+def test_a_model_without_such_switches_has_no_such_function() -> None:
+    """Nothing is made that nobody calls."""
+    d = Draft("plain", q=1, v=1)
+    equations = d.equations(A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0))
+    assert Enclosed.of(equations) == Enclosed((), (), (), {})
+    assert math.isfinite(UNBOUNDED**3)
