@@ -111,12 +111,13 @@ class StickSlip(LossPower):
         """
         table = getattr(self, name)
         rows = range(self.shape_of(name)[0])
-        found = look_up(self, ca.fabs(speed), [table[i, 0] for i in rows], [table[i, 1] for i in rows], self.smoothness)
+        speeds, values = [table[i, 0] for i in rows], [table[i, 1] for i in rows]
+        found = look_up(self, ca.fabs(speed), speeds, values, self.smoothness)
         if len(rows) > 1:
             self.require(
                 ca.if_else(ca.SX(load) > 0, found, 0),
-                f"the friction of {name} is negative at this speed, and would drive what it should brake: add rows up to "
-                "the greatest speed, the last two of them equal, so that friction stays what it is there",
+                f"the friction of {name} is negative at this speed, and would drive what it should brake: add rows up "
+                "to the greatest speed, the last two of them equal, so that friction stays what it is there",
             )
         return found
 

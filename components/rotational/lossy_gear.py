@@ -130,8 +130,8 @@ class LossyGear(StickSlip, PartialElementaryTwoFlangesAndSupport2):
             of_table, bearings = at_speed[:2], at_speed[2:]
             self.require(
                 ca.vertcat(1 - of_table, of_table * ca.SX(table[0, 1:3]).T, bearings),
-                "at this speed lossTable goes on to efficiencies that no gear has, or to negative friction: add rows up to "
-                "the greatest speed, the last two of them equal, so that losses stay what they are there",
+                "at this speed lossTable goes on to efficiencies that no gear has, or to negative friction: add rows "
+                "up to the greatest speed, the last two of them equal, so that losses stay what they are there",
             )
         self.interpolation_result = at_speed.T
         self.eta_mf1, self.eta_mf2, self.tau_bf1, self.tau_bf2 = _amounts(at_speed)

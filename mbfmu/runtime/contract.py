@@ -253,8 +253,8 @@ FUNCTIONS = {
     "crossing_bounds": Signature(
         ("t", "until", "x_least", "x_most", "u_least", "u_most", "P", "m"),
         (Result("least", "nenclosed"), Result("most", "nenclosed")),
-        "bounds of the crossings `enclosed` from t to `until`, where states and inputs are within theirs; left out where "
-        "none is enclosed",
+        "bounds of the crossings `enclosed` from t to `until`, where states and inputs are within theirs; left out "
+        "where none is enclosed",
         optional=True,
     ),
     "crossing_slopes": Signature(

@@ -1,14 +1,14 @@
 """Enclosures of crossing functions: bounds that hold throughout an interval of time.
 
-Between two instants at which it agrees with its mode, a switch may cross and cross back. Samples cannot tell that it does
-not; interval arithmetic can (Moore, Interval Analysis, 1966; in the simulation of hybrid systems Park and Barton, ACM
-Transactions on Modeling and Computer Simulation 6 (1996), 137-165). From the instructions of the crossing functions two
-functions are made that take bounds of what they depend on: one gives bounds of their values, one of their derivatives
-along time. The runtime splits intervals where these leave it open whether there is a crossing
+Between two instants at which it agrees with its mode, a switch may cross and cross back. Samples cannot tell that it
+does not; interval arithmetic can (Moore, Interval Analysis, 1966; in the simulation of hybrid systems Park and Barton,
+ACM Transactions on Modeling and Computer Simulation 6 (1996), 137-165). From the instructions of the crossing functions
+two functions are made that take bounds of what they depend on: one gives bounds of their values, one of their
+derivatives along time. The runtime splits intervals where these leave it open whether there is a crossing
 (templates/runtime/enclose.c). Bounds are not rounded outwards: what they exclude is excluded but for rounding errors.
 
-Crossings that depend on accelerations, iteration variables or delayed signals have no bounds, and none are made of those
-that jump with states, whose slopes would be unbounded wherever it is open which branch counts.
+Crossings that depend on accelerations, iteration variables or delayed signals have no bounds, and none are made of
+those that jump with states, whose slopes would be unbounded wherever it is open which branch counts.
 """
 
 from __future__ import annotations
@@ -271,7 +271,8 @@ def _fabs(a: _Node) -> _Node:
     if a.slope is not None:
         back = _negative(a.slope)
         both = _hull(a.slope, back)
-        slope = _pair(*(ca.if_else(least > 0, o, ca.if_else(most < 0, b, h)) for o, b, h in zip(a.slope, back, both)))
+        bounds = zip(a.slope, back, both, strict=True)
+        slope = _pair(*(ca.if_else(least > 0, o, ca.if_else(most < 0, b, h)) for o, b, h in bounds))
     return _Node((ca.fmax(0, ca.fmax(least, -most)), ca.fmax(-least, most)), slope)
 
 
@@ -281,8 +282,8 @@ def _lesser(a: _Node, b: _Node) -> _Node:
         return _Node(value)
     own, other = _slope(a), _slope(b)
     first, second = a.value[1] < b.value[0], b.value[1] < a.value[0]
-    both = _hull(own, other)
-    return _Node(value, _pair(*(ca.if_else(first, o, ca.if_else(second, p, h)) for o, p, h in zip(own, other, both))))
+    slopes = zip(own, other, _hull(own, other), strict=True)
+    return _Node(value, _pair(*(ca.if_else(first, o, ca.if_else(second, p, h)) for o, p, h in slopes)))
 
 
 def _minus(a: _Node) -> _Node:
@@ -369,10 +370,10 @@ def _angle(y: _Node, x: _Node) -> _Node:
         found = ca.if_else(y.value[0] > 0, of_side + turn, found)
         return ca.if_else(x.value[0] > 0, of_front, found)
 
-    found = _pair(*(pick(f, s, math.pi / 2, o) for f, s, o in zip(front.value, side.value, value)))
+    found = _pair(*(pick(f, s, math.pi / 2, o) for f, s, o in zip(front.value, side.value, value, strict=True)))
     if y.slope is None and x.slope is None:
         return _Node(found)
-    slopes = zip(_slope(front), _slope(side), slope)
+    slopes = zip(_slope(front), _slope(side), slope, strict=True)
     return _Node(found, _pair(*(pick(f, s, 0.0, o) for f, s, o in slopes)))
 
 
@@ -443,7 +444,7 @@ def _smooth(function: Callable[[ca.SX], ca.SX], slope: Callable[[Bounds], Bounds
 
 
 def _logic(join: Callable[[ca.SX, ca.SX], ca.SX]) -> Callable[[_Node, _Node], _Node]:
-    return lambda a, b: _of_both(*(join(x, y) for x, y in zip(_truth(a), _truth(b), strict=True)), a, b)
+    return lambda a, b: _of_both(join(_truth(a)[0], _truth(b)[0]), join(_truth(a)[1], _truth(b)[1]), a, b)
 
 
 def _half_power(a: Bounds, sign: float) -> Bounds:
@@ -501,7 +502,7 @@ _OPERATIONS: dict[str, Callable[..., _Node | None]] = {
 
 
 #: Operations that jump.
-_JUMPING = frozenset("SIGN COPYSIGN FLOOR CEIL FMOD LT LE EQ NE".split())
+_JUMPING = frozenset(["SIGN", "COPYSIGN", "FLOOR", "CEIL", "FMOD", "LT", "LE", "EQ", "NE"])
 
 
 def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...]) -> list[_Node | None]:
@@ -522,7 +523,8 @@ def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...])
     work: list[_Node | None] = [None] * rows.sz_w()
     found: list[_Node | None] = [None] * rows.numel_out(0)
     for k in range(rows.n_instructions()):
-        name, inputs, outputs = _NAMES.get(rows.instruction_id(k)), rows.instruction_input(k), rows.instruction_output(k)
+        name = _NAMES.get(rows.instruction_id(k))
+        inputs, outputs = rows.instruction_input(k), rows.instruction_output(k)
         if name == "OUTPUT":
             found[outputs[1]] = work[inputs[0]]
             continue

@@ -20,9 +20,11 @@ LAWS: dict[str, Callable[..., Any]] = {
     "quotients": lambda t, x, u, P, m: (t - P) / (2 + x[0]) + 1 / (3 + x[1]) + x[1] / (t - 2),
     "powers": lambda t, x, u, P, m: x[0] ** 3 + x[1] ** 4 + (x[0] - 0.5) ** 5 + (t + 1) ** -2 + (t + 1) ** 2.5,
     "roots": lambda t, x, u, P, m: ca.sqrt(t + x[0] ** 2) + (t + 1) ** 0.3 + (t + 2) ** P + ca.hypot(x[0], x[1] + 2),
-    "exponentials": lambda t, x, u, P, m: ca.exp(-(((t - P) / 0.3) ** 2)) + ca.log(2 + x[0]) + ca.expm1(x[1]) + ca.log1p(t),
+    "exponentials": lambda t, x, u, P, m: ca.exp(-(((t - P) / 0.3) ** 2)) + ca.log(2 + x[0]) + ca.expm1(x[1])
+    + ca.log1p(t),
     "waves": lambda t, x, u, P, m: ca.sin(7 * t) * ca.cos(5 * x[0]) + ca.sin(x[1] * t) + ca.tan(0.4 * x[0]),
-    "angles": lambda t, x, u, P, m: ca.asin(x[0] / 3) + ca.acos(x[1] / 3) + ca.atan(4 * x[0]) + ca.atan2(x[1], x[0] + 3),
+    "angles": lambda t, x, u, P, m: ca.asin(x[0] / 3) + ca.acos(x[1] / 3) + ca.atan(4 * x[0])
+    + ca.atan2(x[1], x[0] + 3),
     "round": lambda t, x, u, P, m: ca.atan2(x[1], x[0]),
     "hyperbolas": lambda t, x, u, P, m: ca.sinh(x[0]) + ca.cosh(x[1]) - ca.tanh(3 * x[0]) * ca.asinh(x[1]),
     "inverse hyperbolas": lambda t, x, u, P, m: ca.acosh(1.5 + t) + ca.atanh(x[0] / 3),
@@ -40,7 +42,7 @@ SAMPLES = 60
 
 def enclosed(law: Callable[..., Any]) -> tuple[ca.Function, Enclosed]:
     """The crossing of a law, and its bounds."""
-    symbols = {"t": ca.SX.sym("t"), "x": ca.SX.sym("x", 2), "u": ca.SX.sym("u"), "P": ca.SX.sym("P"), "m": ca.SX.sym("m")}
+    symbols = {name: ca.SX.sym(name, 2 if name == "x" else 1) for name in "txuPm"}
     w = ca.SX.sym("w", 0)
     crossings = ca.Function("crossings", [*symbols.values(), w], [ca.densify(ca.SX(law(*symbols.values())))])
     return crossings, _enclosed(crossings, (False,), 1)
@@ -58,7 +60,7 @@ def bounds(found: Enclosed, t: float, until: float, *at: Any) -> tuple[float, ..
 
 @pytest.mark.parametrize("law", LAWS)
 def test_bounds_hold(law: str) -> None:
-    """Along random motions no value is outside the bounds of its interval, and no chord steeper than those of the slope."""
+    """Along random motions no value is outside its bounds, and no chord steeper than those of the slope."""
     random = np.random.default_rng(1)
     crossings, found = enclosed(LAWS[law])
     definite, samples = 0, crossings.map(SAMPLES)
@@ -79,10 +81,12 @@ def test_bounds_hold(law: str) -> None:
         if not np.isfinite(values).all():
             continue  # a motion that leaves the domain of a function
         margin = 1e-12 * (1 + np.abs(values).max())
-        assert values.min() >= least - margin and values.max() <= most + margin, (trial, begin, end)
+        assert values.min() >= least - margin, (trial, begin, end)
+        assert values.max() <= most + margin, (trial, begin, end)
         chords = np.diff(values) / np.diff(times)
         steep = 1e-9 * (1 + np.abs(chords).max()) + 4 * margin / times[1]
-        assert chords.min() >= slowest - steep and chords.max() <= fastest + steep, (trial, begin, end)
+        assert chords.min() >= slowest - steep, (trial, begin, end)
+        assert chords.max() <= fastest + steep, (trial, begin, end)
         definite += most - least < 10 * (np.ptp(values) + width)
     assert definite > 30, "bounds that are always far off would hold, too"
 
@@ -105,14 +109,15 @@ def test_bounds_are_sharp_where_a_value_stands_once() -> None:
 
 
 def test_branches_that_are_decided_are_the_ones_that_count() -> None:
-    """Where a condition holds throughout, the other branch adds nothing to the bounds, and its kink none to the slope."""
+    """Where a condition holds throughout, the other branch adds nothing to the bounds."""
     _, found = enclosed(lambda t, x, u, P, m: ca.if_else(t > 1, 5 + t, 100 * t) - 3)
     nothing = [[0, 0]] * 4 + [0] * 5
     assert bounds(found, 2, 3, *nothing) == pytest.approx([4, 5, 1, 1])
     assert bounds(found, 0, 0.5, *nothing) == pytest.approx([-3, 47, 100, 100])
     least, most, slowest, fastest = bounds(found, 0.9, 1.1, *nothing)
     assert (least, most) == pytest.approx((2.9, 107))
-    assert slowest <= -UNBOUNDED and fastest >= UNBOUNDED
+    assert slowest <= -UNBOUNDED
+    assert fastest >= UNBOUNDED
 
 
 def test_what_is_enclosed_and_what_is_not() -> None:

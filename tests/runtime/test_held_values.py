@@ -331,7 +331,6 @@ class Bad(Component):
         (lambda self: self.pre(self.pre(self.k)), r"part: pre\(\) of what pre\(\) gives"),
         (lambda self: self.edge(self.k), "part: a condition has 2 elements"),
         (lambda self: self.edge(self.initial), "part: an event is given where a condition is needed"),
-        (lambda self: self.edge(ca.sin(self.time) > 0), "part: a condition on time is no comparison with an instant"),
         (
             lambda self: self.hold(self.x > 1, value=ca.SX.ones(2)),
             "part: a held value starts with 1 elements and is g",

@@ -716,8 +716,8 @@ class Scope(Events):
     def _waits_for_instant(self, expression: ca.SX) -> bool:
         """True where a switch changes at instants that are told before, or at events only.
 
-        A straight line in time has one, which is told here. What jumps in time has a series of them, which the component
-        tells. All else in time is located as what states decide is.
+        A straight line in time has one, which is told here. What jumps in time has a series of them, which the
+        component tells. All else in time is located as what states decide is.
         """
         found = {leaf for leaf, *_ in self._notes.leaves_in(expression)}
         if not all(isinstance(leaf, Time | DiscreteState | Held) for leaf in found) or Time() not in found:

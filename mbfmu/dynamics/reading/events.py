@@ -550,9 +550,9 @@ class Events:
 
 
 #: Operations that bend or jump.
-_KINKED = tuple(
-    getattr(ca, f"OP_{name}")
-    for name in ("FABS SIGN COPYSIGN FLOOR CEIL FMOD FMIN FMAX LT LE EQ NE NOT AND OR IF_ELSE_ZERO".split())
+_KINKED = (
+    *(ca.OP_FABS, ca.OP_SIGN, ca.OP_COPYSIGN, ca.OP_FLOOR, ca.OP_CEIL, ca.OP_FMOD, ca.OP_FMIN, ca.OP_FMAX),
+    *(ca.OP_LT, ca.OP_LE, ca.OP_EQ, ca.OP_NE, ca.OP_NOT, ca.OP_AND, ca.OP_OR, ca.OP_IF_ELSE_ZERO),
 )
 
 
@@ -563,15 +563,13 @@ def is_straight(expression: ca.SX, along: ca.SX) -> bool:
     function = ca.Function("line", [along], [expression], {"allow_free": True})
     moves = [False] * function.sz_w()
     for k in range(function.n_instructions()):
-        operation, inputs, outputs = (f(k) for f in (
-            function.instruction_id, function.instruction_input, function.instruction_output,
-        ))  # fmt: skip
+        operation, inputs = function.instruction_id(k), function.instruction_input(k)
         if operation == ca.OP_OUTPUT:
             continue
         moved = operation == ca.OP_INPUT or any(moves[place] for place in inputs)
         if moved and operation in _KINKED:
             return False
-        moves[outputs[0]] = moved
+        moves[function.instruction_output(k)[0]] = moved
     return True
 
 
