@@ -14,7 +14,7 @@ import pytest
 
 from mbfmu.dynamics.expressions.values import evaluated
 from mbfmu.dynamics.structure.equation_graph import EquationGraph
-from mbfmu.dynamics.structure.quantities import ImpliedSignal, RelationForce
+from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, RelationForce
 from mbfmu.dynamics.structure.surplus import Surplus
 from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
@@ -39,6 +39,9 @@ class Toy(Quantity):
     def shape(self, structure: Paper) -> tuple[int, int]:
         return 1, 1
 
+    def nominal(self, structure: Paper) -> float:
+        return structure.nominals.get(self.label, 1.0)
+
 
 @dataclasses.dataclass(frozen=True)
 class Sought(Toy):
@@ -52,6 +55,7 @@ class Paper:
 
     def __init__(self, **formulas: tuple[str, Callable[..., Any]]) -> None:
         self.sought: set[str] = set()
+        self.nominals: dict[str, float] = {}
         self.raw = formulas
 
     def seeking(self, *names: str) -> Paper:
@@ -150,6 +154,7 @@ def test_unknowns_may_be_given_by_the_equations_of_others():
     ).seeking("v", "i")
     graph = paper.graph("v", "i")
     assert graph.matched == {paper("v"): paper("i"), paper("i"): paper("v")}
+    assert order_of(graph, paper) == [{"x"}, {"v"}, {"i"}], "each has a block, with the equation that gives it"
     assert paper.numbers(graph, 4.0) == {"x": 4.0, "v": 4.0, "i": 8.0}
 
 
@@ -220,6 +225,109 @@ def test_signals_that_no_equation_gives_without_derivatives_stay_open():
     known = evaluated(graph).known
     assert known[first].is_symbolic()
     assert float(ca.Function("f", [X], [known[second]])(2.0)) == pytest.approx(10.0)
+
+
+def test_open_signals_have_their_own_condition_where_nothing_else_uses_it():
+    """The condition of the first gives the third; of the two that are left the second keeps its own."""
+
+    first, second, third = (ImpliedSignal(Own("inverse", leaves.Implied(i))) for i in range(3))
+
+    class Conditions(Paper):
+        behaviours: ClassVar = {"inverse": types.SimpleNamespace(conditions=("first", "second", "third"))}
+        unknowns: ClassVar = types.SimpleNamespace(own={s.own: ca.SX.sym("open") for s in (first, second)})
+
+        def local(self, path: str, condition: str) -> Formula:
+            return Formula.of(third if condition == "first" else Toy("state"))
+
+    paper = Conditions(state=("", lambda: X))
+    graph = EquationGraph.of(paper, [Formula.of(s) for s in (first, second, third)])  # type: ignore[arg-type]
+    assert graph.matched == {third: first}
+    assert graph.open_signals == {first: third, second: second}
+
+
+def test_small_quantities_are_torn_before_large_ones():
+    """A column and its sum need each other: one number is torn, and not three."""
+
+    class Column(Toy):
+        def shape(self, structure: Paper) -> tuple[int, int]:
+            return 3, 1
+
+    column, total = Column("column"), Toy("total")
+    graph = EquationGraph(
+        Paper(),  # type: ignore[arg-type]
+        {
+            column: Formula((total,), lambda total: ca.vertcat(1, 2, total / 4)),
+            total: Formula((column,), lambda column: ca.sum1(column)),
+        },
+        {},
+    )
+    (block,) = graph.blocks
+    assert (block.torn, block.members) == ((total,), (column,))
+    assert float(evaluated(graph).known[total]) == pytest.approx(4.0)
+
+
+def test_what_is_differentiated_are_signals_of_some_order():
+    names = {name: (path, leaves.Value(name)) for path, name in (("a", "y"), ("b", "z"))}
+    found = {
+        Assigned(*names["y"]): Formula.constant(X),
+        Assigned(*names["z"], 1): Formula.constant(X),
+        Assigned(*names["z"], 2): Formula.constant(X),
+        Assigned("c", leaves.Load("flange", "tau"), 1): Formula.constant(X),
+    }
+    assert EquationGraph(Paper(), found, {}).differentiated == [names["z"]]  # type: ignore[arg-type]
+
+
+def test_equations_that_tell_each_other_s_unknowns_are_put_into_each_other():
+    """p = q + x and q = r + 1 are told by r, of r^3 + r = p + 9: with x = -2, r = 2."""
+    paper = Paper(
+        p=("p q x", lambda p, q, x: p - q - x),
+        q=("q r", lambda q, r: q - r - 1),
+        r=("r p", lambda r, p: r**3 + r - p - 9),
+        x=("", lambda: X),
+    ).seeking("p", "q", "r")
+    paper.nominals = {"p": 2.0, "q": 3.0, "r": 5.0}
+    values = evaluated(paper.graph("p"))
+    (iteration,) = values.iterations
+    assert iteration.names == ("r",)
+    assert iteration.nominals == (5.0,)
+    known = ca.Function("k", [iteration.symbols, X], [values.known[paper(n)] for n in "pqr"])
+    assert [float(v) for v in known(2.0, -2.0)] == [1.0, 3.0, 2.0]
+    assert float(ca.Function("r", [iteration.symbols, X], [iteration.residual])(2.0, -2.0)) == 0.0
+
+
+def test_iterations_that_know_others_are_differentiated_with_these():
+    """d/dx of b + sin b = a, where a + sin a / 2 = x."""
+    paper = Paper(
+        a=("a x", lambda a, x: a + ca.sin(a) / 2 - x),
+        b=("b a", lambda b, a: b + ca.sin(b) / 2 - a),
+        x=("", lambda: X),
+    ).seeking("a", "b")
+    values = evaluated(paper.graph("b"))
+    vars(values)["_states"] = (X, ca.SX(1))  # what the structure of a model would tell
+    rate = values.total_derivative(values.known[paper("b")])
+    at = ca.veccat(*(iteration.symbols for iteration in values.iterations))
+    assert at.numel() == 2
+    a, b = 0.7, 0.4
+    wanted = 1 / ((1 + np.cos(a) / 2) * (1 + np.cos(b) / 2))
+    assert float(ca.Function("d", [at], [rate])([a, b])) == pytest.approx(wanted, rel=1e-12)
+
+
+def loop_of(needs: dict[Any, str], **named: Any) -> EquationGraph:
+    """Quantities that need others, by names."""
+    formulas = {
+        named.get(q, Toy(q)): Formula(tuple(named.get(n, Toy(n)) for n in text.split()), lambda *values: sum(values))
+        for q, text in needs.items()
+    }
+    return EquationGraph(Paper(), formulas, {})  # type: ignore[arg-type]
+
+
+def test_the_relation_that_closes_a_loop_is_the_last_one_in_it():
+    """A loop through two gears; and one that leads to neither, which the others of the part stand for."""
+    gears = {name: RelationForce((name, 0)) for name in ("one", "two")}
+    through_both = loop_of({"one": "a", "a": "two", "two": "b", "b": "one"}, **gears)
+    assert through_both.relation_in_loop() == ("two", 0)
+    beside = loop_of({"one": "a", "a": "b", "b": "a one two", "two": "a"}, **gears)
+    assert beside.relation_in_loop() == ("two", 0)
 
 
 def test_a_relation_whose_force_needs_itself_is_found():

@@ -9,7 +9,7 @@ import casadi as ca
 from mbfmu.components import blocks, electrical
 from mbfmu.dynamics.overview import equation_report
 from mbfmu.dynamics.structure import quantities
-from mbfmu.dynamics.structure.report import KINDS
+from mbfmu.dynamics.structure.report import KINDS, BlockEntry, Entry, EquationReport
 from mbfmu.modeling import Assembly, Component, RealInput, RealOutput
 from mbfmu.modeling.formulas import Quantity
 from mbfmu.sources import load
@@ -93,3 +93,26 @@ def test_equations_of_motion_are_counted() -> None:
     found = equation_report(load("pendulum"))
     assert (found.balances, found.constraints, found.kinds["accelerations"]) == (1, 0, 1)
     assert found.loops == []
+
+
+def test_entries_are_counted_from_the_first_quantity_on() -> None:
+    entries = Entry("a", "assignments", (1, 2)), Entry("b", "assignments", (0,)), Entry("c", "assignments", ())
+    blocks_ = BlockEntry(0, 2, 1, "linear"), BlockEntry(2, 1, 0, "formula")
+    assert EquationReport("m", entries, blocks_, (), 0, 0).entries == 3
+
+
+def test_a_signal_that_only_derivatives_give_is_told_so() -> None:
+    class Inverse(Assembly):
+        """What an integrator's input is, from its output."""
+
+        def __init__(self) -> None:
+            self.wave, self.smooth = blocks.Sine(f=1.0), blocks.FirstOrder(T=0.1)
+            self.inverse, self.plant = blocks.InverseBlockConstraints(), blocks.Integrator()
+            self.connect(self.wave.y, self.smooth.u)
+            self.connect(self.smooth.y, self.inverse.u1)
+            self.connect(self.inverse.y2, self.plant.u)
+            self.connect(self.plant.y, self.inverse.u2)
+
+    ((name, giver),) = equation_report(Inverse()).sought
+    assert name.startswith("the signal of condition 1")
+    assert giver.startswith("a derivative of condition 1")

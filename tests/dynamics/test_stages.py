@@ -6,9 +6,9 @@ import casadi as ca
 import numpy as np
 import pytest
 
-from mbfmu.components import Body, FixedTranslation, Prismatic, Revolute, World, blocks, electrical, rotational
+from mbfmu.components import Body, FixedTranslation, Prismatic, Revolute, World, blocks, electrical, rotational, thermal
 from mbfmu.dynamics.asked import asked
-from mbfmu.dynamics.expressions.constraints import constrained
+from mbfmu.dynamics.expressions.constraints import Choice, Constraints, Rows, constrained
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Values, evaluated
@@ -17,7 +17,7 @@ from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.solving.accelerations import Direct, accelerations
 from mbfmu.dynamics.structure.constraint_rows import closed_loops
 from mbfmu.dynamics.structure.networks import Networks
-from mbfmu.dynamics.structure.quantities import CoordinateOf, FrameMotion, RelationForce
+from mbfmu.dynamics.structure.quantities import CoordinateOf, FrameMotion, LinkOf, Potential, RelationForce
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Topology, analyse
 from mbfmu.dynamics.structure.wanted import Wanted, settled
@@ -208,6 +208,61 @@ def test_constraints_have_two_derivatives_and_a_multiplier_each():
     ] * 2
 
 
+def test_positions_that_are_prescribed_twice_have_two_derivatives():
+    """Two motions of one flange: the row that compares them, its rate and the rate of that."""
+
+    class Twice(Assembly):
+        def __init__(self) -> None:
+            self.waves = [blocks.Sine(f=1.0), blocks.Sine(f=2.0, amplitude=3.0)]
+            self.moves = [rotational.Position(exact=True) for _ in range(2)]
+            for wave, move in zip(self.waves, self.moves, strict=True):
+                self.connect(wave.y, move.phi_ref)
+            self.connect(self.moves[0].flange, self.moves[1].flange)
+
+    flat = flatten(Twice())
+    graph, wanted = settled(analyse(flat), Inputs.of(Twice(), flat), asked)
+    formulation = Formulation.of(graph, wanted, 0.0)
+    unknowns = formulation.values.unknowns
+    (row,) = (Rows.of(row, formulation.values) for row in wanted.loops)
+    at = [(unknowns.time, 0.1), *((mode, 1.0) for mode in unknowns.modes.values())]
+    turns = 2 * np.pi * np.array([1.0, 2.0])
+    size = np.array([1.0, -3.0])
+    sines, cosines = np.sin(turns * 0.1), np.cos(turns * 0.1)
+    expected = [size @ sines, size @ (turns * cosines), -size @ (turns**2 * sines)]
+    found = [abs(number(formulation, part, *at)[0]) for part in (row.position, row.velocity, row.acceleration)]
+    assert found == pytest.approx(np.abs(expected))
+
+
+def test_nominal_values_and_names_of_what_is_sought():
+    """A temperature counts beside 300 K, a potential beside 1 V; of two relations each has its number."""
+
+    class Both(Assembly):
+        def __init__(self) -> None:
+            self.heat = thermal.ThermalResistor(R=1.0)
+            self.divider = electrical.Potentiometer(R=2.0)
+
+    structure = structure_of(Both())
+    nodes = structure.flat.nodes
+    assert Potential(nodes["heat", "port_a"]).nominal(structure) == 300.0
+    assert Potential(nodes["divider", "contact"]).nominal(structure) == 1.0
+    assert [LinkOf("divider", i).equation(structure) for i in range(2)] == [
+        f"relation {i} of divider" for i in (1, 2)
+    ]
+
+
+def test_rows_that_are_dropped_are_told_and_needed_ones_refused():
+    column = ca.SX.zeros(3)
+    found = Constraints(column, column, column, ca.SX.sym("l", 3), ("weld, row 1", "weld, row 2", "rod"),
+                        Choice((0, 1, 2)), frozenset({1}))  # fmt: skip
+    assert found.only(Choice((1,))).report() == [
+        "weld: rows 1 are redundant and dropped", "rod: rows 1 are redundant and dropped",
+    ]  # fmt: skip
+    for choice in (Choice((0, 2)), Choice((0, 1, 2), 1, 1, (1.0, 1.0, 1.0), frozenset({1}))):
+        with pytest.raises(ModelError, match="weld, row 2: with these parameters it says nothing"):
+            found.only(choice)
+    assert found.only(Choice((0, 1, 2), 1, 1, (1.0, 1.0, 1.0), frozenset({0, 2}))).rank == 2
+
+
 def test_starts_have_the_strongest_owner():
     values, _ = settled_of(Pendulum(phi=Start(0.4, fixed=True)))
     starts = Starts.of(values)
@@ -215,6 +270,52 @@ def test_starts_have_the_strongest_owner():
     assert owner is not None
     assert (owner.label, owner.number, owner.fixed) == ("hinge.phi", 0.4, True)
     assert starts.conditions == ()
+
+
+def test_a_fixed_start_of_what_a_law_gives_is_an_equation():
+    """A current that the law of a diode gives is no unknown that could be held."""
+
+    class Conducting(Assembly):
+        def __init__(self) -> None:
+            self.source, self.ground = electrical.ConstantVoltage(V=5.0), electrical.Ground()
+            self.r, self.d = electrical.Resistor(R=100.0, i=Start(0.02, fixed=True)), electrical.Diode()
+            self.connect(self.source.p, self.r.p)
+            self.connect(self.r.n, self.d.p)
+            self.connect(self.d.n, self.source.n)
+            self.connect(self.ground.p, self.source.n)
+
+    formulation = formulation_of(Conducting())
+    assert "r.i" in formulation.iterations.names
+    assert [start.label for start in formulation.starts.conditions] == ["r.i"]
+    assert "r.i" not in {start.label for start in formulation.starts.owner.values()}
+
+
+def test_coordinates_that_conditions_know_are_absolute():
+    """An elastic drive has a relative coordinate; where its torque is sought from its motion, it has none."""
+
+    class Drive(Assembly):
+        def __init__(self, inverse: bool) -> None:
+            self.wave, self.smooth = blocks.Sine(f=1.0), blocks.CriticalDamping(n=5, f=2.0)
+            self.torque, self.spring = rotational.Torque(), rotational.SpringDamper(c=100.0, d=1.0)
+            self.motor, self.load, self.sensor = rotational.Inertia(J=1.0), rotational.Inertia(J=2.0), None
+            self.connect(self.wave.y, self.smooth.u)
+            self.connect(self.torque.flange, self.motor.flange_a)
+            self.connect(self.motor.flange_b, self.spring.flange_a)
+            self.connect(self.spring.flange_b, self.load.flange_a)
+            if not inverse:
+                self.connect(self.smooth.y, self.torque.tau)
+                return
+            self.sensor, self.inverse = rotational.AngleSensor(), blocks.InverseBlockConstraints()
+            self.connect(self.load.flange_b, self.sensor.flange)
+            self.connect(self.smooth.y, self.inverse.u1)
+            self.connect(self.inverse.y2, self.torque.tau)
+            self.connect(self.sensor.phi, self.inverse.u2)
+
+    counts = {}
+    for inverse in (False, True):
+        values, _ = settled_of(Drive(inverse))
+        counts[inverse] = len(values.topology.relative), len(values.graph.open_signals)
+    assert counts == {False: (1, 0), True: (0, 1)}
 
 
 def test_accelerations_solve_the_balances():

@@ -8,10 +8,12 @@ from typing import Any
 import pytest
 
 from mbfmu.components import electrical
+from mbfmu.dynamics.structure.quantities import ImpliedSignal
 from mbfmu.dynamics.structure.surplus import Surplus, matching
+from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
-from mbfmu.modeling import Assembly
+from mbfmu.modeling import Assembly, leaves
 
 
 def surplus(**knows: str) -> Surplus:
@@ -34,6 +36,13 @@ def test_surplus_is_told_apart_from_what_is_square() -> None:
     assert len(found.unknowns) - len(found.few_equations) == len(found.equations) - len(found.few_unknowns) == 2
     assert len(found.left) == 2
     assert not {"d", "e"} & {*found.unknowns, *found.few_equations, *found.equations, *found.few_unknowns}
+
+
+def test_an_equation_that_gives_an_unknown_gives_no_signal_beside_it() -> None:
+    """The only equation that knows the potential is the condition of a signal, which is left open then."""
+    signal = ImpliedSignal(Own("inverse", leaves.Implied(0)))
+    knows: Any = {"potential": [], signal: ["potential", signal]}
+    assert matching(list(knows), knows) == {"potential": signal}
 
 
 class Sources(Assembly):
@@ -83,3 +92,18 @@ def test_a_sensor_that_hangs_free_is_an_unknown_in_no_equation() -> None:
         "(1 unknown, potential of sensor.p, in 0 equations; 1 equation, balance of currents of sensor.p, for 0"
         in str(caught.value)
     )
+
+
+def test_a_network_without_ground_names_all_that_is_open() -> None:
+    """Three resistors in a star: nothing gives any of four potentials, whichever of them is sought first."""
+
+    class Star(Assembly):
+        def __init__(self) -> None:
+            self.arms = [electrical.Resistor(R=float(k)) for k in (1, 2, 3)]
+            for arm in self.arms[1:]:
+                self.connect(arm.p, self.arms[0].p)
+
+    with pytest.raises(ModelError, match="nothing determines the potential of") as caught:
+        System.of(Star())
+    named = str(caught.value).partition(";")[0].partition("potential of ")[2]
+    assert named == "arms[2].p and arms[1].n and arms[2].n"
