@@ -240,7 +240,7 @@ def test_open_signals_have_their_own_condition_where_nothing_else_uses_it():
             return Formula.of(third if condition == "first" else Toy("state"))
 
     paper = Conditions(state=("", lambda: X))
-    graph = EquationGraph.of(paper, [Formula.of(s) for s in (first, second, third)])  # type: ignore[arg-type]
+    graph = EquationGraph.of(paper, [Formula.of(s) for s in (third, second, first)])  # type: ignore[arg-type]
     assert graph.matched == {third: first}
     assert graph.open_signals == {first: third, second: second}
 
