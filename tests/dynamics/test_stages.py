@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import types
+
 import casadi as ca
 import numpy as np
 import pytest
@@ -11,8 +13,9 @@ from mbfmu.components.interfaces import Flange_b
 from mbfmu.dynamics.asked import asked
 from mbfmu.dynamics.expressions.constraints import Choice, Constraints, Rows, constrained
 from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.expressions.iterations import Iterations
 from mbfmu.dynamics.expressions.starts import Starts
-from mbfmu.dynamics.expressions.values import Values, evaluated
+from mbfmu.dynamics.expressions.values import Iteration, Values, evaluated
 from mbfmu.dynamics.reading.flatten import Flat, flatten
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.solving.accelerations import Direct, accelerations
@@ -278,6 +281,21 @@ def test_starts_have_the_strongest_owner():
     assert owner is not None
     assert (owner.label, owner.number, owner.fixed) == ("hinge.phi", 0.4, True)
     assert starts.conditions == ()
+
+
+def test_laws_know_no_forces_of_rows_that_are_dropped():
+    """What is dropped has the force 0, also in equations that are iterated."""
+    s, forces, nothing = ca.SX.sym("s"), ca.SX.sym("l", 2), ca.SX.zeros(2)
+    rows = Constraints(nothing, nothing, nothing, forces, ("kept", "dropped"), Choice((0,)), frozenset())
+    law = Iteration((), ("s",), (1.0,), s, s - 2 * forces[0] - 5 * forces[1], ())
+    values = types.SimpleNamespace(
+        iterated=s, iterations=(law,), unknowns=types.SimpleNamespace(a={}, multipliers={"rows": forces})
+    )
+    starts = types.SimpleNamespace(owner_of=lambda _: None)
+    parameters = types.SimpleNamespace(resolve=lambda given: given)
+    found = Iterations.of(values, starts, parameters, rows)  # type: ignore[arg-type]
+    assert {str(symbol) for symbol in ca.symvar(found.residual)} == {"s", "l_0"}
+    assert found.blocks == (1,)
 
 
 def test_a_fixed_start_of_what_a_law_gives_is_an_equation():
