@@ -106,6 +106,9 @@ class _Remainder:
     def __init__(self, values: np.ndarray, is_entry: np.ndarray, threshold: float) -> None:
         self._values, self._is_entry, self._threshold = values, is_entry, threshold
         self._in_row, self._in_column = is_entry.sum(axis=1), is_entry.sum(axis=0)
+        #: The places of entries once more: per row its columns, per column its rows.
+        self._columns_of = [set(np.flatnonzero(row).tolist()) for row in is_entry]
+        self._rows_of = [set(np.flatnonzero(column).tolist()) for column in is_entry.T]
         self._greatest_in_row, self._greatest_in_column = np.abs(values).max(axis=2), np.abs(values).max(axis=1)
         #: Per entry: how many products its elimination makes; of equal ones, the larger comes first.
         self._costs = np.full(is_entry.shape, np.inf)
@@ -131,11 +134,11 @@ class _Remainder:
         near = np.flatnonzero(self._best_costs <= most)
         rows, columns = np.nonzero(self._costs[near] <= most)
         rows = near[rows]
-        entries = self._is_entry.astype(np.float32)
-        # Entries that are there already where the products go, and those of the pivot's row and column themselves.
-        there = ((entries @ entries[rows].T) * entries[:, columns]).sum(axis=0)
-        in_row, in_column = self._in_row[rows], self._in_column[columns]
-        fill = (in_row - 1) * (in_column - 1) - (there - in_row - in_column + 1)
+        # How many of the places where products go have no entry yet.
+        fill = [
+            sum(len(self._columns_of[row] - self._columns_of[other]) for other in self._rows_of[column])
+            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        ]
         best = np.lexsort((self._costs[rows, columns], fill))[0]
         return int(rows[best]), int(columns[best])
 
@@ -147,19 +150,33 @@ class _Remainder:
         reciprocals = np.divide(1.0, pivot, out=np.zeros_like(pivot), where=pivot != 0)
         lower, upper = values[:, rows, column] * reciprocals[:, None], values[:, row, columns]
         self._is_entry[row], self._is_entry[:, column] = False, False
+        self._forget(row, column)
         self._costs[row], self._costs[:, column], self._best_costs[row] = np.inf, np.inf, np.inf
         values[:, row], values[:, :, column] = 0.0, 0.0
         values[:, rows[:, None], columns] -= lower[:, :, None] * upper[:, None, :]
         self._is_entry[rows[:, None], columns] = True
+        for k in rows.tolist():
+            self._columns_of[k].update(columns.tolist())
+        for k in columns.tolist():
+            self._rows_of[k].update(rows.tolist())
         self._in_row[rows] = self._is_entry[rows].sum(axis=1)
         self._in_column[columns] = self._is_entry[:, columns].sum(axis=0)
         self._greatest_in_row[:, rows] = np.abs(values[:, rows]).max(axis=2)
         self._greatest_in_column[:, columns] = np.abs(values[:, :, columns]).max(axis=1)
-        neighbours = np.flatnonzero(self._is_entry[:, columns].any(axis=1))
-        self._rate(rows, np.arange(len(self._is_entry)))
+        neighbours = np.array(sorted(set().union(*(self._rows_of[k] for k in columns.tolist()))), dtype=int)
+        beside = np.array(sorted(set().union(*(self._columns_of[k] for k in rows.tolist()))), dtype=int)
+        self._rate(rows, beside)
         self._rate(neighbours, columns)
         self._compare(np.union1d(rows, neighbours))
         return _Step(row, column, rows, columns, lower, upper, reciprocals)
+
+    def _forget(self, row: int, column: int) -> None:
+        """Take a row and a column out of the others' entries."""
+        for k in self._columns_of[row]:
+            self._rows_of[k].discard(row)
+        for k in self._rows_of[column]:
+            self._columns_of[k].discard(column)
+        self._columns_of[row], self._rows_of[column] = set(), set()
 
     def _rate(self, rows: np.ndarray, columns: np.ndarray) -> None:
         """Bring the costs of some rows' entries in some columns up to date."""

@@ -28,6 +28,7 @@ from mbfmu.errors import InitializationError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.declarations import Coordinate
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.parts import independent_parts
 from mbfmu.runtime.run import Run
 
 #: Pull towards the declared start of a coordinate that hints may move, relative to the hints.
@@ -259,11 +260,17 @@ def chosen_rows(equations: Equations) -> tuple[Choice, np.ndarray, bool]:
 
 
 def _rank_rows(G: np.ndarray) -> list[int]:
+    """A largest independent set of rows; sets that share no column are looked at one by one."""
     size = np.linalg.norm(G, axis=1)
     usable = np.flatnonzero(size > TOLERANCE * max(1.0, size.max(initial=0.0)))
-    if not usable.size:
-        return []
-    _, r, pivots = scipy.linalg.qr((G[usable] / size[usable, None]).T, mode="economic", pivoting=True)
-    diagonal = np.abs(np.diag(r))
-    rank = int(np.sum(diagonal > TOLERANCE * diagonal[0]))
-    return sorted(int(usable[k]) for k in pivots[:rank])
+    rows = G[usable] / size[usable, None]
+    order, parts = independent_parts(*np.nonzero(rows), *rows.shape)
+    found: list[int] = []
+    at = 0
+    for part in parts:
+        own = np.array(order[at : at + part.rows])
+        at += part.rows
+        _, r, pivots = scipy.linalg.qr(rows[np.ix_(own, part.unknowns)].T, mode="economic", pivoting=True)
+        rank = int(np.sum(np.abs(np.diag(r)) > TOLERANCE * abs(r[0, 0])))
+        found += usable[own[pivots[:rank]]].tolist()
+    return sorted(found)
