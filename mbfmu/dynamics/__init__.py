@@ -1,4 +1,4 @@
-"""From assembly to System: flatten, topology, sweeps, constraints, initialisation."""
+"""From assembly to System: reading, structure, expressions, starting, solving, events, showing."""
 
 from mbfmu.dynamics.system import System
 from mbfmu.runtime.variables import ScalarVariable

@@ -7,6 +7,7 @@ from typing import Any
 
 from mbfmu.dynamics.asked import asked
 from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.reading.components import components_of, connections_of
 from mbfmu.dynamics.reading.flatten import flatten
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.report import EquationReport
@@ -29,7 +30,8 @@ def equation_report(assembly: Assembly, cuts: Collection[str] = ()) -> EquationR
     """
     check_assembly(assembly)
     with told(f"{assembly.name}: the model fails"), without_collections():
-        flat = flatten(assembly)
+        components = components_of(assembly)
+        flat = flatten(assembly, components, connections_of(components))
         graph, wanted = settled(analyse(flat, tuple(cuts)), Inputs.of(assembly, flat), asked)
         formulation = Formulation.of(graph, wanted, assembly.start_time)
     iterated: dict[tuple[Any, ...], tuple[str, ...]] = {i.torn: i.names for i in formulation.values.iterations}

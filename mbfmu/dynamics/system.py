@@ -18,23 +18,22 @@ from mbfmu.dynamics.events.delays import Delays
 from mbfmu.dynamics.events.jumps import check_jumps
 from mbfmu.dynamics.events.updates import Updates
 from mbfmu.dynamics.events.watched import Watched
-from mbfmu.dynamics.expressions.constraints import Constraints
 from mbfmu.dynamics.expressions.formulation import Formulation
-from mbfmu.dynamics.expressions.vectors import Vectors
+from mbfmu.dynamics.reading.components import components_of, connections_of
 from mbfmu.dynamics.reading.flatten import flatten
 from mbfmu.dynamics.reading.inputs import Inputs
-from mbfmu.dynamics.showing.drawing import Scene, drawn, sketched
+from mbfmu.dynamics.showing.drawing import sketched
 from mbfmu.dynamics.showing.figures import figures_of
 from mbfmu.dynamics.showing.interface import Places, Visible, seen, state_nominals
+from mbfmu.dynamics.showing.scene import Scene, drawn
 from mbfmu.dynamics.solving.accelerations import accelerations
 from mbfmu.dynamics.solving.kinetic import check_kinetic
 from mbfmu.dynamics.solving.massless import moves_no_mass
 from mbfmu.dynamics.starting.initial_problem import initial_problem
 from mbfmu.dynamics.starting.loop_closure import Assembled
-from mbfmu.dynamics.structure.topology import Topology, analyse
+from mbfmu.dynamics.structure.topology import analyse
 from mbfmu.dynamics.structure.wanted import settled
 from mbfmu.errors import ModelError
-from mbfmu.messages import counted, heading
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import checked_numbers, is_expression
@@ -116,19 +115,21 @@ class System:
         """
         if isinstance(assembly, System):
             return assembly
-        check_assembly(assembly)
         cuts = arguments.names(cuts, "cuts", "revolute1")
         energy, scene = arguments.flag(energy, "energy"), arguments.flag(scene, "scene")
         arguments.check_callback(progress, "progress")
-        with told(f"{assembly.name}: the model fails"), without_collections():
+        with told(lambda: f"{assembly.name}: the model fails"), without_collections():
             return cls._of(assembly, cuts, energy, scene, progress or _silent)
 
     @classmethod
     def _of(
         cls, assembly: Assembly, cuts: Collection[str], energy: bool, scene: bool, report: Callable[[str], None]
     ) -> System:
+        check_assembly(assembly)
         report("Deriving the equations of motion: taking the model apart")
-        flat = flatten(assembly)
+        components = components_of(assembly)
+        connections = connections_of(components)
+        flat = flatten(assembly, components, connections)
         report(f"Deriving the equations of motion: positions and loads of {len(flat.components)} components")
         inputs = Inputs.of(assembly, flat)
         topology = analyse(flat, tuple(cuts))
@@ -167,7 +168,7 @@ class System:
                 (path, type(c).__name__, _first_line(type(c))) for path, c in flat.components.items() if path
             ),
             connections=tuple(flat.connections),
-            structure=(*_structure(values.topology, vectors, constraints), *assembled.report()),
+            structure=tuple(assembled.report()),
             scene=picture,
             figures=figures_of(assembly, variables),
             declared_outputs=tuple(assembly.outputs),
@@ -214,8 +215,13 @@ def check_assembly(assembly: Any) -> None:
         remedy = "make it part of one" if isinstance(assembly, Component) else "give an Assembly"
         raise ModelError(f"{assembly!r:.60}: {what} is no assembly; {remedy}")
     where = assembly.where
-    for name in ("start_time", "stop_time", "tolerance"):
-        _check_number(getattr(assembly, name), f"{where}: {name} = {getattr(assembly, name)!r:.60}")
+    for name in ("start_time", "stop_time", "tolerance", "interval"):
+        value = getattr(assembly, name)
+        if name == "interval" and value is None:
+            continue
+        checked_numbers(value, f"{where}: {name} = {value!r:.60}")
+        if is_expression(value) or np.ndim(value):
+            raise ModelError(f"{where}: {name} = {value!r:.60} is not one number; give one, in SI units")
     if not assembly.stop_time > assembly.start_time:
         raise ModelError(
             f"{where}: stop_time = {assembly.stop_time:g} s is not after start_time = {assembly.start_time:g} s; "
@@ -229,37 +235,14 @@ def check_assembly(assembly: Any) -> None:
             f"{where}: tolerance = {assembly.tolerance:g} is below {arguments.LEAST_TOLERANCE:g}, less than numbers of "
             "16 digits can keep; choose a greater one, such as 1e-10"
         )
-    if assembly.interval is not None:
-        _check_number(assembly.interval, f"{where}: interval = {assembly.interval!r:.60}")
-        if not assembly.interval > 0:
-            raise ModelError(f"{where}: interval = {assembly.interval:g} s is not positive; choose one such as 0.01")
+    if assembly.interval is not None and not assembly.interval > 0:
+        raise ModelError(f"{where}: interval = {assembly.interval:g} s is not positive; choose one such as 0.01")
     if assembly.solver not in SOLVERS:
         raise ModelError(f"{where}: solver = {assembly.solver!r} is unknown; there are {', '.join(SOLVERS)}")
     checked_name(assembly.name, f"assembly {assembly.name}")
     checked_text(assembly.description, f"{where}: description")
     if not assembly.parts and not hasattr(assembly, "equations"):
         raise ModelError(f"{where}: has no components; assign some to its attributes, as self.world = World()")
-
-
-def _check_number(value: Any, what: str) -> None:
-    checked_numbers(value, what)
-    if is_expression(value) or np.ndim(value):
-        raise ModelError(f"{what} is not one number; give one, in SI units")
-
-
-def _structure(topology: Topology, vectors: Vectors, constraints: Constraints) -> Iterator[str]:
-    """What was decided about joints and relations."""
-    speeds, rank = vectors.v.numel(), constraints.rank
-    free = speeds - rank
-    yield f"{counted(free, 'degree')} of freedom ({counted(speeds, 'speed')}, {counted(rank, 'constraint')})"
-    in_tree = [edge.path for edge in topology.order if edge.role == "tree" and edge.dof]
-    if in_tree:
-        yield f"joints in the tree: {', '.join(in_tree)}"
-    yield from topology.report()
-    for path, behaviour in topology.behaviours.items():
-        count = sum(constraint.velocity.numel() for constraint in behaviour.constraints)
-        if count:
-            yield f"{heading(path)}{counted(count, 'constraint')} of its own"
 
 
 def _first_line(cls: type) -> str:

@@ -10,7 +10,7 @@ import shutil
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
-from mbfmu.dynamics.showing.drawing import Scene
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
 from mbfmu.export import layered_wasm, native, python

@@ -97,7 +97,7 @@ class Assembly(Component):
         before = self._inputs.get(name)
         if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):
             name = self._new_name("input", name)
-        size = target.owner.size_of(target)
+        size = len(target.places)
         given = truths_as_numbers(start) if target.port.type.base == "Boolean" else start
         checked_numbers(given, f"input {name}: its start value {start!r}")
         if isinstance(start, list | tuple | np.ndarray) and (

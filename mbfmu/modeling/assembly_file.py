@@ -202,7 +202,7 @@ class _Reader:
             if match:
                 raise ModelError(f"{rest}: only signals have elements")
             return [connector]
-        size = component.size_of(connector)
+        size = len(connector.places)
         first, last = (int(match["first"]), int(match["last"] or match["first"])) if match else (1, size)
         if not 1 <= first <= last <= size:
             raise ModelError(f"{component.where}.{name}: has {size} elements")

@@ -736,10 +736,3 @@ class Component:
         if port is None:
             raise ModelError(f"{self.title} has no connector {name!r}; {suggestion(name, self.ports(), self._help)}")
         return Connector(self, port)
-
-    def size_of(self, connector: Connector) -> int:
-        """Number of elements of a signal connector."""
-        assert isinstance(connector.port, Signal)
-        if connector.elements is not None:
-            return len(connector.elements)
-        return connector.port.size(self)

@@ -664,7 +664,7 @@ class Connector:
     def __getitem__(self, index: int | slice) -> Connector:
         if not isinstance(self.port, Signal):
             raise TypeError(f"{self}: only signals have elements")
-        whole = self.elements if self.elements is not None else tuple(range(self.port.size(self.owner)))
+        whole = self.places
         if isinstance(index, slice):
             chosen = whole[index]
             if not chosen:
@@ -680,7 +680,13 @@ class Connector:
         """Its elements."""
         if not isinstance(self.port, Signal):
             raise TypeError(f"{self}: only signals have elements")
-        return (self[k] for k in range(self.owner.size_of(self)))
+        return (self[k] for k in range(len(self.places)))
+
+    @property
+    def places(self) -> tuple[int, ...]:
+        """Numbers of the elements of its signal that it stands for."""
+        assert isinstance(self.port, Signal)
+        return self.elements if self.elements is not None else tuple(range(self.port.size(self.owner)))
 
     def references(self) -> list[Reference]:
         """What it says of a signal: the whole, or each of the elements that it stands for."""

@@ -455,7 +455,7 @@ class _Element:
 
 def _inputs(assembly: Assembly) -> Iterator[dict[str, Any]]:
     for name, (connector, start) in assembly.inputs.items():
-        size, start = connector.owner.size_of(connector), plain(start, name)
+        size, start = len(connector.places), plain(start, name)
         place = _place(connector)
         elements = [_Element(name, place, start)]
         if size > 1:

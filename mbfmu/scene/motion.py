@@ -11,7 +11,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.spatial.transform import Rotation
 
-from mbfmu.dynamics.showing.drawing import SURFACE, Quantity, Scene, Shape
+from mbfmu.dynamics.showing.drawing import SURFACE
+from mbfmu.dynamics.showing.scene import Quantity, Scene, Shape
 from mbfmu.scene.mesh_files import find_file
 
 #: What keyframes may miss of the motion at the instants of the run, relative to 1 m or to what there is.

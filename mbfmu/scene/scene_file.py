@@ -13,7 +13,7 @@ import re
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any, TypeVar
 
-from mbfmu.dynamics.showing.drawing import Scene, Shape, Vector
+from mbfmu.dynamics.showing.scene import Scene, Shape, Vector
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene.mesh_files import find_file

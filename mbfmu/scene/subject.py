@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from typing import Protocol
 
-from mbfmu.dynamics.showing.drawing import Scene
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.runtime.variables import ScalarVariable
 
 

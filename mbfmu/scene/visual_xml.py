@@ -14,16 +14,8 @@ from collections.abc import Collection, Sequence
 
 from lxml import etree
 
-from mbfmu.dynamics.showing.drawing import (
-    SHAPE_TYPES,
-    SURFACE,
-    SURFACE_FACTS,
-    VECTOR_QUANTITIES,
-    Quantity,
-    Scene,
-    Shape,
-    Vector,
-)
+from mbfmu.dynamics.showing.drawing import SHAPE_TYPES, SURFACE, SURFACE_FACTS, VECTOR_QUANTITIES
+from mbfmu.dynamics.showing.scene import Quantity, Scene, Shape, Vector
 from mbfmu.scene.scene_file import names_of
 
 #: Element -> attribute of a shape, in the order of the file. T stands row by row there.

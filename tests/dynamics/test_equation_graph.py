@@ -73,12 +73,11 @@ class Paper:
         if surplus.left:
             raise ModelError(f"nothing gives {', '.join(q.name(self) for q in surplus.left)}")
 
-    def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
+    def checked_block(self, block: Sequence[Quantity], slope: ca.SX) -> str:
+        names = " ".join(sorted(q.name(self) for q in block))
         if ca.sprank(slope) < slope.size1():
-            raise ModelError(self.singular(block))
-
-    def singular(self, block: Sequence[Quantity]) -> str:
-        return " ".join(sorted(q.name(self) for q in block))
+            raise ModelError(names)
+        return names
 
     def graph(self, *wanted: str) -> EquationGraph:
         return EquationGraph.of(self, [Formula.of(self(name)) for name in wanted])  # type: ignore[arg-type]

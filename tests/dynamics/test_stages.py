@@ -16,14 +16,18 @@ from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.iterations import Iterations
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Iteration, Values, evaluated
+from mbfmu.dynamics.reading.components import components_of, connections_of
 from mbfmu.dynamics.reading.flatten import Flat, flatten
 from mbfmu.dynamics.reading.inputs import Inputs
-from mbfmu.dynamics.solving.accelerations import Direct, accelerations
+from mbfmu.dynamics.solving.accelerations import accelerations
+from mbfmu.dynamics.solving.dense import Direct
 from mbfmu.dynamics.structure.constraint_rows import closed_loops
+from mbfmu.dynamics.structure.frame_graph import GROUND
 from mbfmu.dynamics.structure.networks import Networks
 from mbfmu.dynamics.structure.quantities import CoordinateOf, FrameMotion, LinkOf, Potential, RelationForce
+from mbfmu.dynamics.structure.scalar_graph import CoordinateNode
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Topology, analyse
+from mbfmu.dynamics.structure.topology import Topology, analyse
 from mbfmu.dynamics.structure.wanted import Wanted, settled
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Parameter, Start
@@ -87,26 +91,27 @@ class Divider(Assembly):
 
 
 def flat_of(assembly: Assembly) -> Flat:
-    return flatten(assembly)
+    components = components_of(assembly)
+    return flatten(assembly, components, connections_of(components))
 
 
 def topology_of(assembly: Assembly, cuts: tuple[str, ...] = ()) -> Topology:
-    return analyse(flatten(assembly), cuts)
+    return analyse(flat_of(assembly), cuts)
 
 
 def structure_of(assembly: Assembly) -> Structure:
-    flat = flatten(assembly)
+    flat = flat_of(assembly)
     return Structure.of(analyse(flat), Inputs.of(assembly, flat))
 
 
 def settled_of(assembly: Assembly) -> tuple[Values, Wanted]:
-    flat = flatten(assembly)
+    flat = flat_of(assembly)
     graph, wanted = settled(analyse(flat), Inputs.of(assembly, flat), asked)
     return evaluated(graph), wanted
 
 
 def formulation_of(assembly: Assembly) -> Formulation:
-    flat = flatten(assembly)
+    flat = flat_of(assembly)
     graph, wanted = settled(analyse(flat), Inputs.of(assembly, flat), asked)
     return Formulation.of(graph, wanted, 0.0)
 

@@ -22,7 +22,7 @@ from mbfmu.components import (
     World,
     rotational,
 )
-from mbfmu.dynamics.structure.topology import Relation, ScalarNode
+from mbfmu.dynamics.structure.scalar_graph import Relation, ScalarNode
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start

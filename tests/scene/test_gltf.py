@@ -14,7 +14,7 @@ import pytest
 from glb import Glb
 
 import mbfmu
-from mbfmu.dynamics.showing.drawing import Scene, Shape
+from mbfmu.dynamics.showing.scene import Scene, Shape
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling.registry import assemblies

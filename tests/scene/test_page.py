@@ -13,7 +13,7 @@ import pytest
 
 import mbfmu
 from mbfmu.components import BodyBox, Revolute, World, blocks, visualizers
-from mbfmu.dynamics.showing.drawing import Scene
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.modeling import Assembly, Start

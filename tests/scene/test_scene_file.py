@@ -12,7 +12,7 @@ import pytest
 import mbfmu
 from mbfmu import cli
 from mbfmu.animation import read_subject
-from mbfmu.dynamics.showing.drawing import Scene
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export import build as exporter

@@ -18,7 +18,8 @@ from mbfmu.components import (
     blocks,
     visualizers,
 )
-from mbfmu.dynamics.showing.drawing import SURFACE_FACTS, Scene
+from mbfmu.dynamics.showing.drawing import SURFACE_FACTS
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Component, Start
@@ -324,9 +325,7 @@ class WheelSet(Assembly):
         self.connect(self.shown.frameMiddle, self.load.frame_a)
 
 
-@pytest.mark.parametrize(
-    ("assembly", "count"), [(PlanarLoop, 1), (WheelSet, 8)]
-)
+@pytest.mark.parametrize(("assembly", "count"), [(PlanarLoop, 1), (WheelSet, 8)])
 def test_what_needs_more_frames_draws_and_ignores_nothing(assembly: type[Assembly], count: int) -> None:
     def shapes(**modifiers: Any) -> Any:
         scene = System.of(assembly(**modifiers), scene=True).scene

@@ -15,7 +15,8 @@ from lxml import etree
 
 import mbfmu
 from mbfmu.components import BodyBox, Revolute, World, blocks, surfaces, visualizers
-from mbfmu.dynamics.showing.drawing import SURFACE_FACTS, Scene
+from mbfmu.dynamics.showing.drawing import SURFACE_FACTS
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start

@@ -11,7 +11,7 @@ import pytest
 from lxml import etree
 
 import mbfmu
-from mbfmu.dynamics.showing.drawing import Scene
+from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System
 from mbfmu.scene.visual_xml import visual_xml
 

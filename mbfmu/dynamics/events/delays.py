@@ -10,10 +10,10 @@ import dataclasses
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import elements, stacked
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
-from mbfmu.dynamics.structure.unknowns import elements, stacked
 from mbfmu.errors import ModelError
 from mbfmu.messages import heading
 

@@ -7,10 +7,10 @@ import warnings
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, stacked, which_depend
 from mbfmu.dynamics.events.watched import Watched
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.vectors import Vectors
-from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.errors import ModelError
 from mbfmu.modeling.names import joined
 

@@ -6,11 +6,12 @@ import dataclasses
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import elements, stacked
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
-from mbfmu.dynamics.structure.unknowns import Own, elements, stacked
+from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
 from mbfmu.messages import heading
 from mbfmu.modeling import leaves

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import elements
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.structure.unknowns import elements
 from mbfmu.errors import ModelError
 from mbfmu.messages import heading, of
 from mbfmu.modeling.names import joined

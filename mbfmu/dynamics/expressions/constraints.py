@@ -7,11 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import stacked, which_depend
 from mbfmu.dynamics.expressions.equations_of_motion import Motion
 from mbfmu.dynamics.expressions.implied import Condition, ImpliedSignals
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.structure.constraint_rows import RowFormulas
-from mbfmu.dynamics.structure.unknowns import stacked, which_depend
 from mbfmu.errors import ModelError
 
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import stacked
 from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.structure.unknowns import stacked
 
 
 @dataclasses.dataclass(frozen=True)

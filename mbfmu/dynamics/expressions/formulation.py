@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import stacked
 from mbfmu.dynamics.expressions.constraints import Choice, Constraints, Rows, constrained
 from mbfmu.dynamics.expressions.equations_of_motion import Motion
 from mbfmu.dynamics.expressions.iterations import Iterations, linearised
@@ -64,6 +65,17 @@ class Formulation:
     def resolved(self, expressions: list[ca.SX]) -> list[ca.SX]:
         """Expressions with passed-on parameters as what they pass on, and zero for multipliers of dropped rows."""
         return self.constraints.without_dropped(self.parameters.resolve(expressions))
+
+    @functools.cached_property
+    def balances(self) -> ca.SX:
+        """Balances of forces along each speed, in parameters that have places."""
+        return self.parameters.resolve([self.motion.balances])[0]
+
+    @functools.cached_property
+    def rates(self) -> ca.SX:
+        """dx/dt."""
+        motion = self.motion
+        return stacked(self.resolved([motion.position_rates, motion.speed_rates, motion.state_rates]))
 
     @functools.cached_property
     def vectors(self) -> Vectors:

@@ -14,9 +14,10 @@ import dataclasses
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, stacked, which_depend
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.structure.elimination import sampled, solve
-from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
+from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
 from mbfmu.messages import of
 from mbfmu.modeling import leaves

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import elements, stacked
 from mbfmu.dynamics.expressions.constraints import Constraints, Rows
 from mbfmu.dynamics.expressions.equations_of_motion import Motion
 from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Iteration, Values
-from mbfmu.dynamics.structure.unknowns import elements, stacked
 
 
 @dataclasses.dataclass(frozen=True)

@@ -15,13 +15,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import column, elements, stacked, which_depend
 from mbfmu.dynamics.expressions.bindings import Bindings
-from mbfmu.dynamics.reading.equation_context import Behaviour, column, elements
-from mbfmu.dynamics.structure.unknowns import which_depend
+from mbfmu.dynamics.reading.equation_context import Behaviour
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.declarations import Parameter, Start
+from mbfmu.modeling.types import Type
 
 #: Resistance of a parameter that is open by its class only: it moves where nothing else can meet the start values.
 OPEN = 1e3
@@ -182,6 +183,12 @@ class Parameters:
     def by_default(self, expression: ca.SX) -> ca.DM:
         """Value of an expression in parameters, with those of default."""
         return ca.Function("by_default", [self.all], [expression])(self.default_P)
+
+    def numbers_of(self, component: Component, type: Type) -> dict[str, float]:
+        """Default values of a component's scalar parameters of a type, by name."""
+        names = [name for name, declaration in component.parameters().items() if declaration.type is type]
+        (symbols,) = self.resolve([stacked(component.symbol(name) for name in names)])
+        return dict(zip(names, np.array(self.by_default(symbols)).ravel().tolist(), strict=True))
 
     @functools.cached_property
     def _place(self) -> Mapping[int, int]:

@@ -8,11 +8,10 @@ from collections.abc import Iterable, Mapping
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import column, elements, hashes, stacked
 from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.reading.equation_context import column
-from mbfmu.dynamics.structure.topology import STATE_SELECT
-from mbfmu.dynamics.structure.unknowns import elements, hashes, stacked
+from mbfmu.dynamics.structure.scalar_graph import STATE_SELECT
 from mbfmu.errors import ModelError
 from mbfmu.modeling.declarations import Coordinate, Quaternion
 

@@ -10,14 +10,16 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import elements, stacked
 from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
+from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.elimination import solve
 from mbfmu.dynamics.structure.equation_graph import Block, EquationGraph
 from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology
-from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, stacked
+from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
 
@@ -60,7 +62,7 @@ class Values:
         return self.structure.topology
 
     @property
-    def flat(self) -> Any:
+    def flat(self) -> Flat:
         """The flat assembly."""
         return self.structure.flat
 
@@ -231,8 +233,7 @@ def _solve(
         solution, iteration = _iterated(graph, block, residual, column)
         iterations.append(iteration)
     else:
-        structure.check_block(block.all, slope)
-        divisors[structure.singular(block.all)] = slope
+        divisors[structure.checked_block(block.all, slope)] = slope
         solution = solve(slope, -ca.substitute(residual, column, ca.SX.zeros(column.numel())))
     at = 0
     for quantity, symbol in symbols.items():

@@ -6,9 +6,9 @@ import dataclasses
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import stacked
 from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.structure.unknowns import stacked
 
 
 @dataclasses.dataclass(frozen=True)

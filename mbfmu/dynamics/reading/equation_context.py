@@ -10,12 +10,13 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import column, elements, hashes
 from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset, is_straight
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
@@ -49,40 +50,6 @@ from mbfmu.modeling.leaves import (
 )
 from mbfmu.modeling.truths import counted, is_truth
 from mbfmu.modeling.user_code import place, told
-
-
-def column(value: Any) -> ca.SX:
-    """`value` (number, sequence, array, SX) as SX; sequences as columns."""
-    if isinstance(value, ca.SX):
-        return value
-    if isinstance(value, list | tuple) and any(isinstance(v, ca.SX) for v in value):
-        return ca.vertcat(ca.SX(0, 1), *value)
-    if _is_matrix(value):
-        return ca.vertcat(*(ca.horzcat(*row) for row in value))
-    array = np.asarray(value)
-    mixed = array.flat if array.dtype.kind == "O" else ()
-    if array.dtype.kind in "US" or any(part is None or isinstance(part, str) for part in mixed):
-        raise ValueError(f"{value!r:.60} is no number")  # which NumPy would make one of: '0.1' is 0.1, None is nan
-    return ca.SX(array.astype(float))
-
-
-def _is_matrix(value: Any) -> bool:
-    """True for rows of one length with expressions in them."""
-    if not isinstance(value, list | tuple) or not all(isinstance(row, list | tuple) for row in value):
-        return False
-    has_symbols = any(isinstance(part, ca.SX) for row in value for part in row)
-    return has_symbols and len({len(row) for row in value}) == 1
-
-
-def elements(column: ca.SX) -> list[ca.SX]:
-    """The scalars of a column (or of the columns of a matrix)."""
-    scalars: Any = column.elements()  # far quicker than vertsplit; its stub is wrong about the type
-    return list(scalars)
-
-
-def hashes(symbols: Iterable[ca.SX]) -> list[int]:
-    """What scalar symbols are known by in sets and mappings."""
-    return [symbol.element_hash() for symbol in symbols]
 
 
 @dataclasses.dataclass(frozen=True)

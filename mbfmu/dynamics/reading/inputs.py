@@ -114,8 +114,7 @@ class Inputs:
                     f"input {name}: {owner.title} is not part of {assembly.where}; assign it to an attribute "
                     "of the assembly"
                 )
-            places = connector.elements or tuple(range(connector.owner.size_of(connector)))
-            feed(name, key, port, places, start)
+            feed(name, key, port, connector.places, start)
         for name, own in assembly.ports().items():
             if isinstance(own, SignalInput):
                 feed(name, ("", name), own, tuple(range(own.size(assembly))), own.start(assembly))

@@ -11,14 +11,14 @@ from typing import Any, Literal
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, pattern, stacked, which_depend
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import StartValue
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.reading.inputs import terminal
 from mbfmu.dynamics.showing.energy import connector_powers, energy_totals
-from mbfmu.dynamics.solving.accelerations import Accelerations, pattern
+from mbfmu.dynamics.solving.accelerations import Accelerations
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.dynamics.structure.wanted import Wanted
 from mbfmu.errors import ModelError
 from mbfmu.messages import suggestion
@@ -103,16 +103,15 @@ class Places:
         accelerations: Accelerations,
     ) -> Places:
         """Places for all that is shown, and for dx/dt."""
-        vectors, motion, parameters = formulation.vectors, formulation.motion, formulation.parameters
+        vectors, parameters, rates = formulation.vectors, formulation.parameters, formulation.rates
+        all_entries = [(path, entry) for path, listed in entries.items() for entry in listed]
+        (column,) = formulation.resolved([stacked(entry[4] for _, entry in all_entries)])
+        scalars = elements(column)
         found: dict[int, tuple[Store, int]] = {}
         known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", formulation.values.inputs.u)]
         known += [("w", accelerations.w), ("P", vectors.P)]
         for store, column in known:
             found |= {e.element_hash(): (store, i) for i, e in enumerate(elements(column))}
-        all_entries = [(path, entry) for path, listed in entries.items() for entry in listed]
-        columns = [stacked(entry[4] for _, entry in all_entries), motion.position_rates, motion.speed_rates]
-        columns = formulation.resolved([*columns, motion.state_rates])
-        scalars, rates = elements(columns[0]), ca.vertcat(*columns[1:])
         by_name: dict[tuple[str, str], list[ca.SX]] = {}
         at = 0
         for path, entry in all_entries:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from typing import Protocol
 
 import casadi as ca
 
-from mbfmu.dynamics.expressions.constraints import chosen
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving import articulated_body
-from mbfmu.dynamics.solving.pivots import pivots
-from mbfmu.dynamics.solving.sparse_system import Sparse, samples
+from mbfmu.dynamics.solving.dense import Direct
+from mbfmu.dynamics.solving.recursive import Recursive
+from mbfmu.dynamics.solving.sparse_system import Sparse
 
 #: Number of speeds from which on the recursion for trees is quicker than a dense matrix (measured on chains).
 RECURSIVE_FROM = 5
@@ -21,9 +19,6 @@ RECURSIVE_FROM = 5
 #: Number of unknowns w from which on a system with unknowns between neighbours is quicker than one in w alone (measured
 #: on chains of four-bars).
 SPARSE_FROM = 20
-
-#: Share of A that may be other than zero where it is kept as sparse: beyond, factors fill up.
-FULL = 0.75
 
 
 class Accelerations(Protocol):
@@ -72,110 +67,6 @@ class Accelerations(Protocol):
         ...
 
 
-@dataclasses.dataclass(frozen=True)
-class Direct:
-    """Balances of forces and constraint accelerations, which must be linear in w, as A w = b: dense, or with pivots."""
-
-    w: ca.SX
-    A: ca.SX
-    b: ca.SX
-    blocks: tuple[tuple[int, ...], ...]
-    pivots: tuple[tuple[int, int], ...] = ()
-    is_recursive = False
-    along_forces = False
-
-    @classmethod
-    def of(cls, formulation: Formulation) -> Direct:
-        """Take the equations apart, which are linear (mbfmu.dynamics.expressions.iterations)."""
-        vectors, constraints = formulation.vectors, formulation.constraints
-        w = ca.vertcat(vectors.a, constraints.kept_multipliers)
-        (balances,) = formulation.parameters.resolve([formulation.motion.balances])
-        residual = ca.vertcat(balances, chosen(constraints.acceleration, constraints.kept))
-        (residual,) = constraints.without_dropped([residual])
-        A = ca.jacobian(residual, w)
-        b = -ca.substitute(residual, w, ca.SX.zeros(w.numel()))
-        blocks = independent_blocks(A.sparsity())
-        A, b = ca.sparsify(A), ca.densify(b)
-        if w.numel():
-            A, b = ca.cse([A, b])
-        return cls(w, A, b, blocks)
-
-    def with_pivots(self, formulation: Formulation) -> Direct:
-        """The same, sparse, with pivots for the states of the start and around them, where A is far from full."""
-        if self.A.nnz() > FULL * self.w.numel() ** 2:
-            return self
-        places = samples(self.A.nz[:], formulation)
-        return dataclasses.replace(self, pivots=pivots(self._entries, self.w.numel(), places))
-
-    @property
-    def _entries(self) -> tuple[tuple[int, int], ...]:
-        return tuple(zip(*self.A.sparsity().get_triplet(), strict=True))
-
-    @property
-    def sparsity(self) -> tuple[tuple[int, int], ...]:
-        """Row and column of each value of A where it is sparse."""
-        return self._entries if self.pivots else ()
-
-    def residual(self, vectors: Vectors) -> ca.SX:
-        """A w - b."""
-        return self.A @ self.w - self.b
-
-    def dynamics(self, vectors: Vectors) -> ca.Function:
-        """A, or its values, and b."""
-        return ca.Function("dynamics", vectors.arguments, [self.A.nz[:] if self.pivots else ca.densify(self.A), self.b])
-
-    def dependence(self, vectors: Vectors) -> list[set[int]]:
-        """All that the block of an entry depends on."""
-        knowns = ca.vertcat(vectors.x, vectors.u)
-        rows = pattern(self.b, knowns)
-        for (row, _), known in zip(self._entries, pattern(self.A.nz[:], knowns), strict=True):
-            rows[row] |= known
-        found: list[set[int]] = [set() for _ in rows]
-        for block in self.blocks:
-            union = set().union(*(rows[i] for i in block))
-            for i in block:
-                found[i] = union
-        return found
-
-
-@dataclasses.dataclass(frozen=True)
-class Recursive:
-    """w itself as a function: of a tree without constraints, or where nothing moves."""
-
-    w: ca.SX
-    function: ca.Function
-    is_recursive = True
-    along_forces = False
-    sparsity: tuple[tuple[int, int], ...] = ()
-    pivots: tuple[tuple[int, int], ...] = ()
-
-    @classmethod
-    def at_rest(cls, w: ca.SX, vectors: Vectors) -> Recursive:
-        """No accelerations, no forces: as long as only positions and speeds are sought."""
-        return cls(w, ca.Function("accelerations", vectors.arguments, [ca.SX.zeros(w.numel())]))
-
-    @property
-    def blocks(self) -> tuple[tuple[int, ...], ...]:
-        """One."""
-        return (tuple(range(self.w.numel())),)
-
-    def residual(self, vectors: Vectors) -> ca.SX:
-        """w - w(t, x, u, P, m)."""
-        return self.w - self.function(*vectors.arguments)
-
-    def dynamics(self, vectors: Vectors) -> ca.Function:
-        """Nothing, and w."""
-        is_mx = self.function.is_a("MXFunction")
-        arguments = self.function.mx_in() if is_mx else vectors.arguments
-        nothing = ca.MX(0, 0) if is_mx else ca.SX(0, 0)
-        return ca.Function("dynamics", arguments, [nothing, *self.function.call(arguments)])
-
-    def dependence(self, vectors: Vectors) -> list[set[int]]:
-        """From the function's sparsity."""
-        by_x, by_u = (self.function.jac_sparsity(0, argument) for argument in (1, 2))
-        return rows_of(ca.horzcat(by_x, by_u))
-
-
 def accelerations(formulation: Formulation, is_singular: bool, all_heavy: bool) -> Accelerations:
     """The recursion where it applies and pays, else a system in w alone, or in more where there are many unknowns.
 
@@ -196,23 +87,3 @@ def accelerations(formulation: Formulation, is_singular: bool, all_heavy: bool) 
         if found is not None:
             return found
     return Direct.of(formulation).with_pivots(formulation)
-
-
-def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
-    """Per element of an expression, the symbols (by number) that it depends on."""
-    if not expression.numel() or not of.numel():
-        return [set() for _ in range(expression.numel())]
-    return rows_of(ca.jacobian_sparsity(expression, of))
-
-
-def rows_of(sparsity: ca.Sparsity) -> list[set[int]]:
-    """Per row of a matrix, the columns in which it has an entry."""
-    turned = sparsity.T
-    columns, starts = turned.row(), turned.colind()
-    return [set(columns[i:j]) for i, j in itertools.pairwise(starts)]
-
-
-def independent_blocks(matrix: ca.Sparsity) -> tuple[tuple[int, ...], ...]:
-    """Sets of unknowns whose equations do not touch each other."""
-    count, order, offsets = (matrix + matrix.T).scc() if matrix.size1() else (0, [], [0])
-    return tuple(sorted(tuple(sorted(order[offsets[k] : offsets[k + 1]])) for k in range(count)))

@@ -30,8 +30,10 @@ from typing import Any
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, hashes, stacked
 from mbfmu.dynamics.expressions.values import Values, evaluated
 from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
 from mbfmu.dynamics.structure.quantities import (
     MOTION,
     FrameMotion,
@@ -40,9 +42,9 @@ from mbfmu.dynamics.structure.quantities import (
     at_children,
     relative_acceleration,
 )
+from mbfmu.dynamics.structure.scalar_graph import FlangeNode
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.structure.topology import GROUND, Edge, FlangeNode
-from mbfmu.dynamics.structure.unknowns import Coordinate, Own, elements, hashes, stacked
+from mbfmu.dynamics.structure.unknowns import Coordinate, Own
 from mbfmu.frames import cross
 from mbfmu.modeling.formulas import Formula, Quantity
 

@@ -8,12 +8,10 @@ import casadi as ca
 import numpy as np
 import scipy
 
+from mbfmu.dynamics.columns import stacked
 from mbfmu.dynamics.expressions.constraints import chosen
 from mbfmu.dynamics.expressions.formulation import Formulation
-from mbfmu.dynamics.expressions.parameters import Parameters
-from mbfmu.dynamics.solving.accelerations import Direct
-from mbfmu.dynamics.structure.unknowns import stacked
-from mbfmu.modeling.component import Component
+from mbfmu.dynamics.solving.dense import Direct
 from mbfmu.modeling.types import Inertia
 
 #: Part of the largest kinetic energy of equilibrated speeds below which one counts as none.
@@ -56,7 +54,8 @@ def check_kinetic(formulation: Formulation) -> None:
     for (path, _, message), of_part in zip(parts, of_parts, strict=True):
         component = values.flat.components[path]
         if (_energies(of_part, growing) < TOLERANCE * _energies(mass, growing)).any():
-            given = _inertias(component, parameters)
+            inertias = parameters.numbers_of(component, Inertia)
+            given = ", ".join(f"{name} = {number:g} kg.m2" for name, number in inertias.items())
             warnings.warn(
                 f"{component.where}: with {given} motions grow that ought to decay, as their kinetic energy is "
                 f"negative: {message}",
@@ -77,10 +76,9 @@ def _is_negative(mass: np.ndarray, rows: np.ndarray) -> bool:
 
 def _growing(formulation: Formulation, system: Direct, point: list[ca.DM]) -> np.ndarray:
     """Speeds, in columns, of those motions of the linear model at a point that grow."""
-    vectors, motion = formulation.vectors, formulation.motion
+    vectors = formulation.vectors
     x, w, nq = vectors.x, system.w, vectors.q.numel()
-    rates = stacked(formulation.parameters.resolve([motion.position_rates, motion.speed_rates, motion.state_rates]))
-    change = system.residual(vectors)
+    change, rates = system.residual(vectors), formulation.rates
     derivatives = [ca.jacobian(change, x), ca.jacobian(rates, x), ca.jacobian(rates, w)]
     A, b = system.dynamics(vectors).call(point)
     try:
@@ -97,11 +95,3 @@ def _growing(formulation: Formulation, system: Direct, point: list[ca.DM]) -> np
 def _energies(mass: np.ndarray, speeds: np.ndarray) -> np.ndarray:
     """Kinetic energy of complex speeds, in columns."""
     return np.real(np.sum(speeds.conj() * (mass @ speeds), axis=0)) / 2
-
-
-def _inertias(component: Component, parameters: Parameters) -> str:
-    """Moments of inertia of a component, with their default values."""
-    names = [name for name, declaration in component.parameters().items() if declaration.type is Inertia]
-    (symbols,) = parameters.resolve([stacked(component.symbol(name) for name in names)])
-    numbers = np.array(parameters.by_default(symbols)).ravel()
-    return ", ".join(f"{name} = {number:g} kg.m2" for name, number in zip(names, numbers, strict=True))

@@ -7,10 +7,10 @@ import warnings
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.parameters import Parameters
 from mbfmu.dynamics.expressions.vectors import Vectors
-from mbfmu.dynamics.structure.unknowns import elements
 from mbfmu.errors import ModelError
 from mbfmu.modeling.names import joined
 
@@ -35,12 +35,10 @@ def moves_no_mass(formulation: Formulation) -> bool:
     vectors, parameters, starts = formulation.vectors, formulation.parameters, formulation.starts
     if not vectors.v.numel():
         return False
-    (balances,) = parameters.resolve([formulation.motion.balances])
-    function = ca.Function("balances", [vectors.a, *vectors.arguments], [balances])
+    function = ca.Function("balances", [vectors.a, *vectors.arguments], [formulation.balances])
     light = _open(function, vectors, parameters, parameters.defaults)
     if not light:
         return False
-    speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
     places = [
         (joined(component.path, name), parameters.number_of(parameters.source(scalar)))
         for component in formulation.values.topology.all_components
@@ -53,6 +51,7 @@ def moves_no_mass(formulation: Formulation) -> bool:
         if place is not None:  # other masses, too: none is what another takes away, as a rotor's from its carrier's
             heavy[place] = (heavy[place] or 1.0) * random.uniform(1.0, 2.0)
     found = _open(function, vectors, parameters, heavy)
+    speeds = [str(s) if (o := starts.owner_of(s)) is None else o.label for s in elements(vectors.v)]
     if found:
         names = [speeds[i] for i in found]
         raise ModelError(

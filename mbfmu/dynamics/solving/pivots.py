@@ -135,10 +135,12 @@ class _Remainder:
         rows, columns = np.nonzero(self._costs[near] <= most)
         rows = near[rows]
         # How many of the places where products go have no entry yet.
-        fill = [
-            sum(len(self._columns_of[row] - self._columns_of[other]) for other in self._rows_of[column])
-            for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
-        ]
+        fill = np.array(
+            [
+                sum(len(self._columns_of[row] - self._columns_of[other]) for other in self._rows_of[column])
+                for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+            ]
+        )
         best = np.lexsort((self._costs[rows, columns], fill))[0]
         return int(rows[best]), int(columns[best])
 

@@ -18,13 +18,13 @@ import heapq
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, stacked
 from mbfmu.dynamics.expressions.constraints import Constraints, chosen
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.values import evaluated
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.pivots import pivots
 from mbfmu.dynamics.structure.quantities import MOTION, FrameMotion, at_children
-from mbfmu.dynamics.structure.unknowns import elements, stacked
 from mbfmu.modeling.formulas import Quantity
 
 #: Motions of frames that stay unknowns; positions and speeds are known.
@@ -221,8 +221,7 @@ class Sparse:
         w = ca.vertcat(vectors.a, constraints.kept_multipliers)
         small = reduced(A, b, vectors.v.numel(), w.numel())
         places = samples(small.values, formulation)
-        (balances,) = formulation.parameters.resolve([formulation.motion.balances])
-        of_w = ca.vertcat(balances, chosen(constraints.acceleration, constraints.kept))
+        of_w = ca.vertcat(formulation.balances, chosen(constraints.acceleration, constraints.kept))
         (of_w,) = constraints.without_dropped([of_w])
         return cls(w, small, of_w, pivots(small.sparsity, small.right.numel(), places))
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 import casadi as ca
 import numpy as np
 
+from mbfmu.dynamics.columns import elements, stacked, which_depend
 from mbfmu.dynamics.events.delays import Delays
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.parameters import Parameters
@@ -15,7 +16,7 @@ from mbfmu.dynamics.expressions.starts import Starts, StartValue, guessed
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.expressions.vectors import Vectors
 from mbfmu.dynamics.solving.accelerations import Accelerations
-from mbfmu.dynamics.structure.unknowns import Own, elements, stacked, which_depend
+from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.messages import of
 from mbfmu.modeling import leaves
 from mbfmu.runtime.parts import Part, Parted

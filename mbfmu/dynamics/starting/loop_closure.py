@@ -8,23 +8,24 @@ those that a runtime has to choose from at each position.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 import casadi as ca
 import numpy as np
 import scipy
 
+from mbfmu.dynamics.columns import elements, stacked, which_depend
 from mbfmu.dynamics.equations import Stages, equations
 from mbfmu.dynamics.events.delays import Delays
 from mbfmu.dynamics.events.updates import Updates
 from mbfmu.dynamics.events.watched import Watched
 from mbfmu.dynamics.expressions.constraints import Choice
 from mbfmu.dynamics.expressions.formulation import Formulation
-from mbfmu.dynamics.solving.accelerations import Recursive
+from mbfmu.dynamics.solving.recursive import Recursive
 from mbfmu.dynamics.starting.initial_problem import initial_problem
-from mbfmu.dynamics.structure.unknowns import elements, stacked, which_depend
 from mbfmu.errors import InitializationError
+from mbfmu.messages import counted
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.declarations import Coordinate
 from mbfmu.runtime.equations import Equations
@@ -87,10 +88,16 @@ class Assembled:
         guesses = [(s, float(x)) for s, x in pairs if (o := found.starts.owner_of(s)) is None or not o.fixed]
         return cls(found.moved(guesses).keeping(choice), is_singular)
 
-    def report(self) -> list[str]:
-        """Where branches cross, and which rows are redundant."""
-        crossing = ["branches of motion cross at the start: the guesses of speeds choose one"]
-        return [*(crossing if self.is_singular else []), *self.formulation.constraints.report()]
+    def report(self) -> Iterator[str]:
+        """What was decided about joints, relations and constraint rows, and whether branches cross at the start."""
+        topology, constraints = self.formulation.values.topology, self.formulation.constraints
+        speeds, rank = self.formulation.vectors.v.numel(), constraints.rank
+        free = speeds - rank
+        yield f"{counted(free, 'degree')} of freedom ({counted(speeds, 'speed')}, {counted(rank, 'constraint')})"
+        yield from topology.report()
+        if self.is_singular:
+            yield "branches of motion cross at the start: the guesses of speeds choose one"
+        yield from constraints.report()
 
 
 def _driven(formulation: Formulation) -> list[str]:
@@ -264,13 +271,14 @@ def _rank_rows(G: np.ndarray) -> list[int]:
     size = np.linalg.norm(G, axis=1)
     usable = np.flatnonzero(size > TOLERANCE * max(1.0, size.max(initial=0.0)))
     rows = G[usable] / size[usable, None]
-    order, parts = independent_parts(*np.nonzero(rows), *rows.shape)
+    places = np.nonzero(rows)
+    order, parts = independent_parts(places[0], places[1], len(rows), rows.shape[1])
     found: list[int] = []
     at = 0
     for part in parts:
-        own = np.array(order[at : at + part.rows])
+        own, columns = np.array(order[at : at + part.rows]), np.array(part.unknowns, dtype=int)
         at += part.rows
-        _, r, pivots = scipy.linalg.qr(rows[np.ix_(own, part.unknowns)].T, mode="economic", pivoting=True)
+        _, r, pivots = scipy.linalg.qr(rows[np.ix_(own, columns)].T, mode="economic", pivoting=True)
         rank = int(np.sum(np.abs(np.diag(r)) > TOLERANCE * abs(r[0, 0])))
         found += usable[own[pivots[:rank]]].tolist()
     return sorted(found)

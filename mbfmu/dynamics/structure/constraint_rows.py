@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import stacked
+from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.structure.topology import GROUND, Edge
-from mbfmu.dynamics.structure.unknowns import Own, stacked
+from mbfmu.dynamics.structure.unknowns import Own
 from mbfmu.errors import ModelError
 from mbfmu.frames import rotation_vector
 from mbfmu.messages import heading, of

@@ -17,10 +17,18 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal, RelationForce
+from mbfmu.dynamics.structure.constraint_rows import RowFormulas
+from mbfmu.dynamics.structure.quantities import (
+    Assigned,
+    CoordinateOf,
+    ImpliedSignal,
+    MultiplierOf,
+    RelationForce,
+    UnknownOf,
+)
+from mbfmu.dynamics.structure.scalar_graph import RelationKey, ScalarNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.surplus import Surplus, matching
-from mbfmu.dynamics.structure.topology import RelationKey
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity, reached
 
@@ -125,7 +133,20 @@ class EquationGraph:
                 return forces[-1]
         return None
 
-    def reached(self, formula: Formula) -> set[Quantity]:
+    def relative_in(self, loops: Iterable[RowFormulas], balances: Iterable[Formula]) -> list[ScalarNode]:
+        """Nodes with relative coordinates that loops, balances without accelerations, or conditions know."""
+        relative = self.structure.topology.relative
+        if self.open_signals or not relative:
+            return list(relative)
+        found = [self._reached(f) for row in loops for f in (row.position, row.velocity) if f is not None]
+        for balance in balances:
+            reached = self._reached(balance)
+            if not any(_is_acceleration(quantity) for quantity in reached):
+                found.append(reached)
+        known = set().union(*found) if found else set()
+        return [node for node in relative if not known.isdisjoint((CoordinateOf(node, 0), CoordinateOf(node, 1)))]
+
+    def _reached(self, formula: Formula) -> set[Quantity]:
         """All quantities that a formula needs, directly or through others."""
         found: set[Quantity] = set()
         stack: list[Any] = list(formula.needs)
@@ -141,6 +162,15 @@ class EquationGraph:
         """Signals and variables whose derivatives are needed, with their components."""
         found = (quantity for quantity in self.formulas if isinstance(quantity, Assigned) and quantity.order)
         return list(dict.fromkeys((q.path, q.target) for q in found if isinstance(q.target, leaves.Value)))
+
+
+def _is_acceleration(quantity: object) -> bool:
+    """True for what balances are solved for."""
+    if isinstance(quantity, CoordinateOf):
+        return quantity.order == 2
+    if isinstance(quantity, UnknownOf):
+        return isinstance(quantity.own.leaf, leaves.Acceleration | leaves.Multiplier)
+    return isinstance(quantity, MultiplierOf | ImpliedSignal)
 
 
 def _reached(

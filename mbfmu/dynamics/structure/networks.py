@@ -15,9 +15,10 @@ from collections.abc import Collection, Iterator, Mapping
 
 import casadi as ca
 import numpy as np
+from scipy.cluster.hierarchy import DisjointSet
 
 from mbfmu.dynamics.reading.equation_context import Behaviour
-from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat, UnionFind
+from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
 from mbfmu.dynamics.structure.elimination import sampled
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
@@ -96,13 +97,26 @@ class Networks:
             f"through a {port.conductor}{port.or_else}"
         )
 
-    def singular(self, sought: Collection[Unknown]) -> str:
-        """What to say of unknowns whose equations are singular with the parameters as they are."""
+    def checked_block(self, sought: Collection[Unknown], slope: ca.SX) -> str:
+        """What to say of unknowns whose equations are singular with the parameters as they are.
+
+        Args:
+            sought: the unknowns.
+            slope: derivatives of their equations.
+
+        Raises:
+            ModelError: they are singular with any.
+        """
+        if _rank(sampled([slope])[0]) < slope.size1():
+            raise self.undetermined(sought)
         port = self._port_of(sought)
-        return (
+        message = (
             f"{self.names(sought)}: with these parameters the {port.flow_name} there determine no "
             f"{port.potential_name}, or contradict each other; change what is 0, or a gain that feeds a flow back"
         )
+        if ca.sprank(slope) < slope.size1():
+            raise ModelError(message)
+        return message
 
     def _terms(self, equation: Unknown) -> list[tuple[str, ca.SX]]:
         """What adds up to zero, but for what flows from outside: components and expressions in their symbols."""
@@ -139,13 +153,12 @@ class Networks:
 
     def _open_around(self, sought: Collection[Unknown]) -> tuple[Unknown, ...]:
         """What nothing determines in the whole network around unknowns: only there it shows which flow or potential."""
-        union = UnionFind()
+        union = DisjointSet(self.unknowns)
         for equation in self.unknowns:
-            union.union(equation, equation)
             for unknown, _ in self._slopes(equation):
-                union.union(equation, unknown)
+                union.merge(equation, unknown)
         first = next(iter(sought))
-        members = next(tuple(group) for group in union.sets() if first in group)
+        members = [unknown for unknown in union if union.connected(unknown, first)]
         place = {unknown: i for i, unknown in enumerate(members)}
         A = ca.SX(len(members), len(members))
         for equation in members:
@@ -153,7 +166,7 @@ class Networks:
                 A[place[equation], place[unknown]] += slope
         matrix = np.nan_to_num(sampled([A])[0])
         _, _, right = np.linalg.svd(matrix)
-        open_ones = np.abs(right[rank(matrix) :]).max(axis=0, initial=0.0) > 1e-9
+        open_ones = np.abs(right[_rank(matrix) :]).max(axis=0, initial=0.0) > 1e-9
         return tuple(unknown for unknown, is_open in zip(members, open_ones, strict=True) if is_open)
 
     def _port_of(self, sought: Collection[Unknown]) -> NetworkPort:
@@ -179,6 +192,6 @@ def _ports(flat: Flat, path: str) -> dict[str, NetworkPort]:
     return {name: port for name, port in ports.items() if isinstance(port, NetworkPort)}
 
 
-def rank(matrix: np.ndarray) -> int:
+def _rank(matrix: np.ndarray) -> int:
     """Rank of a matrix; a square one that is not finite counts as regular."""
     return int(np.linalg.matrix_rank(matrix)) if np.isfinite(matrix).all() else len(matrix)

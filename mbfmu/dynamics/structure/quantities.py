@@ -11,24 +11,77 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
-from typing import Any
+from typing import Protocol
 
 import casadi as ca
 
-from mbfmu.dynamics.structure.topology import GROUND, Edge, RelationKey, ScalarNode
-from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own
+from mbfmu.dynamics.reading.equation_context import Behaviour
+from mbfmu.dynamics.reading.flatten import Flat
+from mbfmu.dynamics.reading.inputs import Inputs
+from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
+from mbfmu.dynamics.structure.scalar_graph import Relation, RelationKey, ScalarNode
+from mbfmu.dynamics.structure.topology import Topology
+from mbfmu.dynamics.structure.unknowns import MultiplierKey, Own, Unknowns
 from mbfmu.frames import cross
 from mbfmu.messages import of
 from mbfmu.modeling import leaves
+from mbfmu.modeling.connectors import NetworkPort
 from mbfmu.modeling.formulas import Formula, Quantity
 from mbfmu.modeling.names import joined
-
-#: The structure that quantities ask (mbfmu.dynamics.structure.structure), which imports this module.
-Structure = Any
 
 #: Motion of a frame: position, orientation, velocity, angular velocity, acceleration, angular acceleration; r_0, v_0,
 #: a_0 resolved in the world frame, w and z in the frame itself.
 MOTION = ("r_0", "T", "v_0", "w", "a_0", "z")
+
+
+class Structure(leaves.Quantities, Protocol):
+    """What quantities, and leaves in them, ask of their structure (mbfmu.dynamics.structure.structure)."""
+
+    @property
+    def topology(self) -> Topology: ...
+
+    @property
+    def unknowns(self) -> Unknowns: ...
+
+    @property
+    def inputs(self) -> Inputs: ...
+
+    @property
+    def behaviours(self) -> Mapping[str, Behaviour]: ...
+
+    @property
+    def flat(self) -> Flat: ...
+
+    @property
+    def relation_of(self) -> Mapping[RelationKey, Relation]: ...
+
+    def node_name(self, node: ScalarNode) -> str: ...
+
+    def nominal(self, path: str, name: str) -> float: ...
+
+    def local(self, path: str, expression: ca.SX) -> Formula: ...
+
+    def motion(self, edge: Edge, what: str) -> Formula: ...
+
+    def local_motion(self, edge: Edge, what: str) -> ca.SX: ...
+
+    def frame(self, node: int, what: str, base: int = ...) -> Formula: ...
+
+    def supported(self, edge: Edge, what: str, base: int = ...) -> Formula: ...
+
+    def scalar(self, node: ScalarNode, order: int) -> Formula: ...
+
+    def node_load(self, node: int, name: str, without: Edge | None = None) -> Formula: ...
+
+    def balance(self, node: ScalarNode, without: Relation | None = None) -> Formula: ...
+
+    def flow_through(self, path: str, connector: str, name: str) -> Formula: ...
+
+    def network_balance(self, node: int) -> Formula: ...
+
+    def network_port(self, node: int) -> NetworkPort: ...
+
+    def differentiated(self, quantity: LeafOf | TotalDerivative) -> Formula: ...
 
 
 # -- known ones

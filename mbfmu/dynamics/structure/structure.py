@@ -14,10 +14,12 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.dynamics.columns import elements, hashes, stacked
 from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
+from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
-from mbfmu.dynamics.structure.elimination import sampled
-from mbfmu.dynamics.structure.networks import Unknown, rank
+from mbfmu.dynamics.structure.frame_graph import GROUND, Edge
+from mbfmu.dynamics.structure.networks import Unknown
 from mbfmu.dynamics.structure.quantities import (
     Assigned,
     Coefficient,
@@ -41,9 +43,10 @@ from mbfmu.dynamics.structure.quantities import (
     Wrench,
     relative_acceleration,
 )
+from mbfmu.dynamics.structure.scalar_graph import CoordinateNode, Relation, RelationKey, ScalarNode
 from mbfmu.dynamics.structure.surplus import Surplus
-from mbfmu.dynamics.structure.topology import GROUND, CoordinateNode, Edge, Relation, RelationKey, ScalarNode, Topology
-from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns, elements, hashes, stacked
+from mbfmu.dynamics.structure.topology import Topology
+from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns
 from mbfmu.errors import ModelError
 from mbfmu.frames import cross
 from mbfmu.messages import counted, of, some
@@ -74,7 +77,7 @@ class Structure:
         return cls(topology, Unknowns.of(topology), inputs, topology.behaviours)
 
     @property
-    def flat(self) -> Any:
+    def flat(self) -> Flat:
         """The flat assembly."""
         return self.topology.flat
 
@@ -306,7 +309,9 @@ class Structure:
 
     def _open(self, key: tuple[str, str]) -> ModelError:
         """The error of an input signal that nothing feeds, or that is fed in part."""
-        label, size = joined(*key), self.flat.ports[key].size(self.flat.components[key[0]])
+        label, port = joined(*key), self.flat.ports[key]
+        assert isinstance(port, Signal)
+        size = port.size(self.flat.components[key[0]])
         fed = {k for k in range(size) if (key, k) in self.flat.sources or (key, k) in self.inputs.signals}
         missing = [f"{label}[{k + 1}]" for k in range(size) if k not in fed]
         if fed:
@@ -549,7 +554,8 @@ class Structure:
 
     def network_port(self, node: int) -> NetworkPort:
         """A connector of a node of a network: it knows what the domain calls things."""
-        port: NetworkPort = self.flat.ports[self.flat.members[node][0]]
+        port = self.flat.ports[self.flat.members[node][0]]
+        assert isinstance(port, NetworkPort)
         return port
 
     def network_flow(self, path: str, connector: str) -> Formula:
@@ -613,36 +619,32 @@ class Structure:
                     "block Pre into the loop, which gives it as it was before"
                 )
 
-    def check_block(self, block: Sequence[Quantity], slope: ca.SX) -> None:
-        """Refuse a linear block whose equations leave something open, or contradict each other, with any parameters.
+    def checked_block(self, block: Sequence[Quantity], slope: ca.SX) -> str:
+        """What to say of a linear block where it is singular with the parameters as they are.
 
         Raises:
-            ModelError: its matrix is singular; the message names what nothing determines.
+            ModelError: it is singular with any: its equations leave something open, or contradict each other.
         """
         network = _of_network(block)
-        if network and rank(sampled([slope])[0]) < slope.size1():
-            raise self.topology.networks.undetermined(network)
-        if ca.sprank(slope) < slope.size1():
-            raise ModelError(self.singular(block))
-
-    def singular(self, block: Sequence[Quantity]) -> str:
-        """What to say of a linear block that is singular with the parameters as they are."""
-        network = _of_network(block)
         if network:
-            return self.topology.networks.singular(network)
+            return self.topology.networks.checked_block(network, slope)
         implied = [quantity.own for quantity in block if isinstance(quantity, ImpliedSignal)]
         if implied:
             leaf = implied[0].leaf
             assert isinstance(leaf, leaves.Implied)
-            return (
+            message = (
                 f"{of(f'condition {leaf.index + 1}', implied[0].path)}: with these parameters the signal has no "
                 "effect on it at once; leave out what is 0, such as a direct part of a block"
             )
-        names = dict.fromkeys(quantity.name(self) for quantity in block)
-        return (
-            f"algebraic loop: {' -> '.join(names)} add up to a condition that no value meets, or any; change a gain, "
-            "or break it with a state, e.g. a FirstOrder block"
-        )
+        else:
+            names = dict.fromkeys(quantity.name(self) for quantity in block)
+            message = (
+                f"algebraic loop: {' -> '.join(names)} add up to a condition that no value meets, or any; change a "
+                "gain, or break it with a state, e.g. a FirstOrder block"
+            )
+        if ca.sprank(slope) < slope.size1():
+            raise ModelError(message)
+        return message
 
     # -- composites
 

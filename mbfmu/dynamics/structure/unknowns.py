@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Mapping
 from types import MappingProxyType
 
 import casadi as ca
 
-from mbfmu.dynamics.reading.equation_context import elements as elements
-from mbfmu.dynamics.reading.equation_context import hashes as hashes
 from mbfmu.dynamics.reading.flatten import ConnectorKey
-from mbfmu.dynamics.structure.topology import CoordinateNode, Edge, RelationKey, ScalarNode, Topology
+from mbfmu.dynamics.structure.frame_graph import Edge
+from mbfmu.dynamics.structure.scalar_graph import CoordinateNode, RelationKey, ScalarNode
+from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.modeling import leaves
 from mbfmu.modeling.names import joined
 
@@ -166,18 +166,6 @@ class Unknowns:
             return self.v[key]
         assert isinstance(key.leaf, leaves.Quaternion)
         return leaves.quaternion_rate(self.q[key], self.v[Own(key.path, leaves.Speed(key.leaf.speed))])
-
-
-def stacked(columns: Iterable[ca.SX]) -> ca.SX:
-    """Columns (or the columns of matrices) one under the other."""
-    return ca.veccat(ca.SX(0, 1), *columns)
-
-
-def which_depend(column: ca.SX, on: ca.SX) -> list[int]:
-    """Indices of the elements of a column that depend on any of some symbols."""
-    if not column.numel() or not on.numel():
-        return []
-    return [i for i, does in enumerate(ca.which_depends(column, on, 1, True)) if does]
 
 
 def _node_name(topology: Topology, node: ScalarNode) -> str:

@@ -8,10 +8,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.constraint_rows import RowFormulas
 from mbfmu.dynamics.structure.equation_graph import EquationGraph
-from mbfmu.dynamics.structure.quantities import CoordinateOf, ImpliedSignal, MultiplierOf, UnknownOf
 from mbfmu.dynamics.structure.structure import Structure
-from mbfmu.dynamics.structure.topology import ScalarNode, Topology
-from mbfmu.modeling import leaves
+from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.modeling.connectors import Shown
 from mbfmu.modeling.formulas import Formula
 
@@ -54,34 +52,7 @@ def settled(topology: Topology, inputs: Inputs, ask: Callable[[Structure], Wante
         wanted = ask(structure)
         graph = EquationGraph.of(structure, wanted.formulas)
         relation = graph.relation_in_loop()
-        if relation is not None:
-            topology = topology.keeping([relation])
-            continue
-        known = _relative_in_rows(graph, wanted) if topology.relative else []
-        if not known:
+        absolute = [] if relation is not None else graph.relative_in(wanted.loops, wanted.balances)
+        if relation is None and not absolute:
             return graph, wanted
-        topology = topology.without_relative(known)
-
-
-def _relative_in_rows(graph: EquationGraph, wanted: Wanted) -> list[ScalarNode]:
-    """Nodes with relative coordinates that rows know: those of loops, balances without accelerations, conditions."""
-    relative = graph.structure.topology.relative
-    if graph.open_signals:
-        return list(relative)
-    formulas = [f for row in wanted.loops for f in (row.position, row.velocity) if f is not None]
-    found = [graph.reached(formula) for formula in formulas]
-    for balance in wanted.balances:
-        reached = graph.reached(balance)
-        if not any(_is_acceleration(quantity) for quantity in reached):
-            found.append(reached)
-    known = set().union(*found) if found else set()
-    return [node for node in relative if not known.isdisjoint((CoordinateOf(node, 0), CoordinateOf(node, 1)))]
-
-
-def _is_acceleration(quantity: object) -> bool:
-    """True for what balances are solved for."""
-    if isinstance(quantity, CoordinateOf):
-        return quantity.order == 2
-    if isinstance(quantity, UnknownOf):
-        return isinstance(quantity.own.leaf, leaves.Acceleration | leaves.Multiplier)
-    return isinstance(quantity, MultiplierOf | ImpliedSignal)
+        topology = topology.without(relation, absolute)

@@ -29,7 +29,7 @@ class Plug:
         """Number of elements of a signal; 1 for other connectors."""
         if not isinstance(self.port, Signal):
             return 1
-        return len(self.elements) if self.elements is not None else self.owner.size_of(Connector(self.owner, self.port))
+        return len(Connector(self.owner, self.port, self.elements).places)
 
     def split(self) -> list[Plug]:
         """One plug per element of a signal."""

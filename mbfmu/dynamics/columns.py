@@ -1,0 +1,70 @@
+"""Columns of expressions, and their scalars."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+import casadi as ca
+import numpy as np
+
+
+def column(value: Any) -> ca.SX:
+    """`value` (number, sequence, array, SX) as SX; sequences as columns."""
+    if isinstance(value, ca.SX):
+        return value
+    if isinstance(value, list | tuple) and any(isinstance(v, ca.SX) for v in value):
+        return ca.vertcat(ca.SX(0, 1), *value)
+    if _is_matrix(value):
+        return ca.vertcat(*(ca.horzcat(*row) for row in value))
+    array = np.asarray(value)
+    mixed = array.flat if array.dtype.kind == "O" else ()
+    if array.dtype.kind in "US" or any(part is None or isinstance(part, str) for part in mixed):
+        raise ValueError(f"{value!r:.60} is no number")  # which NumPy would make one of: '0.1' is 0.1, None is nan
+    return ca.SX(array.astype(float))
+
+
+def _is_matrix(value: Any) -> bool:
+    """True for rows of one length with expressions in them."""
+    if not isinstance(value, list | tuple) or not all(isinstance(row, list | tuple) for row in value):
+        return False
+    has_symbols = any(isinstance(part, ca.SX) for row in value for part in row)
+    return has_symbols and len({len(row) for row in value}) == 1
+
+
+def elements(column: ca.SX) -> list[ca.SX]:
+    """The scalars of a column (or of the columns of a matrix)."""
+    scalars: Any = column.elements()  # far quicker than vertsplit; its stub is wrong about the type
+    return list(scalars)
+
+
+def hashes(symbols: Iterable[ca.SX]) -> list[int]:
+    """What scalar symbols are known by in sets and mappings."""
+    return [symbol.element_hash() for symbol in symbols]
+
+
+def stacked(columns: Iterable[ca.SX]) -> ca.SX:
+    """Columns (or the columns of matrices) one under the other."""
+    return ca.veccat(ca.SX(0, 1), *columns)
+
+
+def which_depend(column: ca.SX, on: ca.SX) -> list[int]:
+    """Indices of the elements of a column that depend on any of some symbols."""
+    if not column.numel() or not on.numel():
+        return []
+    return [i for i, does in enumerate(ca.which_depends(column, on, 1, True)) if does]
+
+
+def pattern(expression: ca.SX, of: ca.SX) -> list[set[int]]:
+    """Per element of an expression, the symbols (by number) that it depends on."""
+    if not expression.numel() or not of.numel():
+        return [set() for _ in range(expression.numel())]
+    return rows_of(ca.jacobian_sparsity(expression, of))
+
+
+def rows_of(sparsity: ca.Sparsity) -> list[set[int]]:
+    """Per row of a matrix, the columns in which it has an entry."""
+    turned = sparsity.T
+    columns, starts = turned.row(), turned.colind()
+    return [set(columns[i:j]) for i, j in itertools.pairwise(starts)]

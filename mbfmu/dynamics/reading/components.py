@@ -1,0 +1,99 @@
+"""Components of an assembly, each checked and with the World that it sees, and how they are connected."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+
+from mbfmu.errors import ModelError
+from mbfmu.modeling.assembly import Assembly
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Connector
+
+#: The composite whose connection it is, and two connectors of its own or of its parts.
+Connection = tuple[Component, Connector, Connector]
+
+
+def components_of(root: Component) -> dict[str, Component]:
+    """An assembly and all its components by path, parents first; they get to know the World that they see.
+
+    Raises:
+        ModelError: two Worlds side by side, two components of one name, values that contradict each other.
+    """
+    _assign_worlds(root, None)
+    components: dict[str, Component] = {}
+    _collect(root, components)
+    for component in components.values():
+        component.check_attributes()
+        component.check_values()
+    return components
+
+
+def connections_of(components: Mapping[str, Component]) -> list[Connection]:
+    """Connections between connectors that exist: one that is switched off takes its connections with it.
+
+    Raises:
+        ModelError: a connection to something outside, or, in an assembly, to a connector that is switched off.
+    """
+    found = []
+    for component in components.values():
+        for a, b in component.connections if component.is_composite else ():
+            for connector in (a, b):
+                if not any(owner is component for owner in connector.owner._owners()):
+                    raise ModelError(
+                        f"{component.where}: connects {connector.owner.where}.{connector.port.name}, which is not part "
+                        "of it; assign the component to an attribute of the assembly first"
+                    )
+                _refuse_switched_off(component, connector, components)
+            if _exists(a, components) and _exists(b, components):
+                found.append((component, a, b))
+    return found
+
+
+def _assign_worlds(component: Component, world: Component | None) -> None:
+    component.see(world)
+    if world is None:
+        own = [p for p in component.parts.values() if getattr(type(p), "is_world", False)]
+        if len(own) > 1:
+            raise ModelError(f"{component.where}: {' and '.join(p.where for p in own)} are both a World; keep one")
+        world = own[0] if own else None
+    for part in component.parts.values():
+        _assign_worlds(part, world if part is not world else None)
+        if part is world:
+            part.see(world)
+
+
+def _collect(component: Component, found: dict[str, Component]) -> None:
+    if component.path in found:
+        raise ModelError(f"component {component.path}: is there twice; give one of them another name")
+    found[component.path] = component
+    for name, part in component.parts.items():
+        if component.has_part(name):
+            _collect(part, found)
+
+
+def name_of(connector: Connector) -> str:
+    """What messages call a connector."""
+    return ".".join(filter(None, (connector.owner.path, connector.port.name)))
+
+
+def _exists(connector: Connector, components: Mapping[str, Component]) -> bool:
+    return connector.owner.path in components and connector.port.enabled(connector.owner)
+
+
+def _refuse_switched_off(scope: Component, connector: Connector, components: Mapping[str, Component]) -> None:
+    """In an assembly, a connection to something that its parameters switch off is a mistake; composites rely on it."""
+    owner = connector.owner
+    if not isinstance(scope, Assembly) or owner.path not in components:
+        return
+    if connector.port.enabled(owner) or connector.port.fades:
+        return
+    switches = owner.switching_on(connector.port)
+    remedy = f"set {' or '.join(switches)}" if switches else "change the parameters that switch it off"
+    message = (
+        f"{scope.where}: connects {name_of(connector)}, which {owner.where} does not have with its present parameters; "
+        f"{remedy}, or remove the connection"
+    )
+    if not scope.drops_connections:
+        raise ModelError(message)
+    warnings.warn(f"{message} (it is left out)", stacklevel=2)

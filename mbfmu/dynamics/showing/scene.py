@@ -1,0 +1,272 @@
+"""The scene of a system: what its components draw (mbfmu.dynamics.showing.drawing), by names of variables."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import itertools
+import os
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.dynamics.columns import column, elements, hashes, stacked
+from mbfmu.dynamics.expressions.values import Values
+from mbfmu.dynamics.showing.drawing import ATTRIBUTES, VECTOR_ATTRIBUTES, Sketch, Sketches, is_file, is_world
+from mbfmu.errors import ModelError
+from mbfmu.modeling.component import Component
+from mbfmu.modeling.names import joined
+from mbfmu.modeling.types import Dimensionless, Position
+from mbfmu.runtime.variables import ScalarVariable
+
+#: A number, or the name of the variable that has it.
+Quantity = float | str
+
+
+@dataclasses.dataclass(frozen=True)
+class Shape:
+    """One shape of a scene, in Modelica's terms: each attribute is a tuple of numbers and names of variables.
+
+    The shape's origin lies at r + T' r_shape in the world; T (column by column, as CasADi stacks it) rotates world
+    coordinates into those of the frame in which all vectors are resolved. It extends from its origin over `length`
+    along lengthDirection, and over `width` and `height` to both sides.
+    """
+
+    component: str
+    kind: str
+    name: str
+    type: str
+    r: tuple[Quantity, ...]
+    T: tuple[Quantity, ...]
+    r_shape: tuple[Quantity, ...]
+    lengthDirection: tuple[Quantity, ...]
+    widthDirection: tuple[Quantity, ...]
+    length: tuple[Quantity, ...]
+    width: tuple[Quantity, ...]
+    height: tuple[Quantity, ...]
+    color: tuple[Quantity, ...]
+    specularCoefficient: tuple[Quantity, ...]
+    extra: tuple[Quantity, ...]
+
+    @property
+    def is_file(self) -> bool:
+        """True where the type is the name of a file."""
+        return is_file(self.type)
+
+    @property
+    def ident(self) -> str:
+        """Its name in the model."""
+        return joined(self.component, self.name)
+
+    @property
+    def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
+        """All attributes that are numbers, by name."""
+        return {name: getattr(self, name) for name in (*ATTRIBUTES, "extra")}
+
+
+@dataclasses.dataclass(frozen=True)
+class Vector:
+    """A vector that an arrow shows (Visualizers.Advanced.Vector): tools that scale vectors themselves take it.
+
+    It starts, or with headAtOrigin ends, at r in the world; its coordinates, in the unit of its quantity, are resolved
+    in the frame that T rotates to, as in a Shape.
+    """
+
+    component: str
+    name: str
+    #: Names of the component's shapes that show it, scaled to lengths.
+    shapes: tuple[str, ...]
+    #: One of VECTOR_QUANTITIES.
+    quantity: str
+    headAtOrigin: bool
+    twoHeadedArrow: bool
+    r: tuple[Quantity, ...]
+    T: tuple[Quantity, ...]
+    coordinates: tuple[Quantity, ...]
+    color: tuple[Quantity, ...]
+    specularCoefficient: tuple[Quantity, ...]
+
+    @property
+    def ident(self) -> str:
+        """Its name in the model."""
+        return joined(self.component, self.name)
+
+    @property
+    def shown_by(self) -> tuple[str, ...]:
+        """Names in the model of the shapes that show it."""
+        return tuple(joined(self.component, name) for name in self.shapes)
+
+    @property
+    def quantities(self) -> Mapping[str, tuple[Quantity, ...]]:
+        """All attributes that are numbers, by name."""
+        return {name: getattr(self, name) for name in VECTOR_ATTRIBUTES}
+
+
+@dataclasses.dataclass(frozen=True)
+class Scene:
+    """All shapes of a system, and the direction that points up: against uniform gravity, else along y."""
+
+    shapes: tuple[Shape, ...]
+    up: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    #: Where files of shapes may stand: beside the model, beside its components, and here.
+    folders: tuple[str, ...] = ()
+    #: What some of the shapes stand for.
+    vectors: tuple[Vector, ...] = ()
+
+    @property
+    def idents(self) -> set[str]:
+        """Names in the model of shapes and vectors."""
+        return {shape.ident for shape in self.shapes} | {vector.ident for vector in self.vectors}
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """Names of the variables that the shapes follow, each once."""
+        return tuple(
+            dict.fromkeys(
+                q for s in self.shapes for values in s.quantities.values() for q in values if isinstance(q, str)
+            )
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Drawn:
+    """What all components draw, as expressions of t, x, u, P, m and w."""
+
+    sketches: tuple[tuple[str, Sketch], ...]
+    up: tuple[float, float, float]
+    folders: tuple[str, ...] = ()
+
+    @functools.cached_property
+    def entries(self) -> dict[str, list[Any]]:
+        """The attributes of all shapes that are no constants, as what can be seen of the components: by path."""
+        found: dict[str, list[Any]] = {}
+        for path, sketch in self.sketches:
+            for key, value in sketch.values.items():
+                kind = Position if key in _LENGTHS else Dimensionless
+                for name, scalar in _scalars(sketch, key, value):
+                    if not scalar.is_constant():
+                        found.setdefault(path, []).append((name, kind, f"Shape {sketch.name}: {key}", (), scalar))
+        return found
+
+    def placed(self, variables: Sequence[ScalarVariable]) -> tuple[Scene, tuple[ScalarVariable, ...]]:
+        """The scene by names of variables, and the variables without those of shapes that another one already has."""
+        by_name = {variable.name: variable for variable in variables}
+        own = {joined(path, name) for path, entries in self.entries.items() for name, *_ in entries}
+        of_place = {(v.store, v.index): v.name for v in reversed(variables) if v.name not in own}
+        needed: set[str] = set()
+
+        def quantity(name: str, scalar: ca.SX) -> Quantity:
+            if scalar.is_constant():
+                return float(scalar)
+            variable = by_name[name]
+            if variable.store == "constant":
+                return float(variable.start or 0.0)
+            other = of_place.setdefault((variable.store, variable.index), name)
+            needed.add(other)
+            return other
+
+        shapes, vectors = [], []
+        for path, sketch in self.sketches:
+            values: dict[str, Any] = {
+                key: tuple(quantity(joined(path, name), scalar) for name, scalar in _scalars(sketch, key, value))
+                for key, value in sketch.values.items()
+            }
+            if sketch.vector is None:
+                shapes.append(Shape(path, _kind(sketch.component), sketch.name, sketch.type, **values))
+            else:
+                vectors.append(Vector(path, sketch.name, **sketch.vector, **values))
+        kept = tuple(v for v in variables if v.name not in own or v.name in needed)
+        return Scene(tuple(shapes), self.up, self.folders, tuple(vectors)), kept
+
+
+_LENGTHS = {"r", "r_shape", "length", "width", "height"}
+
+
+def drawn(values: Values, sketches: Sequence[Sketches]) -> Drawn:
+    """What components draw, with the values that it has in the system."""
+    flat = values.flat
+    files = [s.component for drawing in sketches for s in drawing.shapes if s.vector is None and is_file(s.type)]
+    up, folders = _up(flat.components.values()), _folders(flat.root, files)
+    expressions = [value for sketch in sketches for value in values(sketch.formula(values.structure))]
+    resolved = iter(_without_animation(flat.components.values(), expressions))
+    found = [
+        (sketch.path, dataclasses.replace(shape, values={key: next(resolved) for key in shape.values}))
+        for sketch in sketches
+        for shape in sketch.shapes
+    ]
+    return Drawn(tuple(found), up, folders)
+
+
+def _without_animation(components: Iterable[Component], expressions: list[ca.SX]) -> list[ca.SX]:
+    """Expressions with the symbols of animation parameters, which have no place in P, replaced by their values."""
+    components = list(components)
+    column_of_all = stacked(expressions)
+    of_hash: dict[int, tuple[Component, str, int]] = {}
+    known = [0] * len(components)  # how many symbols of each: values make further ones
+    for _ in range(_DEPTH):
+        for number, component in enumerate(components):
+            for name, symbol in itertools.islice(component._symbols.items(), known[number], None):
+                declaration = component.parameter(name)
+                if declaration is not None and declaration.animation:
+                    for i, key in enumerate(hashes(elements(symbol))):
+                        of_hash[key] = component, name, i
+            known[number] = len(component._symbols)
+        symbols = ca.symvar(column_of_all)
+        found = [(s, of_hash[key]) for s, key in zip(symbols, hashes(symbols), strict=True) if key in of_hash]
+        if not found:
+            break
+        values: dict[tuple[int, str], ca.SX] = {}
+        given = []
+        for _, (component, name, i) in found:
+            if (id(component), name) not in values:
+                values[id(component), name] = ca.vec(column(component.value(name)))
+            given.append(values[id(component), name][i])
+        column_of_all = ca.substitute(column_of_all, ca.vertcat(*(s for s, _ in found)), ca.vertcat(*given))
+    else:
+        component, name, _ = found[0][1]
+        raise ModelError(f"{component.where}.{name}: this parameter of animation depends on itself")
+    sizes = [0]
+    for expression in expressions:
+        sizes.append(sizes[-1] + expression.numel())
+    return list(ca.vertsplit(column_of_all, sizes)) if expressions else []
+
+
+#: Parameters of animation pass others on through so many owners at most.
+_DEPTH = 50
+
+
+def _up(components: Iterable[Any]) -> tuple[float, float, float]:
+    for component in components:
+        if is_world(component) and component.gravityType == "UniformGravity":
+            x, y, z = (-float(n) for n in component.n)
+            size = (x * x + y * y + z * z) ** 0.5
+            return x / size, y / size, z / size
+    return 0.0, 1.0, 0.0
+
+
+def _folders(assembly: Any, components: Iterable[Any]) -> tuple[str, ...]:
+    """Folders in which files of shapes are looked for: those of the model, of its class, of components, this one."""
+    found = [str(assembly.folder)] if getattr(assembly, "folder", None) else []
+    for one in (assembly, *components):
+        file = getattr(sys.modules.get(type(one).__module__), "__file__", None)
+        if file:
+            found.append(os.path.dirname(os.path.abspath(file)))
+    return tuple(dict.fromkeys([*found, os.getcwd()]))
+
+
+def _kind(component: Component) -> str:
+    """Package of the library that the component's class, or the nearest class above it, is from: Joints, Parts ..."""
+    for cls in type(component).__mro__:
+        name = getattr(cls, "modelica_name", None)
+        if name:
+            parts = str(name).split(".")
+            return parts[1] if len(parts) > 2 else parts[-1]
+    return "Own"
+
+
+def _scalars(sketch: Sketch, key: str, value: ca.SX) -> list[tuple[str, ca.SX]]:
+    """The elements of an attribute, by their names within the component."""
+    name, scalars = f"{sketch.name}.{key}", elements(value)
+    return [(f"{name}[{i + 1}]" if len(scalars) > 1 else name, scalar) for i, scalar in enumerate(scalars)]
