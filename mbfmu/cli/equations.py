@@ -126,19 +126,27 @@ def _summary(found: EquationReport) -> Iterator[str]:
     for line in summary(found):
         yield f"<p>{html.escape(line)}</p>"
     kinds = ([kind, str(count)] for kind, count in found.kinds.items())
-    yield from _table("Quantities", kinds, itertools.repeat(None))
+    yield from _table("Quantities", ("kind", "number"), kinds, itertools.repeat(None))
     where = {entry.name: i for i, entry in enumerate(found.quantities)}
     places: dict[str, list[int | None]] = {
         "Blocks": [block.first for block in found.loops],
         "Sought": [where[quantity] for quantity, _ in found.sought],
     }
-    for title, _, rows in _tables(found):
-        yield from _table(title, rows, places[title])
+    for title, head, rows in _tables(found):
+        yield from _table(title, head, rows, places[title])
 
 
-def _table(title: str, rows: Iterable[Iterable[str]], places: Iterable[int | None]) -> Iterator[str]:
+#: Columns of the page whose cells are not broken, and how they are set.
+_CLASSES = {"number": "number", "size": "number", "solved": "short"}
+
+
+def _table(
+    title: str, head: Iterable[str], rows: Iterable[Iterable[str]], places: Iterable[int | None]
+) -> Iterator[str]:
+    classes = [f' class="{_CLASSES[name]}"' if name in _CLASSES else "" for name in head]
     yield f"<h2>{title}</h2>\n<table>"
+    yield f"<tr>{''.join(f'<th{kind}>{name}</th>' for name, kind in zip(head, classes, strict=True))}</tr>"
     for row, place in zip(rows, places, strict=False):
-        cells = "".join(f"<td>{html.escape(cell)}</td>" for cell in row)
-        yield ("<tr>" if place is None else f'<tr data-quantity="{place}" style="cursor: pointer">') + cells + "</tr>"
+        cells = "".join(f"<td{kind}>{html.escape(cell)}</td>" for cell, kind in zip(row, classes, strict=True))
+        yield ("<tr>" if place is None else f'<tr data-quantity="{place}">') + cells + "</tr>"
     yield "</table>"

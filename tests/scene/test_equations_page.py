@@ -28,3 +28,15 @@ def test_the_matrix_is_drawn_and_names_what_is_pointed_at(
         "for (let i = 3; i < data.length; i += 4) n += data[i] > 0; return n"
     )
     assert marks > len(found.quantities) / 10
+    browser.set_window_size(500, 900)  # a narrow window: the square matrix is as high as it is wide
+    box = browser.execute_script("const box = canvas.getBoundingClientRect(); return [box.width, box.height]")
+    assert box[0] > 300
+    assert box[1] == box[0]
+    before = browser.execute_script("const before = scale; document.getElementById('closer').click(); return before")
+    assert browser.execute_script("return scale") > before
+
+
+def test_tables_have_heads_and_their_short_cells_stay_whole() -> None:
+    text = page(equation_report(load("engine_v6")))
+    assert '<tr><th>kind</th><th class="number">number</th></tr>' in text
+    assert '<td>constraint forces</td><td class="number">6</td>' in text
