@@ -66,16 +66,16 @@ class Quantities(Protocol):
         """Position of a flange, or its derivative."""
         ...
 
-    def potential(self, path: str, connector: str) -> Formula:
-        """Potential of a connector at which flows balance, such as a temperature."""
+    def potential(self, path: str, connector: str, order: int = 0) -> Formula:
+        """Potential of a connector at which flows balance, such as a temperature, or its derivative."""
         ...
 
     def coordinate(self, path: str, name: str, size: int, order: int) -> Formula:
         """A joint's coordinate, or its derivative."""
         ...
 
-    def network_variable(self, path: str, name: str) -> Formula:
-        """A variable of a component that is found together with the potentials of its network."""
+    def network_variable(self, path: str, name: str, order: int = 0) -> Formula:
+        """A variable of a component that is found together with the potentials of its network, or its derivative."""
         ...
 
     def unknown(self, path: str, leaf: Leaf) -> Formula:
@@ -254,29 +254,35 @@ class FlangePosition(_WithOrder):
 
 
 @dataclasses.dataclass(frozen=True)
-class Potential(Leaf):
-    """Potential of a connector at which flows balance, such as a temperature."""
+class Potential(_WithOrder):
+    """Potential of a connector at which flows balance, such as a temperature, or its derivative."""
 
     connector: str
 
     def __str__(self) -> str:
-        return self.connector
+        return self.connector + "'" * self.order
+
+    def following(self) -> Leaf:
+        return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
-        return system.potential(path, self.connector)
+        return system.potential(path, self.connector, self.order)
 
 
 @dataclasses.dataclass(frozen=True)
-class NetworkVariable(Leaf):
+class NetworkVariable(_WithOrder):
     """A variable that is found together with the potentials of a network, such as the current of a voltage source."""
 
     name: str
 
     def __str__(self) -> str:
-        return self.name
+        return self.name + "'" * self.order
+
+    def following(self) -> Leaf:
+        return dataclasses.replace(self, order=self.order + 1)
 
     def formula(self, system: Quantities, path: str) -> Formula:
-        return system.network_variable(path, self.name)
+        return system.network_variable(path, self.name, self.order)
 
 
 @dataclasses.dataclass(frozen=True)

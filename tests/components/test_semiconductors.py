@@ -9,10 +9,11 @@ import pytest
 from scipy.optimize import brentq
 from wiring import run
 
-from mbfmu.components import electrical, thermal
+from mbfmu.components import blocks, electrical, thermal
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import load
-from mbfmu.modeling import Component, Start
+from mbfmu.modeling import Component, Start, Variable
+from mbfmu.modeling import types as t
 from mbfmu.simulation import simulate
 
 #: Boltzmann's constant and the charge of an electron.
@@ -274,3 +275,56 @@ def test_models_of_modelica_have_semiconductors(tmp_path: pathlib.Path):
 def test_parameters_that_no_law_can_have_are_refused(cls, given, words):
     with pytest.raises(ModelError, match=words):
         cls(**given)
+
+
+class _Differentiating(electrical.Resistor):
+    """A resistor that tells how quickly its current and the voltage of its pin change."""
+
+    modelica_name = None
+
+    rate_of_current = Variable(t.Real, "Rate of the current")
+    rate_of_voltage = Variable(t.Real, "Rate of the potential")
+
+    def equations(self) -> None:
+        super().equations()
+        self.rate_of_current, self.rate_of_voltage = self.der(self.p.i), self.der(self.p.v)
+
+
+def test_what_a_diode_lets_through_has_derivatives():
+    R = 10.0
+    result = run(
+        *("source.p - diode.p", "diode.n - load.p", "load.n - source.n", "ground.p - source.n"),
+        *("load.p - sensor.p", "sensor.phi - der.u"),
+        source=electrical.SineVoltage(V=1.0, f=1.0),
+        diode=electrical.Diode(),
+        load=_Differentiating(R=R),
+        ground=electrical.Ground(),
+        sensor=electrical.PotentialSensor(),
+        der=blocks.Der(),
+        stop=1.0,
+        step=0.01,
+    )
+    time, current = result.time, result["load.p.i"]
+    drop = np.sin(2 * np.pi * time) - R * current
+    steepness = np.where(drop / 0.04 > 15, np.exp(15), np.exp(np.minimum(drop / 0.04, 15))) * 1e-6 / 0.04 + 1e-8
+    expected = steepness * 2 * np.pi * np.cos(2 * np.pi * time) / (1 + R * steepness)
+    assert np.ptp(expected) > 0.5
+    np.testing.assert_allclose(result["load.rate_of_current"], expected, atol=1e-9)
+    np.testing.assert_allclose(result["load.rate_of_voltage"], R * expected, atol=1e-8)
+    np.testing.assert_allclose(result["der.y"], R * expected, atol=1e-8)
+
+
+def test_a_derivative_that_gives_what_it_is_of_is_refused_by_name():
+    with pytest.raises(ModelError, match=r"s\.p: the equations need its derivative to find it; give it a state"):
+        run(
+            *("source.p - diode.p", "diode.n - load.p", "load.n - source.n", "ground.p - source.n"),
+            *("load.p - s.p", "s.phi - der.u", "der.y - feed.i", "feed.n - load.p", "feed.p - ground.p"),
+            source=electrical.ConstantVoltage(V=1.0),
+            diode=electrical.Diode(),
+            load=electrical.Resistor(R=1.0),
+            ground=electrical.Ground(),
+            s=electrical.PotentialSensor(),
+            der=blocks.Der(),
+            feed=electrical.SignalCurrent(),
+            stop=1.0,
+        )

@@ -428,5 +428,5 @@ def test_der_of_a_cut_force_that_depends_on_accelerations_is_refused():
     connections, parts = loaded_pendulum(
         ("world.frame_b", "hinge.frame_a"), "rod.frame_b - force.frame_b", "der1.y - der2.u"
     )
-    with pytest.raises(ModelError, match="derivative of this load, which depends on accelerations"):
+    with pytest.raises(ModelError, match="derivative of this, which depends on accelerations"):
         System.of(wired(*connections, **parts))

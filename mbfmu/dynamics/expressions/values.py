@@ -10,16 +10,17 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.dynamics.columns import elements, stacked
+from mbfmu.dynamics.columns import elements, hashes, stacked
 from mbfmu.dynamics.reading.equation_context import Behaviour, LocalNames
 from mbfmu.dynamics.reading.flatten import Flat
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.structure.elimination import solve
 from mbfmu.dynamics.structure.equation_graph import Block, EquationGraph
-from mbfmu.dynamics.structure.quantities import Assigned, ImpliedSignal
+from mbfmu.dynamics.structure.quantities import Assigned, Differential, ImpliedSignal, needs_its_derivative
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.topology import Topology
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own, Unknowns
+from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
 
@@ -154,21 +155,7 @@ class Values:
 
     def total_derivative(self, expression: ca.SX) -> ca.SX:
         """d/dt of an expression in time, states and what iterations find."""
-        along, rates = self._states
-        for iteration in self._iterations_of(expression):
-            slope = ca.jacobian(iteration.residual, iteration.symbols)
-            change = -ca.jtimes(iteration.residual, along, rates)
-            along, rates = ca.vertcat(along, iteration.symbols), ca.vertcat(rates, solve(slope, change))
-        return ca.jtimes(expression, along, rates)
-
-    def _iterations_of(self, expression: ca.SX) -> list[Iteration]:
-        """Iterations whose unknowns an expression depends on, directly or through others, in their order."""
-        found: list[Iteration] = []
-        for iteration in reversed(self.iterations):
-            known = ca.veccat(expression, *(later.residual for later in found))
-            if ca.depends_on(known, iteration.symbols):
-                found.append(iteration)
-        return found[::-1]
+        return ca.jtimes(expression, *_moved(expression, *self._states, self.iterations))
 
     @functools.cached_property
     def start_inputs(self) -> tuple[float, ...]:
@@ -205,7 +192,7 @@ def evaluated(graph: EquationGraph, given: Mapping[Quantity, ca.SX] = MappingPro
             _solve(graph, block, known, divisors, iterations)
         else:
             for quantity in block.members:
-                known[quantity] = graph.formulas[quantity].value(known)
+                known[quantity] = _made(graph, quantity, known, iterations)
     return Values(graph.structure, graph, known, divisors, tuple(iterations))
 
 
@@ -221,11 +208,12 @@ def _solve(
     structure.refuse_loop_of_truths(block.all)
     symbols = {q: ca.SX.sym(q.name(structure), *_shape(q, structure)) for q in block.torn}
     trial = known | symbols
+    unknown = frozenset(hashes(elements(stacked(symbols.values()))))
     for quantity in block.members:
-        trial[quantity] = graph.formulas[quantity].value(trial)
+        trial[quantity] = _made(graph, quantity, trial, iterations, unknown)
     rows = []
     for quantity, symbol in symbols.items():
-        value = graph.formulas[quantity].value(trial)
+        value = _made(graph, quantity, trial, iterations, unknown)
         rows.append(ca.vec(value if quantity.is_sought else symbol - value))
     residual, column = ca.vertcat(*rows), stacked(symbols.values())
     slope = ca.sparsify(ca.jacobian(residual, column))
@@ -240,7 +228,58 @@ def _solve(
         known[quantity] = ca.reshape(solution[at : at + symbol.numel()], symbol.shape)
         at += symbol.numel()
     for quantity in block.members:
-        known[quantity] = graph.formulas[quantity].value(known)
+        known[quantity] = _made(graph, quantity, known, iterations)
+
+
+def _made(
+    graph: EquationGraph,
+    quantity: Quantity,
+    known: Mapping[Quantity, ca.SX],
+    iterations: Sequence[Iteration],
+    unknown: frozenset[int] = frozenset(),
+) -> ca.SX:
+    """The value of a quantity. `unknown`: symbols (element hashes) of what is torn, while its block is being solved.
+
+    Raises:
+        ModelError: it is the derivative of what has none.
+    """
+    value = graph.formulas[quantity].value(known)
+    if not isinstance(value, Differential):
+        found: ca.SX = value
+        return found
+    along, rates = _moved(value.value, value.along, value.rates, iterations)
+    residuals = (iteration.residual for iteration in _iterations_of(value.value, iterations))
+    used = frozenset(hashes(ca.symvar(stacked([value.value, *residuals]))))
+    if used & unknown:
+        raise ModelError(needs_its_derivative(value.name))
+    if (used & graph.structure.moving) - frozenset(hashes(elements(along))):
+        raise ModelError(
+            f"{value.name}: the equations need the derivative of this, which depends on accelerations, delayed "
+            "signals or inputs of the FMU; use a Derivative or a filter block in place of Der"
+        )
+    return ca.jtimes(value.value, along, rates)
+
+
+def _moved(expression: ca.SX, along: ca.SX, rates: ca.SX, iterations: Sequence[Iteration]) -> tuple[ca.SX, ca.SX]:
+    """Time and states with their rates, and what iterations find of that an expression depends on, with its rates.
+
+    These follow from the theorem of implicit functions.
+    """
+    for iteration in _iterations_of(expression, iterations):
+        slope = ca.jacobian(iteration.residual, iteration.symbols)
+        change = -ca.jtimes(iteration.residual, along, rates)
+        along, rates = ca.vertcat(along, iteration.symbols), ca.vertcat(rates, solve(slope, change))
+    return along, rates
+
+
+def _iterations_of(expression: ca.SX, iterations: Sequence[Iteration]) -> list[Iteration]:
+    """Iterations whose unknowns an expression depends on, directly or through others, in their order."""
+    found: list[Iteration] = []
+    for iteration in reversed(iterations):
+        known = ca.veccat(expression, *(later.residual for later in found))
+        if ca.depends_on(known, iteration.symbols):
+            found.append(iteration)
+    return found[::-1]
 
 
 def _shape(quantity: Quantity, structure: Structure) -> tuple[int, int]:

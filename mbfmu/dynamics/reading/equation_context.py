@@ -411,7 +411,7 @@ class Notes(LocalNames):
         if declared:
             return dict(zip(related, declared, strict=True))
         found, ports = {}, self.component.ports()
-        potentials = [leaf for leaf in self.leaves if isinstance(leaf, Potential)]
+        potentials = [leaf for leaf in self.leaves if isinstance(leaf, Potential) and not leaf.order]
         for index in related:
             found[index] = NetworkVariable(f"flow {index + 1}")
             for leaf in potentials:

@@ -413,6 +413,8 @@ class Events:
         found = {leaf for leaf, *_ in self._notes.leaves_in(condition)}
         if condition.op() not in (ca.OP_LT, ca.OP_LE) or all(leaf.is_discrete for leaf in found):
             return
+        if any(isinstance(leaf, leaves.Potential | leaves.NetworkVariable) for leaf in found):
+            return  # whether these have derivatives shows in the system only
         beyond = condition.dep(1) - condition.dep(0)
         try:
             rate = self._notes.rate_of(beyond)

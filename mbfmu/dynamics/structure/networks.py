@@ -139,6 +139,8 @@ class Networks:
 
     def _unknown(self, path: str, leaf: leaves.Leaf) -> Unknown | None:
         """The unknown that a leaf is; None where it is something else, or known."""
+        if isinstance(leaf, leaves.NetworkVariable | leaves.Potential) and leaf.order:
+            return None
         if isinstance(leaf, leaves.NetworkVariable):
             return self.links[(path, leaf.name)]
         if not isinstance(leaf, leaves.Potential):

@@ -336,6 +336,16 @@ class LeafOf(Quantity):
 
 
 @dataclasses.dataclass(frozen=True)
+class Differential:
+    """What a total derivative is made of: a value, and the time and states that it follows from with their rates."""
+
+    name: str
+    value: ca.SX
+    along: ca.SX
+    rates: ca.SX
+
+
+@dataclasses.dataclass(frozen=True)
 class TotalDerivative(Quantity):
     """Time derivative of what has no rule for it, from the states that it follows from."""
 
@@ -360,6 +370,14 @@ class Shared(Quantity):
 
     def name(self, structure: Structure) -> str:
         return self.label
+
+
+def needs_its_derivative(name: str) -> str:
+    """What to say of a quantity that is to be found from its own derivative."""
+    return (
+        f"{name}: the equations need its derivative to find it; give it a state in their place, such as the voltage of "
+        "a Capacitor, or use a Derivative block in place of Der"
+    )
 
 
 # -- loads

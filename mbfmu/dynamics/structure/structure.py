@@ -24,6 +24,7 @@ from mbfmu.dynamics.structure.quantities import (
     Assigned,
     Coefficient,
     CoordinateOf,
+    Differential,
     Flow,
     FrameMotion,
     ImpliedSignal,
@@ -41,6 +42,7 @@ from mbfmu.dynamics.structure.quantities import (
     TotalDerivative,
     UnknownOf,
     Wrench,
+    needs_its_derivative,
     relative_acceleration,
 )
 from mbfmu.dynamics.structure.scalar_graph import CoordinateNode, Relation, RelationKey, ScalarNode
@@ -239,16 +241,20 @@ class Structure:
         """Position of a flange, or its derivative."""
         return self.scalar(self.topology.flange_node(path, connector), order)
 
-    def potential(self, path: str, connector: str) -> Formula:
-        """Potential of a connector of a network."""
+    def potential(self, path: str, connector: str, order: int = 0) -> Formula:
+        """Potential of a connector of a network, or its time derivative of some order."""
+        if order:
+            return self._differentiated(path, leaves.Potential(connector), order)
         node = self.flat.nodes[(path, connector)]
         source = self.topology.networks.sources.get(node)
         if source is None:
             return Formula.of(Potential(node))
         return self.target(source[0], leaves.Prescribed(source[1], self.network_port(node).potentials[0].name))
 
-    def network_variable(self, path: str, name: str) -> Formula:
-        """A variable of a component that is found together with the potentials of its network."""
+    def network_variable(self, path: str, name: str, order: int = 0) -> Formula:
+        """A variable that is found together with the potentials of its network, or its derivative of some order."""
+        if order:
+            return self._differentiated(path, leaves.NetworkVariable(name), order)
         return Formula.of(LinkOf(*self.topology.networks.links[(path, name)]))
 
     def coordinate(self, path: str, name: str, size: int, order: int) -> Formula:
@@ -687,28 +693,30 @@ class Structure:
     def differentiated(self, quantity: LeafOf | TotalDerivative) -> Formula:
         """Time derivative of a quantity along the states that it follows from.
 
+        What iterations find moves, too: that is known where values are made (mbfmu.dynamics.expressions.values).
+
         Raises:
-            ModelError: when it is made: the quantity depends on accelerations, delayed signals or inputs.
+            ModelError: the quantity needs this derivative itself.
         """
+
+        def needs(one: Quantity) -> tuple[Quantity, ...]:
+            return (one.of,) if isinstance(one, TotalDerivative) else one.formula(self).needs
+
+        if any(isinstance(one, TotalDerivative) and one.of == quantity for one in reached([quantity], needs)):
+            raise ModelError(needs_its_derivative(quantity.name(self)))
         states = [known for known in self.known_of(quantity) if _is_state(known)]
         symbols = ca.veccat(self.unknowns.time, *(known.symbol(self) for known in states))
 
-        def make(value: ca.SX, *rates: ca.SX) -> ca.SX:
-            if self._without_rate.intersection(hashes(ca.symvar(value))):
-                raise ModelError(
-                    f"{quantity.name(self)}: the equations need the derivative of this load, which depends on "
-                    "accelerations, delayed signals or inputs of the FMU; use a Derivative or a filter block in place "
-                    "of Der"
-                )
-            return ca.jtimes(value, symbols, ca.veccat(1, *rates))
+        def make(value: ca.SX, *rates: ca.SX) -> Differential:
+            return Differential(quantity.name(self), value, symbols, ca.veccat(1, *rates))
 
         return Formula.combined(make, Formula.of(quantity), *(self._rate(known) for known in states))
 
     @functools.cached_property
-    def _without_rate(self) -> frozenset[int]:
-        """What cannot be differentiated: accelerations, multipliers, delayed signals, inputs (element hashes)."""
+    def moving(self) -> frozenset[int]:
+        """All that changes between events, as element hashes: states, accelerations, multipliers, delays, inputs."""
         unknowns = self.unknowns
-        groups = (unknowns.a, unknowns.multipliers, unknowns.delayed)
+        groups = (unknowns.q, unknowns.v, unknowns.z, unknowns.a, unknowns.multipliers, unknowns.delayed)
         columns = [symbol for group in groups for symbol in group.values()]
         return frozenset(hashes(elements(stacked([*columns, self.inputs.u]))))
 
