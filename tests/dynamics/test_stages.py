@@ -17,12 +17,13 @@ from mbfmu.dynamics.expressions.iterations import Iterations
 from mbfmu.dynamics.expressions.starts import Starts
 from mbfmu.dynamics.expressions.values import Iteration, Values, evaluated
 from mbfmu.dynamics.reading.components import components_of, connections_of
+from mbfmu.dynamics.reading.equation_context import Facts, evaluate
 from mbfmu.dynamics.reading.flatten import Flat, flatten
 from mbfmu.dynamics.reading.inputs import Inputs
 from mbfmu.dynamics.solving.accelerations import accelerations
 from mbfmu.dynamics.solving.dense import Direct
 from mbfmu.dynamics.structure.constraint_rows import closed_loops
-from mbfmu.dynamics.structure.frame_graph import GROUND
+from mbfmu.dynamics.structure.frame_graph import GROUND, FrameTree
 from mbfmu.dynamics.structure.networks import Networks
 from mbfmu.dynamics.structure.quantities import CoordinateOf, FrameMotion, LinkOf, Potential, RelationForce
 from mbfmu.dynamics.structure.scalar_graph import CoordinateNode
@@ -133,6 +134,31 @@ def test_reading_flattens_connected_frames_to_nodes_and_signals_to_sources():
     assert flat.nodes["rod", "frame_b"] == flat.nodes["body", "frame_a"] != flat.nodes["rod", "frame_a"]
     assert sorted(flat.members[flat.nodes["hinge", "axis"]]) == [("hinge", "axis"), ("spring", "flange_a")]
     assert flat_of(Fed()).sources == {(("gain", "u"), 0): (("sine", "y"), 0)}
+
+
+def test_reading_takes_components_and_connections_that_exist():
+    class Switched(Assembly):
+        def __init__(self) -> None:
+            self.load, self.ground = electrical.Resistor(R=1.0, useHeatPort=False), electrical.Ground()
+            self.connect(self.load.p, self.ground.p)
+
+    components = components_of(Switched())
+    assert list(components) == ["", "load", "ground"]
+    assert [(scope.path, a.path, b.path) for scope, a, b in connections_of(components)] == [("", "load.p", "ground.p")]
+    flat = flatten(components[""], components, connections_of(components))
+    assert flat.connected == {"": frozenset(), "load": {"p"}, "ground": {"p"}}
+
+
+def test_the_frame_tree_alone_says_what_moves_freely():
+    flat = flat_of(Pendulum())
+    found = {path: evaluate(flat.components[path], Facts(flat.connected[path])) for path in ("world", "hinge", "rod")}
+    tree = FrameTree.of(flat, found, {"body": flat.components["body"]}, ())
+    assert [(edge.path, edge.role) for edge in tree.order] == [("world", "tree"), ("hinge", "tree"), ("rod", "tree")]
+    assert not tree.free_joints
+    loose = FrameTree.of(flat, {path: found[path] for path in ("world", "rod")}, {"body": flat.components["body"]}, ())
+    assert [(edge.role, edge.dof) for edge in loose.edges if edge.path == loose.free_joints["body"].path] == [
+        ("free", 6)
+    ]
 
 
 def test_the_tree_grows_from_the_ground_and_cuts_what_closes_it():
