@@ -202,6 +202,13 @@ class Component:
         """Say what the component looks like, in the words of mbfmu.dynamics.showing.drawing; called for scenes only."""
 
     @property
+    def is_animated(self) -> bool:
+        """True where the component draws something, and no parameter `animation` of it switches that off."""
+        if type(self).visualize is Component.visualize:
+            return False
+        return "animation" not in self.declarations or bool(self.value("animation"))
+
+    @property
     def is_composite(self) -> bool:
         """True where the component consists of parts."""
         return bool(self._parts) or type(self).build is not Component.build

@@ -72,11 +72,6 @@ def _collect(component: Component, found: dict[str, Component]) -> None:
             _collect(part, found)
 
 
-def name_of(connector: Connector) -> str:
-    """What messages call a connector."""
-    return ".".join(filter(None, (connector.owner.path, connector.port.name)))
-
-
 def _exists(connector: Connector, components: Mapping[str, Component]) -> bool:
     return connector.owner.path in components and connector.port.enabled(connector.owner)
 
@@ -91,7 +86,7 @@ def _refuse_switched_off(scope: Component, connector: Connector, components: Map
     switches = owner.switching_on(connector.port)
     remedy = f"set {' or '.join(switches)}" if switches else "change the parameters that switch it off"
     message = (
-        f"{scope.where}: connects {name_of(connector)}, which {owner.where} does not have with its present parameters; "
+        f"{scope.where}: connects {connector.path}, which {owner.where} does not have with its present parameters; "
         f"{remedy}, or remove the connection"
     )
     if not scope.drops_connections:

@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy.cluster.hierarchy import DisjointSet
 
-from mbfmu.dynamics.reading.components import Connection, name_of
+from mbfmu.dynamics.reading.components import Connection
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Port, Signal, SignalOutput, conflict
@@ -98,10 +98,8 @@ def flatten(root: Component, components: Mapping[str, Component], connections: S
     connected = {path: frozenset(n for n in c.ports() if is_connected((path, n))) for path, c in components.items()}
     for path, component in components.items():
         component.check_connections(set(connected[path]))
-    named_pairs = [(name_of(a), name_of(b)) for _, a, b in connections]
-    return Flat(
-        root, components, elementary, ports, nodes, kinds, members, inside, outside, sources, named_pairs, connected
-    )
+    pairs = [(a.path, b.path) for _, a, b in connections]
+    return Flat(root, components, elementary, ports, nodes, kinds, members, inside, outside, sources, pairs, connected)
 
 
 def _sets(pairs: Iterable[tuple[Any, Any]], others: Iterable[Any] = ()) -> list[list[Any]]:
@@ -125,18 +123,16 @@ def _connect_signals(
     sizes = [len(c.places) for c in (a, b)]
     if sizes[0] != sizes[1]:
         raise ModelError(
-            f"{scope.where}: cannot connect {name_of(a)} ({sizes[0]} elements) with {name_of(b)} ({sizes[1]} elements)"
+            f"{scope.where}: cannot connect {a.path} ({sizes[0]} elements) with {b.path} ({sizes[1]} elements)"
         )
 
     def gives(connector: Connector) -> bool:  # seen from inside, an assembly's own input is a source
         return isinstance(connector.port, SignalOutput) != (connector.owner is scope)
 
     if gives(a) and gives(b):
-        raise ModelError(
-            f"{scope.where}: {name_of(a)} and {name_of(b)} are both sources; connect an output with an input"
-        )
+        raise ModelError(f"{scope.where}: {a.path} and {b.path} are both sources; connect an output with an input")
     source, sink = (a, b) if gives(a) else (b, a)
-    other_type = conflict((name_of(source), source.port), (name_of(sink), sink.port), directed=gives(source))
+    other_type = conflict((source.path, source.port), (sink.path, sink.port), directed=gives(source))
     if other_type:
         raise ModelError(f"{scope.where}: {other_type}")
     if not gives(source):
@@ -147,7 +143,7 @@ def _connect_signals(
         key = ((sink.owner.path, sink.port.name), j)
         if key in sources:
             raise ModelError(
-                f"{scope.where}: {name_of(sink)} is fed twice, by {name_of(source)} and by "
+                f"{scope.where}: {sink.path} is fed twice, by {source.path} and by "
                 f"{'.'.join(filter(None, sources[key][0]))}; keep one"
             )
         sources[key] = ((source.owner.path, source.port.name), i)

@@ -396,9 +396,7 @@ def sketched(flat: Flat, behaviours: Mapping[str, Behaviour]) -> list[Sketches]:
     sketches: list[Sketches] = []
     for path, component in flat.components.items():
         world = component if is_world(component) else component._outer_world
-        if type(component).visualize is Component.visualize or (world is not None and not world.enableAnimation):
-            continue
-        if "animation" in component.declarations and not component.value("animation"):
+        if not component.is_animated or (world is not None and not world.enableAnimation):
             continue
         notes = _Leaves(component, behaviours.get(path))
         open_scope(component, Facts(flat.connected[path]), notes, Drawing).visualize()
