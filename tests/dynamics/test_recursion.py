@@ -27,7 +27,7 @@ from mbfmu.components import (
 )
 from mbfmu.components.forces import SpringDamperParallel
 from mbfmu.dynamics.solving import accelerations as forms
-from mbfmu.dynamics.solving import articulated_body
+from mbfmu.dynamics.solving import articulated_body, dense
 from mbfmu.dynamics.system import System
 from mbfmu.modeling import Assembly, HeatPort, Start
 from mbfmu.modeling.registry import assemblies
@@ -147,7 +147,7 @@ def every_way(assembly: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch)
     for way, (speeds, groups) in {"dense": (10**6, 0), "leaf functions": (1, 0), "in place": (1, 1000)}.items():
         monkeypatch.setattr(forms, "RECURSIVE_FROM", speeds)
         monkeypatch.setattr(forms, "SPARSE_FROM", 10**6)
-        monkeypatch.setattr(forms, "FULL", 0)
+        monkeypatch.setattr(dense, "FULL", 0)
         monkeypatch.setattr(articulated_body, "INLINE_GROUPS", groups)
         system = System.of(assembly())
         assert not (way == "dense" and system.equations.explicit)
