@@ -11,7 +11,7 @@ import pytest
 import mbfmu
 from mbfmu.components import BodyBox, FixedTranslation, Revolute, World
 from mbfmu.dynamics.solving import accelerations as forms
-from mbfmu.dynamics.solving import dense
+from mbfmu.dynamics.solving import dense as direct
 from mbfmu.dynamics.solving import pivots as orders
 from mbfmu.dynamics.solving.pivots import pivots
 from mbfmu.dynamics.system import System
@@ -60,7 +60,7 @@ def both(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> tuple
     """The same assembly as a sparse and as a dense system."""
     systems = []
     monkeypatch.setattr(forms, "RECURSIVE_FROM", 10**6)
-    monkeypatch.setattr(dense, "FULL", 0)
+    monkeypatch.setattr(direct, "FULL", 0)
     for least in (1, 10**6):
         monkeypatch.setattr(forms, "SPARSE_FROM", least)
         systems.append(System.of(make()))
@@ -151,7 +151,7 @@ def test_a_small_system_in_w_alone_is_solved_along_pivots(
     assert 0 < len(sparse.equations.sparsity) < 0.8 * sparse.equations.nw**2
     assert sparse.equations.nW == sparse.equations.nw
     assert sparse.equations.njacobian == sparse.equations.nl * sparse.equations.nv
-    monkeypatch.setattr(dense, "FULL", 0)
+    monkeypatch.setattr(direct, "FULL", 0)
     dense = System.of(make())
     assert not dense.equations.sparsity
     names = [v.name for v in dense.variables if v.store == "x"]
