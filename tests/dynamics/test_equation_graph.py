@@ -73,6 +73,9 @@ class Paper:
         if surplus.left:
             raise ModelError(f"nothing gives {', '.join(q.name(self) for q in surplus.left)}")
 
+    def refuse_loop_of_truths(self, block: Sequence[Quantity]) -> None:
+        """Nothing on paper is a condition or a whole number."""
+
     def checked_block(self, block: Sequence[Quantity], slope: ca.SX) -> str:
         names = " ".join(sorted(q.name(self) for q in block))
         if ca.sprank(slope) < slope.size1():

@@ -262,7 +262,7 @@ def test_positions_that_are_prescribed_twice_have_two_derivatives():
             self.moves = [Swung(), Swung(f=2.0, size=3.0)]
             self.connect(self.moves[0].flange, self.moves[1].flange)
 
-    flat = flatten(Twice())
+    flat = flat_of(Twice())
     graph, wanted = settled(analyse(flat), Inputs.of(Twice(), flat), asked)
     formulation = Formulation.of(graph, wanted, 0.0)
     (row,) = (Rows.of(row, formulation.values) for row in wanted.loops)
