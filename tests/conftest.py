@@ -4,52 +4,91 @@ from __future__ import annotations
 
 import os
 import pathlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import hypothesis
 import pytest
 
 # The first call of a CasADi function costs more than any deadline; a fixed seed makes a failure repeatable.
-hypothesis.settings.register_profile("mbfmu", deadline=None, derandomize=True)
-hypothesis.settings.load_profile("mbfmu")
+hypothesis.settings.register_profile("campaigns", deadline=None, derandomize=True)
+hypothesis.settings.register_profile("mbfmu", parent=hypothesis.settings.get_profile("campaigns"), max_examples=25)
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
-#: What `make quick` leaves out: FMUs by the dozen, compilers, browsers, other programs, thousands of damaged files.
-SLOW = {
-    "tests/components/test_robot_r3.py",
-    "tests/cosimulation",
-    "tests/docs/test_docstrings.py",
-    "tests/docs/test_pages.py",
-    "tests/docs/test_own_components.py",
-    "tests/docs/test_readme.py",
-    "tests/docs/test_site.py",
-    "tests/docs/test_studies.py",
-    "tests/dynamics",
-    "tests/export",
-    "tests/faults",
-    "tests/fmi",
-    "tests/fmus",
-    "tests/hosts",
-    "tests/importers",
-    "tests/runtime",
-    "tests/scene",
-    "tests/studies",
-    "tests/test_benchmarks.py",
-    "tests/test_cli.py",
-    "tests/test_project.py",
-    "tests/test_reference.py",
-    "tests/test_validation.py",
-}
+#: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
+SLOW_FROM = 1.0
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what takes long; pytest says how many tests `-m "not slow"` left out."""
-    for item in items:
-        path = item.path.relative_to(ROOT).as_posix()
-        if any(path == slow or path.startswith(f"{slow}/") for slow in SLOW):
-            item.add_marker(pytest.mark.slow)
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """What `pytest --help` shows."""
+    group = parser.getgroup("mbfmu")
+    group.addoption("--campaigns", action="store_true", help="random campaigns at their full size, in place of a sample")
+    group.addoption("--cpu", metavar="FILE", help="write what each test took of the processor, in seconds, as CSV")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples Hypothesis makes, and measure in the process that reports."""
+    hypothesis.settings.load_profile("campaigns" if config.getoption("--campaigns") else "mbfmu")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Times(config.getoption("--cpu")))
+
+
+def cpu_seconds() -> float:
+    """What this process and those that it has waited for took of the processor until now, in seconds."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    """Begin to measure a test."""
+    item.cpu = cpu_seconds()
+    return (yield)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Tell with the report of each phase what it took; workers of pytest-xdist send that along."""
+    report = yield
+    now = cpu_seconds()
+    report.cpu, item.cpu = now - item.cpu, now
+    report.slow = item.get_closest_marker("slow") is not None
+    return report
+
+
+class Times:
+    """CPU times of all tests: load on the machine does not change them much, unlike the times of a clock."""
+
+    def __init__(self, path: str | None) -> None:
+        self.path = path
+        self.phases: dict[tuple[str, str], float] = {}
+        self.functions: dict[str, float] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Add what a phase took. What is set up once for several tests counts for none."""
+        self.phases[report.nodeid, report.when] = report.cpu
+        if report.when == "call" and not report.slow:
+            function = report.nodeid.partition("[")[0]
+            self.functions[function] = self.functions.get(function, 0) + report.cpu
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        """Name what `make quick` had better leave out, and write the table."""
+        long = {function: taken for function, taken in self.functions.items() if taken > SLOW_FROM}
+        if long:
+            terminalreporter.section(f"more than {SLOW_FROM:g} s of CPU time, and not marked slow")
+        for function, taken in sorted(long.items(), key=lambda item: -item[1]):
+            terminalreporter.line(f"{taken:5.1f} s {function}")
+        terminalreporter.line(f"CPU time of all tests: {sum(self.phases.values()):.0f} s")
+        if self.path:
+            rows = [f"{taken:.3f},{when},{test}\n" for (test, when), taken in self.phases.items()]
+            pathlib.Path(self.path).write_text("".join(rows), encoding="utf-8")
+
+
+@pytest.fixture
+def campaign(request: pytest.FixtureRequest) -> Callable[[int, int], int]:
+    """Return a function of two sizes of a random campaign: it gives the first, with `--campaigns` the second."""
+    return lambda sample, full: full if request.config.getoption("--campaigns") else sample
 
 
 @pytest.fixture(scope="session", autouse=True)

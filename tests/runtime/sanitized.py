@@ -18,6 +18,7 @@ from damaged import Layout
 
 from mbfmu.export import native
 from mbfmu.runtime import build
+from mbfmu.runtime.cache import cached
 from mbfmu.runtime.compilers import require_compiler
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.variables import ScalarVariable
@@ -28,6 +29,9 @@ SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 
 #: Evaluations that one communication step may take here: random values make models that are very fast.
 BUDGET = ("-DEVALUATIONS_OF_A_STEP=2000u",)
+
+#: Programs that include the library.
+ALONE = ("damage.c", "batch_in_lanes.c")
 
 #: Trees, loops, rolling, events.
 MODELS = ("double_pendulum", "planar_four_bar", "rolling_wheel", "engine_1b_analytic")
@@ -61,22 +65,46 @@ class Sources:
         return cls(folder, equations, variables, kind)
 
     def compile(self, program: str, flags: Sequence[str] = ()) -> pathlib.Path:
-        """Compile a program of this folder with the model's library; one that includes it stands alone."""
-        source, made = self.folder / program, self.folder / "program"
-        source.write_bytes((HERE / program).read_bytes())
-        alone = program in ("damage.c", "batch_in_lanes.c")
-        library = [] if alone else ["fmu.c" if self.kind == "compiled" else "library.c"]
-        command = [*require_compiler().command, "-std=c99", "-ffp-contract=off", "-g", "-O1", *flags]
-        command += ["-I", str(build.headers()), "-I", str(self.folder), "-o", str(made), str(source)]
-        further = sorted(self.folder.glob("equations_*.c"))
-        further += [self.folder / "model.c"] if further else []
-        command += [*(str(self.folder / name) for name in library), *map(str, further), "-lm"]
-        result = subprocess.run(command, capture_output=True, text=True, check=False)
+        """Compile a program of this folder with the model's library; one that includes it stands alone.
+
+        What was compiled of the same files with the same flags serves again: `library.c` is one for all models.
+        """
+        (self.folder / program).write_bytes((HERE / program).read_bytes())
+        everything = sorted(file for file in self.folder.iterdir() if file.suffix in (".c", ".h"))
+        sources = [file for file in everything if file.name == program or not (HERE / file.name).exists()]
+        objects = [self._object(program, sources if program in ALONE else [self.folder / program], flags)]
+        if program not in ALONE:
+            library = [file for file in sources if file.name != program]
+            objects += [self._object(unit, library, flags) for unit in self._units()]
+        made = self.folder / "program"
+        self._call([*flags, "-o", str(made), *map(str, objects), "-lm"])
+        return made
+
+    def _units(self) -> list[str]:
+        """What the model's library is compiled from."""
+        further = sorted(file.name for file in self.folder.glob("equations_*.c"))
+        return ["fmu.c" if self.kind == "compiled" else "library.c", *further, *(["model.c"] if further else [])]
+
+    def _object(self, unit: str, reads: Sequence[pathlib.Path], flags: Sequence[str]) -> pathlib.Path:
+        """Compile a file that includes none but these and the headers of FMI."""
+        made = self.folder / f"{pathlib.Path(unit).stem}.o"
+        words = ["-std=c99", "-ffp-contract=off", "-g1", "-O0", *(f for f in flags if not f.startswith("-Wl,"))]
+
+        def make() -> bytes:
+            include = ["-I", str(build.headers()), "-I", str(self.folder)]
+            self._call([*words, *include, "-c", "-o", str(made), str(self.folder / unit)])
+            return made.read_bytes()
+
+        origin = require_compiler().origin([*words, unit], [*reads, *build.headers().iterdir()])
+        made.write_bytes(cached(origin, make))
+        return made
+
+    def _call(self, words: Sequence[str]) -> None:
+        result = subprocess.run([*require_compiler().command, *words], capture_output=True, text=True, check=False)
         if result.returncode:
             if "unrecognized" in result.stderr or "cannot find" in result.stderr:
                 raise NoSanitizer(result.stderr[:300])
             raise AssertionError(result.stderr[:3000])
-        return made
 
     def run(
         self, program: str, *arguments: object, flags: Sequence[str] = (), under: Sequence[str] = ()

@@ -263,7 +263,7 @@ def test_lanes_have_no_undefined_behaviour(tmp_path):
     models = [(engine.equations, engine.variables), model_and_variables(everything)]
     made = Sources.write(tmp_path, *models[-1], "interpreted")
     try:
-        program = made.compile("batch_in_lanes.c", (*SANITIZERS, "-O0"))
+        program = made.compile("batch_in_lanes.c", SANITIZERS)
     except NoSanitizer as error:
         pytest.skip(str(error))
     for number, model in enumerate(models):
