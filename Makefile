@@ -20,17 +20,24 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test quick versions lint docs fmus gallery live bench page wheel clean always
+.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench page wheel clean always
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
 
-test: $(STUBS)
-	$(BIN)/pytest -n auto --maxprocesses 4
+# Each worker takes neighbours, which share what a module has made, and in the end what others have left.
+PYTEST := $(BIN)/pytest -n auto --maxprocesses 4 --dist worksteal
 
-# What takes under a minute: all but tests marked slow and those that only a full run needs. It says what it left out.
+test: $(STUBS)
+	$(PYTEST)
+
+# Orientations, models, components, equations and the runtime that solves them: what most changes touch.
+core: $(STUBS)
+	$(PYTEST) tests/frames tests/modeling tests/components tests/dynamics tests/runtime
+
+# What takes under a minute: all but tests marked slow. It says how many it left out.
 quick: $(STUBS)
-	$(BIN)/pytest -n auto --maxprocesses 4 -m "not slow"
+	$(PYTEST) -m "not slow"
 
 # The suite in a clone, on $(PYTHON): with the newest dependencies; with OLDEST=1, the oldest that pyproject.toml allows.
 versions:

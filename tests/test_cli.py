@@ -128,6 +128,7 @@ def test_settings_reach_constructor_parameters_and_start_values(folder: pathlib.
     assert parameter(file, "hinge.phi") == 0.25
 
 
+@pytest.mark.slow
 def test_build_validate_info(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["build", "pendulum.py", "--target", "python", "-p", "bob.m=3"]) == 0
     file = folder / "Pendulum.fmu"
@@ -505,6 +506,7 @@ def test_without_compiler_equations_are_interpreted_and_that_is_said(
     assert not fmpy.read_model_description("out.fmu").coSimulation.needsExecutionTool
 
 
+@pytest.mark.slow
 def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["demo", "-o", "shown"]) == 0
     shown = capsys.readouterr().out

@@ -77,6 +77,7 @@ print(backend.{call})
     return done.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_wheel_holds_every_file_and_the_library_of_this_machine(
     root: pathlib.Path, checkout: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -96,6 +97,7 @@ def test_a_wheel_holds_every_file_and_the_library_of_this_machine(
     assert done.stdout.split() == ["True", str(tmp_path / "installed" / "mbfmu" / "runtime" / "libraries")]
 
 
+@pytest.mark.slow
 def test_a_source_distribution_holds_what_a_wheel_is_built_from_and_no_library(
     root: pathlib.Path, checkout: pathlib.Path, tmp_path: pathlib.Path
 ) -> None:
@@ -107,6 +109,7 @@ def test_a_source_distribution_holds_what_a_wheel_is_built_from_and_no_library(
     assert [file for file in held if "libraries/" in file] == []
 
 
+@pytest.mark.slow
 def test_ziglang_is_asked_for_only_where_it_is_needed(checkout: pathlib.Path, tmp_path: pathlib.Path) -> None:
     compiler = tmp_path / "gcc"
     compiler.touch(mode=0o755)

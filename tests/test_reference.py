@@ -27,6 +27,13 @@ from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.run import Run
 
+#: What some models of the library are told: start values that nobody gives, a support that is not there, a jump.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning"),
+    pytest.mark.filterwarnings("ignore:.*which force3 does not have"),
+    pytest.mark.filterwarnings("ignore:.*jumps from"),
+]
+
 #: All cases; where there is no folder, one name, for which the fixture says so.
 FOLDER = os.environ.get("MBFMU_REFERENCE") or pathlib.Path(__file__).resolve().parents[2] / "shared" / "reference"
 CASES = sorted(path.parent.name for path in pathlib.Path(FOLDER).glob("*/model.toml")) or ["DoublePendulum"]
@@ -121,6 +128,7 @@ def assembly_of(case: Case) -> mbfmu.Assembly:
         raise
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_in_this_process(name: str, reference: pathlib.Path) -> None:
     case = read(reference / name)
@@ -136,6 +144,7 @@ def test_in_this_process(name: str, reference: pathlib.Path) -> None:
     assert case.errors(motion) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 @pytest.mark.parametrize("name", AS_FMU)
 def test_as_fmu(name: str, target: str, reference: pathlib.Path, tmp_path: pathlib.Path) -> None:

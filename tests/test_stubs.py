@@ -24,6 +24,7 @@ def classes(of: type[Component] = Component) -> Iterator[type[Component]]:
         yield from classes(found)
 
 
+@pytest.mark.slow
 def test_constructors_of_stubs_take_what_classes_declare(root: pathlib.Path) -> None:
     library = Library(sources(root))
     seen = 0
@@ -82,6 +83,7 @@ def tree(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathli
     return tree
 
 
+@pytest.mark.slow
 def test_an_editor_completes_and_finds_the_definition(root: pathlib.Path, tree: pathlib.Path) -> None:
     project = jedi.Project(tree, sys_path=[str(tree)])
     text = "from mbfmu.components import Revolute\nRevolute(phi_o"
@@ -93,6 +95,7 @@ def test_an_editor_completes_and_finds_the_definition(root: pathlib.Path, tree: 
     assert definition.module_path.resolve() == root / "components" / "joints" / "elementary.py"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(np.lib.NumpyVersion(np.__version__) < "2.3.0", reason="a bare ndarray is strict from NumPy 2.3 on")
 def test_a_users_file_passes_strict_checks(root: pathlib.Path, tree: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "user.py"

@@ -547,6 +547,7 @@ FILTERS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("case", FILTERS)
 def test_filters_against_scipy(case):
     block, numerator, denominator = FILTERS[case]
@@ -555,6 +556,7 @@ def test_filters_against_scipy(case):
     np.testing.assert_allclose(result["f.y"], expected, atol=2e-7)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_state_space_against_scipy():
     a, b, c, d = [[0, 1], [-4, -0.6]], [[0, 1], [1, 0]], [[1, 0]], [[0, 0.5]]
     result = run(
@@ -617,6 +619,7 @@ STARTS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize(("case", "init"), [(case, init) for case in STARTS for init in STARTS[case][1]])
 def test_ways_to_start(case, init):
     make, expected = STARTS[case]
@@ -624,6 +627,7 @@ def test_ways_to_start(case, init):
     assert result["f.y"][0] == pytest.approx(expected[init], abs=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_start_values_of_outputs_that_are_states():
     result = run(
         "c.y - f.u",
@@ -637,6 +641,7 @@ def test_start_values_of_outputs_that_are_states():
     np.testing.assert_allclose(result["g.y"], 3 * (1 + result.time) * np.exp(-result.time), atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_vectors_of_filters():
     result = run("s.y - f.u", s=blocks.Constant(k=(1, 2)), f=blocks.FirstOrder(T=(0.5, 1.0)), stop=1.0)
     np.testing.assert_allclose(result["f.y[2]"], 2 * (1 - np.exp(-result.time)), atol=1e-8)

@@ -167,6 +167,7 @@ def test_digital_control_of_an_integrator():
     np.testing.assert_allclose(result["i.y"], expected, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:.*jumps from")
 @pytest.mark.parametrize("use_set", [False, True])
 def test_integrators_are_reset(use_set):
     """The integral of 1 starts anew at each edge, from y_start or from what `set` says (limited to outMax)."""

@@ -21,6 +21,7 @@ def amplitude(kind: str, order: int, normalized: bool, w: float) -> float:
     return float(abs(np.prod(factors)))
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_what_comes_out_of_a_filter_is_differentiated_as_often_as_its_order():
     parts = {"u": blocks.Constant(k=1.0), "f": blocks.CriticalDamping(n=4, f=1.0, normalized=False)}
     parts |= {f"d{i}": blocks.Der() for i in (1, 2, 3, 4)}
@@ -103,6 +104,7 @@ def test_filters_start_at_rest(init, order):
             assert result[f"{name}.y"][0] == pytest.approx(0.4, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("balance", [False, True])
 @pytest.mark.parametrize(("n", "m"), [(1, 1), (4, 4), (4, 3)])
 def test_pade_delays_a_smooth_signal(balance, n, m):

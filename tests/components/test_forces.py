@@ -163,6 +163,7 @@ def test_springs_meet_in_a_frame_without_mass():
     np.testing.assert_allclose(result["a.length"], 0.1 + (s - 0.4) / 3, atol=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_damping_that_nobody_gives_is_zero_unless_start_values_ask_for_it():
     assert sliding(forces.SpringDamperParallel(c=50, s_unstretched=0.4), stop=0.1)["force.d"][0] == 0.0
     found = run(

@@ -137,6 +137,7 @@ def test_a_line_force_of_ones_own_keeps_energy():
     assert np.ptp(s) > 0.29
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_joint_of_ones_own_falls_as_energy_says():
     """A nut of inertia J on a vertical screw: (J (2 pi / lead)^2 + m) a = m g along the screw."""
     m, J, lead = 2.0, 1e-4, 0.05

@@ -108,6 +108,7 @@ def test_universal_joint_ratio():
     np.testing.assert_allclose(energy, energy[0], rtol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_scalar_initialisation_by_angles_and_quaternion():
     """The same free asymmetric body by angle states, by quaternion with angle starts, and by FreeMotion."""
     angles, rates = (0.3, 0.5, -0.4), (1.0, -0.7, 0.9)
@@ -129,6 +130,7 @@ def test_scalar_initialisation_by_angles_and_quaternion():
     np.testing.assert_allclose(momentum, momentum[0], rtol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_scalar_initialisation_without_position():
     """use_r = false leaves the position to the start values of the body."""
     joint = FreeMotionScalarInit(use_w=True, w_rel_b_2=fixed(1.5))
@@ -140,6 +142,7 @@ def test_scalar_initialisation_without_position():
     np.testing.assert_allclose(result["joint.w_rel_b_2"], 1.5, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("sequence", [(1, 2, 3), (3, 1, 3)])
 def test_free_motion_by_angles_as_by_quaternions(sequence):
     start = {"angles_start": (0.2, 0.6, 0.1), "angles_fixed": True, "w_rel_a_start": (0.5, 1.0, -0.4)}

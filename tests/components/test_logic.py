@@ -282,6 +282,7 @@ def test_functions_of_several_signals():
     np.testing.assert_array_equal(result["sw.y"], np.where(t < 0.7, 6.0, 4.0))
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_waves_of_variable_frequency():
     """f = 1 + t: phase 2 pi (t + t^2/2); a sweep grows in proportion to itself; sinc begins at its height or at 0."""
     result = run(

@@ -491,6 +491,7 @@ def swinging(closure: Component, held: Component | None = None) -> Assembly:
     return Swinging()
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize(
     ("joint", "constraint", "rows"),
     [
@@ -532,6 +533,7 @@ def test_constraint_moves_like_its_joint(joint, constraint, rows):
     np.testing.assert_allclose(result["closure.P"], 0.0, atol=1e-8)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("kind", [constraints.Revolute, constraints.Spherical, constraints.Universal])
 def test_released_direction_takes_no_power(kind):
     system = System.of(swinging(kind(x_locked=False)), energy=True)

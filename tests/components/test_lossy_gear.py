@@ -190,6 +190,7 @@ def test_losses_that_no_gear_has_are_refused_at_the_speed_where_they_begin(table
     simulate(Geared(20.0, 0.0, w=0.2, table=(*table, (2, *table[-1][1:]))), 0.5)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_gearbox_is_a_lossy_gear_and_a_spring():
     """Steady drive: the twist is the torque behind the gear over the stiffness."""
     result = run(

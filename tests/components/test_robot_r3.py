@@ -99,6 +99,8 @@ def motion():
     return simulate(Robot(), 2.0, step=0.02, tolerance=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*no distribution of mass")
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_robot_starts_at_rest_held_by_its_motors(motion) -> None:
     """The motors carry all of it, none the friction of the bearings, which could: that starts without force."""
     np.testing.assert_allclose(np.rad2deg([motion[f"mechanics.q[{i}]"][0] for i in range(1, 7)]), START, atol=1e-9)

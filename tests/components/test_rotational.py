@@ -197,6 +197,7 @@ class ClosedLoops(Assembly):
                 self.connect(connector, self.shafts[i].flange_a)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_planetary_gears_in_closed_loops():
     """Accelerations of the least motion that the gears leave (Gauss's principle, by a null space)."""
     G = np.zeros((4, 6))
@@ -411,6 +412,7 @@ class Rattling(Assembly):
             self.connect(gap.flange_b, wheel.flange_a)
 
 
+@pytest.mark.slow
 def test_rattling_is_as_accurate_as_the_tolerance_asks(tmp_path):
     """27 contacts; the damping torque reaches its limits for half a millisecond at both ends of each."""
     steps = [
@@ -440,6 +442,7 @@ def test_rattling_is_as_accurate_as_the_tolerance_asks(tmp_path):
                 np.testing.assert_allclose(here[name], here[names[0]], atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("with_support", [False, True])
 def test_filtered_position_is_a_bessel_filter_of_second_order(with_support):
     """Frequency response of w^2/(0.618 s^2 + 1.3617 w s + w^2), once the start has died down."""
@@ -546,6 +549,7 @@ def test_start_values_of_a_relative_angle():
     assert result["b.w"][0] == pytest.approx(-1.0, abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_energy_balance_closes():
     class Everything(Assembly):
         def __init__(self) -> None:

@@ -164,6 +164,7 @@ def test_heat_flow_sensors_join_and_measure():
 # -- losses
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_what_a_spring_damper_loses_heats_its_surroundings():
     """Mechanical energy and heat add up."""
     assembly = wired(
@@ -211,6 +212,7 @@ def test_what_shafts_lose_becomes_heat(part):
     np.testing.assert_allclose(result["part.heatPort.Q_flow"], -result["part.lossPower"], rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_translational_losses_and_series_dampers_have_ports_too():
     result = run(
         "moved.flange - damper.flange_a",

@@ -152,6 +152,7 @@ class Sledge(Assembly):
         self.connect(self.hub.frame_b, self.rolling.frame_a)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_wheel_carried_by_a_vehicle():
     """With its mass over the contact the sledge keeps speed and turning speed, on a circle."""
     v, turn = 2.0, 1.25

@@ -108,6 +108,7 @@ def test_positive_torque_accelerates_and_an_inertia_resists_acceleration() -> No
     assert twisted["axis.tau"][0] == pytest.approx(-C * 0.5 - D * 0.3)
 
 
+@pytest.mark.slow
 def test_flanges_are_found_with_their_direction(fmus: dict[str, pathlib.Path]) -> None:
     structure = SystemStructure.of({"a": fmus["driver"], "b": fmus["slider"]}, connect=[])
     driver, slider = (exposed_flanges(d.modelVariables) for d in structure.descriptions.values())
@@ -183,6 +184,7 @@ def test_the_last_step_ends_at_the_stop_time(fmus: dict[str, pathlib.Path]) -> N
     assert result.units == {"load.axis.w": "rad/s"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("inputs", ["hold", "secant", "tangent"])
 def test_targets_and_versions_are_coupled_alike(inputs: str, tmp_path: pathlib.Path) -> None:
     """To the last bit; lines of inputs are slopes in FMI 2.0, and asked for in intermediate updates in FMI 3.0."""
@@ -349,6 +351,7 @@ def test_a_run_that_diverges_stops_with_fmu_and_time(fmus: dict[str, pathlib.Pat
 # -- the demonstration
 
 
+@pytest.mark.slow
 def test_the_demonstration_shows_the_orders_of_theory(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

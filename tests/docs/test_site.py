@@ -29,6 +29,7 @@ def site(root: pathlib.Path, tmp_path_factory: pytest.TempPathFactory) -> pathli
     return folder
 
 
+@pytest.mark.slow
 def test_every_class_has_its_place(site: pathlib.Path) -> None:
     pages = {path.stem: path.read_text("utf-8") for path in site.glob("reference/components/*.html")}
     text = "".join(page for name, page in pages.items() if name != "index")
@@ -60,6 +61,7 @@ def test_pages_fetch_nothing_from_anywhere(site: pathlib.Path) -> None:
         assert re.findall(r"url\([\"']?https?:[^)]*\)|@import[^;]*https?:[^;]*", sheet.read_text("utf-8")) == [], sheet
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_the_notebook_runs(path: pathlib.Path, tmp_path: pathlib.Path) -> None:
     import nbclient

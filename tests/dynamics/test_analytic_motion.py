@@ -130,6 +130,7 @@ def test_undamped_double_pendulum_keeps_its_energy() -> None:
     assert np.ptp(result["energy.total"]) < 1e-8 * np.ptp(result["energy.kinetic"])
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("use_quaternions", [True, False])
 def test_torque_free_asymmetric_top(use_quaternions: bool) -> None:
     """Euler's equations in Jacobi elliptic functions (Landau and Lifshitz, Mechanics, section 37)."""
@@ -208,6 +209,7 @@ def kepler(mu: float, perihelion: float, eccentricity: float, times: np.ndarray)
     return a * np.stack([np.cos(E) - eccentricity, math.sqrt(1 - eccentricity**2) * np.sin(E)], axis=1)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize(("mass", "centre"), [(PointMass, {}), (Body, {"r_CM": (0, 0, 0)})])
 def test_kepler_orbit_in_point_gravity(mass: type, centre: dict[str, tuple[float, ...]]) -> None:
     mu, perihelion, eccentricity = 4.0, 1.0, 0.6

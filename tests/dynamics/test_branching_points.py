@@ -27,7 +27,7 @@ OUTPUTS = ["j1.phi", "j2.phi", "j4.phi", "j1.w", "j4.w"]
 
 
 def bar(length: float) -> BodyShape:
-    return BodyShape(m=1.0, r=(length, 0, 0), r_CM=(length / 2, 0, 0), I_33=0.01)
+    return BodyShape(m=1.0, r=(length, 0, 0), r_CM=(length / 2, 0, 0), I_22=0.01, I_33=0.01)
 
 
 class Parallelogram(Assembly):
@@ -78,6 +78,7 @@ def run(path: pathlib.Path, stop: float, tolerance: float, step: float = 0.01) -
     return fmpy.simulate_fmu(str(path), stop_time=stop, relative_tolerance=tolerance, output_interval=step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 @pytest.mark.parametrize(
     ("phi", "w", "tilt"), [(0.0, 0.0, 0.0), (0.0, 2.0, 35.0), (math.pi, 0.5, 0.0), (math.pi, -2.0, 35.0)]
@@ -95,6 +96,7 @@ def test_a_flat_parallelogram_starts_and_runs(
     assert np.ptp(result["j1.phi"]) > 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path) -> None:
     """Beside the parallelogram, whose cranks turn alike, there is the crossed one, at a ratio that lengths give."""
@@ -112,6 +114,7 @@ def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path
         assert abs(result["j4.phi"][-1] - result["j1.phi"][-1]) > 0.005
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
 def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path) -> None:
     """However short the steps, they pass flat positions, and lose no accuracy there."""
@@ -127,6 +130,7 @@ def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path
     np.testing.assert_allclose(here["j4.phi"], here["j1.phi"], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-9, 1e-10])
 def test_integrators_of_importers_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path) -> None:
     """CVode, which knows nothing of flat positions."""
@@ -139,6 +143,7 @@ def test_integrators_of_importers_stay_on_the_branch(tolerance: float, tmp_path:
     np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=100 * tolerance)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("off", [0.0, 1e-9, -1e-7])
 @pytest.mark.parametrize("distance", [0.0, 1e-9, 1e-5, -1e-3, 1e-2, 0.1])
 def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
@@ -177,6 +182,7 @@ def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
     slave.freeInstance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("step", "error"), [(0.01, 1e-6), (0.001, 1e-9)])
 def test_fixed_steps_stay_on_the_branch(step: float, error: float, tmp_path: pathlib.Path) -> None:
     for phi, w, tilt in ((1.0, 5.0, 0.0), (0.1, 8.0, 35.0)):
@@ -187,6 +193,7 @@ def test_fixed_steps_stay_on_the_branch(step: float, error: float, tmp_path: pat
         np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10, 1e-12])
 def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path) -> None:
     """Cranks that come to rest in a flat position swing back as they came, or the run ends there and says why."""

@@ -23,6 +23,7 @@ def joints(system: System) -> list[str]:
     return [path for path, kind, _ in system.components if kind in ("Revolute", "Prismatic", "Universal", "Spherical")]
 
 
+@pytest.mark.slow
 def test_every_cut_gives_the_same_motion() -> None:
     motions = {}
     for joint in joints(System.of(FourBar())):
@@ -36,6 +37,7 @@ def test_every_cut_gives_the_same_motion() -> None:
         np.testing.assert_allclose(motion, first, atol=1e-9, err_msg=joint)
 
 
+@pytest.mark.slow
 def test_an_engine_of_plain_hinges_runs_without_hints(monkeypatch: pytest.MonkeyPatch) -> None:
     """Redundant constraints of its six planar loops are found, and the motion is that with planar cut joints."""
     outputs = ["load.w", "load.phi"]
@@ -76,6 +78,7 @@ class SliderCrank(Assembly):
         self.connect(self.slide.frame_b, self.pistonPin.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "guesses",
     [

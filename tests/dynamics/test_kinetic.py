@@ -85,6 +85,7 @@ def test_a_rotor_that_its_carrier_lacks_is_named(modes: dict[str, bool], loop: b
     assert not told(Carrier(*rotors(0.9), loop=loop))
 
 
+@pytest.mark.filterwarnings("ignore:.*motions grow that ought to decay")
 def test_it_grows_as_said_and_with_more_inertia_it_does_not() -> None:
     """(I - J) phi'' = -c phi - d phi' of a carrier whose rotor nothing drives."""
     for J in (2.0, 0.5):

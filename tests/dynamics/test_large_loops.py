@@ -69,6 +69,7 @@ def both(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> tuple
     return systems[0], systems[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "make",
     [
@@ -98,6 +99,7 @@ def test_the_sparse_system_has_the_solution_of_the_dense_one(
         np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-9 * np.abs(expected).max())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [FourBar, PlanarFourBar, Engine1b, Vehicle], ids=lambda make: make.__name__)
 def test_both_run_alike(make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch) -> None:
     """With projection onto constraints, which goes along forces where the system is sparse."""
@@ -123,6 +125,8 @@ def test_a_stiff_run_and_a_linear_model_are_those_of_the_dense_form(monkeypatch:
     np.testing.assert_allclose(models[0].A, models[1].A, rtol=1e-5, atol=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+@pytest.mark.slow
 def test_a_long_chain_of_loops_keeps_its_energy() -> None:
     system = System.of(FourBars(8), energy=True)
     assert system.equations.sparsity
@@ -133,6 +137,7 @@ def test_a_long_chain_of_loops_keeps_its_energy() -> None:
     assert np.abs(result["energy.balanceError"]).max() < 1e-9 * exchanged
 
 
+@pytest.mark.slow
 def test_code_and_factors_grow_with_the_number_of_loops() -> None:
     """Twice as long is little more than twice as much (but for the ends), though each loop hangs on all before it."""
     short, long = (System.of(FourBars(count)).equations for count in (5, 10))
@@ -142,6 +147,7 @@ def test_code_and_factors_grow_with_the_number_of_loops() -> None:
     assert len(long.sparsity) < 2.5 * len(short.sparsity)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [FourBar, PlanarFourBar, Engine1b, Vehicle], ids=lambda make: make.__name__)
 def test_a_small_system_in_w_alone_is_solved_along_pivots(
     make: Callable[[], Assembly], monkeypatch: pytest.MonkeyPatch
@@ -202,6 +208,7 @@ def grid(cells: int) -> tuple[tuple[tuple[int, int], ...], np.ndarray]:
     return tuple(entries), np.array([4 + random.uniform() if i == j else -1.0 for i, j in entries])
 
 
+@pytest.mark.slow
 def test_a_grid_is_taken_apart_and_not_swept_through() -> None:
     """Row by row each node costs the square of the grid's width."""
     sparsity, values = grid(12)
@@ -230,6 +237,7 @@ def test_a_matrix_without_entries_gets_an_order_too() -> None:
     assert sorted(i for i, _ in found) == sorted(j for _, j in found) == [0, 1, 2]
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_speeds_that_start_are_met_in_a_long_chain() -> None:
     """Initialisation with a given speed in one of many loops; the others follow from the constraints."""
     chain = FourBars(6)

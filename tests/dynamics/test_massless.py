@@ -51,6 +51,7 @@ def test_what_moves_no_mass_is_named(what: str) -> None:
     assert words in str(caught.value)
 
 
+@pytest.mark.filterwarnings("ignore:.*moves no mass")
 def test_masses_that_are_given_later_are_waited_for() -> None:
     """A chain long enough for the recursion, whose last mass is 0 by default: refused by name, and fine with one."""
     joints = [Revolute(n=n, phi=Start(0.1, fixed=True), w=Start(0.0, fixed=True)) for n in ((0, 0, 1), (0, 1, 0)) * 3]

@@ -132,6 +132,7 @@ def wanted():
     return columns
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
@@ -188,6 +189,7 @@ def test_derivatives_in_a_direction_are_differences(instance, name, fmi):
         np.testing.assert_array_less(np.abs(one.along(unknowns, known) - expected), allowed, err_msg=known)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(instance, name, fmi):
@@ -206,6 +208,7 @@ def test_a_state_taken_in_mid_run_goes_on_to_the_same_bits(instance, name, fmi):
         np.testing.assert_array_equal([again.get(*outputs), *again.run(step, 8, first=9, read=outputs)], wanted)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", random_loops.KINDS)
 def test_random_models_agree_with_their_flat_equations(kind):
     """Six of each kind; `python tests/dynamics/random_loops.py` makes a thousand."""

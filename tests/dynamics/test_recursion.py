@@ -171,6 +171,7 @@ def assert_equal(systems: dict[str, System]) -> None:
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max(), err_msg=way)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("assembly", [Tree, SkewTree, lambda: chain(7)], ids=["tree", "skew tree", "chain"])
 def test_recursion_equals_dense_equations(assembly, monkeypatch) -> None:
     systems = every_way(assembly, monkeypatch)
@@ -197,6 +198,7 @@ TREES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", assemblies())
 def test_every_way_to_accelerations_agrees_in_the_gallery(name, monkeypatch) -> None:
     systems = every_way(lambda: load(name), monkeypatch)
@@ -244,6 +246,7 @@ def test_heat_from_outside_reaches_the_recursion(monkeypatch) -> None:
         np.testing.assert_allclose(hot - cold, np.sign(A[0, 0]) * expected, rtol=1e-8, err_msg=way)
 
 
+@pytest.mark.slow
 def test_code_grows_with_the_kinds_of_links_not_with_their_number() -> None:
     sizes = []
     for links in (30, 60):
@@ -252,6 +255,7 @@ def test_code_grows_with_the_kinds_of_links_not_with_their_number() -> None:
     assert sizes[1] < 2.1 * sizes[0]
 
 
+@pytest.mark.slow
 def test_axes_in_all_directions_share_their_code() -> None:
     """One leaf function takes the direction of an axis as an argument: 30 different ones are no more than 3."""
     axes = np.random.default_rng(3).normal(size=(30, 3))

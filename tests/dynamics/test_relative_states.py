@@ -133,6 +133,7 @@ def test_what_the_user_chooses_stays() -> None:
     assert states_of(Chosen()) == {"J1.phi", "J2.phi"}
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_an_explicit_choice_between_flanges() -> None:
     class Chosen(Assembly):
         def __init__(self) -> None:
@@ -159,6 +160,7 @@ class Pulled(Assembly):
         self.connect(self.drive.flange, self.spring.flange_a)
 
 
+@pytest.mark.filterwarnings("ignore:.*jumps from")
 def test_a_mass_does_not_jump_with_what_pulls_it() -> None:
     filtered, exact = Pulled(exact=False), Pulled(exact=True)
     assert "spring.s_rel" in states_of(filtered)

@@ -31,7 +31,7 @@ HALF_PI = math.pi / 2
 
 
 def bar(length: float, m: float = 1.0) -> BodyShape:
-    return BodyShape(m=m, r=(length, 0, 0), r_CM=(length / 2, 0, 0), I_33=0.01)
+    return BodyShape(m=m, r=(length, 0, 0), r_CM=(length / 2, 0, 0), I_22=0.01, I_33=0.01)
 
 
 # -- reversed joints
@@ -181,6 +181,7 @@ def test_the_body_that_wants_states_moves_freely() -> None:
         assert "hinge: in the tree, reversed" in system.structure
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_free_motion_joint_takes_the_place_of_a_free_body() -> None:
     class Held(Assembly):
         def __init__(self) -> None:
@@ -342,6 +343,7 @@ def test_a_node_held_at_two_places_is_refused() -> None:
         mbfmu.simulate(Torn(), 0.1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wanted", range(4))
 def test_a_joint_with_state_select_always_stays_in_the_tree(wanted) -> None:
     """In a square of four hinges any one could be cut; its angle then is no state."""

@@ -176,6 +176,7 @@ def test_every_state_has_its_derivative(system: mbfmu.System) -> None:
     assert of["der(lag.x)"] == "lag.x"
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_derivatives_are_derivatives(system: mbfmu.System) -> None:
     """Central differences of every state over a run."""
     result = mbfmu.simulate(system, 1.0, tolerance=1e-11, step=1e-3)

@@ -176,6 +176,7 @@ def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Pa
     assert {"mass.s", "mass.v", "mass.a"} <= set(names)
 
 
+@pytest.mark.slow
 @needs_compiler
 @pytest.mark.skipif(shutil.which("cmake") is None, reason="needs cmake")
 @pytest.mark.parametrize("units", [["fmu.c"], ["fmu.c", "equations_1.c", "model.c"]], ids=len)

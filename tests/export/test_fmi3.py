@@ -54,6 +54,7 @@ def column(result: np.ndarray, name: str) -> np.ndarray:
     return result[stem][(slice(None), *(int(index) - 1 for index in indices.split(",")))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["free_body", "engine_1b", "four_bar", "car"])
 @pytest.mark.parametrize("interface", ["CoSimulation", "ModelExchange"])
 def test_both_versions_give_the_same_bits(fmus, name, interface):

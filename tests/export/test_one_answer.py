@@ -95,6 +95,7 @@ def exchange(request, tmp_path):
         instance.fmu.freeInstance()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["planar_four_bar", "four_bar", "rolling_wheel", "double_pendulum"])
 @pytest.mark.parametrize("off", [0.0, 1e-3, 0.1])
 def test_derivatives_are_the_values_of_their_variables(exchange, name, off):

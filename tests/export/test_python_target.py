@@ -385,6 +385,7 @@ def test_a_run_in_fmpy_follows_the_closed_form(folder: pathlib.Path) -> None:
     np.testing.assert_allclose(result["flange.s"], 0.5 * (1 - np.cos(4 * t)) + 0.25 * np.sin(4 * t), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("assembly", "fmi", "fixed_step"),
     [

@@ -48,11 +48,13 @@ def expectation(name: str) -> dict[str, np.ndarray]:
     return {column: np.array(values) for column, values in expected.read(expected.path_of(name, GALLERY[name])).items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_in_this_process(name: str) -> None:
     compare(expected.outputs_of(name, GALLERY[name], 1e-9).to_dict(), expectation(name))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(GALLERY))
 def test_each_builds(name: str, tmp_path: pathlib.Path) -> None:
     path = mbfmu.build(GALLERY[name](), tmp_path / f"{name}.fmu", target="python")
@@ -60,6 +62,7 @@ def test_each_builds(name: str, tmp_path: pathlib.Path) -> None:
     assert {v.name for v in description.modelVariables if v.causality == "output"} > set()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "target"), AS_FMU)
 def test_as_fmu(name: str, target: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     wanted = expectation(name)

@@ -42,6 +42,7 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> dict[str, gallery.Case]:
     return {name: gallery.Case(source, tmp_path_factory.mktemp(name)) for name, source in names.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", [*SAMPLE, *ITERATED])
 def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(cases, name, fmi):
@@ -149,6 +150,7 @@ def test_tables_name_what_is_missing_and_what_failed(tmp_path, capsys):
     assert "| `pendulum` | 1e-10 | 3e-09 / fails |" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 @pytest.mark.parametrize("name", ["powertrain", "engine_1b"])
 def test_random_calls_meet_no_wrong_status_and_no_undefined_behaviour(tmp_path, name):

@@ -26,6 +26,7 @@ def test_models_accelerate_as_in_mujoco(name: str) -> None:
     assert error(Twin(MODELS / f"{name}.xml"), states=3) < 1e-10
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", sorted({path.stem for path in MODELS.glob("*.xml")} - {"coupled_joints"}))
 def test_models_start_where_the_file_puts_them(name: str) -> None:
     twin = Twin(MODELS / f"{name}.xml")
@@ -34,6 +35,7 @@ def test_models_start_where_the_file_puts_them(name: str) -> None:
     assert np.allclose([result[n][0] for n in positions], twin.model.qpos0, atol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", CONSERVATIVE)
 def test_energy_is_kept(name: str) -> None:
     assert Twin(MODELS / f"{name}.xml").energy_drift() < 1e-8

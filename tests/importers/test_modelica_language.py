@@ -120,6 +120,7 @@ def test_functions_of_ones_own(read: Read) -> None:
     assert [value(name) for name in ("x", "y", "z")] == [17.0, 10.0, 7.0]
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_parameter_stays_one_until_something_needs_its_value(read: Read) -> None:
     text = """
     model M
@@ -243,6 +244,7 @@ def test_inner_and_outer_reach_through_the_hierarchy(read: Read) -> None:
     assert final(assembly, "arm.mass.m", "slide.v", stop=1.0) == pytest.approx([10, -5])
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_package_in_folders_is_found_by_its_within_clauses(tmp_path: pathlib.Path) -> None:
     files = {
         "Lib/package.mo": "package Lib import SI = Modelica.Units.SI; constant SI.Mass m0 = 4; end Lib;",
@@ -333,6 +335,7 @@ def test_an_initial_equation_beside_a_fixed_start_value_agrees_with_it_or_stops_
         mbfmu.simulate(read(declared.format(more="2*j.phi = 6;")), 0.1)
 
 
+@pytest.mark.slow
 def test_long_sums_and_choices_and_deep_packages_are_read(read: Read) -> None:
     ladder = " ".join(f"if x > {k} then {k} else" for k in range(400, 0, -1))
     text = f"""model M

@@ -127,6 +127,7 @@ def test_name_description_and_experiment(read: Read, tmp_path: pathlib.Path) -> 
     assert load_assembly(folder / "model.toml").name == "My_case"
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_nested_modifiers_and_elementwise_fixed(read: Read) -> None:
     assembly = read(
         """

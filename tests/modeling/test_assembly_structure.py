@@ -288,6 +288,7 @@ class Shaft(Assembly):
         self.connect(self.gear.flange_b, self.far.flange_a)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_flange_takes_torque_and_gives_motion() -> None:
     """Both discs together: J = 2 + 3 / 2^2, phi = tau t^2 / 2 J."""
     system = mbfmu.System.of(Shaft(motion=False))
@@ -363,6 +364,7 @@ def test_a_connection_to_something_switched_off_is_refused() -> None:
         mbfmu.System.of(Hinge())
 
 
+@pytest.mark.slow
 def test_notebooks_show_little_of_much():
     engine = mbfmu.load("engine_v6")
     system = mbfmu.System.of(engine)

@@ -78,6 +78,7 @@ def test_copies_of_parts_have_values_of_their_own() -> None:
     assert (shown["one.m"], shown["two.m"]) == (1.0, 2.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["engine_v6", "pendulum", "furuta_pendulum"])
 def test_copies_of_the_gallery(name: str) -> None:
     one = assemblies()[name]()

@@ -60,6 +60,7 @@ def dataclass_of(variable: object) -> tuple[object, ...]:
     return tuple(getattr(variable, name) for name in ("name", "causality", "variability", "start", "store", "index"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: pathlib.Path(source).name)
 def test_python_and_toml_say_the_same(source: str, tmp_path: pathlib.Path) -> None:
     assembly = mbfmu.load(source)

@@ -41,6 +41,7 @@ def sequences(made, count, **options):
         pytest.skip(str(error))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "solver", "count"), [(everything, "auto", 1000), (everything, "implicit", 100), (iterated, "auto", 100)]
 )
@@ -50,6 +51,7 @@ def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, 
     assert run.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="valgrind is not there")
 def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
     run = sequences(made(everything), 6, under=("valgrind", "-q", "--error-exitcode=9", "--leak-check=full"))
@@ -57,6 +59,7 @@ def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
     assert run.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [everything, stiff_drive, iterated])
 def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model):
     try:
@@ -67,6 +70,7 @@ def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model
     assert run.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", FMUS)
 def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind):
     system = System.of(gallery.load("planar_four_bar", ()))
@@ -78,6 +82,7 @@ def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind)
     assert run.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("model", "flags", "stride"),
     [(everything, (), 7), (everything, SANITIZERS, 211), (iterated, (), 7), (pendulum_beside_a_place, (), 7)],
@@ -105,6 +110,7 @@ def test_damaged_descriptors_are_refused_or_run(tmp_path, model, flags, stride):
     assert verdicts.count(None) < 0.15 * len(verdicts)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_ten_thousand_instances_leave_nothing_behind(made):
     run = made(everything).run("many_instances.c", 10_000)
@@ -112,6 +118,7 @@ def test_ten_thousand_instances_leave_nothing_behind(made):
     assert int(run.stdout) < 200
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="wraps functions as GNU ld does")
 @pytest.mark.parametrize("model", [everything, iterated])
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
@@ -121,6 +128,7 @@ def test_fixed_steps_never_allocate(made, model, solver):
     assert run.returncode == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [oscillator, everything, iterated])
 def test_the_sources_compile_without_warnings(made, model):
     """But for the equations, which are written, and for what a model with constant sizes does not use."""

@@ -10,6 +10,7 @@ from scipy.integrate import solve_ivp
 import mbfmu
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", contacts.TOLERANCES)
 @pytest.mark.parametrize("case", contacts.CASES)
 def test_random_contacts_run_to_their_end(case, tolerance):

@@ -57,6 +57,7 @@ def calling():
     return dataclasses.replace(equations, functions=functions), variables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [everything, free_body, calling])
 def test_derivatives_are_differences_of_derivatives(fmu_library, model):
     """The Jacobian of dx/dt by central differences, in model exchange, where states can be set."""

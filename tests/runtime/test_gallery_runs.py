@@ -23,6 +23,7 @@ def system(name):
     return System.of(sources.load(name, ()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.1, 1.0])
 @pytest.mark.parametrize("name", GALLERY)
 def test_loose_tolerances_run(name, tolerance):
@@ -46,6 +47,7 @@ def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit
         run(made.equations, made.variables, start_values=values, stop_time=1.0, interval=1.0, outputs=["time"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "rolling_wheel"])
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name):

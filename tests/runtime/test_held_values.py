@@ -228,6 +228,7 @@ def test_in_this_process():
     check(np.asarray(result.time), {name: result[name] for name in NAMES})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_co_simulation(fmu, options):
     result = fmpy.simulate_fmu(

@@ -500,6 +500,7 @@ def system(make):
     ), (), (), ())  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [
     {"equations": "compiled"}, {"equations": "interpreted"}, {"equations": "compiled", "fmi": 3},
     {"equations": "interpreted", "fmi": 3}, {"target": "python"}, {"target": "python", "fmi": 3},

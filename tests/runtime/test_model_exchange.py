@@ -100,6 +100,7 @@ def test_drift_off_the_constraints_is_taken_back(fmu):
     assert states == ["x", "y", "vx", "vy"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "rolling_wheel", "engine_1b_analytic"])
 def test_mechanisms_of_the_gallery_move_alike_by_both_interfaces(tmp_path, name):
     """Loops, quaternions with rolling, and a gas force with events."""

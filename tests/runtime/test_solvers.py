@@ -44,6 +44,7 @@ def stiff_oracle(times):
     return solve_ivp(rates, (0, times[-1]), np.zeros(5), "Radau", times, rtol=1e-10, atol=1e-11).y.T
 
 
+@pytest.mark.slow
 def test_a_stiff_drive_is_the_same_by_every_method_and_a_hundred_times_cheaper_implicitly(library):
     times = np.arange(1, 21) * 0.25
     expected = stiff_oracle(times)
@@ -149,6 +150,7 @@ def test_the_implicit_method_is_of_order_five(library):
     assert 1.45 < growth < 1.75
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [point_pendulum, everything, bouncing_mass, stepped_force])
 def test_implicit_steps_project_and_locate_events(library, model):
     slave = library(model, solver="implicit").slave(tolerance=1e-9).start()
@@ -161,6 +163,7 @@ def test_implicit_steps_project_and_locate_events(library, model):
         assert abs(x * vx + y * vy) < 1e-13
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_fixed_steps_converge_with_their_order(library, solver):
     errors = []
@@ -173,6 +176,7 @@ def test_fixed_steps_converge_with_their_order(library, solver):
     assert 2**4.3 < errors[0] / errors[1] < 2**6.5
 
 
+@pytest.mark.slow
 def test_fixed_steps_take_events_as_they_come(library):
     slave = library(stepped_force, fixed_step=0.01).slave().start()
     slave.advance(1.0, 0.1)

@@ -256,6 +256,7 @@ def test_each_sum_of_products_is_one_instruction(runs_of):
     assert {f"sum {len(OPERATIONS) + i}" for i in range(len(sums_of_products(1.0, 1.0)))} <= used
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 @pytest.mark.parametrize(
     "model", [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive, iterated]

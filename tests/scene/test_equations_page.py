@@ -6,11 +6,14 @@ import pathlib
 from collections.abc import Callable
 from typing import Any
 
+import pytest
+
 from mbfmu.cli.equations import page
 from mbfmu.dynamics.overview import equation_report
 from mbfmu.sources import load
 
 
+@pytest.mark.slow
 def test_the_matrix_is_drawn_and_names_what_is_pointed_at(
     opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
 ) -> None:

@@ -57,6 +57,7 @@ def expected(shape: Shape, result: Result, i: int, up: tuple[float, float, float
     return found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", GALLERY)
 def test_nodes_stand_where_the_run_says(name: str) -> None:
     system = System.of(mbfmu.load(name), scene=True)
@@ -131,6 +132,7 @@ def test_meshes_are_closed_and_face_outwards(type: str, extra: tuple[float, ...]
     assert sorted(edges) == sorted((b, a) for a, b in edges), "an edge has one triangle only"
 
 
+@pytest.mark.slow
 def test_the_khronos_validator_finds_nothing(tmp_path: pathlib.Path) -> None:
     npm, node = shutil.which("npm"), shutil.which("node")
     if npm is None or node is None:
@@ -196,6 +198,7 @@ def wedge(path: pathlib.Path) -> pathlib.Path:
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".stl", ".obj", ".dae", ".glb", ".ply", ".dxf"])
 def test_shapes_are_read_from_files_beside_the_model(suffix: str, tmp_path: pathlib.Path) -> None:
     wedge(tmp_path / f"part{suffix}")

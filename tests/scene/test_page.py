@@ -140,6 +140,7 @@ class Glowing(Assembly):
         self.connect(self.cold.y, self.pipe.T[1])
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     opened(mbfmu.animate(Glowing(), tmp_path / "glowing.html"))
     rod, pipe = browser.execute_script(
@@ -157,6 +158,7 @@ def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp
     assert browser.get_log("browser") == []
 
 
+@pytest.mark.slow
 def test_what_travels_far_stays_in_view(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     browser = opened(mbfmu.animate(mbfmu.load("vehicle"), tmp_path / "vehicle.html"))
     seen = browser.execute_script(
@@ -184,6 +186,7 @@ class Bar(Assembly):
         self.connect(self.hinge.frame_b, self.bar.frame_a)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_the_axes_of_the_world_are_in_view(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     """Whole, where they are larger than the mechanism; a mechanism that is tiny beside them fills the view."""
     small, tiny = (

@@ -226,6 +226,8 @@ def scene_of(name: str, **modifiers: Any) -> System:
     return System.of(Shown(name, **modifiers), scene=True)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_every_class_draws_what_the_library_draws(name: str) -> None:
     system = scene_of(name)
@@ -238,6 +240,8 @@ def test_every_class_draws_what_the_library_draws(name: str) -> None:
         assert all(np.isfinite(v).all() for v in values.values()), ident
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TABLE)
 def test_no_animation_parameter_is_ignored(name: str) -> None:
     before = scene_of(name)
@@ -350,6 +354,7 @@ def test_every_class_with_animation_parameters_draws() -> None:
     assert silent == BY_PARTS
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_sizes_follow_from_parameters() -> None:
     body = values_of(scene_of("Parts.Body", sphereDiameter=0.12))
     assert body["shown.sphere"]["length"] == 0.12
@@ -406,6 +411,7 @@ def test_a_scene_costs_nothing_where_nobody_asks() -> None:
     assert not any("sphere" in variable.name for variable in system.variables)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_component_of_ones_own_draws_itself() -> None:
     class Drum(Revolute):
         modelica_name = None

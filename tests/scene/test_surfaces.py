@@ -74,6 +74,7 @@ def node(glb: Glb, name: str) -> int:
     return number
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_a_surface_moves_and_changes_its_colours_as_its_function_says(sea: System, tmp_path: pathlib.Path) -> None:
     glb = Glb(mbfmu.animate(sea, tmp_path / "sea.glb", 3.0).read_bytes())
     wave = node(glb, "wave.surface")

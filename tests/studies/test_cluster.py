@@ -46,6 +46,7 @@ def same(one, other):
         np.testing.assert_array_equal(one[name], other[name])
 
 
+@pytest.mark.slow
 def test_the_same_as_on_this_machine(client, pendulum, here, tmp_path):
     assert len(here.messages) == 99
     same(mbfmu.sweep(pendulum, VALUES, KEPT, 0.5, scheduler=client), here)

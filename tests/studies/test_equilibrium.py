@@ -143,6 +143,7 @@ def test_what_is_indifferent_is_named():
     assert np.sin(rest["hinge.phi"]) == pytest.approx(0.0, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_an_unstable_rest_is_told_as_such():
     assert mbfmu.equilibrium(FurutaPendulum()).stability == "unstable"
     assert np.cos(mbfmu.equilibrium(CartPole(phi=3.1))["hinge.phi"]) == pytest.approx(-1.0)

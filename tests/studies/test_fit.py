@@ -37,6 +37,7 @@ def noisy(measured, random):
     return data
 
 
+@pytest.mark.slow
 def test_intervals_hold_what_made_the_data(suspension, measured):
     random = np.random.default_rng(1)
     hits = np.zeros(3)
@@ -67,6 +68,7 @@ def test_what_the_data_cannot_tell_is_named(suspension, measured):
     assert np.isnan(found.errors).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("noise", [0.0, 1e-4, 1e-2])
 @pytest.mark.parametrize(
     ("d", "names", "pair"),

@@ -134,6 +134,7 @@ def moving(eigenvalues):
     return np.sort_complex(eigenvalues[np.abs(eigenvalues) > 1e-3])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("speed", [3.0, 8.0])
 def test_a_bicycle_that_rolls_straight_ahead(speed, recwarn):
     linear = mbfmu.linearize(Bicycle(speed, enforceStates=True))
@@ -142,6 +143,7 @@ def test_a_bicycle_that_rolls_straight_ahead(speed, recwarn):
     assert not recwarn.list
 
 
+@pytest.mark.slow
 def test_coordinates_that_turn_with_a_wheel_are_warned_of():
     system = mbfmu.System.of(Bicycle(5.0))
     with pytest.warns(UserWarning, match="its motion at this point is steady, but A changes along it"):
@@ -158,6 +160,7 @@ def test_a_body_with_a_quaternion_has_twelve_states():
     assert sum(name.startswith("int(") for name in linear.states) == 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("assembly", "size"), [(Scara, 1e-4), (Suspension, 1.0)])
 def test_small_motions_are_those_of_the_linear_model(assembly, size):
     system = mbfmu.System.of(assembly())
@@ -176,6 +179,7 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
     np.testing.assert_allclose(moved, y, atol=2e-3 * largest)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["furuta_pendulum", "four_bar", "free_body", "car"])
 def test_the_matrices_along_a_motion(name):
     # campaign.py does this for the whole gallery
@@ -238,6 +242,7 @@ def test_a_small_rotation_of_a_turning_body():
     np.testing.assert_allclose(linear.A[np.ix_(rows, columns)], np.eye(3), atol=1e-10)
 
 
+@pytest.mark.slow
 def test_a_mode_as_a_scene(tmp_path, capsys):
     # two pendulums swing against each other in the quicker mode; its shape is that of the eigenvector on paper
     linear = mbfmu.linearize(TwoPendulums())

@@ -106,6 +106,7 @@ def test_two_sweeps_into_one_file_do_not_meet(pendulum, tmp_path):
     np.testing.assert_array_equal(again[kept[0]], first[kept[0]])
 
 
+@pytest.mark.slow
 def test_a_sweep_goes_on_after_one_that_was_killed(pendulum, tmp_path):
     """The system takes the file's lock back from a process that ends in whatever way."""
     program = """
@@ -196,6 +197,7 @@ def test_a_crossing_has_a_level(pendulum, level):
         mbfmu.sweep(pendulum, {"damper.d": [0.1]}, [f"revolute1.phi:crossing{level}"], 0.1)
 
 
+@pytest.mark.slow
 def test_parameters_that_shape_the_model_make_it_anew(monkeypatch):
     made = []
     of = mbfmu.System.of
