@@ -39,6 +39,11 @@ core: $(STUBS)
 quick: $(STUBS)
 	$(PYTEST) -m "not slow"
 
+# Breaks a random sample of lines in a clone, one at a time, and tells which no test notices; takes hours.
+mutants: $(STUBS)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[mutants]'
+	$(BIN)/python tests/mutants.py $(SAMPLE)
+
 # The suite in a clone, on $(PYTHON): with the newest dependencies; with OLDEST=1, the oldest that pyproject.toml allows.
 versions:
 	@rm -rf build/versions && git clone --quiet . build/versions

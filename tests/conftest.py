@@ -23,7 +23,7 @@ SLOW_FROM = 1.0
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What `pytest --help` shows."""
     group = parser.getgroup("mbfmu")
-    group.addoption("--campaigns", action="store_true", help="random campaigns at their full size, in place of a sample")
+    group.addoption("--campaigns", action="store_true", help="random campaigns at full size, not a sample")
     group.addoption("--cpu", metavar="FILE", help="write what each test took of the processor, in seconds, as CSV")
 
 

@@ -41,7 +41,7 @@ def run(name: str, calls: int, folder: pathlib.Path) -> subprocess.CompletedProc
     written = write_sources(system.equations, arrangement.elements, TOKEN, folder, arrangement.lengths)
     (folder / "variables.txt").write_text(table(arrangement), encoding="ascii")
     program = folder / "calls"
-    command = [*require_compiler().command, "-std=c99", "-g", "-O1", *SANITIZERS, "-w"]
+    command = [*require_compiler().command, "-std=c99", "-g1", "-O0", *SANITIZERS, "-w"]
     command += ["-I", str(headers()), "-o", str(program)]
     command += [str(HERE / "random_calls_3.c"), *(str(folder / unit) for unit in written.units), "-lm"]
     subprocess.run(command, check=True)

@@ -10,7 +10,7 @@ import sys
 import pytest
 from hand_made_models import everything, iterated, oscillator, pendulum_beside_a_place, stiff_drive
 from hosts import FMUS, model_and_variables
-from sanitized import SANITIZERS, NoSanitizer, Sources
+from sanitized import BUDGET, SANITIZERS, NoSanitizer, Sources
 
 from mbfmu import sources as gallery
 from mbfmu.dynamics.system import System
@@ -46,7 +46,7 @@ def sequences(made, count, **options):
     ("model", "solver", "count"), [(everything, "auto", 1000), (everything, "implicit", 100), (iterated, "auto", 100)]
 )
 def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, model, solver, count):
-    run = sequences(made(model, solver=solver), count, flags=SANITIZERS)
+    run = sequences(made(model, solver=solver), count, flags=(*SANITIZERS, *BUDGET))
     assert run.stderr == ""
     assert run.returncode == 0
 
@@ -129,20 +129,26 @@ def test_fixed_steps_never_allocate(made, model, solver):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("model", [oscillator, everything, iterated])
-def test_the_sources_compile_without_warnings(made, model):
-    """But for the equations, which are written, and for what a model with constant sizes does not use."""
-    sources = made(model)
-    main = "fmu.c" if sources.kind == "compiled" else "library.c"
-    text = (sources.folder / main).read_text()
+@pytest.mark.parametrize(
+    ("model", "kind"),
+    [(oscillator, "compiled"), (everything, "compiled"), (iterated, "compiled"), (oscillator, "interpreted")],
+)
+def test_the_sources_compile_without_warnings(tmp_path, model, kind):
+    """But for the equations, which are written, and for what a model with constant sizes does not use.
+
+    Interpreted equations are no part of the sources: these are the same for all models.
+    """
+    Sources.write(tmp_path, *model_and_variables(model), kind)
+    main = "fmu.c" if kind == "compiled" else "library.c"
+    text = (tmp_path / main).read_text()
     quiet = '#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored "-Wunused-parameter"\n'
     quiet += '#pragma GCC diagnostic ignored "-Wmisleading-indentation"\n'
     text = text.replace('#include "equations.c"', f'{quiet}#include "equations.c"\n#pragma GCC diagnostic pop')
-    (sources.folder / main).write_text(text)
+    (tmp_path / main).write_text(text)
     flags = ["-std=c99", "-O2", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-type-limits"]
-    flags += ["-Wno-unused-parameter", "-Wno-unused-function", "-Wno-div-by-zero"] if sources.kind == "compiled" else []
+    flags += ["-Wno-unused-parameter", "-Wno-unused-function", "-Wno-div-by-zero"] if kind == "compiled" else []
     command = [*find_compiler().command, *flags, "-I", str(build.headers()), "-c", main, "-o", "object.o"]
-    done = subprocess.run(command, cwd=sources.folder, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.stderr == ""
     assert done.returncode == 0
-    assert pathlib.Path(sources.folder / "object.o").is_file()
+    assert pathlib.Path(tmp_path / "object.o").is_file()

@@ -1,0 +1,251 @@
+"""Breaks a random sample of lines, one at a time, and tells which of them no test notices: `make mutants`.
+
+Python is changed by the operators of Cosmic Ray, C by the same ones, written down here. All happens in a clone of the
+last commit, `build/mutants`. Tests of the line's own folder come first, then all others, those marked slow last; the
+first that fails ends the run. Results are added to `build/mutants.jsonl`, so that a run goes on where one with the same
+seed was stopped:
+
+    python tests/mutants.py [NUMBER] [--seed SEED] [--only PATH] [--first]
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import dataclasses
+import difflib
+import json
+import os
+import pathlib
+import random
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+CLONE = ROOT / "build" / "mutants"
+RESULTS = ROOT / "build" / "mutants.jsonl"
+
+#: What is broken, and the tests that are asked first.
+FOLDERS = {
+    "components": ("tests/components",),
+    "mbfmu/cli": ("tests/test_cli.py", "tests/faults"),
+    "mbfmu/cosimulation": ("tests/cosimulation", "tests/studies"),
+    "mbfmu/demos": ("tests/test_cli.py", "tests/cosimulation"),
+    "mbfmu/dynamics": ("tests/dynamics", "tests/components"),
+    "mbfmu/export": ("tests/export",),
+    "mbfmu/fmi": ("tests/fmi", "tests/test_validation.py"),
+    "mbfmu/frames": ("tests/frames",),
+    "mbfmu/importers": ("tests/importers",),
+    "mbfmu/modeling": ("tests/modeling",),
+    "mbfmu/runtime": ("tests/runtime",),
+    "mbfmu/scene": ("tests/scene",),
+    "mbfmu/studies": ("tests/studies",),
+    "mbfmu": ("tests/runtime", "tests/test_validation.py", "tests/test_cli.py"),
+    "templates/runtime": ("tests/runtime",),
+}
+
+#: Seconds until tests that do not end are stopped, which is noticed.
+PATIENCE = 3600
+
+#: In C: what stands in for what.
+OPERATORS = (
+    ("<", "<="), ("<=", "<"), (">", ">="), (">=", ">"), ("==", "!="), ("!=", "=="), ("&&", "||"), ("||", "&&"),
+    ("+", "-"), ("-", "+"), ("*", "/"), ("/", "*"), ("+=", "-="), ("-=", "+="), ("*=", "/="), ("/=", "*="),
+)  # fmt: skip
+_TOKEN = re.compile(r" (?:[<>=!+*/-]=|&&|\|\||[<>+*/-]) |(?<![\w.])\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
+_CONDITION = re.compile(r"\b(if|while) \((?=.*\)[^()]*$)")
+_STATEMENT = re.compile(r"^\s+(?!for\b|if\b)[\w>\[\].()*-]+ [-+*/]?= [^=].*;$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    """A file with one line changed."""
+
+    path: str
+    line: int
+    operator: str
+    text: str
+
+    @property
+    def tests(self) -> list[str]:
+        """Those that are asked first."""
+        name = max((name for name in FOLDERS if self.path.startswith(f"{name}/")), key=len)
+        return [path for path in FOLDERS[name] if (CLONE / path).exists()]
+
+
+def sample(number: int, seed: int, only: str) -> Iterator[Mutant]:
+    """Draw mutants: each line of code that can be broken is as likely as any other."""
+    chance = random.Random(seed)
+    files = [path for pattern in ("*.py", "*.c") for path in sorted(CLONE.rglob(pattern))]
+    names = [path.relative_to(CLONE).as_posix() for path in files]
+    names = [name for name in names if any(name.startswith(f"{folder}/") for folder in FOLDERS) and only in name]
+    lines = [len((CLONE / name).read_text(encoding="utf-8").splitlines()) for name in names]
+    drawn = 0
+    while drawn < number:
+        (name,) = chance.choices(names, lines)
+        text = (CLONE / name).read_text(encoding="utf-8")
+        at = chance.randrange(len(text.splitlines())) + 1  # where nothing can be broken, draw another
+        ways = in_c(text, at) if name.endswith(".c") else in_python(text, at)
+        chance.shuffle(ways)
+        for operator, changed in ways:
+            if changed != text and (is_c(changed, name) if name.endswith(".c") else is_python(changed)):
+                drawn += 1
+                yield Mutant(name, at, operator, changed)
+                break
+
+
+def in_python(text: str, line: int) -> list[tuple[str, str]]:
+    """All ways to break a line of Python, by operator."""
+    from cosmic_ray.ast import ast_nodes, get_ast
+    from cosmic_ray.mutating import mutate_code
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    nodes, found = list(ast_nodes(get_ast(text))), []
+    for name in sorted(operator_names()):
+        if "BinaryOperator_BitOr" in name or "variable" in name.lower():
+            continue  # the bars of type hints; operators that want to be told names
+        operator = get_operator(name)()
+        places = [place for node in nodes for place in operator.mutation_positions(node)]
+        hits = [i for i, (start, _) in enumerate(places) if start[0] == line]
+        found += [(name.removeprefix("core/"), mutate_code(text, operator, i) or text) for i in hits]
+    return found
+
+
+def in_c(text: str, line: int) -> list[tuple[str, str]]:
+    """All ways to break a line of C, by operator; comments and what is for the preprocessor stay."""
+    lines = text.split("\n")
+    code = lines[line - 1]
+    begun = "\n".join(lines[: line - 1])
+    if code.lstrip().startswith("#") or begun.count("/*") > begun.count("*/") or (begun and begun[-1] == "\\"):
+        return []
+    quiet = re.sub(r'/\*.*?(\*/|$)|"(\\.|[^"\\])*"|//.*', lambda found: "\0" * len(found[0]), code)
+    ways = []
+    for found in _TOKEN.finditer(quiet):
+        token = found[0].strip()
+        others = [other for one, other in OPERATORS if one == token]
+        if token[0].isdigit():
+            others = [re.sub(r"^\d+", lambda n: str(int(n[0]) + 1), token), *(["0"] if token == "1" else [])]
+        for other in others:
+            changed = code[: found.start()] + found[0].replace(token, other) + code[found.end() :]
+            ways.append((f"{token} to {other}", changed))
+    ways += [(f"never {f[1]}", f"{code[: f.end()]}0 && {code[f.end() :]}") for f in _CONDITION.finditer(quiet)]
+    if _STATEMENT.match(quiet):
+        ways.append(("no assignment", f"{' ' * (len(code) - len(code.lstrip()))};"))
+    return [(name, "\n".join([*lines[: line - 1], changed, *lines[line:]])) for name, changed in ways]
+
+
+def is_python(text: str) -> bool:
+    """Can it be compiled?"""
+    try:
+        compile(text, "mutant", "exec")
+    except (SyntaxError, ValueError):
+        return False
+    return True
+
+
+def is_c(text: str, name: str) -> bool:
+    """Do the libraries of the runtime compile with it?"""
+    folder = (CLONE / name).parent
+    command = ["cc", "-std=c99", "-w", "-fsyntax-only", "-I", str(folder / "include")]
+    mains = [str(folder / main) for main in ("library.c", "lane_library.c")]
+    with written(CLONE / name, text):
+        return subprocess.run([*command, *mains], capture_output=True, check=False).returncode == 0
+
+
+@contextlib.contextmanager
+def written(path: pathlib.Path, text: str) -> Iterator[None]:
+    """Have a file say something else for a while."""
+    kept = path.read_bytes()
+    path.write_text(text, encoding="utf-8")
+    try:
+        yield
+    finally:
+        path.write_bytes(kept)
+
+
+def noticed_by(tests: list[str], only_first: bool) -> str | None:
+    """Return the first test that fails, or what else went wrong; None where all pass."""
+    rest = [f"--ignore={path}" for path in tests]
+    stages = [[*tests, "-m", "not slow"], [*tests, "-m", "slow"], [*rest, "-m", "not slow"], [*rest, "-m", "slow"]]
+    for stage in stages[:2] if only_first else stages:
+        told = pytest(["-x", "-q", *stage])
+        if told is not None:
+            return told
+    return None
+
+
+def pytest(arguments: list[str]) -> str | None:
+    """Run tests of the clone; returns the first that fails, or what else went wrong."""
+    program = CLONE / ".venv" / "bin" / "pytest"
+    named = os.environ.get("MBFMU_REFERENCE", str(ROOT.parent / "shared" / "reference"))
+    environment = os.environ | {"MBFMU_REFERENCE": named, "PYTHONDONTWRITEBYTECODE": "1"}
+    run = subprocess.Popen(
+        [str(program), "-n", "auto", "--maxprocesses", "4", "-p", "no:cacheprovider", *arguments],
+        cwd=CLONE,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,
+    )
+    try:
+        output, _ = run.communicate(timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        os.killpg(run.pid, signal.SIGKILL)
+        run.communicate()
+        return "does not end"
+    if run.returncode in (0, 5):  # 5: there are no such tests
+        return None
+    failed = re.search(r"^(?:FAILED|ERROR) (\S+)", output, re.MULTILINE)
+    return failed[1] if failed else output.strip().splitlines()[-1]
+
+
+def clone() -> None:
+    """Have a clone of the last commit, with an environment of its own."""
+    if not CLONE.exists():
+        subprocess.run(["git", "clone", "--quiet", str(ROOT), str(CLONE)], check=True)
+    subprocess.run(["git", "fetch", "--quiet", str(ROOT), "HEAD"], cwd=CLONE, check=True)
+    subprocess.run(["git", "checkout", "--quiet", "--force", "--detach", "FETCH_HEAD"], cwd=CLONE, check=True)
+    subprocess.run(["make", "--quiet", ".venv/.stubs"], cwd=CLONE, check=True)
+
+
+def main() -> int:
+    """Draw, break, test, and tell."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("number", nargs="?", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="part of a path, of a file or folder")
+    parser.add_argument("--first", action="store_true", help="only tests of the folder that has the line's name")
+    asked = parser.parse_args()
+    clone()
+    known = [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
+    done = {(one["path"], one["line"], one["operator"], one["seed"]): one["by"] for one in known}
+    survivors, count = [], 0
+    for mutant in sample(asked.number, asked.seed, asked.only):
+        count += 1
+        key = (mutant.path, mutant.line, mutant.operator, asked.seed)
+        path = CLONE / mutant.path
+        if key not in done:
+            with written(path, mutant.text):
+                done[key] = noticed_by(mutant.tests, asked.first)
+            with RESULTS.open("a") as file:
+                names = ("path", "line", "operator", "seed")
+                file.write(json.dumps(dict(zip(names, key, strict=True)) | {"by": done[key]}) + "\n")
+        print(f"{count}: {mutant.path}:{mutant.line}: {mutant.operator}: {done[key] or 'SURVIVED'}", flush=True)
+        if done[key] is None:
+            survivors.append(mutant)
+    print(f"\n{len(survivors)} of {count} were not noticed")
+    for mutant in survivors:
+        before = (CLONE / mutant.path).read_text(encoding="utf-8").splitlines()
+        after = mutant.text.splitlines()
+        print(
+            "\n".join(difflib.unified_diff(before, after, mutant.path, mutant.operator, n=1, lineterm="")), end="\n\n"
+        )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
