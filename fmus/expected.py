@@ -33,9 +33,8 @@ def path_of(name: str, cls: type[Assembly]) -> pathlib.Path:
     return folder / ("expected.csv" if folder.name == name else f"expected_{name}.csv")
 
 
-def outputs_of(name: str, cls: type[Assembly], tolerance: float) -> Result:
+def outputs_of(name: str, system: System, tolerance: float) -> Result:
     """Outputs of a gallery assembly over its experiment, at the instants of the file."""
-    system = System.of(cls())
     names = [v.name for v in system.variables if v.causality == "output"]
     stop = UNTIL.get(name, system.equations.stop_time)
     step = (stop - system.equations.start_time) / INTERVALS
@@ -54,7 +53,7 @@ def main(names: list[str]) -> int:
     gallery = assemblies()
     for name in names or sorted(gallery):
         target = path_of(name, gallery[name])
-        columns = outputs_of(name, gallery[name], TOLERANCE).to_dict()
+        columns = outputs_of(name, System.of(gallery[name]()), TOLERANCE).to_dict()
         with target.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(columns)

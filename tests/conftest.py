@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import pathlib
 from collections.abc import Callable, Iterator
@@ -121,3 +122,26 @@ def reference() -> pathlib.Path:
 def root() -> pathlib.Path:
     """Return the checkout's root folder."""
     return ROOT
+
+
+@pytest.fixture(scope="session")
+def gallery_system() -> Callable[[str], Any]:
+    """Return a function that gives the System of an assembly of the gallery, derived once in a process."""
+    from mbfmu.dynamics.system import System
+    from mbfmu.sources import load
+
+    return functools.cache(lambda name: System.of(load(name, ())))
+
+
+@pytest.fixture(scope="session")
+def gallery_fmu(
+    gallery_system: Callable[[str], Any], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., pathlib.Path]:
+    """Return a function of a name of the gallery and options of `build` that gives the FMU: it is not to be changed."""
+    from mbfmu.export.build import build
+
+    @functools.cache
+    def get(name: str, **options: Any) -> pathlib.Path:
+        return build(gallery_system(name), tmp_path_factory.mktemp("gallery") / f"{name}.fmu", **options)
+
+    return get

@@ -22,6 +22,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -148,11 +149,14 @@ def is_python(text: str) -> bool:
 
 def is_c(text: str, name: str) -> bool:
     """Do the libraries of the runtime compile with it?"""
-    folder = (CLONE / name).parent
-    command = ["cc", "-std=c99", "-w", "-fsyntax-only", "-I", str(folder / "include")]
-    mains = [str(folder / main) for main in ("library.c", "lane_library.c")]
-    with written(CLONE / name, text):
-        return subprocess.run([*command, *mains], capture_output=True, check=False).returncode == 0
+    from mbfmu.runtime import build
+
+    with tempfile.TemporaryDirectory() as folder:
+        for file, content in build.sources().items():
+            pathlib.Path(folder, file).write_bytes(content)
+        pathlib.Path(folder, pathlib.Path(name).name).write_text(text, encoding="utf-8")
+        command = ["cc", "-std=c99", "-w", "-fsyntax-only", "-I", str(build.headers()), "library.c", "lane_library.c"]
+        return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0
 
 
 @contextlib.contextmanager

@@ -18,32 +18,18 @@ from lxml import etree
 
 import mbfmu
 from mbfmu import sources
-from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
-from mbfmu.export.build import build
 from mbfmu.fmi.elements import elements_of
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
 
 
-@pytest.fixture(scope="module")
-def fmus(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """Return a function that builds a gallery model in a version of FMI, or finds it built."""
-    known: dict[tuple[Any, ...], pathlib.Path] = {}
-    systems: dict[str, System] = {}
-
-    def get(name: str, fmi: int, **options: Any) -> pathlib.Path:
-        key = (name, fmi, *options.items())
-        if key not in known:
-            if name not in systems:
-                systems[name] = System.of(sources.load(name, ()))
-            path = tmp_path_factory.mktemp("fmu") / f"{name}.fmu"
-            known[key] = build(systems[name], path, fmi=fmi, **{"equations": "interpreted", **options})
-        return known[key]
-
-    return get
+@pytest.fixture(scope="session")
+def fmus(gallery_fmu: Any) -> Any:
+    """Return a function that gives the FMU of a gallery model in a version of FMI."""
+    return lambda name, fmi, **options: gallery_fmu(name, fmi=fmi, **({"equations": "interpreted"} | options))
 
 
 def column(result: np.ndarray, name: str) -> np.ndarray:

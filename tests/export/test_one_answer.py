@@ -11,9 +11,6 @@ import numpy as np
 import pytest
 from fmpy.simulation import instantiate_fmu
 
-from mbfmu import sources
-from mbfmu.export.build import build
-
 
 class Exchange:
     """An instance in continuous-time mode, by vectors."""
@@ -81,12 +78,12 @@ class Exchange:
 
 
 @pytest.fixture(params=[2, 3], ids=["FMI 2.0", "FMI 3.0"])
-def exchange(request, tmp_path):
+def exchange(request, tmp_path, gallery_fmu):
     """Return a function that makes an instance of a model of the gallery."""
     made = []
 
     def make(name, **options):
-        path = build(sources.load(name, ()), tmp_path / f"{name}.fmu", fmi=request.param, equations="interpreted")
+        path = gallery_fmu(name, fmi=request.param, equations="interpreted")
         made.append(Exchange(path, tmp_path / name))
         return made[-1]
 

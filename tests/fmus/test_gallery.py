@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pathlib
+from collections.abc import Callable
 
 import fmpy
 import numpy as np
@@ -50,23 +51,23 @@ def expectation(name: str) -> dict[str, np.ndarray]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(GALLERY))
-def test_in_this_process(name: str) -> None:
-    compare(expected.outputs_of(name, GALLERY[name], 1e-9).to_dict(), expectation(name))
+def test_in_this_process(name: str, gallery_system: Callable[[str], mbfmu.System]) -> None:
+    compare(expected.outputs_of(name, gallery_system(name), 1e-9).to_dict(), expectation(name))
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(GALLERY))
-def test_each_builds(name: str, tmp_path: pathlib.Path) -> None:
-    path = mbfmu.build(GALLERY[name](), tmp_path / f"{name}.fmu", target="python")
+def test_each_builds(name: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
+    path = gallery_fmu(name, target="python")
     description = fmpy.read_model_description(str(path), validate=True)
     assert {v.name for v in description.modelVariables if v.causality == "output"} > set()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "target"), AS_FMU)
-def test_as_fmu(name: str, target: str, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_as_fmu(name: str, target: str, gallery_fmu: Callable[..., pathlib.Path]) -> None:
     wanted = expectation(name)
-    path = mbfmu.build(GALLERY[name](), tmp_path_factory.mktemp(name) / f"{name}.fmu", target=target)
+    path = gallery_fmu(name, target=target)
     rows = fmpy.simulate_fmu(
         str(path),
         start_time=wanted["time"][0],
@@ -123,6 +124,6 @@ def test_rendered_pictures_are_shown_and_small() -> None:
     assert set(live_pages.NAMES) <= set(GALLERY)
 
 
-def test_the_torque_of_the_vehicle_has_a_unit() -> None:
-    (torque,) = (v for v in mbfmu.System.of(GALLERY["vehicle"]()).variables if v.causality == "input")
+def test_the_torque_of_the_vehicle_has_a_unit(gallery_system: Callable[[str], mbfmu.System]) -> None:
+    (torque,) = (v for v in gallery_system("vehicle").variables if v.causality == "input")
     assert (torque.name, torque.unit, torque.start) == ("torque", "N.m", 100.0)

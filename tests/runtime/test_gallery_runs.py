@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 import math
 
 import pytest
 from hosts import Failed, Library
 
-from mbfmu import sources
-from mbfmu.dynamics.system import System
 from mbfmu.errors import SimulationError
 from mbfmu.modeling import registry
 from mbfmu.runtime.compilers import find_compiler
@@ -18,15 +15,15 @@ from mbfmu.runtime.run import run
 GALLERY = sorted(registry.assemblies())
 
 
-@functools.cache
-def system(name):
-    return System.of(sources.load(name, ()))
+@pytest.fixture
+def system(gallery_system):
+    return gallery_system
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [0.1, 1.0])
 @pytest.mark.parametrize("name", GALLERY)
-def test_loose_tolerances_run(name, tolerance):
+def test_loose_tolerances_run(name, tolerance, system):
     """Step errors of 10 % would feed energy to a motion until no step is short enough."""
     made = system(name)
     result = run(made.equations, made.variables, tolerance=tolerance, outputs=["time"])
@@ -40,7 +37,7 @@ def test_loose_tolerances_run(name, tolerance):
         ("rolling_wheel", {"wheel1.der_angles[2]": 1e8}, r"wheel1\.\S+"),
     ],
 )
-def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit):
+def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit, system):
     made = system(name)
     message = rf"more than 1000000 evaluations .* time came to \S+ only: '{culprit}' changes by \S+ per second"
     with pytest.raises(SimulationError, match=message):
@@ -50,7 +47,7 @@ def test_a_motion_too_fast_to_follow_ends_and_names_itself(name, values, culprit
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["double_pendulum", "planar_four_bar", "rolling_wheel"])
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
-def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name):
+def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name, system):
     made = system(name)
     names = [v.name for v in made.variables if v.type == "Real" and v.store != "constant"]
     values = []
@@ -68,7 +65,7 @@ def test_compiled_and_interpreted_equations_agree_to_the_last_bit(tmp_path, name
     assert values[0] == values[2]
 
 
-def test_a_step_after_a_failed_one_is_refused(tmp_path):
+def test_a_step_after_a_failed_one_is_refused(tmp_path, system):
     made = system("double_pendulum")
     slave = Library("process", made.equations, made.variables, tmp_path).slave().start(**{"revolute2.w": 1e10})
     state = slave.save()

@@ -14,7 +14,6 @@ from hand_made_models import GRAVITY, Draft, bouncing_mass, everything, point_pe
 from hosts import FMUS
 from lxml import etree
 
-from mbfmu import sources
 from mbfmu.dynamics.system import System
 from mbfmu.export.build import build
 from mbfmu.export.model_exchange import obstacle
@@ -102,9 +101,9 @@ def test_drift_off_the_constraints_is_taken_back(fmu):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["four_bar", "rolling_wheel", "engine_1b_analytic"])
-def test_mechanisms_of_the_gallery_move_alike_by_both_interfaces(tmp_path, name):
+def test_mechanisms_of_the_gallery_move_alike_by_both_interfaces(gallery_fmu, name):
     """Loops, quaternions with rolling, and a gas force with events."""
-    path = build(sources.load(name, ()), tmp_path / "m.fmu", target="native")
+    path = gallery_fmu(name, target="native")
     stop = 1.0
     exchanged = integrate(path, stop, tolerance=1e-8)
     slave = fmpy.simulate_fmu(str(path), stop_time=stop, output_interval=stop / 100, relative_tolerance=1e-9)
