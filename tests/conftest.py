@@ -17,6 +17,9 @@ hypothesis.settings.register_profile("mbfmu", parent=hypothesis.settings.get_pro
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
+# What is compiled here is kept here: other checkouts, and the user's own builds, do not push it out of its folder.
+os.environ.setdefault("MBFMU_CACHE", str(ROOT / "build" / "cache"))
+
 #: CPU seconds from which a test function, with all its cases, is to be marked `slow`.
 SLOW_FROM = 1.0
 

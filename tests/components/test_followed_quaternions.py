@@ -53,12 +53,14 @@ def test_quaternion_goes_on_through_half_turns() -> None:
     assert Q[:, 3].min() < -0.99  # the run goes where the nearer one would be the other
 
 
+@pytest.mark.slow
 def test_quaternion_goes_on_with_steps_of_fixed_length(tmp_path: pathlib.Path) -> None:
     path = mbfmu.build(Top(), tmp_path / "top.fmu", fixed_step=0.02)
     result = fmpy.simulate_fmu(str(path), stop_time=5.0, output_interval=0.02)
     np.testing.assert_allclose(quaternions(result), turned(result["time"]), atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fmi", "target", "kind"),
     [

@@ -355,6 +355,7 @@ def test_external_forces(kind, frame):
     np.testing.assert_allclose(first(result, "body.z_a"), np.linalg.solve(I, torque), atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "frame"),
     list(itertools.product(("Force", "Torque", "ForceAndTorque"), ("world", "frame_a", "frame_b", "frame_resolve"))),

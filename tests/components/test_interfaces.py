@@ -173,6 +173,7 @@ def test_sensors_of_ones_own():
     np.testing.assert_allclose(result["gap.y[1]"], 1 + along / np.sqrt(2), atol=1e-9)
 
 
+@pytest.mark.slow
 def test_components_of_ones_own_end_up_in_fmus(tmp_path):
     assembly = wired(
         "world.frame_b - slide.frame_a",

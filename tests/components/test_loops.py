@@ -292,6 +292,7 @@ class Tied(Assembly):
         self.connect(self.joint.frame_ib, self.load.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi", [-0.7, 0.3, 1.0])
 @pytest.mark.parametrize("kind", ["USP", "SSP", "RRP"])
 def test_of_two_places_equally_near_its_guess_a_slider_takes_the_greater(kind, phi):
@@ -308,6 +309,7 @@ def test_of_two_places_equally_near_its_guess_a_slider_takes_the_greater(kind, p
     assert result[slider][0] == pytest.approx(middle + math.sqrt(0.9**2 - y**2), abs=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("phi", [-0.7, 0.3, 1.0])
 @pytest.mark.parametrize("kind", ["USR", "SSR", "RRR"])
 def test_of_two_places_equally_near_its_guess_a_rocker_takes_the_greater(kind, phi):

@@ -116,6 +116,7 @@ def test_events_are_the_same_whatever_the_communication_step():
         np.testing.assert_allclose(other, fine, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_events_of_an_fmu_do_not_depend_on_its_steps(tmp_path):
     """A gear with losses and a mass between stops, stepped every 0.2 ms and every 100 ms: equal but for rounding."""
     parts = Geared(6.0, -4.0, w=-2.0)

@@ -99,6 +99,7 @@ def test_interval_of_a_parameter_is_refused_at_the_start(interval: float) -> Non
         counted(counting(lambda s: s.sample(0, s.T), T=interval))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_interval_that_an_fmu_is_given_is_refused_with_a_log_line(

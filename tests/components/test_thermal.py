@@ -26,6 +26,7 @@ def store(T: float, C: float = 10.0) -> thermal.HeatCapacitor:
 # -- components
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["native", "python"])
 def test_a_body_cools_down(target, tmp_path):
     """T = T_a + (T_0 - T_a) exp(-G t / C), for conductor and resistor side by side."""
@@ -233,6 +234,7 @@ def test_translational_losses_and_series_dampers_have_ports_too():
 # -- FMUs
 
 
+@pytest.mark.slow
 def test_a_heat_port_of_an_assembly_is_a_connector_of_its_fmu(tmp_path):
     class Room(Assembly):
         """Heat in, temperature out."""

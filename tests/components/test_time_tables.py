@@ -150,6 +150,7 @@ def all_of_them() -> Result:
     return simulate(assembly, step=0.0625)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_a_table(name: str) -> None:
     result, case = all_of_them(), CASES[name]

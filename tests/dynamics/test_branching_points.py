@@ -7,8 +7,11 @@ carries the coupler at its end. In its flat positions it could also go on with i
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 import pathlib
+from collections.abc import Callable
+from typing import Any
 
 import fmpy
 import numpy as np
@@ -74,6 +77,18 @@ def pendulum(phi: float, w: float, tilt: float, times: np.ndarray) -> np.ndarray
     return solution.y[0]
 
 
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., pathlib.Path]:
+    """Return a function of angle, speed, tilt and options of `build` that gives the FMU of a parallelogram."""
+
+    @functools.cache
+    def get(phi: float, w: float, tilt: float = 0.0, **options: Any) -> pathlib.Path:
+        path = tmp_path_factory.mktemp("built") / "Parallelogram.fmu"
+        return mbfmu.build(Parallelogram(phi, w, guess=w, tilt=tilt), path, **options)
+
+    return get
+
+
 def run(path: pathlib.Path, stop: float, tolerance: float, step: float = 0.01) -> np.ndarray:
     return fmpy.simulate_fmu(str(path), stop_time=stop, relative_tolerance=tolerance, output_interval=step)
 
@@ -84,11 +99,10 @@ def run(path: pathlib.Path, stop: float, tolerance: float, step: float = 0.01) -
     ("phi", "w", "tilt"), [(0.0, 0.0, 0.0), (0.0, 2.0, 35.0), (math.pi, 0.5, 0.0), (math.pi, -2.0, 35.0)]
 )
 def test_a_flat_parallelogram_starts_and_runs(
-    phi: float, w: float, tilt: float, target: str, tmp_path: pathlib.Path
+    phi: float, w: float, tilt: float, target: str, built: Callable[..., pathlib.Path]
 ) -> None:
     """The start is moved off the singular position by 1e-7; all else is exact."""
-    path = mbfmu.build(Parallelogram(phi, w, guess=w, tilt=tilt), tmp_path / "Parallelogram.fmu", target=target)
-    result = run(path, 0.5, 1e-8)
+    result = run(built(phi, w, tilt, target=target), 0.5, 1e-8)
     np.testing.assert_allclose(result["j1.phi"], pendulum(phi, w, tilt, result["time"]), atol=1e-6)
     np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
     np.testing.assert_allclose(result["j2.phi"], -result["j1.phi"], atol=1e-9)
@@ -116,11 +130,10 @@ def test_guesses_of_speeds_choose_the_branch(target: str, tmp_path: pathlib.Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10])
-def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path) -> None:
+def test_integrators_stay_on_the_branch(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """However short the steps, they pass flat positions, and lose no accuracy there."""
     for phi, w, tilt in ((0.3, 1.0, 0.0), (1.0, 5.0, 0.0), (0.1, 8.0, 35.0)):
-        path = mbfmu.build(Parallelogram(phi, w, guess=w, tilt=tilt), tmp_path / "Parallelogram.fmu", target="native")
-        result = run(path, 2.0, tolerance)
+        result = run(built(phi, w, tilt, equations="interpreted"), 2.0, tolerance)
         expected = pendulum(phi, w, tilt, result["time"])
         assert ((expected < 0) | (expected > math.pi)).any()
         np.testing.assert_allclose(result["j1.phi"], expected, atol=200 * tolerance)
@@ -132,9 +145,9 @@ def test_integrators_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-8, 1e-9, 1e-10])
-def test_integrators_of_importers_stay_on_the_branch(tolerance: float, tmp_path: pathlib.Path) -> None:
+def test_integrators_of_importers_stay_on_the_branch(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """CVode, which knows nothing of flat positions."""
-    path = mbfmu.build(Parallelogram(0.3, 1.0, guess=1.0), tmp_path / "Parallelogram.fmu", target="native")
+    path = built(0.3, 1.0, 0.0, equations="interpreted")
     result = fmpy.simulate_fmu(
         str(path), fmi_type="ModelExchange", stop_time=2.0, relative_tolerance=tolerance, output_interval=0.01
     )
@@ -147,10 +160,10 @@ def test_integrators_of_importers_stay_on_the_branch(tolerance: float, tmp_path:
 @pytest.mark.parametrize("off", [0.0, 1e-9, -1e-7])
 @pytest.mark.parametrize("distance", [0.0, 1e-9, 1e-5, -1e-3, 1e-2, 0.1])
 def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
-    distance: float, off: float, tmp_path: pathlib.Path
+    distance: float, off: float, built: Callable[..., pathlib.Path]
 ) -> None:
     """Those of a pendulum, at whatever distance, also where states are off the branch by what integrators tolerate."""
-    path = mbfmu.build(Parallelogram(0.5, 2.0, guess=2.0), tmp_path / "Parallelogram.fmu", equations="interpreted")
+    path = built(0.5, 2.0, equations="interpreted")
     description = fmpy.read_model_description(str(path))
     states = [derivative.variable.derivative.name for derivative in description.derivatives]
     slave = instantiate_fmu(fmpy.extract(str(path)), description, "ModelExchange", logger=lambda *_: None)
@@ -184,10 +197,9 @@ def test_derivatives_are_as_smooth_beside_a_flat_position_as_anywhere(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("step", "error"), [(0.01, 1e-6), (0.001, 1e-9)])
-def test_fixed_steps_stay_on_the_branch(step: float, error: float, tmp_path: pathlib.Path) -> None:
+def test_fixed_steps_stay_on_the_branch(step: float, error: float, built: Callable[..., pathlib.Path]) -> None:
     for phi, w, tilt in ((1.0, 5.0, 0.0), (0.1, 8.0, 35.0)):
-        assembly = Parallelogram(phi, w, guess=w, tilt=tilt)
-        path = mbfmu.build(assembly, tmp_path / "Parallelogram.fmu", target="native", fixed_step=step)
+        path = built(phi, w, tilt, equations="interpreted", fixed_step=step)
         result = fmpy.simulate_fmu(str(path), stop_time=2.0, output_interval=0.01)
         np.testing.assert_allclose(result["j1.phi"], pendulum(phi, w, tilt, result["time"]), atol=error)
         np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
@@ -195,7 +207,7 @@ def test_fixed_steps_stay_on_the_branch(step: float, error: float, tmp_path: pat
 
 @pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-8, 1e-10, 1e-12])
-def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path) -> None:
+def test_no_branch_is_taken_in_the_dark(tolerance: float, built: Callable[..., pathlib.Path]) -> None:
     """Cranks that come to rest in a flat position swing back as they came, or the run ends there and says why."""
     expected = pendulum(0.0, 0.0, 0.0, np.linspace(0.0, 1.0, 101))
     reason = "branches of the motion cross"
@@ -206,9 +218,8 @@ def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path
     assert "branches of the motion cross" in reason
     np.testing.assert_allclose(here, expected, atol=1e-4)
     messages: list[str] = []
-    path = mbfmu.build(Parallelogram(0.0, 0.0, guess=0.0), tmp_path / "Parallelogram.fmu", target="native")
     result = fmpy.simulate_fmu(
-        str(path),
+        str(built(0.0, 0.0, 0.0, equations="interpreted")),
         stop_time=1.0,
         relative_tolerance=tolerance,
         output_interval=0.01,
@@ -219,6 +230,7 @@ def test_no_branch_is_taken_in_the_dark(tolerance: float, tmp_path: pathlib.Path
     np.testing.assert_allclose(result[:-1], expected[: len(result) - 1], atol=1e-4)
 
 
+@pytest.mark.slow
 def test_speeds_that_no_branch_has_are_refused(tmp_path: pathlib.Path) -> None:
     assembly = Parallelogram(0.0, 1.0, guess=0.0, j4_w=0.3)
     with pytest.raises(MbfmuError, match=r"singular position, in which branches .* speeds lead .*'cut of j\d"):

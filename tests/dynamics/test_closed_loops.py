@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import fmpy
 import numpy as np
@@ -38,10 +39,12 @@ def test_every_cut_gives_the_same_motion() -> None:
 
 
 @pytest.mark.slow
-def test_an_engine_of_plain_hinges_runs_without_hints(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_engine_of_plain_hinges_runs_without_hints(
+    monkeypatch: pytest.MonkeyPatch, gallery_system: Callable[[str], System]
+) -> None:
     """Redundant constraints of its six planar loops are found, and the motion is that with planar cut joints."""
     outputs = ["load.w", "load.phi"]
-    planar = mbfmu.simulate(engine_v6.EngineV6(), 0.02, tolerance=1e-8, step=0.005, outputs=outputs)
+    planar = mbfmu.simulate(gallery_system("engine_v6"), 0.02, tolerance=1e-8, step=0.005, outputs=outputs)
     monkeypatch.setattr(engine_v6, "RevolutePlanarLoopConstraint", Revolute)
     system = System.of(engine_v6.EngineV6())
     assert system.equations.nv - system.equations.nl == 1
@@ -122,6 +125,7 @@ def test_far_guesses_are_assembled() -> None:
         assert np.abs(np.vstack([g, c, equations.functions["redundant"](*point)])).max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_long_run_keeps_energy_and_constraints(tmp_path) -> None:
     system = System.of(FourBar(), energy=True)
     path = build(system, tmp_path / "FourBar.fmu", target="native")

@@ -133,12 +133,18 @@ def wanted():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("name", MODELS)
+def test_fmus_are_valid(fmus, name, fmi):
+    assert validate(fmus(name, fmi)) == []
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["CoSimulation", "ModelExchange"])
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_an_fmu_moves_as_the_equations_by_hand_do(fmus, wanted, name, fmi, kind):
     model, path = MODELS[name], fmus(name, fmi)
-    assert validate(path) == []
     result = fmpy.simulate_fmu(
         str(path), fmi_type=kind, stop_time=model.stop, output_interval=model.stop / POINTS, relative_tolerance=1e-10,
         record_events=False,
@@ -148,6 +154,7 @@ def test_an_fmu_moves_as_the_equations_by_hand_do(fmus, wanted, name, fmi, kind)
         np.testing.assert_allclose(result[output], values, atol=1e-7 * np.ptp(values), err_msg=output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
     model = MODELS[name]
@@ -221,11 +228,13 @@ def test_random_models_agree_with_their_flat_equations(kind):
 HARSH = (1026, 1356, 1560, 1668, 1932)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", HARSH)
 def test_steep_diodes_leave_other_currents_exact(seed):
     assert random_loops.worst_difference("circuit", seed) < 1e-10
 
 
+@pytest.mark.slow
 def test_what_knows_accelerations_is_solved_with_all_that_they_know():
     """A circuit and a torque that know an acceleration: each changes it, so that neither can be solved alone."""
     for seed in range(8):

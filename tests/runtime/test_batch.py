@@ -27,6 +27,7 @@ def batch_of(name: str, stop_time: float) -> Batch:
     return Batch(model, [], np.linspace(0.0, stop_time, 21), places, None, 1e-6)
 
 
+@pytest.mark.slow
 @NEEDS_COMPILER
 @pytest.mark.parametrize(
     ("name", "stop_time"), [("double_pendulum", 1.0), ("engine_1b", 0.1), ("planar_loop_release", 0.5)]

@@ -17,6 +17,7 @@ def test_random_contacts_run_to_their_end(case, tolerance):
     assert contacts.swept(case, contacts.drawn(case, 60, 1), tolerance).messages == {}
 
 
+@pytest.mark.slow
 def test_a_spool_that_is_pressed_slowly_off_its_stop_goes_on():
     """Long implicit steps after a flip, whose dense output begins the wrong way (the library's example PreLoad)."""
     amplitudes = {"sine.amplitude": 150.0 * np.linspace(0.99, 1.01, 60), "sine.f": np.full(60, 0.01)}

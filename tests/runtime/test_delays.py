@@ -274,6 +274,7 @@ class Driven(Assembly):
         self.output(self.lag.y, "x")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS[:2], ids=str)
 def test_inputs_are_delayed(fmu, options):
     """An input of steps at communication points, while the integrator is ahead of them."""

@@ -20,6 +20,7 @@ def derivative(slave, unknowns, known, change=1.0):
     )
 
 
+@pytest.mark.slow
 def test_an_oscillator_has_its_closed_form(fmu_library):
     slave = fmu_library(oscillator).slave().start()
     slave.step(0.4)

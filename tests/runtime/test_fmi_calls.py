@@ -155,6 +155,7 @@ def elsewhere():
     return equations, [dataclasses.replace(v, name=names.get(v.name, v.name)) for v in variables]
 
 
+@pytest.mark.slow
 def test_log_lines_have_the_names_of_variables(fmu_library):
     slave = fmu_library(elsewhere).slave().start()
     for v in elsewhere()[1]:
@@ -183,6 +184,7 @@ def bounded():
     return equations, [dataclasses.replace(v, **bounds.get(v.name, {})) for v in variables]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value", "message"),
     [("c", 0.5, "its least is 1"), ("c", 101.0, "its greatest is 100"), ("F", -6.0, "its least is -5")],
@@ -244,6 +246,7 @@ def vanishing():
     )
 
 
+@pytest.mark.slow
 def test_a_step_that_cannot_be_made_is_discarded_with_its_cause(fmu_library):
     slave = fmu_library(vanishing).slave().start()
     slave.step(1.5)
@@ -291,6 +294,7 @@ def dry_friction():
     )
 
 
+@pytest.mark.slow
 def test_switches_that_find_no_peace_end_the_step(fmu_library):
     slave = fmu_library(dry_friction).slave().start()
     slave.step(0.5)
@@ -312,6 +316,7 @@ def test_reset_is_a_new_beginning(fmu_library):
     assert slave.get("s", "v") == fresh.get("s", "v")
 
 
+@pytest.mark.slow
 def test_states_are_kept_in_place_and_freed(fmu_library):
     slave = fmu_library(point_pendulum).slave(tolerance=1e-7).start()
     slave.advance(0.3, 0.1)
@@ -341,6 +346,7 @@ def test_a_state_goes_to_another_instance(fmu_library):
     assert first.get("s", "v", "a") == second.get("s", "v", "a")
 
 
+@pytest.mark.slow
 def test_log_lines_come_by_category(fmu_library):
     slave = fmu_library(bouncing_mass).slave().start()
     slave.step(1.0)
@@ -366,6 +372,7 @@ def percent():
     )
 
 
+@pytest.mark.slow
 def test_messages_are_no_formats(fmu_library):
     slave = fmu_library(percent).slave()
     slave.fmi.setupExperiment()
@@ -407,6 +414,7 @@ def aliases():
     )
 
 
+@pytest.mark.slow
 def test_aliases_are_one(fmu_library):
     slave = fmu_library(aliases).slave()
     assert slave.reference("flange.s") == slave.reference("s") != slave.reference("position")

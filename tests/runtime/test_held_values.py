@@ -62,6 +62,7 @@ def expected(end):
     return np.array(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [PERIOD, PERIOD / 10, 3 * PERIOD])
 def test_samples_and_resets_are_where_they_belong(library, step):
     """Looked at in the middle of periods."""
@@ -285,6 +286,7 @@ def test_a_sample_at_a_communication_point_takes_the_input_before(fmu, tmp_path)
     assert seen == [0.0, 1.0, 2.0, 3.0, 4.0]
 
 
+@pytest.mark.slow
 def test_steps_of_a_fixed_length_handle_events_at_their_ends(tmp_path):
     """Samples lie at ends of steps; rebounds act from the end of theirs."""
     path = build(Plant(), tmp_path, fixed_step=0.001)

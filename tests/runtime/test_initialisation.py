@@ -22,11 +22,13 @@ def all_free():
     return point_pendulum((False,) * 4)
 
 
+@pytest.mark.slow
 def test_guesses_move_as_little_as_possible(library):
     slave = library(all_free).slave().start(p0=1.2, p1=-1.6)
     assert slave.get("x0", "x1") == pytest.approx([0.6, -0.8], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_heavy_weight_keeps_a_guess(library):
     slave = library(all_free, weights=(1e6, 1.0, 1.0, 1.0)).slave().start(p0=0.6, p1=-0.5)
     assert slave.get("x0", "x1") == pytest.approx([0.6, -0.8], abs=1e-8)
@@ -48,6 +50,7 @@ def test_a_start_value_that_the_importer_gives_is_not_listed(library):
     assert "mass.vx" not in line
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("given", "p0", "listed"), [(False, 0.6, True), (True, 0.6, False), (True, 1.2, True)])
 def test_given_guesses_are_listed_where_they_move(library, given, p0, listed):
     model = library(all_free, given=(given,) * 4).slave(logging=True).start(p0=p0, p1=-4 / 3 * p0, p2=4e-9, p3=3e-9)
@@ -62,6 +65,7 @@ def overdetermined():
     return point_pendulum((True, True, True, False))
 
 
+@pytest.mark.slow
 def test_contradicting_start_values_are_named(library):
     slave = library(overdetermined).slave().enter(p0=0.6, p1=-0.5)
     with pytest.raises(Failed) as caught:
@@ -83,6 +87,7 @@ def test_an_impossible_start_is_reported_with_its_value(library):
         slave.finish()
 
 
+@pytest.mark.slow
 def test_a_start_value_that_is_not_finite_is_named(library):
     parameters = (0.6, math.inf, 0.0, 0.0, 1.0)
     slave = library(point_pendulum, parameters=parameters).slave().enter()
@@ -125,6 +130,7 @@ def spring_at_rest():
     )
 
 
+@pytest.mark.slow
 def test_a_free_parameter_is_found_and_derived_from(library):
     slave = library(spring_at_rest).slave().start()
     length = 0.5 - 9.81 / 100.0
@@ -159,6 +165,7 @@ def free_stiffness():
     )
 
 
+@pytest.mark.slow
 def test_initialisation_finds_a_free_parameter(library):
     slave = library(free_stiffness).slave().enter()
     assert slave.get("c") == pytest.approx(2 * GRAVITY / 0.5, rel=1e-12)
@@ -201,6 +208,7 @@ def overdetermined_linkage():
     return linkage((True, True, False, False))
 
 
+@pytest.mark.slow
 def test_guesses_give_way_until_a_loop_closes(library):
     slave = library(closing_linkage).slave()
     for first, second in ((0.1, 1.3), (0.6, 2.0), (-0.5, 0.9)):
@@ -211,6 +219,7 @@ def test_guesses_give_way_until_a_loop_closes(library):
         slave.reset()
 
 
+@pytest.mark.slow
 def test_an_equation_that_cannot_be_met_is_named(library):
     slave = library(overdetermined_linkage).slave().enter()
     with pytest.raises(Failed, match=r"'closure [xy]' is off by") as caught:
@@ -231,6 +240,7 @@ def flat():
     )
 
 
+@pytest.mark.slow
 def test_a_far_guess_is_reached_by_restarts(library):
     assert abs(library(flat).slave().start().get("x0")) == pytest.approx(0.5, abs=1e-12)
 
@@ -245,6 +255,7 @@ def massless():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("blocks", [((0, 1, 2),), ((0, 2), (1,))])
 def test_what_a_singular_start_leaves_open_is_named(library, blocks):
     slave = library(massless, blocks=blocks).slave().enter()
@@ -266,6 +277,7 @@ def held_twice():
     )
 
 
+@pytest.mark.slow
 def test_constraint_forces_that_are_open_are_named(library):
     with pytest.raises(Failed, match=r"singular.*'velocity [12]'"):
         library(held_twice).slave().enter().finish()
@@ -276,6 +288,7 @@ def dropped():
     return d.equations(A=ca.SX(1), b=ca.SX(0), guess=ca.vertcat(d.P[0], 0), redundant=d.q - d.P[1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("value", "error"), [(0.3, r"0\.1"), (0.20001, "1e-05"), (0.200001, "1e-06")])
 def test_dropped_constraints_must_hold(library, value, error):
     slave = library(dropped).slave().enter()

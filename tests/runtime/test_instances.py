@@ -71,6 +71,7 @@ def test_reset_returns_to_the_defaults(library):
 MODELS = [oscillator, point_pendulum, bouncing_mass, free_body, everything, stiff_drive, iterated]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", MODELS)
 def test_a_restored_run_repeats_itself_exactly(library, model):
     """In the same instance and in another one, which had another tolerance."""
@@ -195,6 +196,7 @@ def blow_up():
     return d.equations(A=ca.SX(1), b=d.v**2, guess=ca.vertcat(0, 1), fixed=(True, True), crossings=d.q - 0.1, y=d.m[0])
 
 
+@pytest.mark.slow
 def test_a_failed_step_ends_where_the_motion_does(library):
     slave = library(blow_up).slave().start()
     slave.step(0.05)
@@ -234,6 +236,7 @@ def vanishing_mass():
     return d.equations(A=ca.if_else(d.t < 0.1, 1, 0), b=ca.SX(1), guess=ca.SX.zeros(2))
 
 
+@pytest.mark.slow
 def test_accelerations_that_end_are_reported(library):
     slave = library(vanishing_mass).slave().start()
     slave.step(0.05)
@@ -255,6 +258,7 @@ def relay():
     )
 
 
+@pytest.mark.slow
 def test_chattering_is_reported_and_not_endless(library):
     slave = library(relay).slave().start()
     with pytest.raises(Failed, match=r"switches flip back and forth .* at time 0\.1\S* \(q >= 0\)"):
@@ -276,6 +280,7 @@ def source():
     )
 
 
+@pytest.mark.slow
 def test_a_model_without_states_has_values_at_every_time(library):
     slave = library(source).slave().start()
     slave.step(0.2)
@@ -299,6 +304,7 @@ def endless_pulse():
     )
 
 
+@pytest.mark.slow
 def test_instants_without_end_are_met_for_long(library):
     slave = library(endless_pulse).slave().start()
     for i in range(1, 101):

@@ -156,6 +156,7 @@ def states_at(rates, start, end, **options):
     return solve_ivp(rates, (0, end), start, **({"method": "DOP853", "rtol": 1e-12, "atol": 1e-13} | options)).y[:, -1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"tolerance": 1e-5}, {"solver": "implicit"}], ids=str)
 def test_a_spring_that_hardens_is_that_of_scipy(library, options):
     """Of order 8 at the model's own tolerance, of order 5 at a greater one, and implicitly."""
@@ -166,6 +167,7 @@ def test_a_spring_that_hardens_is_that_of_scipy(library, options):
     assert slave.get("y0") == slave.get("s0") ** 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit", "auto"])
 def test_a_rectifier_is_that_of_scipy(library, solver):
     def current(t, x):
@@ -180,6 +182,7 @@ def test_a_rectifier_is_that_of_scipy(library, solver):
     assert slave.statistics()["rejections"] < 60
 
 
+@pytest.mark.slow
 def test_a_block_that_knows_nothing_is_solved(library):
     slave = library(fixed_point).run(1.0, 0.5)
     assert slave.get("s0") == pytest.approx(FIXED_POINT, abs=1e-15)
@@ -213,6 +216,7 @@ def test_an_event_is_where_an_iteration_variable_crosses_and_modes_change_it(lib
     assert slave.statistics()["events"] == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_a_block_that_knows_accelerations(library, solver):
     slave = library(knowing, solver=solver, tolerance=1e-9).run(2.0, 0.25)
@@ -229,6 +233,7 @@ def test_a_block_that_knows_the_force_of_a_constraint(library):
     assert s + s**3 == pytest.approx(force / 10, abs=1e-14)
 
 
+@pytest.mark.slow
 def test_where_solutions_end_the_run_ends_and_says_so(library):
     """Trials beyond x = 1 are made shorter until nothing is left."""
     slave = library(ending).slave(stop=2.0).start()
@@ -244,6 +249,7 @@ def test_where_solutions_end_the_run_ends_and_says_so(library):
     assert 0.999 < float(reached) <= 1
 
 
+@pytest.mark.slow
 def test_a_start_without_solution_is_refused_by_name(library):
     d = Draft("impossible", z=1, parameters=[-1.0], iterations=2)
     residuals = ca.vertcat(d.s[0] - d.z, d.s[1] ** 2 - d.P[0])
@@ -288,6 +294,7 @@ def test_networks_of_diodes_are_solved_from_zero(library_in, seed):
     assert (np.abs(r).ravel() <= 1e-13 * np.abs(J) @ (1 + np.abs(s))).all()
 
 
+@pytest.mark.slow
 def test_first_guesses_choose_the_branch_and_a_reset_returns_to_them(library):
     d = Draft("branches", z=1, parameters=[0.5], iterations=1)
     equations = states(d, ca.SX(-0.1) + 0 * d.s, d.s**2 - 1 - d.z, ca.SX(0), iteration_guess=d.P)
@@ -352,6 +359,7 @@ def test_who_looks_changes_no_bit(library, model):
     assert ends[0] == ends[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_compiled_and_interpreted_equations_give_the_same_bits(library_in, model):
     unit = 0.01 if model is rectifier else 1.0
@@ -415,6 +423,7 @@ def calling():
     return dataclasses.replace(equations, functions=functions), variables
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_without_tangents_of_dynamics_differences_do(library, solver):
     slave = library(calling, solver=solver, tolerance=1e-9).run(2.0, 0.25)
@@ -422,6 +431,7 @@ def test_without_tangents_of_dynamics_differences_do(library, solver):
     assert slave.get("q", "v") == pytest.approx(x, abs=2e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_fixed_steps_keep_their_order(library, solver):
     (x,) = states_at(lambda _, x: [-root_of_cubic(x[0])], [1.0], 2.0)
@@ -438,6 +448,7 @@ def test_iteration_variables_cannot_be_set(library):
         slave.set("s0", 1.0)
 
 
+@pytest.mark.slow
 def test_start_values_may_follow_from_iteration_variables(library):
     """X ends with s: x is what makes s = 2 at the start."""
     d = Draft("backwards", z=1, iterations=1, unknowns=2)
@@ -614,6 +625,7 @@ def test_a_rest_is_where_iteration_variables_put_it():
     assert found["s0"] == pytest.approx(0.7, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_tunable_parameter_acts_at_once(library):
     def tuned():
         equations, variables = model_and_variables(cubic)

@@ -101,6 +101,7 @@ def spread(low: float, high: float, runs: int = RUNS) -> np.ndarray:
     return np.linspace(low, high, runs)[:, None]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "setting", "low", "high", "stop_time", "tolerance"),
     [

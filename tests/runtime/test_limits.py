@@ -30,6 +30,7 @@ def shrinking():
     )
 
 
+@pytest.mark.slow
 def test_constraints_hold_until_they_cannot(library):
     """Up to the dead centre at t = 2 every point is on the circle; a looser projection would go on beside it."""
     slave = library(shrinking).slave(tolerance=1e-4).start()
@@ -66,6 +67,7 @@ def off_its_circle():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("gap", [1e-7, 1e-4, 5e-3])
 def test_constraints_that_cannot_be_met_are_an_error_however_small_the_gap(library, gap):
     """The point between two circles that do not touch is off both by half the gap."""
@@ -89,6 +91,7 @@ def limited():
     )
 
 
+@pytest.mark.slow
 def test_a_completed_step_of_model_exchange_ends_at_an_assertion(fmu_library):
     slave = fmu_library(limited).slave(kind=FMU2Model).start()
     slave.fmi.newDiscreteStates()
@@ -103,6 +106,7 @@ def test_a_completed_step_of_model_exchange_ends_at_an_assertion(fmu_library):
     assert "assertion violated: too strong" in slave.log[-1][2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_fixed_steps_check_assertions_on_accelerations_of_their_end(library, solver):
     """a = 1 + t passes 1.5 at t = 0.5: that is seen in the step that ends there, not one later."""
@@ -145,12 +149,14 @@ def runaway():
     return d.equations(A=ca.SX(1.0), b=-1e6 * d.q, guess=ca.SX([1.0, 0.0]), fixed=(True, True))
 
 
+@pytest.mark.slow
 def test_fixed_steps_that_are_too_long_say_so(library):
     slave = library(runaway, fixed_step=0.1, solver="explicit").slave().start()
     with pytest.raises(Failed, match=r"fixed steps of 0\.1 s are too long for this model: build it with shorter ones"):
         slave.advance(20.0, 1.0)
 
 
+@pytest.mark.slow
 def test_fixed_steps_check_assertions_after_projecting(library):
     slave = library(held_rod, fixed_step=0.02).slave().start()
     for i in range(1, 51):
@@ -164,6 +170,7 @@ def with_nominals():
     return dataclasses.replace(equations, nominals=(0.01, 250.0)), variables
 
 
+@pytest.mark.slow
 def test_nominals_are_those_of_the_equations(fmu_library):
     slave = fmu_library(with_nominals).slave(kind=FMU2Model).start()
     values = (fmi2Real * 2)()

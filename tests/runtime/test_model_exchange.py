@@ -71,6 +71,7 @@ def integrate(path, stop, tolerance=1e-9, **options):
     )
 
 
+@pytest.mark.slow
 def test_state_events_are_those_of_co_simulation(fmu):
     """A bounce lasts from one crossing to the next; after it the mass rises as it came."""
     path = fmu(bouncing_mass, ["x", "v"])
@@ -81,11 +82,13 @@ def test_state_events_are_those_of_co_simulation(fmu):
     np.testing.assert_allclose(energy, GRAVITY, rtol=1e-5)
 
 
+@pytest.mark.slow
 def test_time_events_are_met(fmu):
     result = integrate(fmu(stepped_force, ["x", "v"]), 1.0, start_values={"p0": 0.4})
     np.testing.assert_allclose(result["v"], np.maximum(result["time"] - 0.4, 0), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_drift_off_the_constraints_is_taken_back(fmu):
     """Left alone, the length of the rod would drift; derivatives lead it back, without an event."""
     path = fmu(point_pendulum, ["x", "y", "vx", "vy"])
@@ -162,6 +165,7 @@ def test_a_switch_on_its_border_is_no_event_and_leaving_it_is_one(model):
     assert vector(slave, "getEventIndicators", 1)[0] < 0
 
 
+@pytest.mark.slow
 def test_the_next_instant_is_announced_and_acts_when_it_is_there(model):
     slave = model(stepped_force)
     *_, timed, instant = slave.fmi.newDiscreteStates()

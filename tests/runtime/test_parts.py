@@ -80,6 +80,7 @@ def test_parts_are_solved_as_they_are_together():
     assert list(choices[0].choices()) == ["x1", "x2", "x6"]
 
 
+@pytest.mark.slow
 def test_rows_that_say_the_same_take_the_guesses_along_alike(library):
     def twice():
         return still("twice", 3, (0.0,) * 3, lambda X: ca.vertcat(X[0] + X[1] - 1, X[2] - 3, 2 * X[0] + 2 * X[1] - 2))
@@ -96,6 +97,7 @@ def impossible():
     )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_of_parts_that_which_cannot_be_met_is_named_alone(library):
     with pytest.raises(Failed) as caught:
         library(impossible).slave().enter().finish()
@@ -105,6 +107,7 @@ def test_of_parts_that_which_cannot_be_met_is_named_alone(library):
     assert "'one'" not in text
 
 
+@pytest.mark.slow
 def test_of_fixed_start_values_those_of_the_part_are_blamed(library):
     def held():
         return still(
@@ -116,6 +119,7 @@ def test_of_fixed_start_values_those_of_the_part_are_blamed(library):
         library(held).slave().enter().finish()
 
 
+@pytest.mark.slow
 def test_two_parts_that_cannot_be_met_are_both_named(library):
     def both():
         return still("both", 3, (0.3, 0.2, 0.0), lambda X: ca.vertcat(X[0] ** 2 + 1, X[1] ** 2 + 2, X[2] - 1))
@@ -124,6 +128,7 @@ def test_two_parts_that_cannot_be_met_are_both_named(library):
         library(both).slave().enter().finish()
 
 
+@pytest.mark.slow
 def test_a_part_that_is_started_again_leaves_the_others_at_their_guesses(library):
     """X[0]^2 = 1/4 from 0, where the derivative vanishes, is reached from beside the guess; nothing else is."""
 
@@ -136,6 +141,7 @@ def test_a_part_that_is_started_again_leaves_the_others_at_their_guesses(library
     assert found[1:] == pytest.approx([0.5, 0.5, 0.7, 1.0], abs=1e-15)
 
 
+@pytest.mark.slow
 def test_a_free_parameter_joins_what_it_is_a_part_of(library):
     """x0 = c and x1 = 2 - c: of 1, 0 and c = 0 the nearest are 2/3, 4/3 and 2/3."""
 
@@ -152,6 +158,7 @@ def test_a_free_parameter_joins_what_it_is_a_part_of(library):
     assert found == pytest.approx([2 / 3, 4 / 3, 2 / 3], abs=1e-15)
 
 
+@pytest.mark.slow
 def test_accelerations_and_iteration_variables_are_in_the_parts_that_know_them(library):
     """Two masses on springs; the first hangs by s + s^3 = q and is to be at rest, the second only has q + v = 1."""
 

@@ -48,6 +48,7 @@ def closed_form(x):
     return ca.vertcat(x[0] * force, x[1] * force - GRAVITY, shares * force)
 
 
+@pytest.mark.slow
 def test_multipliers_are_those_of_least_norm(fmu_library):
     """Also near x = -1, where one row vanishes, and where the other one would do alone."""
     slave, states, forces = fmu_library(doubled_pendulum).slave().start(), [], []

@@ -71,6 +71,7 @@ def test_patterns(vectors):
         vectors.select("wheel.*")
 
 
+@pytest.mark.slow
 def test_tables_of_others_and_files(vectors, tmp_path):
     frame, dataset = vectors.to_pandas(), vectors.to_xarray()
     np.testing.assert_array_equal(frame["body.r[2]"].to_numpy(), vectors["body.r[2]"])

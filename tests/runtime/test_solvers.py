@@ -116,6 +116,7 @@ def orbit():
     )
 
 
+@pytest.mark.slow
 def test_steps_of_order_eight_foresee_that_motion_gets_harder(library):
     """Of 155 steps none is rejected, and 40 of 146 where the next step is taken to be as hard as the last one."""
     slave = library(orbit, solver="explicit").slave(tolerance=1e-9).start()
@@ -130,6 +131,7 @@ def long_bounces():
     return dataclasses.replace(bouncing_mass(), stop_time=60.0)
 
 
+@pytest.mark.slow
 def test_rattling_keeps_its_step_sizes(library):
     """Each bounce begins with the step that was right for the one before: 46 evaluations, and 52 without that."""
     slave = library(long_bounces).slave(tolerance=1e-6).start()

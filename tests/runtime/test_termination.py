@@ -95,6 +95,7 @@ def test_assertions_still_fail():
         simulate(Bursting(), 5.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("options", "kind"),
     [
@@ -121,12 +122,14 @@ def test_steps_of_fmi_3_end_early_where_they_may(tmp_path):
     assert result["time"][-1] == pytest.approx(1.5, abs=1e-6)
 
 
+@pytest.mark.slow
 def test_steps_of_a_fixed_length_end_with_the_one_in_which_it_happens(tmp_path):
     path = build(Filling(limit=3.0001), tmp_path, fixed_step=0.001)
     result = importer_run(str(path), stop_time=5.0, output_interval=0.4)
     assert result["time"][-1] == pytest.approx(1.501, abs=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", KINDS, ids=str)
 def test_a_step_of_fmi_3_that_must_not_end_early_is_good_and_says_what_it_has_reached(options, tmp_path):
     path = build(Filling(), tmp_path, fmi=3, **options)

@@ -203,6 +203,7 @@ def static_model():
     return d.equations(A=ca.SX(0, 0), b=ca.SX(0, 1), guess=ca.SX(0, 1), crossings=d.u, y=y)
 
 
+@pytest.mark.slow
 def test_a_model_without_states_computes_its_variables(library):
     slave = library(static_model).slave().start(u0=-2.0)
     assert slave.get("y0", "y1", "y2") == [-4.0, 2.0, 0.0]
@@ -227,6 +228,7 @@ def first_order():
     )
 
 
+@pytest.mark.slow
 def test_extra_states_alone_are_integrated(library):
     slave = library(first_order).run(1.0, 0.25, tolerance=1e-11)
     assert slave.get("x0") == pytest.approx(1 - math.exp(-1), abs=1e-10)
