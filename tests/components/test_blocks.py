@@ -146,6 +146,7 @@ def test_a_source_without_end_runs_on_far_beyond_the_experiment():
     np.testing.assert_allclose(result["j.y"], whole * 0.015 + rest, atol=1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", TARGETS)
 def test_events_in_fmus(tmp_path, target):
     """Integrals over signals that jump are exact where the runtime stops at their instants, located or known."""

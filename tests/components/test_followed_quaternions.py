@@ -86,6 +86,7 @@ def test_quaternion_begins_nearer_to_the_null_rotation() -> None:
         assert [float(start[name][0]) for name in NAMES] == pytest.approx([0, 0, 0, 1])
 
 
+@pytest.mark.slow
 def test_states_that_were_saved_bring_the_sign_back(tmp_path: pathlib.Path) -> None:
     """In a run that goes back to an earlier time, and on."""
     path = mbfmu.build(Top(), tmp_path / "top.fmu")

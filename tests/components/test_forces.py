@@ -340,6 +340,7 @@ def first(result, name):
     return np.array([result[f"{name}[{i}]"][0] for i in (1, 2, 3)])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "frame"),
     list(

@@ -110,6 +110,7 @@ def test_ball_that_goes_on_or_rests_is_not_stopped(cls: type[Ball], e: float) ->
         np.testing.assert_allclose(height, HEIGHT - G * since**2 / 2, atol=1e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fmi", "target", "kind"),
     [

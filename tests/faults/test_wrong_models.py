@@ -513,6 +513,7 @@ def write(folder: pathlib.Path, text: str) -> None:
     (folder / "model.py").write_text(text, encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("line", LINES, ids=range(len(LINES)))
 def test_a_wrong_line(line: str, folder: pathlib.Path, refused: Refused) -> None:
     write(folder, HEAD + MODEL + f"        {line}\n")

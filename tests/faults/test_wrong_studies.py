@@ -227,6 +227,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=range(len(COMMANDS)))
 def test_a_wrong_command(command: str, folder: pathlib.Path, refused: Refused) -> None:
     constant = "Modelica.Blocks.Sources.Constant c"

@@ -108,6 +108,7 @@ def test_axes_rotations_angles_recover_the_angles_near_the_guess(sequence, three
     assert np.all(np.abs(found) <= np.pi)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("sequence", SEQUENCES)
 @given(rotation=rotations(), guess=angles)
 def test_the_first_angle_is_the_solution_nearer_to_the_guess(sequence, rotation, guess):

@@ -1,7 +1,7 @@
 """The gallery in other hosts: `python tests/hosts/gallery.py [NAME...]` prints how far they are from us.
 
-All hosts that are found (`hosts.py`; `pip install "mbfmu[hosts]"` has some, programs have to be on PATH) run FMUs of
-both versions of FMI, in co-simulation and model exchange: the whole gallery, or models that are named, which may be any
+All hosts that are found (`known_hosts.py`; `pip install "mbfmu[hosts]"` has some, others are on PATH) run FMUs of both
+versions of FMI, in co-simulation and model exchange: the whole gallery, or models that are named, which may be any
 source, such as `tests/dynamics/nonlinear_models.py:Rectifier`. Each run has a process of its own, so that a host that
 crashes or goes on without end is one cell of the table. Results are written to FILE (default: build/hosts.json) after
 each model, and joined with those that are there of other models; `--table` prints what is there without a run, and
@@ -30,10 +30,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import fmpy
-import hosts
+import known_hosts as hosts
 import numpy as np
 import wasm_units
-from hosts import KINDS, Columns, Host, Unavailable
+from known_hosts import KINDS, Columns, Host, Unavailable
 
 from mbfmu import sources
 from mbfmu.cosimulation import SystemStructure, cosimulate

@@ -21,10 +21,10 @@ from mbfmu.runtime.compilers import find_compiler
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
 import gallery
-import hosts
+import known_hosts as hosts
 import random_calls
 import wasm_units
-from importer import Fmpy, Importer
+from restarting_importer import Fmpy, Importer
 
 #: Events; quaternions; a loop; a massless point; a flange as interface; branches of motion that cross; chaos.
 SAMPLE = (

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import fmpy
 import numpy as np
-from importer import Values, Vector
+from restarting_importer import Values, Vector
 
 from mbfmu.export import layered_wasm
 from mbfmu.runtime import build as build_files
@@ -130,7 +130,7 @@ class Slave:
 
 
 class Model:
-    """A guest in model exchange, as `importer.Unit`."""
+    """A guest in model exchange, as `restarting_importer.Unit`."""
 
     def __init__(self, guest: Guest, path: pathlib.Path, names: Sequence[str], tolerance: float) -> None:
         description = fmpy.read_model_description(str(path), validate=False)

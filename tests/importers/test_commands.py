@@ -20,6 +20,7 @@ from mbfmu.importers.urdf import JOINTS, Drive
 ROBOT = pathlib.Path(__file__).parents[2] / "fmus" / "scara" / "scara.urdf"
 
 
+@pytest.mark.slow
 def test_a_robot_is_a_source_of_every_command(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     fmu, csv = tmp_path / "arm.fmu", tmp_path / "arm.csv"
     assert cli.main(["build", str(ROBOT), "-o", str(fmu), "--floating", "--target", "python", "-p", "world.g=1.5"]) == 0
@@ -38,6 +39,7 @@ def test_a_robot_is_a_source_of_every_command(tmp_path: pathlib.Path, capsys: py
     assert "shoulder_phi_ref" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["arm.py", "arm.toml"])
 def test_convert_writes_a_model_to_go_on_with(
     name: str, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]

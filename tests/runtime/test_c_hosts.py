@@ -12,8 +12,6 @@ from hand_made_models import everything, iterated, oscillator, pendulum_beside_a
 from hosts import FMUS, model_and_variables
 from sanitized import BUDGET, SANITIZERS, NoSanitizer, Sources
 
-from mbfmu import sources as gallery
-from mbfmu.dynamics.system import System
 from mbfmu.runtime import build
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.references import value_references
@@ -45,8 +43,8 @@ def sequences(made, count, **options):
 @pytest.mark.parametrize(
     ("model", "solver", "count"), [(everything, "auto", 1000), (everything, "implicit", 100), (iterated, "auto", 100)]
 )
-def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, model, solver, count):
-    run = sequences(made(model, solver=solver), count, flags=(*SANITIZERS, *BUDGET))
+def test_random_sequences_meet_no_wrong_status_and_no_undefined_behaviour(made, model, solver, count, campaign):
+    run = sequences(made(model, solver=solver), campaign(count, 10_000), flags=(*SANITIZERS, *BUDGET))
     assert run.stderr == ""
     assert run.returncode == 0
 
@@ -61,9 +59,9 @@ def test_valgrind_finds_no_use_of_values_that_were_never_set(made):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("model", [everything, stiff_drive, iterated])
-def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model):
+def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model, campaign):
     try:
-        run = made(model).fuzz(1500)
+        run = made(model).fuzz(campaign(1500, 200_000))
     except NoSanitizer as error:
         pytest.skip(str(error))
     assert run.stderr == ""
@@ -72,10 +70,10 @@ def test_random_calls_with_random_values_have_no_undefined_behaviour(made, model
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", FMUS)
-def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind):
-    system = System.of(gallery.load("planar_four_bar", ()))
+def test_random_calls_of_a_mechanism_have_no_undefined_behaviour(tmp_path, kind, gallery_system, campaign):
+    system = gallery_system("planar_four_bar")
     try:
-        run = Sources.write(tmp_path, system.equations, system.variables, kind).fuzz(300)
+        run = Sources.write(tmp_path, system.equations, system.variables, kind).fuzz(campaign(300, 200_000))
     except NoSanitizer as error:
         pytest.skip(str(error))
     assert run.stderr == ""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 import fmpy
 import numpy as np
 import wasm_units
-from importer import Fmpy, Importer
+from restarting_importer import Fmpy, Importer
 
 if TYPE_CHECKING:
     from gallery import Case
