@@ -104,6 +104,7 @@ def test_all_tools_converge_to_the_same_end(name: str, tmp_path: pathlib.Path) -
         assert fine.error < 0.3 * coarse.error, tool
 
 
+@pytest.mark.slow
 def test_steps_are_measured_of_all_kinds_of_unit(tmp_path: pathlib.Path) -> None:
     times = module("do_step").measure(tmp_path, repeats=1)
     assert set(times) == {"bare", "native", "native_at_rest", "python", "python_at_rest"}
@@ -120,6 +121,7 @@ def test_a_pendulum_at_rest_stays_there(tmp_path: pathlib.Path) -> None:
     unit.close()
 
 
+@pytest.mark.slow
 def test_building_is_measured(tmp_path: pathlib.Path) -> None:
     (row,) = module("building").measure(tmp_path, sizes=(2,))
     assert row["archive"] == (tmp_path / "chain2.fmu").stat().st_size

@@ -312,6 +312,7 @@ def test_list_of_a_class_shows_what_it_declares(capsys: pytest.CaptureFixture[st
         assert capsys.readouterr().out.startswith("Translational.Components.Brake  from")
 
 
+@pytest.mark.slow
 def test_json_says_what_the_tables_say(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     def asked(*arguments: str) -> Any:
         assert cli.main([*arguments, "--json"]) == 0

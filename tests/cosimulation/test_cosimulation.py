@@ -303,6 +303,7 @@ def test_connections_that_cannot_be_are_refused(
         SystemStructure.of(dict(zip("ab", (fmus[name] for name in files), strict=True)), connect)
 
 
+@pytest.mark.slow
 def test_elements_without_flanges_and_without_equal_names(
     tmp_path: pathlib.Path, fmus: dict[str, pathlib.Path]
 ) -> None:
@@ -371,6 +372,7 @@ def test_the_demonstration_shows_the_orders_of_theory(
     assert written == {"powertrain.fmu", "car.fmu", "drivetrain.fmu", "drivetrain.png", "small_car.ssp"}
 
 
+@pytest.mark.slow
 def test_the_demonstration_runs_without_compiler_and_in_fmi_3(
     tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -151,6 +151,7 @@ def test_fmpy_simulates_the_package_as_our_master_does(folder: pathlib.Path) -> 
     assert np.abs(theirs["wheel.speed"] - expected).max() < 0.02 * swing
 
 
+@pytest.mark.slow
 def test_assemblies_are_built_into_the_package(tmp_path: pathlib.Path, folder: pathlib.Path) -> None:
     said: list[str] = []
     file, connections = build_ssp(

@@ -158,6 +158,7 @@ def misplaced(page: str, imports: dict[str, set[str]]) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_packages_import_downwards_in_the_table_only(page: str, root: pathlib.Path) -> None:
     imports = module_imports(root)
     assert misplaced(page, imports) == []
@@ -169,6 +170,7 @@ def test_packages_import_downwards_in_the_table_only(page: str, root: pathlib.Pa
     assert misplaced(page, imports | {"mbfmu.simulation": {"mbfmu.validation"}})  # of one row
 
 
+@pytest.mark.slow
 def test_no_module_imports_what_imports_it(root: pathlib.Path) -> None:
     imports = module_imports(root)
     structure = "mbfmu.dynamics.structure"

@@ -25,6 +25,7 @@ def block(page: str, language: str) -> str:
     return re.search(rf"```{language}\n(.*?)```", page, re.DOTALL)[1]  # type: ignore[index]
 
 
+@pytest.mark.slow
 def test_the_crane_is_built_as_the_page_says(page: str, tmp_path: pathlib.Path) -> None:
     names: dict = {}
     exec(block(page, "python"), names)

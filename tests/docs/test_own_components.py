@@ -45,6 +45,7 @@ def test_every_component_is_short():
         assert len([line for line in body.splitlines() if line.strip()]) < FEW, name
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_the_spring_swings_as_an_elliptic_function(run):
     from workshop import HardeningSpring
@@ -68,6 +69,7 @@ def test_the_spring_swings_as_an_elliptic_function(run):
     np.testing.assert_allclose(result["slide.s"], 1 + far * cn, atol=2e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_drag_leads_to_the_terminal_speed(run):
     from workshop import Drag
@@ -88,6 +90,7 @@ def test_drag_leads_to_the_terminal_speed(run):
     np.testing.assert_allclose(result["slide.v"], m * g / d * (1 - np.exp(-d / m * result["time"])), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_the_accelerometer_feels_turn_and_gravity(run):
     from workshop import Accelerometer
@@ -111,6 +114,7 @@ def test_the_accelerometer_feels_turn_and_gravity(run):
         np.testing.assert_allclose(result[f"sensor.y[{i + 1}]"], value, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_the_geared_motor_accelerates_load_and_rotor(run):
     from workshop import GearedMotor
@@ -131,6 +135,7 @@ def test_the_geared_motor_accelerates_load_and_rotor(run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_the_relay_swings_with_the_period_of_the_page(run):
     from workshop import Relay
@@ -149,6 +154,7 @@ def test_the_relay_swings_with_the_period_of_the_page(run):
     np.testing.assert_allclose(result["level.y"], band * (np.abs(phase) - 1), atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_the_digital_controller_follows_its_recurrence(run):
     from workshop import DigitalPI
@@ -181,6 +187,7 @@ def test_the_digital_controller_follows_its_recurrence(run):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_the_belt_carries_a_sine_to_its_end(run):
     from workshop import Belt
@@ -197,6 +204,7 @@ def test_the_belt_carries_a_sine_to_its_end(run):
     np.testing.assert_allclose(result["arriving"], np.sin(np.maximum(result["time"] - 2.0 / 1.6, 0)), atol=1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_a_tank_empties_as_torricelli_says(run):
     from workshop import Orifice, Tank
@@ -214,6 +222,7 @@ def test_a_tank_empties_as_torricelli_says(run):
     np.testing.assert_allclose(result["h"], root**2, atol=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("workshop")
 def test_a_pump_lifts_through_orifices_in_a_row(run):
     """A buffer behind the pump, then two orifices with nothing between: flows and pressures on flat equations."""

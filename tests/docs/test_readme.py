@@ -48,6 +48,7 @@ def two_rods(t: float, x: np.ndarray) -> list[float]:
     return [va, vb, *np.linalg.solve(M, f)]
 
 
+@pytest.mark.slow
 def test_the_example_moves_as_two_rods(root: pathlib.Path, page: str, capsys: pytest.CaptureFixture[str]) -> None:
     example, use, _ = code_blocks(root / "README.md")
     names: dict = {"__name__": "pendulum"}
@@ -62,6 +63,7 @@ def test_the_example_moves_as_two_rods(root: pathlib.Path, page: str, capsys: py
     assert mbfmu.validate("pendulum.fmu") == []
 
 
+@pytest.mark.slow
 def test_its_commands_work(page: str) -> None:
     commands = [line.partition("#")[0].split() for line in page.splitlines() if line.startswith("    mbfmu ")]
     assert {command[1] for command in commands} == {"build", "simulate", "animate", "info", "validate", "list"}

@@ -12,6 +12,7 @@ from mbfmu import cli
 PAGES = ("inputs", "linearize", "equilibrium", "sweep", "fit")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_runs_and_draws(page, root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch) -> None:
     monkeypatch.chdir(tmp_path)

@@ -167,6 +167,7 @@ def test_compiled_and_interpreted_equations_give_the_same_bits(fmus, name):
             np.testing.assert_array_equal(rows[0][output], other[output], err_msg=output)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", MODELS)
 def test_derivatives_in_a_direction_are_differences(instance, name, fmi):

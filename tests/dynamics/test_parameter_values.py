@@ -37,6 +37,7 @@ def values(system: mbfmu.System, *names: str, **start_values: float) -> tuple[fl
     return tuple(float(result[name][0]) for name in names)
 
 
+@pytest.mark.slow
 @given(density=st.floats(1.0, 2e4), width=st.floats(0.01, 0.2), length=st.floats(0.1, 2.0))
 @settings(max_examples=20)
 def test_derived_parameters_follow(box: mbfmu.System, density: float, width: float, length: float) -> None:

@@ -38,6 +38,7 @@ def guid(path: pathlib.Path) -> str:
         return str(etree.fromstring(archive.read("modelDescription.xml")).get("guid"))
 
 
+@pytest.mark.slow
 @each_target
 def test_an_fmu_is_valid_and_moves_as_the_closed_form(system: System, tmp_path: pathlib.Path, target: Any) -> None:
     """Undamped: s = s0 cos(omega t), with omega = sqrt(c/m) = 2 rad/s and s0 = 0.1 m."""
@@ -57,6 +58,7 @@ def test_an_fmu_is_valid_and_moves_as_the_closed_form(system: System, tmp_path: 
     np.testing.assert_allclose(changed["flange.s"], 0.3 * np.cos(changed["time"]), atol=1e-7)
 
 
+@pytest.mark.slow
 @each_target
 def test_the_same_model_gives_the_same_bytes(
     system: System, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch, target: Any
@@ -167,6 +169,7 @@ def test_local_variables_can_be_left_out(system: System) -> None:
     assert select(system.variables, []) == system.variables
 
 
+@pytest.mark.slow
 @each_target
 def test_an_fmu_without_its_local_variables(system: System, tmp_path: pathlib.Path, target: Any) -> None:
     path = build(system, tmp_path, **target, variables="omega")
@@ -207,6 +210,7 @@ def last_line(path: pathlib.Path) -> str:
     return log[-1]
 
 
+@pytest.mark.slow
 @needs_compiler
 def test_a_solver_is_chosen_for_an_fmu(system: System, tmp_path: pathlib.Path) -> None:
     """The log line at the end tells what was used; documentation tells it beforehand."""

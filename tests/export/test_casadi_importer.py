@@ -36,6 +36,7 @@ def unpacked(request, tmp_path):
     return make
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "pattern"), [("furuta_pendulum", "base.phi"), ("planar_four_bar", "revolute1.phi")]
 )  # the first one's outputs are states and their derivatives, the second one has constraints

@@ -55,6 +55,7 @@ def test_both_versions_give_the_same_bits(fmus, name, interface):
         np.testing.assert_array_equal(column(runs[1], name_), runs[0][name_], err_msg=name_)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_compiler() is None, reason="no C compiler")
 def test_compiled_equations_give_the_same_bits_and_bring_their_sources(fmus):
     path = fmus("engine_1b", 3, equations="compiled", sources=True)

@@ -191,6 +191,7 @@ TABLE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "causality", "variability", "initial", "start"),
     # Only Real variables are continuous.

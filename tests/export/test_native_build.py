@@ -45,6 +45,7 @@ def test_the_library_is_where_fmi_wants_it(built, tmp_path):
     assert built.stat().st_size < 150_000
 
 
+@pytest.mark.slow
 def test_equal_models_give_equal_libraries(built, system, tmp_path, monkeypatch):
     monkeypatch.setenv("MBFMU_CACHE", "")
     again = build_library(system.equations, system.variables, "oscillator", GUID, tmp_path / "elsewhere" / "deeper")
@@ -158,6 +159,7 @@ def test_functions_of_the_wrong_size_are_a_defect(system):
         dataclasses.replace(system.equations, functions=functions)
 
 
+@pytest.mark.slow
 def test_a_library_of_several_files_is_the_same_every_time(system, tmp_path, monkeypatch):
     monkeypatch.setattr(c_code, "FILE", 1)
     monkeypatch.setenv("MBFMU_CACHE", "")
@@ -172,6 +174,7 @@ def test_a_library_of_several_files_is_the_same_every_time(system, tmp_path, mon
     assert made[0] == made[1]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="nm of POSIX")
 def test_files_share_names_that_nobody_else_has(system, tmp_path, monkeypatch):
     """Several source-code FMUs can be linked into one program; their shared names begin with the model's."""

@@ -67,6 +67,7 @@ def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int], Any]
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("which", VERSIONS)
 def test_types_of_variables(fmus, which):
     description = fmpy.read_model_description(fmus[which])

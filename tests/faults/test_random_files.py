@@ -13,6 +13,7 @@ from mbfmu.errors import MbfmuError
 from mbfmu.modeling.assembly_file import load_assembly
 
 
+@pytest.mark.slow
 def test_random_files_are_refused_or_accepted(tmp_path: pathlib.Path) -> None:
     found = [random_toml.one(seed, tmp_path / "model.toml") for seed in range(150)]
     assert not [message for outcome, message in found if outcome == "finding"]
@@ -28,6 +29,7 @@ VALUES = st.recursive(
 )
 
 
+@pytest.mark.slow
 @hypothesis.settings(max_examples=150)
 @hypothesis.given(st.dictionaries(st.sampled_from(["component", "connect", "input", "experiment", "world"]), VALUES))
 def test_any_structure_is_refused_or_read(record: dict[str, object]) -> None:

@@ -84,6 +84,7 @@ COMMANDS: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=range(len(COMMANDS)))
 def test_a_wrong_command(command: str, refused: Refused) -> None:
     refused(command.split(), COMMANDS[command])
@@ -133,6 +134,7 @@ def test_words_find_classes(capsys: pytest.CaptureFixture[str]) -> None:
         assert first in "\n".join(capsys.readouterr().out.splitlines()[:4]), words
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
 @pytest.mark.parametrize("sent", [signal.SIGTERM, signal.SIGINT], ids=["stop", "Ctrl-C"])
 def test_a_build_that_is_stopped_leaves_nothing(sent: signal.Signals, folder: pathlib.Path) -> None:
@@ -159,6 +161,7 @@ def test_a_build_that_is_stopped_leaves_nothing(sent: signal.Signals, folder: pa
         os.kill(int(number.read_text()), 0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="pipes of POSIX")
 @pytest.mark.parametrize("command", [("list",), ("list", "--json"), ("simulate", "pendulum", "--table")])
 def test_a_reader_that_has_seen_enough_is_no_error(command: tuple[str, ...]) -> None:

@@ -97,6 +97,7 @@ FILES: dict[str, list[str]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", FILES, ids=range(len(FILES)))
 def test_a_wrong_assembly_file(text: str, folder: pathlib.Path, refused: Refused) -> None:
     content = text[1:] if text.startswith("^") else GOOD + text + "\n"

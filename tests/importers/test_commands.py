@@ -85,6 +85,7 @@ def test_every_reader_loads() -> None:
         assert callable(__import__(module, fromlist=["load"]).load)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["urdf.md", "mjcf.md"])
 def test_what_the_pages_show_runs(
     page: str, root: pathlib.Path, tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch

@@ -21,11 +21,13 @@ CONSERVATIVE = ("armature", "ball_chain", "coupled_joints", "four_bar", "springs
 WITH_SENSORS = ("pendulum", "ball_chain", "free_bodies", "actuators")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(path.stem for path in MODELS.glob("*.xml")))
 def test_models_accelerate_as_in_mujoco(name: str) -> None:
     assert error(Twin(MODELS / f"{name}.xml"), states=3) < 1e-10
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", sorted({path.stem for path in MODELS.glob("*.xml")} - {"coupled_joints"}))
 def test_models_start_where_the_file_puts_them(name: str) -> None:
@@ -35,6 +37,7 @@ def test_models_start_where_the_file_puts_them(name: str) -> None:
     assert np.allclose([result[n][0] for n in positions], twin.model.qpos0, atol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.parametrize("name", CONSERVATIVE)
 def test_energy_is_kept(name: str) -> None:
@@ -86,6 +89,7 @@ SLIDE = """<option gravity="0 0 0" timestep="{step}"/><worldbody><body><joint na
     limited="true" range="-1 0.1" {more}/><geom size="0.1" mass="2"/></body></worldbody>"""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "solref", ["0.02 1", "-2500 -100", "0.05 0.3", "0.02 2", "-2500 0", "-2500 1", "0.02 0"], ids=str
 )

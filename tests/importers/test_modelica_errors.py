@@ -275,6 +275,7 @@ def mutated(text: str, chance: random.Random) -> str:
     return "".join(tokens)
 
 
+@pytest.mark.slow
 def test_mutated_files_give_a_model_or_an_error_with_a_place(root: pathlib.Path, tmp_path: pathlib.Path) -> None:
     text = (root / "fmus" / "gantry_crane" / "GantryCrane.mo").read_text(encoding="utf-8")
     path = tmp_path / "GantryCrane.mo"

@@ -741,6 +741,7 @@ def test_files_of_packages_and_the_library_s_own_text_beside_the_model(tmp_path:
     assert final(assembly, "table.y[1]", stop=0.5) == pytest.approx([2.0])
 
 
+@pytest.mark.slow
 def test_the_classes_of_a_file_end_with_its_assembly(read: Read) -> None:
     text = (
         "model M\n  model N\n    Real x(start=1, fixed=true);\n  equation\n    der(x) = -x;\n  end N;\n"

@@ -113,6 +113,7 @@ def test_co_simulation(fmu, options, step):
     np.testing.assert_allclose(result["x"], by_steps(result["time"]), atol=1e-8)
 
 
+@pytest.mark.slow
 def test_model_exchange_is_not_offered(fmu):
     assert obstacle(System.of(Loop()).equations).startswith("delay delays a signal")
     assert fmpy.read_model_description(str(fmu(Loop, **OPTIONS[0]))).modelExchange is None

@@ -33,6 +33,7 @@ def test_an_oscillator_has_its_closed_form(fmu_library):
     assert (s, v) == tuple(slave.get("s", "v"))
 
 
+@pytest.mark.slow
 def test_several_directions_add_up(fmu_library):
     slave = fmu_library(oscillator).slave().start()
     both = slave.fmi.getDirectionalDerivative(
@@ -108,6 +109,7 @@ def test_in_initialisation_mode_start_values_and_parameters_count(fmu_library):
     assert slave.get("s") == pytest.approx(s * math.cos(0.2), abs=1e-7)
 
 
+@pytest.mark.slow
 def test_in_initialisation_mode_constraints_are_met(fmu_library):
     """The start of a pendulum moves along its circle, and what is equal to x stays so."""
     slave = fmu_library(everything).slave()

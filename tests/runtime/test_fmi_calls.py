@@ -387,6 +387,7 @@ def test_functions_that_make_no_sense_say_so(fmu_library):
     assert len(slave.log) == 1
 
 
+@pytest.mark.slow
 def test_instances_do_not_know_of_each_other(fmu_library):
     built = fmu_library(bouncing_mass)
 

@@ -30,6 +30,7 @@ def test_loose_tolerances_run(name, tolerance, system):
     assert result.time[-1] == made.equations.stop_time
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "values", "culprit"),
     [

@@ -80,6 +80,7 @@ def test_samples_and_resets_are_where_they_belong(library, step):
     assert seen >= 9
 
 
+@pytest.mark.slow
 def test_saved_states_and_resets_have_held_values(library):
     slave = library(accumulator).slave().start()
     slave.step(0.55)
@@ -238,6 +239,7 @@ def test_co_simulation(fmu, options):
     check(result["time"], {name: result[name] for name in NAMES})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [OPTIONS[0], OPTIONS[3]], ids=str)
 def test_model_exchange(fmu, options):
     result = fmpy.simulate_fmu(

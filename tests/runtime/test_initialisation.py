@@ -12,6 +12,7 @@ from hosts import Failed
 STATES = ("x0", "x1", "x2", "x3")
 
 
+@pytest.mark.slow
 def test_fixed_starts_hold_and_guesses_give_way(library):
     slave = library(point_pendulum).slave().start(p0=0.6, p1=-0.5, p2=2.0)
     assert slave.get(*STATES) == pytest.approx([0.6, -0.8, 2.0, 1.5], abs=1e-12)
@@ -34,6 +35,7 @@ def test_a_heavy_weight_keeps_a_guess(library):
     assert slave.get("x0", "x1") == pytest.approx([0.6, -0.8], abs=1e-8)
 
 
+@pytest.mark.slow
 def test_what_initialisation_chooses_is_listed(library):
     """Of x and y one is open, of vx and vy as well; the later ones follow from the earlier."""
     slave = library(all_free).slave(logging=True).start()

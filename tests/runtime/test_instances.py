@@ -218,6 +218,7 @@ def test_a_failed_step_ends_where_the_motion_does(library):
     assert slave.get("y0") == 1.0
 
 
+@pytest.mark.slow
 def test_a_state_before_a_failed_step_can_be_taken_up(library):
     slave = library(blow_up).slave().start()
     slave.step(0.05)

@@ -189,6 +189,7 @@ def test_a_block_that_knows_nothing_is_solved(library):
     assert slave.get("x0") == pytest.approx(FIXED_POINT * -np.expm1(-1.0), abs=1e-8)
 
 
+@pytest.mark.slow
 def test_blocks_follow_each_other(library):
     def solved(t, x):
         s0 = brentq(lambda s: s + s**3 - x, -5, 5, xtol=1e-15)
@@ -201,6 +202,7 @@ def test_blocks_follow_each_other(library):
     assert slave.get("s0", "s1", "s2") == pytest.approx(solved(1.0, slave.get("x0")), abs=2e-15)
 
 
+@pytest.mark.slow
 def test_an_event_is_where_an_iteration_variable_crosses_and_modes_change_it(library):
     """s = 1 at x = 2, after 2 s; then the cubic is another one, and s jumps."""
     slave = library(switched).slave(stop=4.0).start()
@@ -226,6 +228,7 @@ def test_a_block_that_knows_accelerations(library, solver):
     assert s == pytest.approx(np.tanh(a) / 2 + v / 5, abs=1e-15)
 
 
+@pytest.mark.slow
 def test_a_block_that_knows_the_force_of_a_constraint(library):
     slave = library(pendulum).run(2.0, 0.25)
     assert slave.get("x0", "x1") == pytest.approx(pendulum_oracle(2.0), abs=1e-7)
@@ -309,6 +312,7 @@ def test_first_guesses_choose_the_branch_and_a_reset_returns_to_them(library):
             assert slave.get("s0") == pytest.approx(1, abs=1e-15)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [cubic, rectifier, two_blocks, switched, knowing, pendulum])
 def test_a_saved_state_goes_on_as_the_run_that_it_was_taken_from(library, model):
     made = library(model)

@@ -278,6 +278,7 @@ def test_lanes_have_no_undefined_behaviour(tmp_path):
         assert done.stdout == f"{WIDTHS[-1]} lanes, 0 runs failed\n"
 
 
+@pytest.mark.slow
 @NEEDS_COMPILER
 def test_the_library_compiles_without_warnings(tmp_path):
     for name, content in build.sources().items():

@@ -64,6 +64,7 @@ def test_multipliers_are_those_of_least_norm(fmu_library):
     np.testing.assert_allclose(energy, energy[0], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_directional_derivatives_know_that_the_shares_change(fmu_library):
     slave = fmu_library(doubled_pendulum).slave().start()
     slave.step(0.3)

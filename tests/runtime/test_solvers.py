@@ -63,6 +63,7 @@ def test_a_stiff_drive_is_the_same_by_every_method_and_a_hundred_times_cheaper_i
     assert counts["implicit"]["events"] >= 1
 
 
+@pytest.mark.slow
 def test_in_auto_the_run_itself_finds_out(library):
     slave = library(stiff_drive).slave(tolerance=1e-7).start()
     found = trajectory(slave, 1.0, 0.25, NAMES)
@@ -77,6 +78,7 @@ def test_models_that_are_not_stiff_stay_explicit(library):
         assert slave.statistics()["implicit_steps"] == 0, model.__name__
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tolerance", [1e-5, 1e-7, 1e-9])
 def test_implicit_steps_keep_the_tolerance_between_steps_too(library, tolerance):
     slave = library(oscillator, solver="implicit").slave(tolerance=tolerance).start()
@@ -93,6 +95,7 @@ def driven_oscillator():
     )
 
 
+@pytest.mark.slow
 def test_small_tolerances_are_met_by_a_method_of_order_eight_between_steps_too(library):
     """At a hundredth of the tolerance the work grows by 100^(1/8) = 1.8, where order 5 would take 2.5."""
     times, steps = np.arange(1, 301) / 50, []

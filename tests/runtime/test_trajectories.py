@@ -147,6 +147,7 @@ def test_contacts_are_located(library, step):
     assert worst < 1e-7
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 def test_a_bounce_matches_its_phases(library, solver):
     slave = library(bouncing_mass, solver=solver).slave(tolerance=1e-10).start()
@@ -167,6 +168,7 @@ def test_a_contact_costs_no_rejected_steps(library):
     assert counts["rejections"] <= 8
 
 
+@pytest.mark.slow
 def test_a_step_in_time_is_met_exactly(library):
     slave = library(stepped_force).slave(tolerance=1e-6).start()
     slave.step(0.3)
@@ -182,6 +184,7 @@ def test_a_step_in_time_is_met_exactly(library):
     assert slave.get("x0") == pytest.approx(0.5, abs=1e-14)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("end", "steps", "error"), [(5.0, 100, 1e-9), (20.0, 40, 1e-8)])
 def test_a_free_body_precesses(library, end, steps, error):
     """Euler's symmetric top: the momentum stays, the body turns about it and about its own axis."""

@@ -114,6 +114,7 @@ def test_angles_of_a_wheel_are_those_of_the_orientation_in_which_it_rests():
     assert run["top.frame_b.r_0[3]"][0] == pytest.approx(rest["top.frame_b.r_0[3]"])
 
 
+@pytest.mark.slow
 def test_a_car_at_constant_speed():
     system = mbfmu.System.of(Vehicle())
     with pytest.raises(ModelError, match="a source moves or pushes it over time, and at 0 s it is under way"):
