@@ -6,6 +6,7 @@ import contextlib
 import pathlib
 
 import hypothesis
+import pytest
 import random_toml
 from hypothesis import strategies as st
 
