@@ -144,6 +144,7 @@ CALLS: list[tuple[str, tuple[Any, ...], dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize("number", range(len(CALLS)))
+@pytest.mark.filterwarnings("ignore:Warning. converting a masked element:UserWarning")  # NumPy's
 def test_a_wrong_argument(number: int, system: System, folder: pathlib.Path) -> None:
     study, arguments, options, words = CALLS[number]
     call = getattr(mbfmu, study)
