@@ -16,6 +16,7 @@ from typing import Any, Protocol
 import casadi as ca
 import numpy as np
 
+from mbfmu.arrays import element_name
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling import leaves, types
@@ -697,7 +698,7 @@ class Connector:
         if not shape:
             return [Reference(self.owner, name)]
         places = (np.unravel_index(k, shape, order="F") for k in self.elements)
-        return [Reference(self.owner, f"{name}[{','.join(str(i + 1) for i in place)}]") for place in places]
+        return [Reference(self.owner, element_name(name, (int(i) + 1 for i in place))) for place in places]
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or not {"owner", "port"} <= vars(self).keys():
@@ -731,7 +732,7 @@ class Reference:
                 raise ModelError(
                     f"{self.path}[{one!r}]: an index is a whole number, counted from 0 at the front; name one element"
                 )
-        return Reference(self.owner, f"{self.name}[{','.join(str(i + 1) for i in indices)}]")
+        return Reference(self.owner, element_name(self.name, (i + 1 for i in indices)))
 
     def __getattr__(self, name: str) -> Reference:
         if name.startswith("_"):

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from mbfmu.arrays import element_name
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.connecting import connect, drive, find_drive
 from mbfmu.importers.modelica.declarations import add_arrays
 from mbfmu.importers.modelica.expression_sources import expression_source
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import ABSENT, Layers, bound, element_name, located, nested, only, value_in
+from mbfmu.importers.modelica.modifiers import ABSENT, Layers, bound, located, nested, only, value_in
 from mbfmu.importers.modelica.parts import is_parameter, make_component, modify
 from mbfmu.importers.modelica.signals import Bus, Signals
 from mbfmu.importers.modelica.starts import fix_starts

@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from mbfmu.arrays import element_name
 from mbfmu.errors import ModelError
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica import values
 from mbfmu.importers.modelica.branches import all_equations
 from mbfmu.importers.modelica.making import Model
-from mbfmu.importers.modelica.modifiers import bound, element_name, inner, value_in
+from mbfmu.importers.modelica.modifiers import bound, inner, value_in
 from mbfmu.importers.modelica.types_of import of_type
 from mbfmu.importers.modelica.values import casadi, is_symbolic
 from mbfmu.modeling import Start, State, Variable

@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Iterator
 from typing import Any
 
+from mbfmu.arrays import element_name
 from mbfmu.importers.modelica import making, values
 from mbfmu.importers.modelica import syntax as s
 from mbfmu.importers.modelica.branches import active
@@ -27,7 +28,6 @@ from mbfmu.importers.modelica.modifiers import (
     Layer,
     Layers,
     bound,
-    element_name,
     inner,
     nested,
     value_in,

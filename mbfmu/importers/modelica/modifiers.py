@@ -168,11 +168,6 @@ class FunctionText:
 # -- arrays of components
 
 
-def element_name(name: str, index: tuple[int, ...]) -> str:
-    """Name of an element of an array of components."""
-    return f"{name}[{','.join(map(str, index))}]"
-
-
 def nested(sizes: tuple[int, ...], make: Callable[[tuple[int, ...]], Any], index: tuple[int, ...] = ()) -> Any:
     """An array of these sizes, whose elements `make` makes of their indices."""
     if not sizes:
