@@ -62,7 +62,7 @@ def simulate(
     interpolation
         Of inputs between their instants: `linear`, or `held` until the next one.
     outputs
-        Names of the variables to record; all where None.
+        Names of the variables to record, arrays or their elements; all where None.
     method
         `explicit` (Dormand-Prince), `implicit` (Rodas5P, for stiff models), or `auto`: explicit until the model turns
         out to be stiff. None takes the model's own.

@@ -566,7 +566,8 @@ def check_suffix(output: pathlib.Path | None, suffix: str) -> None:
 def shown_names(system: System, patterns: str | None) -> list[str]:
     """Return the variables that comma-separated patterns match; without patterns the outputs, else the states.
 
-    Brackets stand for themselves, as in `r_0[1]`. Raises `ModelError` for a pattern that nothing matches.
+    Brackets stand for themselves, as in `r_0[1]`; `r_0` takes the whole array. Raises `ModelError` for a pattern that
+    nothing matches.
     """
     if patterns is not None:
         return named(system.variables, patterns)
@@ -583,11 +584,12 @@ def named(variables: Sequence[Any], patterns: str | None) -> list[str]:
     from mbfmu.messages import suggestion
     from mbfmu.runtime.variables import matching
 
-    known = [v.name for v in variables if v.type != "String" and v.causality != "independent"]
+    known = {v.name: v.variable for v in variables if v.type != "String" and v.causality != "independent"}
+    texts = {v.name: v.variable for v in variables if v.type == "String"}
     names: dict[str, None] = {}
     for pattern in map(str.strip, patterns.split(",") if patterns is not None else []):
         found = matching(pattern, known)
-        text = next(iter(matching(pattern, [v.name for v in variables if v.type == "String"])), None)
+        text = next(iter(matching(pattern, texts)), None)
         if not found and text is not None:
             raise ModelError(f"--variables {pattern}: '{text}' is no number; only numbers are shown, leave it out")
         if not found:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import pathlib
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,12 +12,14 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from mbfmu.arrays import derivative_name
 from mbfmu.errors import MbfmuError
 from mbfmu.printing import console, progress_console, size, table, warned, working
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from mbfmu.arrays import Element
     from mbfmu.dynamics.system import System
     from mbfmu.runtime.result import Result
 
@@ -77,21 +79,21 @@ def problems(file: pathlib.Path, found: Sequence[str]) -> None:
     console.print(f"{escape(str(file))}: {verdict}")
 
 
-def variables(rows: Sequence[Any], states: Iterable[str], title: str) -> None:
+def variables(rows: Sequence[Any], elements: Mapping[str, Element], states: Iterable[str], title: str) -> None:
     """Print the inputs, outputs, states and parameters among scalar variables, and count the rest.
 
     A row has FMI's attributes name, causality, start, initial, unit, description (`ScalarVariable`, or FMPy's). Start
-    values of states are `fixed` (FMI's exact) or a `guess` (approx). The elements of a vector share a line.
+    values of states are `fixed` (FMI's exact) or a `guess` (approx). `elements` tells by name which rows are elements
+    of arrays: those of a whole array share a line.
     """
     held = set(states)
     roles = {row.name: "state" if row.name in held and row.causality == "local" else row.causality for row in rows}
     result = table(title, "name", "role", "start", "unit", "description", right=["start"], whole=["name"])
     for role in ("input", "output", "state", "parameter"):
         group = [row for row in rows if roles[row.name] == role]
-        for _, elements in itertools.groupby(group, key=lambda row: (vector(row.name), row.description)):
-            first, *more = elements
-            name = f"{vector(first.name)}[1..{len(more) + 1}]" if more else first.name
-            given = [(number(row.start), holds(row, role)) for row in (first, *more) if row.start is not None]
+        for name, alike in lines(group, elements):
+            first = alike[0]
+            given = [(number(row.start), holds(row, role)) for row in alike if row.start is not None]
             same = len({word for _, word in given}) == 1
             start = ", ".join(value if same else f"{value} {word}" for value, word in given)
             start += f" {given[0][1]}" if same and given[0][1] else ""
@@ -108,9 +110,19 @@ def holds(row: Any, role: str) -> str:
     return {"exact": "fixed", "approx": "guess"}.get(row.initial or "", "") if row.variability != "constant" else ""
 
 
-def vector(name: str) -> str:
-    """Return a variable's name without a last index."""
-    return re.sub(r"\[\d+]$", "", name)
+def lines(rows: Sequence[Any], elements: Mapping[str, Element]) -> Iterator[tuple[str, list[Any]]]:
+    """Give rows that share a line and what they are called: `r[1..3]` for all of an array, by rows, else one each."""
+    key = operator.attrgetter("name", "description")
+    for (name, _), group in itertools.groupby(
+        rows, key=lambda row: (elements[row.name].array, row.description) if row.name in elements else key(row)
+    ):
+        listed = list(group)
+        if isinstance(name, str) or len(listed) < name.size:
+            yield from ((row.name, [row]) for row in listed)
+            continue
+        ranges = ",".join(f"1..{size}" for size in name.shape)
+        whole = derivative_name(f"{name.base}[{ranges}]", name.order) if name.size > 1 else listed[0].name
+        yield whole, sorted(listed, key=lambda row: elements[row.name].place)
 
 
 def unit(row: Any) -> str:
@@ -133,7 +145,8 @@ def system(shown: System) -> None:
     for line in initial_conditions(shown):
         console.print(escape(line))
     console.print()
-    variables(shown.variables, states(shown), "Interface")
+    elements = {variable.name: variable.element for variable in shown.variables if variable.element}
+    variables(shown.variables, elements, states(shown), "Interface")
 
 
 def initial_conditions(shown: System) -> Iterator[str]:
@@ -164,6 +177,8 @@ def states(shown: System) -> list[str]:
 
 def description(shown: Any, platforms: Sequence[str]) -> None:
     """Print what an FMU's modelDescription.xml says; `shown` is FMPy's ModelDescription."""
+    from mbfmu.fmi.variables import scalars_of
+
     console.print(f"[bold]{escape(shown.modelName)}[/bold]  {escape(shown.description or '')}\n")
     facts = Table.grid(padding=(0, 2))
     slave = shown.coSimulation
@@ -182,6 +197,7 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
     console.print(facts)
     variables(
         shown.modelVariables,
+        {scalar.name: scalar.element for scalar in scalars_of(shown) if scalar.element},
         [d.variable.derivative.name for d in shown.derivatives if d.variable.derivative is not None],
         "\nInterface",
     )

@@ -337,6 +337,7 @@ class _Recorder:
         self.name = structure.name
         self._units: dict[str, str] = {}
         self._places: dict[str, tuple[str, int]] = {}
+        self._arrays: dict[str, np.ndarray] = {}
         groups: dict[str, list[Scalar]] = {name: [] for name in slaves}
         for path in outputs:
             element, _, name = path.partition(".")
@@ -349,6 +350,10 @@ class _Recorder:
                 unit = unit_of(scalar.variable)
                 if unit:
                     self._units[column] = unit
+                array = scalar.element and scalar.element.array
+                if array and f"{element}.{array.name}" not in self._arrays:
+                    names = [f"{element}.{one.name}" for one in array.elements]
+                    self._arrays[f"{element}.{array.name}"] = np.array(names).reshape(array.shape)
         self._groups = {name: (slaves[name], Values(scalars)) for name, scalars in groups.items()}
         self._rows: list[dict[str, list[Any]]] = []
 
@@ -364,7 +369,7 @@ class _Recorder:
             for name, (_, values) in self._groups.items()
         }
         series = {name: tables[element][:, i].copy() for name, (element, i) in self._places.items()}
-        return Result(self.name, times, series, self._units, ended=ended)
+        return Result(self.name, times, series, self._units, ended=ended, arrays=self._arrays)
 
 
 def _check(what: str, value: str, known: Sequence[str]) -> None:

@@ -72,7 +72,7 @@ class System:
     scene: Scene | None = None
     #: What the assembly wants drawn.
     figures: tuple[Figure, ...] = ()
-    #: Names of outputs as they were declared; those of a vector have indices behind them.
+    #: Names of outputs as they were declared, of arrays as a whole.
     declared_outputs: tuple[str, ...] = ()
 
     @property
@@ -80,7 +80,7 @@ class System:
         """The outputs in the order of their declaration."""
         place = {name: number for number, name in enumerate(self.declared_outputs)}
         found = [v for v in self.variables if v.causality == "output"]
-        return tuple(sorted(found, key=lambda v: place.get(v.name, place.get(v.name.rpartition("[")[0], len(place)))))
+        return tuple(sorted(found, key=lambda v: place.get(v.name, place.get(v.variable, len(place)))))
 
     def __repr__(self) -> str:
         return f"System({self.name!r}, {self.equations.nx} states, {len(self.variables)} variables)"

@@ -1,26 +1,23 @@
 """The variables of FMI 3.0: vectors and matrices as arrays, variables of one place as aliases.
 
-A System has scalars, named as in FMI 2.0: `r_0[1]`, `R.T[2,3]`. What belongs together becomes one array here, its
-elements in the order of the standard: the last index counts fastest (FMI 3.0, section 2.2.6.1).
+A System has scalars, as FMI 2.0 does, and knows of each which element of an array it is. Where all elements are shown
+the array is one variable here, its elements in the order of the standard: the last index counts fastest (FMI 3.0.2,
+section 2.2.6.1).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import itertools
-import math
-import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
-from mbfmu.runtime.variables import ScalarVariable, Terminal
+from mbfmu.arrays import Array
+from mbfmu.runtime.variables import ScalarVariable
 
 #: Types of FMI 3.0 by those of FMI 2.0, in the order of their value references.
 TYPES = {"Real": "Float64", "Integer": "Int32", "Boolean": "Boolean", "String": "String"}
 
 #: Name of the array of event indicators.
 INDICATORS = "eventIndicators"
-
-_ELEMENT = re.compile(r"(der\()?(.*?)\[(\d+(?:,\d+)*)\](\)|,2\))?")
 
 #: Variabilities, from what never changes on.
 _VARIABILITIES = ("constant", "fixed", "tunable", "discrete", "continuous")
@@ -36,6 +33,8 @@ class Variable:
     causality: str
     variability: str
     initial: str | None
+    #: One sentence; it names the array where it names its element.
+    description: str
     #: Variables that share its value reference.
     aliases: tuple[Variable, ...] = ()
     reference: int = -1
@@ -44,11 +43,6 @@ class Variable:
     def first(self) -> ScalarVariable:
         """The first element; what is the same for all, such as the unit, is read of it."""
         return self.elements[0]
-
-    @property
-    def description(self) -> str:
-        """One sentence; it names the array where it names its element."""
-        return self.first.description.replace(self.first.derivative_of or "\n", _stem(self.first.derivative_of or "\n"))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -62,9 +56,9 @@ class Arrangement:
     lengths: tuple[int, ...]
 
     def named(self) -> tuple[ScalarVariable, ...]:
-        """The first element of each variable, under the variable's name and its member's in the terminal."""
+        """The first element of each variable, as if it were the variable."""
         return tuple(
-            dataclasses.replace(v.first, name=v.name, terminal=_whole(v.first.terminal)) for v in self.variables
+            dataclasses.replace(v.first, name=v.name, element=None) if v.shape else v.first for v in self.variables
         )
 
 
@@ -117,6 +111,7 @@ def _follows(state: Variable, derivative: Variable, at: dict[str, tuple[Variable
 def _arrays(variables: Sequence[ScalarVariable]) -> list[Variable]:
     """Join scalars to arrays; those whose arrays would not hold the vector of states in its order stay scalars."""
     position = {v.name: v for v in variables}
+    followed = {v.name: position[v.derivative_of].variable for v in variables if v.derivative_of in position}
     wanted = {
         position[v.derivative_of].index
         for v in variables
@@ -124,69 +119,57 @@ def _arrays(variables: Sequence[ScalarVariable]) -> list[Variable]:
     }
     apart: set[str] = set()
     while True:
-        made = _joined(variables, apart)
+        made = _joined(variables, apart, followed)
         held = [x.index for state, _ in states_of(made) for x in state.elements]
         if held == sorted(wanted):
             return made
         missing = wanted - set(held) | {index for index in held if held.count(index) > 1}
-        names = {_stem(v.name) for v in variables if v.store == "x" and v.index in missing}
-        names |= {_stem(v.name) for v in variables if v.derivative_of and _stem(v.derivative_of) in names}
+        names = {v.variable for v in variables if v.store == "x" and v.index in missing}
+        names |= {v.variable for v in variables if followed.get(v.name) in names}
         if names <= apart:
-            return _joined(variables, {_stem(v.name) for v in variables})
+            return _joined(variables, {v.variable for v in variables}, followed)
         apart |= names
 
 
-def _joined(variables: Sequence[ScalarVariable], apart: set[str]) -> list[Variable]:
-    groups: dict[str, list[ScalarVariable]] = {}
+def _joined(variables: Sequence[ScalarVariable], apart: Collection[str], followed: Mapping[str, str]) -> list[Variable]:
+    """Arrays of which all elements are there, and all else as scalars.
+
+    `apart` are names of arrays that are to be scalars; `followed` tells by the name of a derivative's scalar the
+    variable that it is the derivative of.
+    """
+    alone = {v.name for v in variables if v.element is None}
+    groups: dict[str | Array, list[ScalarVariable]] = {}
     for variable in variables:
-        groups.setdefault(_stem(variable.name), []).append(variable)
+        groups.setdefault(variable.element.array if variable.element else variable.name, []).append(variable)
     made = []
-    for stem, group in groups.items():
-        array = None if stem in apart else _array(stem, group)
+    for whole, group in groups.items():
+        is_array = isinstance(whole, Array) and whole.name not in apart and whole.name not in alone
+        array = _array(whole, group, followed) if isinstance(whole, Array) and is_array else None
         made += [array] if array else [_scalar(variable) for variable in group]
     return made
 
 
 def _scalar(v: ScalarVariable) -> Variable:
-    return Variable(v.name, (), (v,), v.causality, v.variability, v.initial)
+    return Variable(v.name, (), (v,), v.causality, v.variability, v.initial, v.description)
 
 
-def _stem(name: str) -> str:
-    """Name of the array that an element belongs to, after its own: `a.r` of `a.r[1]`, `der(a.r)` of `der(a.r[1])`."""
-    match = _ELEMENT.fullmatch(name)
-    if match is None or (match[1] is None) != (match[4] is None):
-        return name
-    return f"{match[1] or ''}{match[2]}{match[4] or ''}"
-
-
-def _array(stem: str, group: Sequence[ScalarVariable]) -> Variable | None:
-    """The array of some scalars, or None where they are no whole array or differ in more than FMI allows."""
-    indices = {}
-    for variable in group:
-        match = _ELEMENT.fullmatch(variable.name)
-        if variable.name == stem or match is None:
-            return None
-        indices[tuple(int(index) for index in match[3].split(","))] = variable
-    if len({len(index) for index in indices}) > 1:
+def _array(array: Array, group: Sequence[ScalarVariable], followed: Mapping[str, str]) -> Variable | None:
+    """The array of some scalars, or None where they are not all of it or differ in more than FMI allows."""
+    if len(group) != array.size or len({_common(variable, followed) for variable in group}) > 1:
         return None
-    shape = tuple(max(index[k] for index in indices) for k in range(len(next(iter(indices)))))
-    if len(indices) != math.prod(shape) or len({_common(variable) for variable in group}) > 1:
-        return None
-    elements = tuple(indices[index] for index in itertools.product(*(range(1, n + 1) for n in shape)))
-    kind = _kind(elements)
-    return None if kind is None else Variable(stem, shape, elements, *kind)
+    elements = tuple(sorted(group, key=lambda variable: variable.element.place if variable.element else 0))
+    kind, first = _kind(elements), elements[0]
+    description = first.description
+    if first.derivative_of is not None and first.name in followed:
+        description = description.replace(first.derivative_of, followed[first.name])
+    return None if kind is None else Variable(array.name, array.shape, elements, *kind, description)
 
 
-def _common(v: ScalarVariable) -> tuple[object, ...]:
+def _common(v: ScalarVariable, followed: Mapping[str, str]) -> tuple[object, ...]:
     return (
-        v.type, v.unit, v.display_unit, v.quantity, v.min, v.max, v.nominal, v.structural, _whole(v.terminal),
-        _stem(v.derivative_of) if v.derivative_of else None,
+        v.type, v.unit, v.display_unit, v.quantity, v.min, v.max, v.nominal, v.structural, v.terminal,
+        followed.get(v.name),
     )  # fmt: skip
-
-
-def _whole(terminal: Terminal | None) -> Terminal | None:
-    """The terminal of an array, from that of an element."""
-    return terminal and dataclasses.replace(terminal, member=_stem(terminal.member))
 
 
 def _kind(elements: Sequence[ScalarVariable]) -> tuple[str, str, str | None] | None:
@@ -244,11 +227,11 @@ def _looks(variable: Variable) -> tuple[object, ...]:
 
 
 def _indicators(count: int) -> list[Variable]:
+    text = "Positive while a switch is on, negative while it is off"
     elements = tuple(
         ScalarVariable(
-            f"{INDICATORS}[{i + 1}]", "Positive while a switch is on, negative while it is off", "Real", "local",
-            "continuous", "calculated", None, "indicator", i,
+            element.name, text, "Real", "local", "continuous", "calculated", None, "indicator", i, element=element
         )
-        for i in range(count)
-    )  # fmt: skip
-    return [Variable(INDICATORS, (count,), elements, "local", "continuous", "calculated")] if count else []
+        for i, element in enumerate(Array(INDICATORS, (count,)).elements)
+    )
+    return [Variable(INDICATORS, (count,), elements, "local", "continuous", "calculated", text)] if count else []

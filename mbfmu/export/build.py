@@ -10,6 +10,7 @@ import shutil
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from mbfmu.arrays import derivative_name
 from mbfmu.dynamics.showing.scene import Scene
 from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
@@ -124,9 +125,10 @@ def build(
         Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`, or `all`; by default
         that of this machine.
     variables
-        Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows. Parameters,
-        start values, inputs and outputs are always there. By default it shows all; of models with more than `LARGE`
-        scalars, parts of composites go without those of their connectors and of passed-on parameters (`*` keeps all).
+        Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows; the name of an
+        array takes all of its elements. Parameters, start values, inputs and outputs are always there. By default it
+        shows all; of models with more than `LARGE` scalars, parts of composites go without those of their connectors
+        and of passed-on parameters (`*` keeps all).
     sources
         Also put the C sources of a native FMU into it, so that importers can compile it for other platforms.
     wasm
@@ -340,7 +342,7 @@ def _integration(equations: Equations) -> str:
 
 
 def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tuple[ScalarVariable, ...]:
-    """Return the variables of the interface and those whose names match one of the patterns (`*` and `?`).
+    """Return the variables of the interface and those whose names, or whose arrays', match one of the patterns.
 
     The interface is whatever can be set, outputs, and the states with their derivatives. Without patterns, all
     variables are returned.
@@ -352,7 +354,7 @@ def select(variables: Sequence[ScalarVariable], patterns: Sequence[str]) -> tupl
     """
     if not patterns:
         return tuple(variables)
-    names = [variable.name for variable in variables]
+    names = {variable.name: variable.variable for variable in variables}
     chosen: set[str] = set()
     for pattern in patterns:
         found = matching(pattern, names)
@@ -372,17 +374,19 @@ def with_own_derivatives(variables: Sequence[ScalarVariable]) -> tuple[ScalarVar
 
     ModelStructure may list a variable as both, but importers such as CasADi take each variable for one purpose.
     """
-    names = {variable.name for variable in variables}
+    by_name = {variable.name: variable for variable in variables}
     found: list[ScalarVariable] = []
     for variable in variables:
-        own = f"der({variable.derivative_of})"
-        if variable.causality != "output" or variable.derivative_of is None or own in names:
+        own = derivative_name(variable.derivative_of or "")
+        if variable.causality != "output" or variable.derivative_of is None or own in by_name:
             found.append(variable)
             continue
         found.append(dataclasses.replace(variable, derivative_of=None))
+        state = by_name[variable.derivative_of].element
         found.append(
             dataclasses.replace(
-                variable, name=own, description=f"Derivative of {variable.derivative_of}", causality="local",
+                variable, name=own, element=state and state.derivative,
+                description=f"Derivative of {variable.derivative_of}", causality="local",
                 initial="calculated", start=None, start_index=None, terminal=None,
             )
         )  # fmt: skip

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from lxml import etree
 
+from mbfmu.arrays import element_name
 from mbfmu.runtime.variables import ScalarVariable, Terminal
 
 
@@ -33,7 +34,9 @@ def terminals_and_icons(variables: Sequence[ScalarVariable]) -> bytes | None:
                 element,
                 "TerminalMemberVariable",
                 variableName=variable.name,
-                memberName=terminal.member,
+                memberName=element_name(terminal.member, variable.element.indices)
+                if variable.element
+                else terminal.member,
                 variableKind=_flow(variable) if terminal.flow else "signal",
             )
     etree.indent(root, " ")

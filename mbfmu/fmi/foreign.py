@@ -17,15 +17,14 @@ import numpy as np
 from mbfmu.errors import ModelError, SimulationError, ValidationError
 from mbfmu.fmi.archive import unpack
 from mbfmu.fmi.description import read_description
-from mbfmu.fmi.elements import Element, elements_of
 from mbfmu.fmi.following import Inputs, follow_in_model_exchange
 from mbfmu.fmi.slave import AsksForNothing, Log, Values, open_unpacked
-from mbfmu.fmi.variables import Interface
+from mbfmu.fmi.variables import Interface, Scalar, scalars_of
 from mbfmu.messages import unknown_variable
 from mbfmu.runtime.batch import Runs
 from mbfmu.runtime.drive import Drive
 from mbfmu.runtime.inputs import check_interpolation, drive_of
-from mbfmu.runtime.result import Result
+from mbfmu.runtime.result import Result, arrays_of
 from mbfmu.runtime.run import Value, checked_tolerance, time_grid
 from mbfmu.runtime.variables import ScalarVariable
 
@@ -59,8 +58,8 @@ class Foreign:
         self._clean = weakref.finalize(self, shutil.rmtree, self.folder, True)
         unpack(path, self.folder)
         #: Of FMI 3.0 those of arrays, too; `variables` are the same as ours.
-        self.elements = {element.name: element for element in elements_of(self.description)}
-        self.variables = tuple(map(_scalar, self.elements.values()))
+        self.elements = {scalar.name: scalar for scalar in scalars_of(self.description)}
+        self.variables = tuple(map(_variable, self.elements.values()))
         self._interface = Interface(self.description)
         #: Whether it has turned out to ask for no inputs within steps, though it has intermediate updates.
         self._deaf = False
@@ -247,7 +246,8 @@ class Foreign:
     def _result(self, times: np.ndarray, series: Mapping[str, np.ndarray], ended: str | None) -> Result:
         shown = [v for v in self.variables if v.name in series]
         outputs = [v.name for v in shown if v.causality == "output"]
-        return Result(self.name, times, series, {v.name: v.unit for v in shown if v.unit}, outputs, ended)
+        units = {v.name: v.unit for v in shown if v.unit}
+        return Result(self.name, times, series, units, outputs, ended, arrays_of(shown))
 
     def _holder(self, name: str) -> str:
         """Name of the FMU's variable in which a scalar is."""
@@ -255,8 +255,8 @@ class Foreign:
 
     def _column(self, rows: np.ndarray, name: str) -> np.ndarray:
         values = np.asarray(rows[self._holder(name)], dtype=float)
-        place = self.elements[name].place if name in self.elements else None
-        return values if place is None else values.reshape(len(values), -1)[:, place]
+        place = self.elements[name].place if name in self.elements else 0
+        return values if values.ndim == 1 else values.reshape(len(values), -1)[:, place]
 
 
 class ForeignBatch:
@@ -344,21 +344,15 @@ def _octets(message: Any) -> bytes:
     return message if isinstance(message, bytes) else str(message).encode()
 
 
-#: Types of FMI 3.0 as those of 2.0.
-_TYPES: dict[str, Any] = dict.fromkeys(("Float32", "Float64"), "Real")
-_TYPES |= dict.fromkeys(("Int8", "UInt8", "Int16", "UInt16", "Int32"), "Integer")
-
-
-def _scalar(element: Element) -> ScalarVariable:
+def _variable(scalar: Scalar) -> ScalarVariable:
     """A scalar of FMPy's as ours; it lives in the FMU, so that store and index mean nothing."""
-    v = element.variable
+    v = scalar.variable
 
     def bound(name: str) -> float | None:
-        value = element.attribute(name)
+        value = scalar.attribute(name)
         return None if value is None else float(value)
 
     return ScalarVariable(
-        element.name, v.description or "", _TYPES.get(element.type, element.type), v.causality or "local",
-        v.variability or "continuous", v.initial, element.start, "y", 0,
-        unit=element.attribute("unit"), min=bound("min"), max=bound("max"),
+        scalar.name, v.description or "", scalar.type, v.causality or "local", v.variability or "continuous", v.initial,
+        scalar.start, "y", 0, unit=scalar.attribute("unit"), min=bound("min"), max=bound("max"), element=scalar.element,
     )  # fmt: skip

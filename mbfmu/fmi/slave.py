@@ -17,7 +17,7 @@ import numpy as np
 
 from mbfmu.errors import SimulationError
 from mbfmu.fmi.archive import unpack
-from mbfmu.fmi.variables import Interface, Scalar
+from mbfmu.fmi.variables import Interface, Scalar, is_continuous
 from mbfmu.messages import suggestion
 
 #: Steps that may return early without having gone on, one after the other.
@@ -66,7 +66,7 @@ class Values:
                 begins[id(variable)] = sizes.get(variable.type, 0)
                 sizes[variable.type] = begins[id(variable)] + math.prod(variable.shape or ())
                 self.variables.setdefault(variable.type, []).append(variable)
-            self.places.append((variable.type, begins[id(variable)] + scalar.element))
+            self.places.append((variable.type, begins[id(variable)] + scalar.place))
         self.sizes = sizes
         self.references = {
             type_: [int(variable.valueReference) for variable in found] for type_, found in self.variables.items()
@@ -368,9 +368,7 @@ class Slave3(Slave):
 def _continuous_inputs(description: Any) -> list[Any]:
     """FMPy's variables that are inputs and change between events."""
     return [
-        variable
-        for variable in description.modelVariables
-        if variable.causality == "input" and Scalar(variable.name, variable).continuous
+        variable for variable in description.modelVariables if variable.causality == "input" and is_continuous(variable)
     ]
 
 

@@ -69,58 +69,98 @@ class Assembly(Component):
         return self
 
     @property
-    def inputs(self) -> dict[str, tuple[Connector, Any]]:
-        """Inputs of the FMU: name -> (signal connector that it feeds, start value)."""
+    def inputs(self) -> dict[str, tuple[Connector | tuple[Connector, ...], Any]]:
+        """Inputs of the FMU: name -> (signal connector that it feeds, of some arrays several; start value)."""
         return self._inputs
 
     @property
-    def outputs(self) -> dict[str, Reference]:
-        """Outputs of the FMU: name -> variable or signal."""
+    def outputs(self) -> dict[str, Reference | tuple[Reference, ...]]:
+        """Outputs of the FMU: name -> variable or signal, of some arrays the scalars that are their elements."""
         return self._outputs
 
-    def input(self, target: Connector, name: str | None = None, start: float | list[float] = 0.0) -> None:
+    def input(
+        self, target: Connector | Sequence[Connector], name: str | None = None, start: float | list[float] = 0.0
+    ) -> None:
         """Make an input signal of a component an input of the FMU, under its own name or `name`.
 
-        `start` is its start value, in the signal's unit, a list for a vector; True or False (or 1, 0) for a Boolean.
-        The same again gives it another one.
+        A vector signal is one input, an array; so are several signals, given as a list with a `name`: ::
+
+            self.input([self.motor1.tau, self.motor2.tau], "tau", start=[0.5, -0.5])
+
+        FMI 3.0 has them as arrays, FMI 2.0 their elements `tau[1]`, `tau[2]`. `start` is its start value, in the
+        signal's unit, a list for an array; True or False (or 1, 0) for a Boolean. The same again gives it another one.
 
         Raises:
-            ModelError: no signal input, a name that is taken or that FMI forbids, a start value of another size.
+            ModelError: no signal input, a name that is taken or that FMI forbids, several signals without a name or of
+                different types, a start value of another size.
         """
-        if not isinstance(target, Connector) or not isinstance(target.port, Signal):
-            raise ModelError(f"{self.where}: input() takes a signal connector such as torque.tau, got {shown(target)}")
-        if isinstance(target.port, SignalOutput) and target.owner is not self:
-            raise ModelError(
-                f"{self.where}: {target.path} is an output of {target.owner.title}; input() takes an input"
-            )
-        name = target.path if name is None else name
+        several = isinstance(target, list | tuple)
+        connectors = tuple(target) if isinstance(target, list | tuple) else (target,)
+        for connector in connectors:
+            if not isinstance(connector, Connector) or not isinstance(connector.port, Signal):
+                raise ModelError(
+                    f"{self.where}: input() takes a signal connector such as torque.tau, got {shown(connector)}"
+                )
+            if isinstance(connector.port, SignalOutput) and connector.owner is not self:
+                raise ModelError(
+                    f"{self.where}: {connector.path} is an output of {connector.owner.title}; input() takes an input"
+                )
+        if name is None:
+            if several:
+                raise ModelError(f"{self.where}: an input of several signals has no name; give it one, name='u'")
+            name = connectors[0].path
+        if several:
+            _check_alike(name, connectors)
         before = self._inputs.get(name)
-        if before is None or (before[0].path, before[0].elements) != (target.path, target.elements):
+        if before is None or _placed(before[0]) != _placed(connectors):
             name = self._new_name("input", name)
-        size = len(target.places)
-        given = truths_as_numbers(start) if target.port.type.base == "Boolean" else start
+        size = sum(len(connector.places) for connector in connectors)
+        given = truths_as_numbers(start) if connectors[0].port.type.base == "Boolean" else start
         checked_numbers(given, f"input {name}: its start value {start!r}")
         if isinstance(start, list | tuple | np.ndarray) and (
             len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)
         ):
             raise ModelError(f"input {name}: its start value {start!r} has {len(start)} numbers, expected {size}")
-        self._inputs[name] = (target, start)
+        self._inputs[name] = (connectors if several else connectors[0], start)
 
-    def output(self, variable: Reference | Connector, name: str | None = None) -> None:
+    def output(
+        self, variable: Reference | Connector | Sequence[Reference | Connector], name: str | None = None
+    ) -> None:
         """Make a variable or an output signal of a component an output of the FMU, under its own name or `name`.
 
-        Vectors are taken whole, as `name[1]`, `name[2]` ... One variable may be given under several names; `name` may
-        be the variable's own path, which is what it has without.
+        Vectors and matrices are taken whole, as arrays: FMI 2.0 has their elements `name[1]`, `name[2]` ... So are
+        several scalars, given as a list with a `name`: ::
+
+            self.output([self.joint1.phi, self.joint2.phi], "phi")
+
+        One variable may be given under several names; `name` may be the variable's own path, which is what it has
+        without.
 
         Raises:
-            ModelError: no variable or signal, the same output again, or a name that is taken or that FMI forbids.
+            ModelError: no variable or signal, the same output again, several without a name, or a name that is taken
+                or that FMI forbids.
         """
-        found = variable.references() if isinstance(variable, Connector) else [variable]
-        if not all(isinstance(reference, Reference) for reference in found):
-            raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {shown(variable)}")
-        for k, reference in enumerate(found, start=1):
-            label = reference.path if name is None else name if len(found) == 1 else f"{name}[{k}]"
-            if label in self._outputs and self._outputs[label].path == reference.path:
+        given = list(variable) if isinstance(variable, list | tuple) else [variable]
+        found = [r for one in given for r in (one.references() if isinstance(one, Connector) else [one])]
+        references = [one for one in found if isinstance(one, Reference)]
+        if len(references) < len(found):
+            other = next(one for one in found if not isinstance(one, Reference))
+            raise ModelError(f"{self.where}: output() takes a variable such as revolute.phi, got {shown(other)}")
+        if isinstance(variable, list | tuple) and (name is None or not found):
+            raise ModelError(
+                f"{self.where}: an output of several variables has {'no name' if found else 'no elements'}; "
+                "name both, as in output([joint1.phi, joint2.phi], 'phi')"
+            )
+        if name is not None and (len(found) > 1 or isinstance(variable, list | tuple)):
+            before = self._outputs.get(name)
+            if isinstance(before, tuple) and [r.path for r in before] == [r.path for r in references]:
+                raise ModelError(f"output {name}: is there already; leave it out, or name another variable")
+            self._outputs[self._new_name("output", name)] = tuple(references)
+            return
+        for reference in references:
+            label = reference.path if name is None else name
+            known = self._outputs.get(label)
+            if isinstance(known, Reference) and known.path == reference.path:
                 raise ModelError(f"output {label}: is there already; leave it out, or name another variable")
             self._outputs[self._new_name("output", label)] = reference
 
@@ -222,6 +262,28 @@ class Assembly(Component):
     def _is_word(cls, name: str) -> bool:
         """The same, but for the start of the experiment."""
         return name not in EXPERIMENT and super()._is_word(name)
+
+
+def _placed(target: Connector | tuple[Connector, ...]) -> list[tuple[str, tuple[int, ...] | None]]:
+    """What tells signals apart: where they are, and which of their elements."""
+    return [(one.path, one.elements) for one in (target if isinstance(target, tuple) else (target,))]
+
+
+def _check_alike(name: str, connectors: Sequence[Connector]) -> None:
+    """Refuse an array of no signals, or of signals that differ in type or unit."""
+    if not connectors:
+        raise ModelError(f"input {name}: has no signals; name them, as in input([motor1.tau, motor2.tau], 'tau')")
+    first = connectors[0]
+
+    def signal_type(connector: Connector) -> Type:
+        assert isinstance(connector.port, Signal)
+        return connector.port.type
+
+    for other in connectors[1:]:
+        a, b = (signal_type(connector) for connector in (first, other))
+        if (a.base, a.unit) != (b.base, b.unit):
+            kinds = (f"{connector.path} ({signal_type(connector).name})" for connector in (first, other))
+            raise ModelError(f"input {name}: an array has one type, {' and '.join(kinds)} differ; make two inputs")
 
 
 def _refuse_misspelt(where: str, name: str, value: Any) -> None:

@@ -36,6 +36,7 @@ _TYPES: dict[str, tuple[tuple[type, ...], str]] = {
     "number": ((int, float), "a number"),
     "numbers": ((int, float, bool, list), "a number, true or false, or a list of them"),
     "list": ((list,), "a list such as [6]"),
+    "variables": ((str, list), "a text in quotes, or a list of such texts"),
     "names": ((list, Mapping), 'a list such as ["revolute.phi"], or a table of them by legend'),
     "parameters": ((Mapping,), "a table"),
 }
@@ -47,8 +48,8 @@ _STRUCTURE: dict[str, Any] = {
     "world": "parameters",
     "component": [{"name": "text", "class": "text", "dim": "list", "parameters": "parameters"}],
     "connect": [{"a": "text", "b": "text"}],
-    "input": [{"name": "text", "variable": "text", "start": "numbers"}],
-    "output": [{"name": "text", "variable": "text"}],
+    "input": [{"name": "text", "variable": "variables", "start": "numbers"}],
+    "output": [{"name": "text", "variable": "variables"}],
     "figure": [{"title": "text", "curves": "names", "caption": "text"}],
     "experiment": {"start": "number", "stop": "number", "tolerance": "number", "interval": "number", "solver": "text"},
 }
@@ -212,16 +213,20 @@ class _Reader:
         for kind in ("input", "output"):
             for entry in record.get(kind, []):
                 _needed(entry, ("variable",), kind)
-                text = entry["variable"]
-                if kind == "input":
-                    found = self._connectors(text)
-                    for k, connector in enumerate(found):
-                        label = entry.get("name", text) + (f"[{k + 1}]" if len(found) > 1 else "")
-                        if label in self.assembly.inputs:
-                            raise ModelError(f"input {label}: is there already; give it another name, or leave it out")
-                        self.assembly.input(connector, label, entry.get("start", 0.0))
-                else:
-                    self.assembly.output(Reference(self.assembly, text), entry.get("name"))
+                given, name = entry["variable"], entry.get("name")
+                texts = given if isinstance(given, list) else [given]
+                if not all(isinstance(text, str) for text in texts):
+                    raise ModelError(f"{kind} {name or given}: variable = {given}: expected texts in quotes")
+                if kind == "output":
+                    references = [Reference(self.assembly, text) for text in texts]
+                    self.assembly.output(references if given is texts else references[0], name)
+                    continue
+                found = [connector for text in texts for connector in self._connectors(text)]
+                name = name if name is not None or given is texts else given
+                if name in self.assembly.inputs:
+                    raise ModelError(f"input {name}: is there already; give it another name, or leave it out")
+                target = _joined(found) if given is not texts else found
+                self.assembly.input(target, name, entry.get("start", 0.0))
 
     def _figures(self, entries: list[dict[str, Any]]) -> None:
         for i, entry in enumerate(entries, start=1):
@@ -274,7 +279,8 @@ def _check_type(value: Any, wanted: Any, where: str, key: str) -> None:
         if not (isinstance(value, list) and all(isinstance(item, Mapping) for item in value)):
             raise ModelError(f"{where}{key} = {_shown(value)}: expected entries that begin with [[{key}]]")
         for i, item in enumerate(value, start=1):
-            _check_keys(item, wanted[0], f"{key} {item.get('name', item.get('variable', i))}: ")
+            name = item.get("name", item.get("variable", i))
+            _check_keys(item, wanted[0], f"{key} {name if isinstance(name, str | int) else i}: ")
     elif isinstance(wanted, Mapping):
         if not isinstance(value, Mapping):
             raise ModelError(f"{where}{key} = {_shown(value)}: expected a table that begins with [{key}]")
@@ -294,6 +300,15 @@ def _check_values(value: Any, where: str) -> None:
             _check_values(part, f"{where}.{key}")
         elif not isinstance(part, int | float | str):
             raise ModelError(f"{where}.{key} = {part}: is a date or time, which no parameter takes; give a number")
+
+
+def _joined(found: list[Connector]) -> Connector | list[Connector]:
+    """The elements of one signal as one connector."""
+    first = found[0]
+    if any(one.port is not first.port or one.owner is not first.owner for one in found):
+        return found
+    elements = [k for one in found for k in one.elements or ()]
+    return Connector(first.owner, first.port, tuple(elements)) if isinstance(first.port, Signal) else first
 
 
 def _needed(entry: Mapping[str, Any], keys: Iterable[str], where: str) -> None:

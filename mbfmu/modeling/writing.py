@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib
 import json
 import keyword
@@ -217,17 +216,19 @@ class _Python:
             yield from self._part(name, part)
         for a, b in connections_of(self.assembly):
             yield from _call("        self.connect", [self._connector(a), self._connector(b)])
-        for name, (connector, start) in self.assembly.inputs.items():
-            arguments = [self._connector(connector)]
-            if name != connector.path:
+        for name, (target, start) in self.assembly.inputs.items():
+            places = [self._connector(one) for one in target] if isinstance(target, tuple) else self._connector(target)
+            arguments = [_listed(places)]
+            if isinstance(target, tuple) or name != target.path:
                 arguments.append(_literal(name))
             start = plain(start, name)
             if start != 0:
                 arguments.append(f"start={_literal(start)}")
             yield from _call("        self.input", arguments)
-        for name, reference in self.assembly.outputs.items():
-            arguments = [self._reference(reference)]
-            if name != reference.path:
+        for name, given in self.assembly.outputs.items():
+            shown = [self._reference(one) for one in given] if isinstance(given, tuple) else self._reference(given)
+            arguments = [_listed(shown)]
+            if isinstance(given, tuple) or name != given.path:
                 arguments.append(_literal(name))
             yield from _call("        self.output", arguments)
         for title, drawn in self.assembly.figures.items():
@@ -329,6 +330,11 @@ class _Python:
         return f"Reference(self, {_literal(reference.path)})"
 
 
+def _listed(places: str | list[str]) -> str:
+    """One place, or a list of them, as an argument."""
+    return places if isinstance(places, str) else f"[{', '.join(places)}]"
+
+
 def _resolve(reference: Reference, assembly: Assembly) -> tuple[Component, str]:
     """The component that a reference's variable belongs to, and the variable's name in it."""
     owner, rest = reference.owner, reference.name
@@ -420,7 +426,7 @@ def to_toml(assembly: Assembly) -> str:
         if position == 0 and name == "world" and kind == "MultiBody.World":
             sections.append(_table("[world]", parameters))
             continue
-        entry = {"name": name, "class": kind}
+        entry: dict[str, Any] = {"name": name, "class": kind}
         inline = f"parameters = {_toml(parameters)}"
         if not parameters:
             sections.append(_table("[[component]]", entry))
@@ -430,9 +436,14 @@ def to_toml(assembly: Assembly) -> str:
             sections.append(_table("[[component]]", entry) + "\n" + _table("[component.parameters]", parameters))
     for a, b in connections_of(assembly):
         sections.append(_table("[[connect]]", {"a": _place(a), "b": _place(b)}))
-    sections += [_table("[[input]]", entry) for entry in _inputs(assembly)]
-    for name, reference in assembly.outputs.items():
-        entry = {"variable": reference.path} if name == reference.path else {"name": name, "variable": reference.path}
+    for name, (target, start) in assembly.inputs.items():
+        places = tuple(map(_place, target)) if isinstance(target, tuple) else _place(target)
+        entry = {"variable": places} if name == places else {"name": name, "variable": places}
+        start = plain(start, name)
+        sections.append(_table("[[input]]", entry | ({"start": start} if start != 0 else {})))
+    for name, given in assembly.outputs.items():
+        paths = tuple(one.path for one in given) if isinstance(given, tuple) else given.path
+        entry = {"variable": paths} if name == paths else {"name": name, "variable": paths}
         sections.append(_table("[[output]]", entry))
     for title, drawn in assembly.figures.items():
         named = any(legend for legend, _ in drawn.curves)
@@ -442,30 +453,6 @@ def to_toml(assembly: Assembly) -> str:
         figure = {"title": title, "curves": curves} | ({"caption": drawn.caption} if drawn.caption else {})
         sections.append(_table("[[figure]]", figure))
     return "\n\n".join(sections) + "\n"
-
-
-@dataclasses.dataclass(frozen=True)
-class _Element:
-    """One element of an input."""
-
-    name: str
-    place: str
-    start: Any
-
-
-def _inputs(assembly: Assembly) -> Iterator[dict[str, Any]]:
-    for name, (connector, start) in assembly.inputs.items():
-        size, start = len(connector.places), plain(start, name)
-        place = _place(connector)
-        elements = [_Element(name, place, start)]
-        if size > 1:
-            base, indices = connector.path, connector.elements or tuple(range(size))
-            starts = start if isinstance(start, tuple) else (start,) * size
-            elements = [_Element(f"{name}[{k + 1}]", f"{base}[{i + 1}]", starts[k]) for k, i in enumerate(indices)]
-        for element in elements:
-            entry: dict[str, Any] = {} if element.name == element.place else {"name": element.name}
-            entry["variable"] = element.place
-            yield entry | ({"start": element.start} if element.start != 0 else {})
 
 
 def _place(connector: Connector) -> str:

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from mbfmu.arrays import Array
 from mbfmu.errors import ModelError
 from mbfmu.messages import unknown_variable
 from mbfmu.modeling.units import conversion
@@ -64,7 +65,7 @@ def drive_of(
     known = {v.name: v for v in variables if v.causality == "input"}
     series: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for header, at, values in _read(model, inputs, times):
-        for name, unit, column in _elements(header, values, known):
+        for name, unit, column in _elements(model, header, values, known):
             if name not in known:
                 what = "there is no input" if known else "the model has no inputs: there is no input"
                 raise ModelError(f"{model}: {unknown_variable(name, known).replace('there is no variable', what)}")
@@ -190,7 +191,7 @@ def series_of(
     known = {v.name: v for v in variables if v.type != "String"}
     found: dict[str, tuple[np.ndarray, np.ndarray]] = {}
     for header, at, values in _read(model, data, np.zeros(1)):
-        for name, unit, column in _elements(header, values, known):
+        for name, unit, column in _elements(model, header, values, known):
             if name not in known:
                 raise ModelError(f"{model}: {unknown_variable(name, known)}")
             series = _converted(model, known[name], unit, np.array(column, dtype=float))
@@ -218,15 +219,21 @@ def _split(header: str) -> tuple[str, str | None]:
 
 
 def _elements(
-    header: str, values: np.ndarray, known: Mapping[str, ScalarVariable]
+    model: str, header: str, values: np.ndarray, known: Mapping[str, ScalarVariable]
 ) -> Iterator[tuple[str, str | None, np.ndarray]]:
-    """The scalar inputs among a series: itself, or the elements of a vector."""
+    """The scalars among a series: itself, or the elements of an array, by rows."""
     name, unit = (header, None) if header in known else _split(header)
-    if values.ndim == 2:
-        for k in range(values.shape[1]):
-            yield f"{name}[{k + 1}]", unit, values[:, k]
-    else:
+    if values.ndim < 2:
         yield name, unit, values
+        return
+    array = next((v.element.array for v in known.values() if v.element and v.variable == name), None)
+    shape = array.shape if array else values.shape[1:2]  # scalars that are named one by one make a row, too
+    if values.shape[1:] != shape:
+        wanted = ", ".join(map(str, shape))
+        raise ModelError(f"{model}: the series '{header}' has the shape {values.shape}; {name} takes [n, {wanted}]")
+    columns = values.reshape(len(values), -1).T
+    for element, column in zip(Array(name, shape).elements, columns, strict=True):
+        yield element.name, unit, column
 
 
 def _sampled(model: str, name: str, function: Callable[[float], Any], times: np.ndarray) -> np.ndarray:

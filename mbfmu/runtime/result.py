@@ -6,10 +6,8 @@ import contextlib
 import csv
 import errno
 import html
-import math
 import os
 import pathlib
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +19,7 @@ from mbfmu.runtime import arguments
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.figures import Curve
 from mbfmu.runtime.figures import Figure as Proposed
-from mbfmu.runtime.variables import matching
+from mbfmu.runtime.variables import ScalarVariable, matching
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -43,6 +41,12 @@ def writing(target: pathlib.Path) -> Iterator[None]:
         raise BuildError(f"{target}: cannot be written ({what}); {remedy}") from error
 
 
+def arrays_of(variables: Iterable[ScalarVariable]) -> dict[str, np.ndarray]:
+    """The arrays of which some variables are elements: names of all elements, in an array of its shape, by its name."""
+    arrays = dict.fromkeys(variable.element.array for variable in variables if variable.element)
+    return {array.name: np.array([e.name for e in array.elements]).reshape(array.shape) for array in arrays}
+
+
 class Result(Mapping[str, np.ndarray]):
     """Time series by variable name: `result["revolute1.phi"]` is an array parallel to `result.time`.
 
@@ -62,6 +66,9 @@ class Result(Mapping[str, np.ndarray]):
         Names of the model's outputs among them: what is drawn and shown first.
     ended
         Why the model ended the run before its stop time; None where it did not.
+    arrays
+        By the name of an array those of its elements, in an array of its shape (see `arrays_of`). Those whose elements
+        are all among the variables can be read whole.
     """
 
     def __init__(
@@ -72,6 +79,7 @@ class Result(Mapping[str, np.ndarray]):
         units: Mapping[str, str] | None = None,
         outputs: Sequence[str] = (),
         ended: str | None = None,
+        arrays: Mapping[str, np.ndarray] | None = None,
     ) -> None:
         self.model = model
         self.time = time
@@ -79,6 +87,11 @@ class Result(Mapping[str, np.ndarray]):
         self.units = dict(units or {})
         self.outputs = tuple(name for name in outputs if name in self._series)
         self.ended = ended
+        self._arrays = dict(arrays or {})
+        #: Name of the array, or its own, by the name of each variable.
+        self._variables = {name: name for name in self._series} | {
+            str(one): name for name, elements in self._arrays.items() for one in elements.flat if one in self._series
+        }
         #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
         self.figures: tuple[Proposed, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
@@ -100,29 +113,21 @@ class Result(Mapping[str, np.ndarray]):
         return array
 
     def _array(self, name: str) -> np.ndarray | None:
-        """The elements of a vector [n, k] or matrix [n, rows, columns], or None."""
-        start = f"{name}["
-        places: dict[tuple[int, ...], str] = {}  # element -> its name
-        for other in self._series:
-            subscripts = other[len(start) : -1] if other.startswith(start) and other.endswith("]") else ""
-            if re.fullmatch(r"[0-9]+(,[0-9]+)*", subscripts):
-                places[tuple(int(i) - 1 for i in subscripts.split(","))] = other
-        ranks = {len(place) for place in places}
-        if len(ranks) != 1:
+        """The elements of a vector [n, k] or matrix [n, rows, columns]; None where some were not recorded."""
+        elements = self._arrays.get(name)
+        if elements is None or not all(one in self._series for one in elements.flat):
             return None
-        shape = tuple(max(place[axis] for place in places) + 1 for axis in range(ranks.pop()))
-        if len(places) < math.prod(shape):  # some elements were not recorded
-            return None
-        array = np.empty((self.time.size, *shape))
-        for place, other in places.items():
-            index: tuple[slice | int, ...] = (slice(None), *place)
-            array[index] = self._series[other]
-        return array
+        columns = [self._series[one] for one in elements.flat]
+        return np.stack(columns, axis=-1).reshape(self.time.size, *elements.shape)
+
+    def _scalars(self, name: str) -> list[str]:
+        """The series that a name, or that of an array, stands for."""
+        return [name] if name in self._series or name not in self._arrays else self._arrays[name].ravel().tolist()
 
     def select(self, *patterns: str) -> Result:
         """The variables that any of the patterns matches, as a result: `select("revolute1.*", "body.r_0[?]")`.
 
-        `*` and `?` are wildcards, brackets stand for themselves.
+        `*` and `?` are wildcards, brackets stand for themselves; the name of an array takes all of its elements.
 
         Raises
         ------
@@ -131,12 +136,12 @@ class Result(Mapping[str, np.ndarray]):
         """
         chosen: dict[str, None] = {}
         for pattern in arguments.names(patterns, f"{self.model}: the patterns"):
-            found = matching(pattern, self._series)
+            found = matching(pattern, self._variables)
             if not found:
                 raise UnknownNameError(unknown_variable(pattern, self._series))
             chosen |= dict.fromkeys(found)
         return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
-                      self.outputs, self.ended)  # fmt: skip
+                      self.outputs, self.ended, self._arrays)  # fmt: skip
 
     def _units_of(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.units[name] for name in names if name in self.units}
@@ -178,6 +183,8 @@ class Result(Mapping[str, np.ndarray]):
     def to_csv(self, path: str | os.PathLike[str], names: Sequence[str] | None = None) -> pathlib.Path:
         """Write `time` and the series (all, or those named) as CSV with one header line; returns the path.
 
+        An array has a column for each element.
+
         Numbers are written so that reading them gives the same double.
 
         Raises
@@ -188,7 +195,7 @@ class Result(Mapping[str, np.ndarray]):
         target = arguments.path(path, f"{self.model}: the file")
         if names is None:
             names = [name for name in self._series if name != "time"]
-        chosen = arguments.names(names, f"{self.model}: names")
+        chosen = [one for name in arguments.names(names, f"{self.model}: names") for one in self._scalars(name)]
         columns = [self.time, *(self[name] for name in chosen)]
         with writing(target), target.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
@@ -303,12 +310,7 @@ class Result(Mapping[str, np.ndarray]):
 
     def _drawn(self, name: str) -> list[str]:
         """The series that a name, the name of a vector, or a pattern stands for."""
-        if name in self._series:
-            return [name]
-        try:
-            return list(self.select(name) if any(c in name for c in "*?") else self.select(f"{name}[*]"))
-        except UnknownNameError:
-            raise UnknownNameError(unknown_variable(name, self._series)) from None
+        return [name] if name in self._series else list(self.select(name))
 
 
 #: Ten colours, then dashes.

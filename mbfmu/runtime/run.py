@@ -20,8 +20,8 @@ from mbfmu.runtime.drive import Drive, DriveRecord
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.host import host_library
 from mbfmu.runtime.library import WARNING, Instance, Model
-from mbfmu.runtime.result import Result
-from mbfmu.runtime.variables import ScalarVariable, wanted_instead
+from mbfmu.runtime.result import Result, arrays_of
+from mbfmu.runtime.variables import ScalarVariable, scalar_names, wanted_instead
 
 Value = float | int | bool | str
 
@@ -292,7 +292,7 @@ def run(
     drive
         Inputs over time; all others keep their start values.
     outputs
-        Names of the variables to record; all numeric ones where None.
+        Names of the variables to record, arrays or their elements; all numeric ones where None.
     progress
         Called now and then with the fraction of the run that is done.
 
@@ -326,7 +326,7 @@ def run(
     settings = arguments.mapping(start_values, f"{equations.name}: start_values")
     numeric = [variable for variable in variables if variable.type != "String"]
     chosen = None if outputs is None else arguments.names(outputs, f"{equations.name}: outputs")
-    recorded = numeric if chosen is None else [find(name) for name in chosen]
+    recorded = numeric if chosen is None else [find(name) for name in scalar_names(chosen, variables)]
     count = (stop - start) / interval + 1
     if count * (len(recorded) + 1) > _MOST_VALUES:
         raise SimulationError(
@@ -371,7 +371,8 @@ def run(
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     shown = [v.name for v in recorded if v.causality == "output"]
-    return Result(equations.name, grid, named, {v.name: v.unit for v in recorded if v.unit}, shown, ended)
+    units = {v.name: v.unit for v in recorded if v.unit}
+    return Result(equations.name, grid, named, units, shown, ended, arrays_of(recorded))
 
 
 class _Hidden:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import dataclasses
 import fnmatch
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Literal
+
+from mbfmu.arrays import Element
 
 Store = Literal["time", "x", "u", "P", "w", "y", "constant", "indicator"]
 
@@ -16,7 +18,7 @@ class Terminal:
     """Connector of the assembly that a variable belongs to, and the variable's part in it (FMI 3.0, section 2.4.9)."""
 
     name: str
-    #: Name within the connector, with the index of an element: `r_0[1]`.
+    #: Name within the connector, of elements that of their array: `r_0`.
     member: str
     #: True where it adds up to zero in a connection.
     flow: bool = False
@@ -71,6 +73,13 @@ class ScalarVariable:
     terminal: Terminal | None = None
     #: What it was declared as; its own attributes hold where they differ.
     declared_type: DeclaredType | None = None
+    #: Which element of an array it is; None where it is a variable by itself.
+    element: Element | None = None
+
+    @property
+    def variable(self) -> str:
+        """Name of the variable that it is, or is an element of."""
+        return self.element.array.name if self.element else self.name
 
 
 def wanted_instead(type: str, number: float) -> str:
@@ -82,7 +91,21 @@ def wanted_instead(type: str, number: float) -> str:
     return ""
 
 
-def matching(pattern: str, names: Iterable[str]) -> list[str]:
-    """Those of the names that a pattern matches: `*` and `?` are wildcards, brackets stand for themselves."""
+def matching(pattern: str, names: Mapping[str, str]) -> list[str]:
+    """Those of the names that a pattern matches: `*` and `?` are wildcards, brackets stand for themselves.
+
+    `names` tells the variable of each scalar: a pattern that matches an array's name matches all of its elements.
+    """
     expression = re.compile(fnmatch.translate(pattern.replace("[", "[[]")))  # not fnmatch.filter: Windows ignores case
-    return [name for name in names if expression.match(name)]
+    return [name for name, variable in names.items() if expression.match(name) or expression.match(variable)]
+
+
+def scalar_names(names: Iterable[str], variables: Iterable[ScalarVariable]) -> list[str]:
+    """The names, those of arrays replaced by those of their elements; names of no variable stay as they are."""
+    elements: dict[str, list[str]] = {}
+    known = set()
+    for variable in variables:
+        known.add(variable.name)
+        if variable.element:
+            elements.setdefault(variable.variable, []).append(variable.name)
+    return [one for name in names for one in ([name] if name in known else elements.get(name, [name]))]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import MbfmuError
-from mbfmu.fmi.elements import Element
+from mbfmu.fmi.variables import Scalar
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
 from mbfmu.runtime.result import Result
 from mbfmu.scene.page import Packed, page, page_model
@@ -24,7 +24,7 @@ _POSES = 21
 
 def write_live_page(
     subject: Subject,
-    elements: Mapping[str, Element],
+    elements: Mapping[str, Scalar],
     fmu: pathlib.Path,
     wasm: bytes,
     result: Result,
@@ -69,7 +69,7 @@ def write_live_page(
     return page(subject, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
 
 
-def _settables(elements: Iterable[Element], subject: Subject) -> list[dict[str, Any]]:
+def _settables(elements: Iterable[Scalar], subject: Subject) -> list[dict[str, Any]]:
     """What can be set: inputs, parameters, start values; `kind` says when a value acts."""
     structural = {v.name for v in subject.variables if v.structural}
     paths = {path for path, *_ in subject.components}

@@ -11,7 +11,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.runtime import arguments
-from mbfmu.runtime.result import Result
+from mbfmu.runtime.result import Result, arrays_of
 from mbfmu.runtime.run import Value
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
 from mbfmu.studies import operating
@@ -91,4 +91,4 @@ def animate_mode(
         rows.append(operating.values_at(mechanics, variables, (t, moved, u, m), w))
     times = np.linspace(0.0, duration, PICTURES + 1)
     series = dict(zip((v.name for v in variables), np.array(rows).T, strict=True))
-    return write_animation(system, Result(system.name, times, series), target)
+    return write_animation(system, Result(system.name, times, series, arrays=arrays_of(variables)), target)

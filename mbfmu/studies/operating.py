@@ -21,7 +21,7 @@ from mbfmu.errors import ModelError, SimulationError
 from mbfmu.messages import unknown_variable
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.parts import dense
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, scalar_names
 
 Array = np.ndarray
 
@@ -585,7 +585,7 @@ def coordinate_names(
 def find_variables(
     model: str, variables: Sequence[ScalarVariable], names: Sequence[str], causality: str | None = None
 ) -> list[ScalarVariable]:
-    """Variables by name, of one causality where that is given; the elements of a vector by the vector's name.
+    """Variables by name, of one causality where that is given; the elements of an array by the array's name.
 
     Raises
     ------
@@ -594,11 +594,10 @@ def find_variables(
     """
     known = {v.name: v for v in variables if v.type != "String" and causality in (None, v.causality)}
     found: dict[str, ScalarVariable] = {}
-    for name in names:
-        chosen = [name] if name in known else [other for other in known if other.startswith(f"{name}[")]
-        if not chosen:
+    for name in scalar_names(names, known.values()):
+        if name not in known:
             raise ModelError(f"{model}: {unknown_variable(name, known)}")
-        found |= {other: known[other] for other in chosen}
+        found[name] = known[name]
     return list(found.values())
 
 

@@ -23,9 +23,9 @@ from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.lanes import most
-from mbfmu.runtime.result import Result
+from mbfmu.runtime.result import Result, arrays_of
 from mbfmu.runtime.run import Value, checked_tolerance, index_in_p, number_of, time_grid
-from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.runtime.variables import ScalarVariable, scalar_names
 from mbfmu.studies import cluster, reductions, store
 from mbfmu.studies import design as designs
 from mbfmu.studies.job import BYTES, Columns, Job, failed, run_rows
@@ -463,7 +463,7 @@ def simulate_many(
     stop_time, start_time, step, tolerance, inputs, interpolation
         As for `simulate`.
     outputs
-        Names of the variables to record; the model's outputs where None.
+        Names of the variables to record, arrays or their elements; the model's outputs where None.
     threads
         How many; one per core where None.
 
@@ -491,8 +491,9 @@ def simulate_many(
         raise ModelError(f"{system.name}: all runs must set the same variables; the first sets {', '.join(names)}")
     recorded = (
         [v.name for v in system.outputs] if outputs is None
-        else arguments.names(outputs, f"{system.name}: outputs")
+        else scalar_names(arguments.names(outputs, f"{system.name}: outputs"), system.variables)
     )  # fmt: skip
+    arrays = arrays_of(v for v in system.variables if v.name in set(recorded))
     kept = [f"{name}:trajectory" for name in recorded]
     plan = _Plan(system, None, names, kept, None, inputs, interpolation, (start_time, stop_time, step), tolerance)
     (job,) = plan.jobs
@@ -510,4 +511,4 @@ def simulate_many(
                 yield SimulationError(f"{system.name}: {message}")
             else:
                 columns = {name: rows[:, k].copy() for k, name in enumerate(recorded)}
-                yield Result(system.name, plan.times, columns, plan.units)
+                yield Result(system.name, plan.times, columns, plan.units, arrays=arrays)

@@ -87,9 +87,8 @@ class Sum(Assembly):
 
     def __init__(self):
         self.first, self.second, self.third = (blocks.Integrator(k=1.0, y_start=0.0) for _ in range(3))
-        for i, integrator in enumerate((self.first, self.second, self.third), start=1):
-            self.input(integrator.u, f"u[{i}]")
-            self.output(integrator.y, f"y[{i}]")
+        self.input([self.first.u, self.second.u, self.third.u], "u")
+        self.output([self.first.y, self.second.y, self.third.y], "y")
 
 
 def typed(assembly: Assembly, **types: str) -> System:
@@ -246,13 +245,37 @@ def test_results_have_the_elements_of_matrices_in_their_places(fmus: dict[str, p
 def test_elements_of_derivatives_have_the_names_of_fmi_2() -> None:
     """`der(r[2])` and `der(r[2],2)`, of arrays and of their scalars."""
     names = ["r", "der(r)", "der(r,2)"]
-    arrays = [SimpleNamespace(name=name, aliases=[], shape=(3,)) for name in names]
-    interface = Interface(SimpleNamespace(modelVariables=arrays))
+    arrays = [
+        SimpleNamespace(name=name, shape=(3,), type="Float64", start=None, valueReference=i)
+        for i, name in enumerate(names)
+    ]
+    interface = Interface(SimpleNamespace(fmiVersion="3.0", modelVariables=arrays))
     for name, element in zip(names, ("r[2]", "der(r[2])", "der(r[2],2)"), strict=True):
         (scalar,) = interface[element]
-        assert (scalar.variable.name, scalar.element) == (name, 1)
+        assert (scalar.variable.name, scalar.place) == (name, 1)
         assert shape_of(name, interface[name]) == (3,)
         assert shape_of(element, interface[element]) == ()
+
+
+def test_names_of_fmi_2_make_arrays_where_all_elements_are_there() -> None:
+    """By rows, whatever the order of the variables; what only looks like an array is none."""
+    names = ["T[1,1]", "T[2,1]", "T[1,2]", "T[2,2]", "der(r[1])", "der(r[2])", "der(r[1],2)", "der(r[2],2)"]
+    names += ["gap[1]", "gap[3]", "null[0]", "null[1]", "w[01]", "mixed[1]", "mixed[1,1]", "own", "own[1]", "p[1].r"]
+    variables = [
+        SimpleNamespace(name=name, shape=None, type="Real", start=None, valueReference=i)
+        for i, name in enumerate(names)
+    ]
+    interface = Interface(SimpleNamespace(fmiVersion="2.0", modelVariables=variables))
+    wholes = {name: [one.name for one in found] for name, found in interface.items() if name not in names}
+    assert wholes == {
+        "T": ["T[1,1]", "T[1,2]", "T[2,1]", "T[2,2]"],
+        "der(r)": ["der(r[1])", "der(r[2])"],
+        "der(r,2)": ["der(r[1],2)", "der(r[2],2)"],
+    }
+    assert shape_of("T", interface["T"]) == (2, 2)
+    assert [one.variable.valueReference for one in interface["T"]] == [0, 2, 1, 3]
+    assert [one.indices for one in interface["T"]] == [()] * 4  # each is a variable
+    assert [one.name for one in interface["own"]] == ["own"]
 
 
 def test_single_elements_are_set_without_touching_others(fmus: dict[str, pathlib.Path]) -> None:

@@ -18,9 +18,14 @@ from lxml import etree
 
 import mbfmu
 from mbfmu import sources
+from mbfmu.arrays import Array, Element
+from mbfmu.components import Body, World, rotational
+from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.arrays import arrange, states_of
-from mbfmu.fmi.elements import elements_of
+from mbfmu.export.build import build, select, with_own_derivatives
+from mbfmu.fmi.variables import scalars_of
+from mbfmu.modeling import Assembly, Start
 from mbfmu.runtime.compilers import find_compiler
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.validation import validate
@@ -115,35 +120,45 @@ def test_arrays_count_their_last_index_fastest(fmus):
     assert np.abs(matrix - matrix.T).max() > 1e-3
 
 
-def real(name: str, **others: Any) -> ScalarVariable:
+def real(whole: Array | str, at: int = 0, **others: Any) -> ScalarVariable:
     common = {"causality": "local", "variability": "continuous", "initial": "calculated", "start": None, "store": "y"}
-    return ScalarVariable(name=name, description="", type="Real", **{**common, **others})
+    element = None if isinstance(whole, str) else Element(whole, (at,))
+    name = whole if isinstance(whole, str) else Element(whole, (at,)).name
+    return ScalarVariable(name=name, description="", type="Real", **{**common, **others}, element=element)
 
 
 def test_what_differs_stays_apart():
+    a, c, d, e, f, g = (Array(name, (2,)) for name in "acdefg")
+    b, one = Array("b", (3,)), Array("one", (1,))
     made = arrange([
-        real("a[1]", index=0), real("a[2]", index=1),
-        real("b[1]", index=2), real("b[3]", index=3),  # an element is missing
-        real("c[1]", index=4, unit="m"), real("c[2]", index=5, unit="s"),
-        real("d[1]", index=6, causality="output"), real("d[2]", index=7),
-        real("e[1]", index=8),
-        real("e[2]", index=0, store="constant", variability="constant", initial="exact", start=2.0),
+        real(a, 1, index=0), real(a, 2, index=1),
+        real(b, 1, index=2), real(b, 3, index=3),  # an element is missing
+        real(c, 1, index=4, unit="m"), real(c, 2, index=5, unit="s"),
+        real(d, 1, index=6, causality="output"), real(d, 2, index=7),
+        real(e, 1, index=8),
+        real(e, 2, index=0, store="constant", variability="constant", initial="exact", start=2.0),
+        real(f, 1, index=9),  # alone
+        real("h[1]", index=10), real("h[2]", index=11),  # named alike, and no array
+        real(g, 1, index=12), real(g, 2, index=13), real("g", index=14),  # an array would have the name of another
+        real(one, 1, index=15),
     ])  # fmt: skip
     shapes = {v.name: v.shape for v in made.variables}
     assert shapes == {
-        "a": (2,), "b[1]": (), "b[3]": (), "c[1]": (), "c[2]": (), "d[1]": (), "d[2]": (), "e": (2,),
+        "a": (2,), "b[1]": (), "b[3]": (), "c[1]": (), "c[2]": (), "d[1]": (), "d[2]": (), "e": (2,), "f[1]": (),
+        "h[1]": (), "h[2]": (), "g[1]": (), "g[2]": (), "g": (), "one": (1,),
     }  # fmt: skip
     e = next(v for v in made.variables if v.name == "e")
     assert (e.variability, e.initial) == ("continuous", "calculated")
     assert [length for length in made.lengths if length] == [len(v.elements) for v in made.variables]
-    assert [v.reference for v in made.variables] == [1, 2, 3, 4, 5, 6, 7, 8]
+    assert [v.reference for v in made.variables] == [*range(1, 16)]
 
 
 def test_states_out_of_order_are_no_array():
     """The vector of states is that of the derivatives, one after the other: arrays that would change it stay apart."""
+    x, v = Array("x", (2,)), Array("v", (2,))
     made = arrange([
-        real("x[1]", store="x", index=1), real("x[2]", store="x", index=0),
-        real("v[1]", index=0, derivative_of="x[1]"), real("v[2]", index=1, derivative_of="x[2]"),
+        real(x, 1, store="x", index=1), real(x, 2, store="x", index=0),
+        real(v, 1, index=0, derivative_of="x[1]"), real(v, 2, index=1, derivative_of="x[2]"),
     ])  # fmt: skip
     pairs = [(state.name, rate.name) for state, rate in states_of(made.variables)]
     assert pairs == [("x[2]", "v[2]"), ("x[1]", "v[1]")]
@@ -432,7 +447,66 @@ def test_references_are_the_places_of_variables_in_the_file(fmus):
             listed = etree.fromstring(archive.read("modelDescription.xml")).findall("ModelVariables/*")
         assert [v.get("valueReference") for v in listed] == [str(number) for number in range(1, len(listed) + 1)]
         of_type, names = {}, {v.get("name") for v in listed}
-        for element in elements_of(description):
+        for element in scalars_of(description):
             if element.variable.name in names:  # no alias, which FMPy lists as a variable, too
                 of_type.setdefault(element.type, []).append(element.reference)
         assert all(found == list(range(len(found))) for found in of_type.values())
+
+
+class Arm(Assembly):
+    """Two motors on two shafts, and a body whose place is seen."""
+
+    def __init__(self) -> None:
+        self.motors = [rotational.Torque() for _ in range(2)]
+        self.shafts = [rotational.Inertia(J=1.0, phi=Start(0.1 * i, fixed=True)) for i in range(2)]
+        for motor, shaft in zip(self.motors, self.shafts, strict=True):
+            self.connect(motor.flange, shaft.flange_a)
+        self.world = World()
+        self.body = Body(m=1.0, r_CM=(0, 0, 0))
+        self.input([motor.tau for motor in self.motors], "torques", start=[0.25, -0.5])
+        self.output([shaft.phi for shaft in self.shafts], "angles")
+        self.output(self.body.frame_a.r_0, "tip")
+        self.output(self.body.frame_a.R.T, "attitude")
+        self.output(self.body.v_0[0], "speeds[1]")
+        self.output(self.body.v_0[1], "speeds[2]")
+
+
+@pytest.fixture(scope="module")
+def arm() -> System:
+    return System.of(Arm())
+
+
+def shapes(system: System, patterns: str) -> dict[str, tuple[int, ...]]:
+    """Shapes of the variables that an FMU of FMI 3.0 shows."""
+    return {v.name: v.shape for v in arrange(with_own_derivatives(select(system.variables, [patterns]))).variables}
+
+
+def test_arrays_are_what_the_model_declares(arm: System) -> None:
+    found = shapes(arm, "body.m")
+    assert {name: found.get(name) for name in ("torques", "angles", "tip", "attitude", "speeds[1]", "speeds[2]")} == {
+        "torques": (2,), "angles": (2,), "tip": (3,), "attitude": (3, 3), "speeds[1]": (), "speeds[2]": (),
+    }  # fmt: skip
+    assert "speeds" not in found
+    starts = [(v.name, v.start) for v in arm.variables if v.causality == "input"]
+    assert starts == [("torques[1]", 0.25), ("torques[2]", -0.5)]
+
+
+def test_a_pattern_takes_an_array_or_an_element(arm: System) -> None:
+    force = "body.frame_a.f"
+    assert force not in shapes(arm, "body.m")
+    assert shapes(arm, force)[force] == shapes(arm, "*.f")[force] == (3,)
+    alone = shapes(arm, f"{force}[2]")
+    assert alone[f"{force}[2]"] == ()
+    assert not {force, f"{force}[1]"} & set(alone)
+
+
+def test_runs_record_arrays_by_name(arm: System) -> None:
+    result = mbfmu.simulate(arm, 0.2, step=0.1, outputs=["angles", "attitude", "tip[2]"])
+    assert result.names == (
+        "angles[1]", "angles[2]", *(f"attitude[{i},{j}]" for j in (1, 2, 3) for i in (1, 2, 3)), "tip[2]"
+    )  # fmt: skip
+    expected = [[0.0, 0.1], [0.00125, 0.0975], [0.005, 0.09]]
+    np.testing.assert_allclose(result["angles"], expected, atol=1e-12)
+    assert result["attitude"].shape == (3, 3, 3)
+    with pytest.raises(KeyError, match="tip"):
+        result["tip"]  # two elements were not recorded

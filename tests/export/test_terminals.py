@@ -8,6 +8,7 @@ import fmpy
 import pytest
 from lxml import etree
 
+from mbfmu.arrays import Array, Element
 from mbfmu.dynamics.reading.inputs import terminal
 from mbfmu.export.terminals import terminals_and_icons
 from mbfmu.modeling import Frame, HeatPort, Pin, RotationalFlange, TranslationalFlange
@@ -48,9 +49,16 @@ def test_a_flange_is_a_terminal(system: Any) -> None:
 def test_kinds_and_flows_are_those_of_the_connector(system: Any, port: type[Port], kind: str) -> None:
     own = port()
     own.name = "own"
-    members = [own.potentials[0].name, f"{own.flows[0].name}[1]"]
-    found = [dataclasses.replace(system.variables[-2], name=f"own.{m}", terminal=terminal(own, m)) for m in members]
+    flow = own.flows[0].name
+    members = [(own.potentials[0].name, None), (flow, Element(Array(f"own.{flow}", (2,)), (1,)))]
+    found = [
+        dataclasses.replace(
+            system.variables[-2], name=e.name if e else f"own.{m}", element=e, terminal=terminal(own, m)
+        )
+        for m, e in members
+    ]
     (element,) = write(found).findall("Terminals/Terminal")
+    assert [member.get("memberName") for member in element] == [members[0][0], f"{flow}[1]"]
     assert element.get("terminalKind") == f"Modelica.{kind}"
     assert [member.get("variableKind") for member in element] == ["signal", "outflow"]
 

@@ -46,7 +46,7 @@ class Unit:
         sizes = [int(np.prod(v.shape or ())) for v in self.variables]
         self.size = sum(sizes)
         begins = dict(zip(map(id, self.variables), np.cumsum([0, *sizes]), strict=False))
-        self.places = [begins[id(s.variable)] + s.element for s in self.scalars]
+        self.places = [begins[id(s.variable)] + s.place for s in self.scalars]
         self.references = [v.valueReference for v in self.variables]
         self.folder = fmpy.extract(str(path))
         self.fmu = instantiate_fmu(self.folder, self.description, "CoSimulation", logger=lambda *_: None)
@@ -73,7 +73,7 @@ class Unit:
             by = self.fmu.getDirectionalDerivative(references, [scalar.variable.valueReference], [1.0])
             return list(by)
         seed = [0.0] * int(np.prod(scalar.variable.shape or ()))
-        seed[scalar.element] = 1.0
+        seed[scalar.place] = 1.0
         whole = list(dict.fromkeys(references))
         sizes = {s.variable.valueReference: int(np.prod(s.variable.shape or ())) for s in found}
         begins = dict(zip(whole, np.cumsum([0, *(sizes[r] for r in whole)]), strict=False))
@@ -83,7 +83,7 @@ class Unit:
             (ctypes.c_uint * 1)(scalar.variable.valueReference), 1, (ctypes.c_double * len(seed))(*seed), len(seed),
             values, len(values),
         )  # fmt: skip
-        return [values[begins[s.variable.valueReference] + s.element] for s in found]
+        return [values[begins[s.variable.valueReference] + s.place] for s in found]
 
 
 def exchange(path: pathlib.Path, stop: float, names: list[str], tolerance: float | None) -> np.ndarray:

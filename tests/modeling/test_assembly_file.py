@@ -299,10 +299,35 @@ def test_inputs_of_the_fmu(read: Read) -> None:
         b = "sum.u[1]"
         """
     )
-    assert list(assembly.inputs) == ["drive[1]", "drive[2]", "drive[3]"]
+    assert list(assembly.inputs) == ["drive"]
     result = mbfmu.simulate(assembly, 1.0, start_values={"drive[1]": 4.0})
     np.testing.assert_allclose(result["sum.y"], 40 + 3 * result.time)
     np.testing.assert_allclose(result["twice[2].y"], 10.0)
+
+
+def test_several_signals_are_one_array(read: Read) -> None:
+    entries = """
+        [[input]]
+        variable = ["twice[2].u", "twice[3].u"]
+        NAME
+        start = [4.0, 0.5]
+        [[connect]]
+        a = "ramp.y[1]"
+        b = "twice[1].u"
+        [[connect]]
+        a = "twice[2:3].y"
+        b = "sum.u"
+        [[output]]
+        name = "found"
+        variable = ["sum.y", "twice[1].y"]
+        """
+    result = mbfmu.simulate(read(BLOCKS + entries.replace("NAME", 'name = "drive"')), 1.0, step=1.0)
+    np.testing.assert_allclose(result["drive"][0], [4.0, 0.5])
+    np.testing.assert_allclose(result["found"][0], [95.0, result["twice[1].y"][0]])
+    with pytest.raises(ModelError, match="an input of several signals has no name"):
+        read(BLOCKS + entries.replace("NAME", ""))
+    with pytest.raises(ModelError, match="expected texts in quotes"):
+        read(BLOCKS + entries.replace("NAME", 'name = "drive"').replace('"twice[2].u"', "2"))
 
 
 def test_a_gallery_assembly_by_name(read: Read) -> None:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import mbfmu
+from mbfmu.arrays import Array
 from mbfmu.components import Body, FixedTranslation, PointMass, Prismatic, Revolute, World, rotational, translational
 from mbfmu.errors import ModelError
 from mbfmu.modeling import (
@@ -245,6 +246,56 @@ def test_outputs_must_be_variables(name: str, expected: str) -> None:
     reference = assembly.hinge.phi
     assembly.output(type(reference)(assembly, name))
     with pytest.raises(ModelError, match=expected):
+        mbfmu.System.of(assembly)
+
+
+class Motors(Assembly):
+    """Two motors, each on a shaft of its own."""
+
+    def __init__(self) -> None:
+        self.motors = [rotational.Torque() for _ in range(2)]
+        self.shafts = [rotational.Inertia(J=1.0, phi=Start(fixed=True), w=Start(fixed=True)) for _ in range(2)]
+        for motor, shaft in zip(self.motors, self.shafts, strict=True):
+            self.connect(motor.flange, shaft.flange_a)
+
+
+def test_several_signals_are_one_array() -> None:
+    """A copy has its own; the same again gives another start value."""
+    assembly = Motors()
+    for start in (0.0, [1.0, -2.0]):
+        assembly.input([motor.tau for motor in assembly.motors], "tau", start=start)
+    assembly.output([shaft.w for shaft in assembly.shafts[::-1]], "w")
+    for one in (assembly, copy.deepcopy(assembly)):
+        system = mbfmu.System.of(one)
+        inputs = [(v.name, v.start) for v in system.variables if v.causality == "input"]
+        assert inputs == [("tau[1]", 1.0), ("tau[2]", -2.0)]
+        assert [v.element for v in system.outputs] == list(Array("w", (2,)).elements)
+        np.testing.assert_allclose(mbfmu.simulate(system, 0.5, step=0.5)["w"][-1], [-1.0, 0.5], atol=1e-9)
+
+
+def test_arrays_of_signals_are_checked() -> None:
+    assembly = Motors()
+    taus = [motor.tau for motor in assembly.motors]
+    with pytest.raises(ModelError, match="an input of several signals has no name; give it one"):
+        assembly.input(taus)
+    with pytest.raises(ModelError, match="input tau: has no signals"):
+        assembly.input([], "tau")
+    with pytest.raises(ModelError, match=r"input tau: its start value \[1.0\] has 1 numbers, expected 2"):
+        assembly.input(taus, "tau", start=[1.0])
+    assembly.push = translational.Force()
+    with pytest.raises(ModelError, match=r"motors\[1\]\.tau \(Torque\) and push\.f \(Force\) differ; make two inputs"):
+        assembly.input([taus[0], assembly.push.f], "load")
+    with pytest.raises(ModelError, match="an output of several variables has no name; name both"):
+        assembly.output([shaft.w for shaft in assembly.shafts])
+    with pytest.raises(ModelError, match="an output of several variables has no elements"):
+        assembly.output([], "w")
+    assembly.output([shaft.w for shaft in assembly.shafts], "w")
+    with pytest.raises(ModelError, match="output w: is there already"):
+        assembly.output([shaft.w for shaft in assembly.shafts], "w")
+    assembly = Assembly()
+    assembly.world, assembly.body = World(), Body(m=1.0, r_CM=(0, 0, 0))
+    assembly.output([assembly.body.r_0, assembly.body.v_0], "motion")
+    with pytest.raises(ModelError, match=r"output motion\[1\]: body.r_0 is an array; name one of its elements"):
         mbfmu.System.of(assembly)
 
 

@@ -167,6 +167,34 @@ def test_toml_writes_elements_from_one() -> None:
         assert entry in text
 
 
+class Several(Assembly):
+    """Arrays of several signals, a slice among them."""
+
+    def __init__(self) -> None:
+        self.sum, self.other = blocks.Sum(nin=3), blocks.Sum(nin=2)
+        self.input([self.sum.u[0], self.other.u[1]], "ends", start=[0.5, 0.25])
+        self.input(self.sum.u[1:3], "middle")
+        self.input(self.other.u[0])
+        self.output([self.sum.y, self.other.y], "sums")
+
+
+def test_arrays_of_several_signals_come_back(tmp_path: pathlib.Path) -> None:
+    python, toml = tmp_path / "several.py", tmp_path / "several.toml"
+    python.write_text(to_python(Several()))
+    toml.write_text(to_toml(Several()))
+    assert 'self.input([self.sum.u[0], self.other.u[1]], "ends", start=(0.5, 0.25))' in python.read_text()
+    assert 'self.output([self.sum.y, self.other.y], "sums")' in python.read_text()
+    assert 'name = "ends"\nvariable = ["sum.u[1]", "other.u[2]"]\nstart = [0.5, 0.25]' in toml.read_text()
+    assert 'name = "middle"\nvariable = "sum.u[2:3]"' in toml.read_text()
+    wanted = System.of(Several())
+    for path in (python, toml):
+        system = System.of(mbfmu.load(path))
+        for one, other in zip(wanted.variables, system.variables, strict=True):
+            assert (one.name, one.start, one.element, one.causality) == (
+                other.name, other.start, other.element, other.causality
+            )  # fmt: skip
+
+
 def test_modifiers_of_parts_of_parts_are_kept() -> None:
     class Slide(Assembly):
         def __init__(self) -> None:

@@ -8,7 +8,7 @@ import pytest
 import xarray
 
 import mbfmu
-from mbfmu.components import Body, Prismatic, World, translational
+from mbfmu.components import Body, Prismatic, World, rotational, translational
 from mbfmu.errors import ModelError
 from mbfmu.modeling import Assembly, Start
 
@@ -106,3 +106,23 @@ def test_a_cell_that_is_no_number_is_named(cart, tmp_path):
     file.write_text("time,force\n0,0\n1,many\n")
     with pytest.raises(ModelError, match=r"drive.csv, line 3: 'many' under 'force' is no number"):
         pushed(cart, file)
+
+
+class Motors(Assembly):
+    """Two torques on two inertias, one array."""
+
+    def __init__(self):
+        self.motors = [rotational.Torque() for _ in range(2)]
+        self.shafts = [rotational.Inertia(J=1.0, phi=Start(fixed=True), w=Start(fixed=True)) for _ in range(2)]
+        for motor, shaft in zip(self.motors, self.shafts, strict=True):
+            self.connect(motor.flange, shaft.flange_a)
+        self.input([motor.tau for motor in self.motors], "torques")
+        self.output([shaft.w for shaft in self.shafts], "speeds")
+
+
+def test_an_array_takes_a_series_of_its_shape():
+    system = mbfmu.System.of(Motors())
+    result = mbfmu.simulate(system, 1.0, step=0.5, inputs={"time": [0.0, 1.0], "torques": [[1.0, -2.0], [1.0, -2.0]]})
+    np.testing.assert_allclose(result["speeds"][-1], [1.0, -2.0], atol=1e-9)
+    with pytest.raises(ModelError, match=r"'torques' has the shape \(2, 1\); torques takes \[n, 2\]"):
+        mbfmu.simulate(system, 1.0, inputs={"time": [0.0, 1.0], "torques": [[1.0], [1.0]]})

@@ -42,6 +42,13 @@ def test_csv_gives_the_same_doubles_back(result, tmp_path):
     np.testing.assert_array_equal(np.array(rows[1:], dtype=float)[:, 1], result["revolute1.w"])
 
 
+def test_csv_has_a_column_for_each_element(vectors, tmp_path):
+    lines = vectors.to_csv(tmp_path / "motion.csv", ["body.T", "part.r[2]"]).read_text().splitlines()
+    names = [*(f"body.T[{i},{j}]" for i in (1, 2, 3) for j in (1, 2)), "part.r[2]"]
+    assert next(csv.reader(lines)) == ["time", *names]
+    assert lines[1] == "0.0,11.0,12.0,21.0,22.0,31.0,32.0,0.0"
+
+
 def test_plot_has_an_axis_per_unit(result, tmp_path):
     figure = result.plot()
     assert [axis.get_ylabel() for axis in figure.axes] == ["rad", "rad/s", "1"]
@@ -55,7 +62,10 @@ def vectors():
     series = {f"body.r[{i}]": i * time for i in (1, 2, 3)}
     series |= {f"body.T[{i},{j}]": 10 * i + j + 0 * time for j in (1, 2) for i in (1, 2, 3)}
     series |= {"time": time, "part.r[2]": time}
-    return Result("Body", time, series, {"body.r[1]": "m"}, ["body.r[1]"])
+    arrays = {"body.r": [f"body.r[{i}]" for i in (1, 2, 3)], "part.r": ["part.r[1]", "part.r[2]"]}
+    arrays["body.T"] = [[f"body.T[{i},{j}]" for j in (1, 2)] for i in (1, 2, 3)]
+    wholes = {name: np.array(elements) for name, elements in arrays.items()}
+    return Result("Body", time, series, {"body.r[1]": "m"}, ["body.r[1]"], arrays=wholes)
 
 
 def test_vectors_and_matrices_by_name(vectors):
@@ -67,6 +77,11 @@ def test_vectors_and_matrices_by_name(vectors):
 
 def test_patterns(vectors):
     assert vectors.select("body.r[?]", "part.*").names == ("body.r[1]", "body.r[2]", "body.r[3]", "part.r[2]")
+    assert vectors.select("*.r").names == ("body.r[1]", "body.r[2]", "body.r[3]", "part.r[2]")
+    np.testing.assert_array_equal(vectors.select("body.T", "part.*")["body.T"], vectors["body.T"])
+    assert [line.get_label() for axis in vectors.plot("body.r").axes for line in axis.lines] == [
+        "body.r[1]", "body.r[2]", "body.r[3]"
+    ]  # fmt: skip
     with pytest.raises(KeyError, match="no variable 'wheel"):
         vectors.select("wheel.*")
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import casadi as ca
 import numpy as np
 
+from mbfmu.arrays import Element, scalars_of
 from mbfmu.dynamics.reading.flatten import ConnectorKey, Flat
 from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
@@ -20,7 +21,10 @@ from mbfmu.runtime.variables import Terminal, wanted_instead
 
 @dataclasses.dataclass(frozen=True)
 class Input:
-    """One scalar input; `terminal`: the connector of the assembly that it belongs to, if any."""
+    """One scalar input.
+
+    `terminal` is the connector of the assembly that it belongs to, `element` its place in an array, if any.
+    """
 
     name: str
     symbol: ca.SX
@@ -28,12 +32,13 @@ class Input:
     type: Type
     description: str
     terminal: Terminal | None = None
+    element: Element | None = None
 
 
 def terminal(port: Port, member: str) -> Terminal:
     """A variable of a connector as part of a terminal."""
     flows = {quantity.name for quantity in port.flows}
-    return Terminal(port.name, member, member.partition("[")[0] in flows, port.modelica_name)
+    return Terminal(port.name, member, member in flows, port.modelica_name)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,7 +83,10 @@ class Inputs:
         flows: dict[int, tuple[ca.SX, ...]] = {}
         motions: dict[str, tuple[ca.SX, ...]] = {}
 
-        def new(name: str, start: float, type: Type, doc: str, terminal: Terminal | None = None) -> ca.SX:
+        def new(
+            name: str, start: float, type: Type, doc: str, terminal: Terminal | None = None,
+            element: Element | None = None,
+        ) -> ca.SX:  # fmt: skip
             if name in found:
                 raise ModelError(
                     f"input {name}: there is one of this name already; give it another with input(..., name=...)"
@@ -86,16 +94,15 @@ class Inputs:
             wanted = wanted_instead(type.base, float(start))
             if wanted:
                 raise ModelError(f"input {name}: is {type.base}, its start value {start:g} is not; give {wanted}")
-            found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal)
+            found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal, element)
             return found[name].symbol
 
-        def feed(
-            name: str, key: ConnectorKey, port: Signal, places: tuple[int, ...], start: float | list[float]
-        ) -> None:
-            path = ".".join(filter(None, key))
-            doc = port.doc if path == name else f"{port.doc}, for {path}"
-            starts = np.broadcast_to(np.asarray(start, dtype=float), (len(places),))
-            for k, (place, value) in enumerate(zip(places, starts, strict=True)):
+        def feed(name: str, fed: list[tuple[ConnectorKey, Signal, int]], start: float | list[float]) -> None:
+            starts = np.broadcast_to(np.asarray(start, dtype=float), (len(fed),))
+            labels = scalars_of(name, (len(fed),) if len(fed) > 1 else ())
+            for (label, element), (key, port, place), value in zip(labels, fed, starts, strict=True):
+                path = ".".join(filter(None, key))
+                doc = port.doc if path == name else f"{port.doc}, for {path}"
                 if (key, place) in flat.sources:
                     raise ModelError(f"{'.'.join(filter(None, key))}: is connected already; it cannot be an input, too")
                 if (key, place) in signals:
@@ -103,21 +110,24 @@ class Inputs:
                         f"input {name}: {'.'.join(filter(None, key))} has an input already, "
                         f"{signals[key, place].name()}; keep one of them"
                     )
-                signals[key, place] = new(f"{name}[{k + 1}]" if len(places) > 1 else name, value, port.type, doc)
+                signals[key, place] = new(label, value, port.type, doc, element=element)
 
-        for name, (connector, start) in assembly.inputs.items():
-            key, port = (connector.owner.path, connector.port.name), connector.port
-            assert isinstance(port, Signal)
-            owner: Component = connector.owner
-            if flat.components.get(key[0]) is not owner:
-                raise ModelError(
-                    f"input {name}: {owner.title} is not part of {assembly.where}; assign it to an attribute "
-                    "of the assembly"
-                )
-            feed(name, key, port, connector.places, start)
+        for name, (target, start) in assembly.inputs.items():
+            fed: list[tuple[ConnectorKey, Signal, int]] = []
+            for connector in target if isinstance(target, tuple) else (target,):
+                key, port = (connector.owner.path, connector.port.name), connector.port
+                assert isinstance(port, Signal)
+                owner: Component = connector.owner
+                if flat.components.get(key[0]) is not owner:
+                    raise ModelError(
+                        f"input {name}: {owner.title} is not part of {assembly.where}; assign it to an attribute "
+                        "of the assembly"
+                    )
+                fed += [(key, port, place) for place in connector.places]
+            feed(name, fed, start)
         for name, own in assembly.ports().items():
             if isinstance(own, SignalInput):
-                feed(name, ("", name), own, tuple(range(own.size(assembly))), own.start(assembly))
+                feed(name, [(("", name), own, place) for place in range(own.size(assembly))], own.start(assembly))
             elif own.taken:
                 node = flat.nodes[("", name)]
                 if not flat.members[node]:

@@ -6,11 +6,12 @@ import dataclasses
 import functools
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import casadi as ca
 import numpy as np
 
+from mbfmu.arrays import Array, Element, derivative_name, scalars_of
 from mbfmu.dynamics.columns import elements, pattern, stacked, which_depend
 from mbfmu.dynamics.expressions.formulation import Formulation
 from mbfmu.dynamics.expressions.starts import StartValue
@@ -65,14 +66,24 @@ def _variables_of(structure: Structure, path: str, component: Component) -> Iter
             yield name, declaration.type, declaration.doc, declaration.shape(component), formula
 
 
-#: A quantity that can be seen: name within the component, type, sentence, shape, column of values.
-Seen = tuple[str, Type, str, tuple[int, ...], ca.SX]
+class Seen(NamedTuple):
+    """A quantity that can be seen of a component."""
+
+    #: Within the component.
+    name: str
+    type: Type
+    doc: str
+    shape: tuple[int, ...]
+    #: A column.
+    value: ca.SX
+    #: Where it is a scalar that belongs to an array: which element it is.
+    element: Element | None = None
 
 
 def seen(values: Values, wanted: Wanted) -> dict[str, list[Seen]]:
     """Variables and connectors of all components with their values, by path."""
     return {
-        path: [(name, type, doc, shape, values(formula)) for name, type, doc, shape, formula in entries]
+        path: [Seen(name, type, doc, shape, values(formula)) for name, type, doc, shape, formula in entries]
         for path, entries in wanted.shown.items()
     }
 
@@ -105,7 +116,7 @@ class Places:
         """Places for all that is shown, and for dx/dt."""
         vectors, parameters, rates = formulation.vectors, formulation.parameters, formulation.rates
         all_entries = [(path, entry) for path, listed in entries.items() for entry in listed]
-        (column,) = formulation.resolved([stacked(entry[4] for _, entry in all_entries)])
+        (column,) = formulation.resolved([stacked(entry.value for _, entry in all_entries)])
         scalars = elements(column)
         found: dict[int, tuple[Store, int]] = {}
         known: list[tuple[Store, ca.SX]] = [("time", vectors.t), ("x", vectors.x), ("u", formulation.values.inputs.u)]
@@ -115,8 +126,8 @@ class Places:
         by_name: dict[tuple[str, str], list[ca.SX]] = {}
         at = 0
         for path, entry in all_entries:
-            size = entry[4].numel()
-            by_name[(path, entry[0])] = scalars[at : at + size]
+            size = entry.value.numel()
+            by_name[(path, entry.name)] = scalars[at : at + size]
             at += size
         outputs: list[ca.SX] = []
         for scalar in [*scalars, *elements(rates)]:
@@ -231,7 +242,7 @@ class Visible:
                         f"input {variable.name}: there is another variable of this name already, which it would hide; "
                         "give the input another name"
                     )
-            terminal = self._terminals.get(variable.name)
+            terminal = self._terminals.get(variable.variable)
             found.setdefault(variable.name, variable if terminal is None else _with(variable, terminal=terminal))
 
         take(
@@ -242,14 +253,14 @@ class Visible:
         for i, given in enumerate(self.formulation.values.inputs.all):
             place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
             running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
-            take(_scalar(given.name, given.description, given.type, **running, **place))
+            take(_scalar(given.name, given.description, given.type, **running, **place, element=given.element))
         for path, component in self.formulation.values.flat.components.items():
             for name, declaration in component.parameters().items():
                 if not declaration.animation:
                     for variable in self._parameter(path, component, name, declaration):
                         take(variable)
-            for name, type, doc, shape, _ in self.entries[path]:
-                for variable in self._values(path, name, type, doc, shape):
+            for entry in self.entries[path]:
+                for variable in self._values(path, entry):
                     take(variable)
         self._add_rates(found)
         self._add_outputs(found)
@@ -274,23 +285,24 @@ class Visible:
         parameters, scalars = self.formulation.parameters, elements(symbol)
         own = {parameters.place(scalar) for scalar in scalars}  # others it passes on
         shown: dict[str, Any] = {"doc": declaration.doc, "type": type, "min": declaration.min, "max": declaration.max}
-        for suffix, scalar in zip(_suffixes(component.shape_of(name)), scalars, strict=True):
-            element = parameters.source(scalar)
-            index = parameters.place(element)
+        for (label, element), scalar in zip(scalars_of(full, component.shape_of(name)), scalars, strict=True):
+            shown["element"] = element
+            source = parameters.source(scalar)
+            index = parameters.place(source)
             if index is None:
-                yield _scalar(full + suffix, **shown, **_CONSTANT, start=float(element))
+                yield _scalar(label, **shown, **_CONSTANT, start=float(source))
                 continue
             variability = "tunable" if index in parameters.tunable else "fixed"
             place: dict[str, Any] = {"store": "P", "index": index, "variability": variability}
             if index >= len(parameters.defaults) or index not in own:
-                yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", **_CALCULATED)
+                yield _scalar(label, **shown, **place, causality="calculatedParameter", **_CALCULATED)
                 continue
             place |= {"start": parameters.defaults[index], "start_index": index}
             if index in parameters.open:
                 place["variability"] = "fixed"
-                yield _scalar(full + suffix, **shown, **place, causality="calculatedParameter", initial="approx")
+                yield _scalar(label, **shown, **place, causality="calculatedParameter", initial="approx")
             else:
-                yield _scalar(full + suffix, **shown, **place, causality="parameter", initial="exact")
+                yield _scalar(label, **shown, **place, causality="parameter", initial="exact")
 
     def _structural(
         self, full: str, component: Component, name: str, declaration: Parameter
@@ -299,10 +311,13 @@ class Visible:
         value, base = component.value(name), declaration.type.base
         flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
         kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
-        for suffix, v in zip(_suffixes(np.shape(value) if base != "String" else ()), flat, strict=True):
-            yield _scalar(full + suffix, declaration.doc, declaration.type, **_CONSTANT, start=kind(v), structural=True)
+        attributes: dict[str, Any] = {**_CONSTANT, "structural": True}
+        shape = np.shape(value) if base != "String" else ()
+        for (label, element), v in zip(scalars_of(full, shape), flat, strict=True):
+            yield _scalar(label, declaration.doc, declaration.type, **attributes, start=kind(v), element=element)
 
-    def _values(self, path: str, name: str, type: Type, doc: str, shape: tuple[int, ...]) -> Iterator[ScalarVariable]:
+    def _values(self, path: str, entry: Seen) -> Iterator[ScalarVariable]:
+        name, type, doc, shape, _, own = entry
         full = ".".join(filter(None, (path, name)))
         component, used = self.formulation.values.flat.components[path], self._used_starts
         declaration = component.variable(name)
@@ -310,8 +325,8 @@ class Visible:
         starts = [None if declaration is None else used.get((path, name, i)) for i in range(len(scalars))]
         nominal = type.nominal if declaration is None else declaration.nominal(component)
         told = self._nominal(starts) if type.base == "Real" else None
-        for suffix, element, start in zip(_suffixes(shape), scalars, starts, strict=True):
-            yield self._value(full + suffix, type, doc, element, start, nominal, told)
+        for (label, element), scalar, start in zip(scalars_of(full, shape), scalars, starts, strict=True):
+            yield _with(self._value(label, type, doc, scalar, start, nominal, told), element=own or element)
 
     def _nominal(self, starts: Iterable[StartValue | None]) -> float | None:
         """Magnitude that start values of a vector tell: their greatest power of ten; None below 10, FMI assumes 1."""
@@ -385,9 +400,9 @@ class Visible:
                 found[known[0].name] = _with(known[0], derivative_of=state.name, variability="continuous")
                 by_place[place] = [found[known[0].name] if v is known[0] else v for v in by_place[place]]
                 continue
-            name = f"der({state.name})"
-            if state.derivative_of is not None and state.name == f"der({state.derivative_of})":
-                name = f"der({state.derivative_of},2)"
+            name = derivative_name(state.name)
+            if state.derivative_of is not None and state.name == derivative_name(state.derivative_of):
+                name = derivative_name(state.derivative_of, 2)
             found[name] = ScalarVariable(
                 name,
                 f"Time derivative of {state.name}",
@@ -400,35 +415,59 @@ class Visible:
                 place[1],
                 unit=rate_unit(state.unit),
                 derivative_of=state.name,
+                element=state.element and state.element.derivative,
             )
             by_place.setdefault(place, []).append(found[name])
 
+    def _outputs(self, found: Mapping[str, ScalarVariable]) -> list[tuple[str, str, Element | None]]:
+        """Scalars of the declared outputs: name of the output, of what it shows, and its element in an array."""
+        arrays: dict[str, list[ScalarVariable]] = {}
+        for variable in found.values():
+            if variable.element is not None:
+                arrays.setdefault(variable.variable, []).append(variable)
+        made: list[tuple[str, str, Element | None]] = []
+        for label, given in self.assembly.outputs.items():
+            references = given if isinstance(given, tuple) else (given,)
+            several = Array(label, (len(references),)).elements if isinstance(given, tuple) else (None,)
+            for element, reference in zip(several, references, strict=True):
+                path = reference.path
+                if path in found:
+                    made.append((label, path, element))
+                elif path not in arrays:
+                    raise ModelError(f"output {label}: there is no variable {path}; {suggestion(path, found)}")
+                elif element is not None:
+                    raise ModelError(f"output {element.name}: {path} is an array; name one of its elements")
+                else:
+                    for variable in arrays[path]:
+                        assert variable.element is not None
+                        array = Array(label, variable.element.array.shape)
+                        own = variable.element if label == path else Element(array, variable.element.indices)
+                        made.append((label, variable.name, own))
+        return made
+
     def _add_outputs(self, found: dict[str, ScalarVariable]) -> None:
         asked: list[str] = []
-        for label, reference in self.assembly.outputs.items():
-            path = reference.path
-            names = [path] if path in found else [n for n in found if n.startswith(f"{path}[")]
-            if not names:
-                raise ModelError(f"output {label}: there is no variable {path}; {suggestion(path, found)}")
-            for name in names:
-                shown = label + name[len(path) :]
-                variable, taken = found[name], found.get(shown, found[name])
-                if taken.causality == "input" or (taken.store, taken.index) != (variable.store, variable.index):
-                    raise ModelError(
-                        f"output {shown}: there is another variable of this name already, which {name} would hide; "
-                        "give the output another name"
-                    )
-                if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
-                    raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
-                if variable.variability in (
-                    "fixed",
-                    "tunable",
-                ):  # FMI knows outputs that are constant or vary, nothing in between
-                    variable = _with(variable, variability="continuous" if variable.type == "Real" else "discrete")
-                if shown != name and variable.variability != "constant":
+        for label, name, element in self._outputs(found):
+            shown = element.name if element else label
+            variable, taken = found[name], found.get(shown, found[name])
+            if taken.causality == "input" or (taken.store, taken.index) != (variable.store, variable.index):
+                raise ModelError(
+                    f"output {shown}: there is another variable of this name already, which {name} would hide; "
+                    "give the output another name"
+                )
+            if variable.structural or variable.causality in ("parameter", "calculatedParameter"):
+                raise ModelError(f"output {shown}: {name} is a parameter; read it as such, it is in the FMU anyway")
+            if variable.variability in (
+                "fixed",
+                "tunable",
+            ):  # FMI knows outputs that are constant or vary, nothing in between
+                variable = _with(variable, variability="continuous" if variable.type == "Real" else "discrete")
+            if shown != name:
+                variable = _with(variable, element=element)
+                if variable.variability != "constant":
                     variable = _with(variable, initial="calculated", start=None, start_index=None, derivative_of=None)
-                found[shown] = _with(variable, name=shown, causality="output")
-                asked.append(shown)
+            found[shown] = _with(variable, name=shown, causality="output")
+            asked.append(shown)
         for name, port in self.assembly.ports().items():
             if port.gives:
                 shown_names = [
@@ -496,16 +535,6 @@ def _declared(type: Type) -> DeclaredType | None:
     if type.base not in ("Real", "Integer") or all(attribute is None for attribute in said):
         return None
     return DeclaredType(type.name, *said)
-
-
-@functools.cache
-def _suffixes(shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Modelica subscripts in the order in which CasADi stacks a column: column-major."""
-    if not shape:
-        return ("",)
-    if len(shape) == 1:
-        return tuple(f"[{i + 1}]" for i in range(shape[0]))
-    return tuple(f"[{i + 1},{j + 1}]" for j in range(shape[1]) for i in range(shape[0]))
 
 
 def state_nominals(variables: Iterable[ScalarVariable], nx: int) -> tuple[float, ...]:

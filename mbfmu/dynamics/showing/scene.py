@@ -12,9 +12,11 @@ from typing import Any
 
 import casadi as ca
 
+from mbfmu.arrays import Element, scalars_of
 from mbfmu.dynamics.columns import column, elements, hashes, stacked
 from mbfmu.dynamics.expressions.values import Values
 from mbfmu.dynamics.showing.drawing import ATTRIBUTES, VECTOR_ATTRIBUTES, Sketch, Sketches, is_file, is_world
+from mbfmu.dynamics.showing.interface import Seen
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.names import joined
@@ -139,21 +141,22 @@ class Drawn:
     folders: tuple[str, ...] = ()
 
     @functools.cached_property
-    def entries(self) -> dict[str, list[Any]]:
+    def entries(self) -> dict[str, list[Seen]]:
         """The attributes of all shapes that are no constants, as what can be seen of the components: by path."""
         found: dict[str, list[Any]] = {}
         for path, sketch in self.sketches:
             for key, value in sketch.values.items():
                 kind = Position if key in _LENGTHS else Dimensionless
-                for name, scalar in _scalars(sketch, key, value):
+                doc = f"Shape {sketch.name}: {key}"
+                for name, element, scalar in _scalars(path, sketch, key, value):
                     if not scalar.is_constant():
-                        found.setdefault(path, []).append((name, kind, f"Shape {sketch.name}: {key}", (), scalar))
+                        found.setdefault(path, []).append(Seen(name, kind, doc, (), scalar, element))
         return found
 
     def placed(self, variables: Sequence[ScalarVariable]) -> tuple[Scene, tuple[ScalarVariable, ...]]:
         """The scene by names of variables, and the variables without those of shapes that another one already has."""
         by_name = {variable.name: variable for variable in variables}
-        own = {joined(path, name) for path, entries in self.entries.items() for name, *_ in entries}
+        own = {joined(path, entry.name) for path, entries in self.entries.items() for entry in entries}
         of_place = {(v.store, v.index): v.name for v in reversed(variables) if v.name not in own}
         needed: set[str] = set()
 
@@ -170,7 +173,9 @@ class Drawn:
         shapes, vectors = [], []
         for path, sketch in self.sketches:
             values: dict[str, Any] = {
-                key: tuple(quantity(joined(path, name), scalar) for name, scalar in _scalars(sketch, key, value))
+                key: tuple(
+                    quantity(joined(path, name), scalar) for name, _, scalar in _scalars(path, sketch, key, value)
+                )
                 for key, value in sketch.values.items()
             }
             if sketch.vector is None:
@@ -266,7 +271,12 @@ def _kind(component: Component) -> str:
     return "Own"
 
 
-def _scalars(sketch: Sketch, key: str, value: ca.SX) -> list[tuple[str, ca.SX]]:
-    """The elements of an attribute, by their names within the component."""
+def _scalars(path: str, sketch: Sketch, key: str, value: ca.SX) -> list[tuple[str, Element | None, ca.SX]]:
+    """The scalars of an attribute: names within the component, and which elements they are among all variables."""
     name, scalars = f"{sketch.name}.{key}", elements(value)
-    return [(f"{name}[{i + 1}]" if len(scalars) > 1 else name, scalar) for i, scalar in enumerate(scalars)]
+    shape = (len(scalars),) if len(scalars) > 1 else ()
+    whole = scalars_of(joined(path, name), shape)
+    return [
+        (own, element, scalar)
+        for (own, _), (_, element), scalar in zip(scalars_of(name, shape), whole, scalars, strict=True)
+    ]
