@@ -10,6 +10,7 @@ import pathlib
 import re
 import subprocess
 import sys
+from types import SimpleNamespace
 from typing import Any
 
 import fmpy
@@ -17,6 +18,8 @@ import numpy as np
 import pytest
 
 from mbfmu import cli, printing, sources
+from mbfmu.arrays import Array
+from mbfmu.cli import report
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 
@@ -553,3 +556,15 @@ def test_long_work_says_what_it_is_at_where_there_is_no_terminal(
     System.of(sources.load("double_pendulum"), progress=stages.append)
     assert len(stages) == len(set(stages)) >= 5
     assert all(stage.startswith("Deriving the equations of motion: ") for stage in stages)
+
+
+def test_a_whole_array_shares_a_line_and_parts_do_not():
+    """By rows, whatever the order of the variables."""
+    whole, part, rate = Array("T", (2, 2)), Array("r", (3,)), Array("q", (2,), 1)
+    listed = [*whole.elements_by_columns, *part.elements[:2], *rate.elements]
+    rows = [SimpleNamespace(name=name, description="") for name in (*(e.name for e in listed), "s[1]", "s[2]")]
+    found = [(name, [row.name for row in alike]) for name, alike in report.lines(rows, {e.name: e for e in listed})]
+    assert found == [
+        ("T[1..2,1..2]", ["T[1,1]", "T[1,2]", "T[2,1]", "T[2,2]"]), ("r[1]", ["r[1]"]), ("r[2]", ["r[2]"]),
+        ("der(q[1..2])", ["der(q[1])", "der(q[2])"]), ("s[1]", ["s[1]"]), ("s[2]", ["s[2]"]),
+    ]  # fmt: skip

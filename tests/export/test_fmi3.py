@@ -458,15 +458,18 @@ class Arm(Assembly):
 
     def __init__(self) -> None:
         self.motors = [rotational.Torque() for _ in range(2)]
-        self.shafts = [rotational.Inertia(J=1.0, phi=Start(0.1 * i, fixed=True)) for i in range(2)]
+        still = Start(0.0, fixed=True)
+        self.shafts = [rotational.Inertia(J=1.0, phi=Start(0.1 * i, fixed=True), w=still) for i in range(2)]
         for motor, shaft in zip(self.motors, self.shafts, strict=True):
             self.connect(motor.flange, shaft.flange_a)
         self.world = World()
-        self.body = Body(m=1.0, r_CM=(0, 0, 0))
+        start = {"r_0": Start((0, 0, 0), fixed=True), "v_0": Start((0, 0, 0), fixed=True)}
+        self.body = Body(m=1.0, r_CM=(0, 0, 0), angles_fixed=True, w_0_fixed=True, **start)
         self.input([motor.tau for motor in self.motors], "torques", start=[0.25, -0.5])
         self.output([shaft.phi for shaft in self.shafts], "angles")
         self.output(self.body.frame_a.r_0, "tip")
         self.output(self.body.frame_a.R.T, "attitude")
+        self.output(self.body.a_0)
         self.output(self.body.v_0[0], "speeds[1]")
         self.output(self.body.v_0[1], "speeds[2]")
 
@@ -489,6 +492,13 @@ def test_arrays_are_what_the_model_declares(arm: System) -> None:
     assert "speeds" not in found
     starts = [(v.name, v.start) for v in arm.variables if v.causality == "input"]
     assert starts == [("torques[1]", 0.25), ("torques[2]", -0.5)]
+
+
+def test_what_takes_the_place_of_an_output_among_derivatives_is_an_array(arm: System) -> None:
+    (state,) = {v.derivative_of for v in arm.variables if v.name == "body.a_0[1]"}
+    assert state == "body.v_0[1]"
+    found = shapes(arm, "body.m")
+    assert (found["body.a_0"], found["der(body.v_0)"]) == ((3,), (3,))
 
 
 def test_a_pattern_takes_an_array_or_an_element(arm: System) -> None:

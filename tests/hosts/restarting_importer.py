@@ -35,7 +35,7 @@ class Values:
         begins = dict(zip(map(id, variables), np.cumsum([0, *sizes]), strict=False))
         self.references = [int(variable.valueReference) for variable in variables]
         self.size = sum(sizes)
-        self.places = [int(begins[id(scalar.variable)]) + scalar.element for scalar in scalars]
+        self.places = [int(begins[id(scalar.variable)]) + scalar.place for scalar in scalars]
 
 
 class Unit(Protocol):

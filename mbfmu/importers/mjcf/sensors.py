@@ -21,7 +21,7 @@ _FRAMES = {
     "GYRO": ("w", "frame_a"),
 }
 #: Sensors of a frame's axes: the row of its rotation matrix.
-_AXES = {"FRAMEXAXIS": 1, "FRAMEYAXIS": 2, "FRAMEZAXIS": 3}
+_AXES = {"FRAMEXAXIS": 0, "FRAMEYAXIS": 1, "FRAMEZAXIS": 2}
 
 
 def add_sensor(source: Source, builder: Builder, bodies: Bodies, actuators: Actuators, s: int) -> None:
@@ -41,8 +41,8 @@ def add_sensor(source: Source, builder: Builder, bodies: Bodies, actuators: Actu
         else:
             source.lacks("sensors", "sensor", s, "its actuator is left out")
     elif kind == "BALLQUAT":
-        for k, i in enumerate((3, 0, 1, 2), start=1):
-            assembly.output(Reference(bodies.joints.parts[target], f"Q[{i + 1}]"), f"{name}[{k}]")
+        quaternion = Reference(bodies.joints.parts[target], "Q")
+        assembly.output([quaternion[i] for i in (3, 0, 1, 2)], name)
     elif kind in _JOINTS:
         joint = bodies.joints.parts[target]
         assembly.output(Reference(joint, next(v for v in _JOINTS[kind] if v in joint.variables())), name)
@@ -51,9 +51,8 @@ def add_sensor(source: Source, builder: Builder, bodies: Bodies, actuators: Actu
         if frame is None:
             source.lacks("sensors", "sensor", s)
         elif kind in _AXES:
-            watch = _sensor(builder, name, frame, "r", "world")
-            for column in (1, 2, 3):
-                assembly.output(Reference(watch, f"frame_a.R.T[{_AXES[kind]},{column}]"), f"{name}[{column}]")
+            orientation = Reference(_sensor(builder, name, frame, "r", "world"), "frame_a.R.T")
+            assembly.output([orientation[_AXES[kind], column] for column in range(3)], name)
         else:
             quantity, resolved = _FRAMES[kind]
             assembly.output(_sensor(builder, name, frame, quantity, resolved).connector(quantity), name)
