@@ -50,6 +50,8 @@ def described(function: Any, cls: type | None) -> bool:
         return bool((function.__doc__ or "").strip())
     if function.__name__ == "equations" and issubclass(cls, mbfmu.Component):
         return True  # the docstring of Component says what they are
+    if getattr(cls, "_is_protocol", False):
+        return True  # what has them says what they are
     bases = (vars(base).get(function.__name__) for base in cls.__mro__)
     return any((getattr(value, "__doc__", None) or "").strip() for value in bases if value is not None)
 

@@ -553,7 +553,7 @@ def test_kinks_may_be_differentiated(source: str) -> None:
         def __init__(self) -> None:
             self.s, self.d = eval(source), blocks.Der()
             out = self.s.q if source.startswith("blocks.Kin") else self.s.y
-            self.connect(out if self.s.size_of(out) == 1 and not out.port.shape(self.s) else out[0], self.d.u)
+            self.connect(out if len(out.places) == 1 and not out.port.shape(self.s) else out[0], self.d.u)
 
     System.of(M())
 

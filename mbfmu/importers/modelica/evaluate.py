@@ -116,6 +116,7 @@ def checked(value: Any, node: s.Node, env: Environment) -> Any:
 
 
 def is_true_or_false(value: Any, env: Environment) -> bool:
+    """Is a value a condition: a Boolean, a comparison, or what logic makes of them?"""
     return is_truth(value, lambda symbol: _is_boolean(symbol, env))
 
 
