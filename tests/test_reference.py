@@ -27,11 +27,13 @@ from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.run import Run
 
-#: What some models of the library are told: start values that nobody gives, a support that is not there, a jump.
+#: What some models of the library are told: start values that nobody gives, a support that is not there, a jump, inertias
+#: that no body has.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning"),
     pytest.mark.filterwarnings("ignore:.*which force3 does not have"),
     pytest.mark.filterwarnings("ignore:.*jumps from"),
+    pytest.mark.filterwarnings("ignore:.*no distribution of mass has"),
 ]
 
 #: All cases; where there is no folder, one name, for which the fixture says so.
