@@ -47,10 +47,6 @@ AS_FMU = (
 )
 
 
-# Published models may leave start values open, and have signals that jump: what they are told is tested elsewhere.
-pytestmark = pytest.mark.filterwarnings("ignore::UserWarning")
-
-
 @dataclasses.dataclass(frozen=True)
 class Case:
     """One reference case: `columns` by variable name, parallel to `times` [s]; `rel` is the error allowed."""
