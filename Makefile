@@ -20,7 +20,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench page wheel clean always
+.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench page wheel clean always compile_commands.json
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -80,12 +80,16 @@ bench: $(PEERS)
 page: $(READY)
 	$(BIN)/python -m mbfmu.scene.bundle
 
+# How each C file is compiled, for clangd and other tools; what is made from the contract goes to build/c.
+compile_commands.json: $(READY)
+	$(BIN)/python -m distribution.compile_commands
+
 # With the runtime's libraries for all platforms, which ziglang compiles; pip fetches that for the time of the build.
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings platforms=all --wheel-dir dist .
 
 clean:
-	rm -rf .venv build demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries mbfmu/scene/page fmus/*.fmu fmus/*/*.fmu
+	rm -rf .venv build compile_commands.json demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries mbfmu/scene/page fmus/*.fmu fmus/*/*.fmu
 
 $(FILES): always
 	@mkdir -p $(@D)

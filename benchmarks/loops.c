@@ -27,14 +27,14 @@ EXPORT int begin(void)
         || exit_initialization(instance, call))
         return -1;
     Instance *s = instance;
-    return NW;
+    return nw(s->model);
 }
 
 /* Right-hand sides at the start. */
 EXPORT void repeat(long count)
 {
     Instance *s = instance;
-    while (count-- > 0) right_hand_side(s, s->now->latch_t, s->latch_x, s->latch_m, s->stage_w, s->stage[1]);
+    while (count-- > 0) right_hand_side(s, s->now->latch_t, s->latch.x, s->latch.m, s->step.w, s->step.stage[1]);
 }
 
-EXPORT const double *accelerations_found(void) { return instance->stage_w; }
+EXPORT const double *accelerations_found(void) { return instance->step.w; }

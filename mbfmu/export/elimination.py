@@ -9,11 +9,7 @@ from collections.abc import Iterator, Sequence
 #: Eliminations with more products stay lists: their code would be longer than what it replaces.
 MOST_PRODUCTS = 400
 
-_HEAD = """/* LU of A along its pivots, written out: the same operations as those of sparse.c, in the same order. */
-
-#define plan_elimination(...) NULL /* there is nothing to plan */
-
-"""
+_HEAD = "/* LU of A along its pivots, written out: the same operations as those of sparse.c, in the same order. */\n\n"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -77,7 +73,7 @@ def _factorise(
     products: Sequence[tuple[int, int, int]],
 ) -> Iterator[str]:
     given = {place: e for e, place in enumerate(entries)}
-    yield "static void sparse_factorise(const Instance *s)\n{\n    const double *a = s->entries;"
+    yield "INTERNAL void sparse_factorise(const Instance *s)\n{\n    const double *a = s->system.entries;"
     for place, x in places.items():
         yield f"    double x{x} = {f'a[{given[place]}]' if place in given else '0'};"
     of_pivot = {k: list(group) for k, group in itertools.groupby(products, key=lambda product: product[0])}
@@ -86,27 +82,27 @@ def _factorise(
         yield f"    x{pivot} = 1 / x{pivot};"
         yield from (f"    x{places[i, k]} *= x{pivot};" for i in range(k + 1, len(rows)) if k in rows[i])
         yield from (f"    x{places[i, j]} -= x{places[i, k]} * x{places[k, j]};" for _, i, j in of_pivot.get(k, ()))
-    yield from (f"    s->sparse[{x}] = x{x};" for x in places.values())
+    yield from (f"    s->system.sparse[{x}] = x{x};" for x in places.values())
     yield "}\n"
 
 
 def _substitute(
     pivots: Sequence[tuple[int, int]], rows: Sequence[Sequence[int]], places: dict[tuple[int, int], int]
 ) -> Iterator[str]:
-    yield "static void sparse_substitute(const Instance *s, const double *b, double *unknowns)\n{"
-    yield "    const double *x = s->sparse;"
+    yield "INTERNAL void sparse_substitute(const Instance *s, const double *b, double *unknowns)\n{"
+    yield "    const double *x = s->system.sparse;"
     for k, row in enumerate(rows):
         yield f"    double z{k} = b[{pivots[k][0]}];"
         yield from (f"    z{k} -= x[{places[k, j]}] * z{j};" for j in row if j < k)
     for k in reversed(range(len(rows))):
         yield from (f"    z{k} -= x[{places[k, j]}] * z{j};" for j in reversed(rows[k]) if j > k)
-        yield f"    s->solution[{k}] = unknowns[{pivots[k][1]}] = z{k} *= x[{places[k, k]}];"
+        yield f"    s->system.solution[{k}] = unknowns[{pivots[k][1]}] = z{k} *= x[{places[k, k]}];"
     yield "}\n"
 
 
 def _residual(entries: Sequence[tuple[int, int]], pivots: Sequence[tuple[int, int]]) -> Iterator[str]:
-    yield "static double sparse_residual(const Instance *s, double *residual)\n{"
-    yield "    const double *a = s->entries, *z = s->solution, *b = s->load;"
+    yield "INTERNAL double sparse_residual(const Instance *s, double *residual)\n{"
+    yield "    const double *a = s->system.entries, *z = s->system.solution, *b = s->system.load;"
     yield f"    double worst = 0, term, sum, size, sizes[{len(pivots)}];"
     for k, (row, _) in enumerate(pivots):
         yield f"    size = fabs(sum = b[{row}]);"

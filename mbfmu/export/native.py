@@ -56,6 +56,9 @@ _WHOLE = (*_OPTIMIZE, "-fno-tree-vectorize")
 #: Equations have next to no loops.
 _EQUATIONS = (*_OPTIMIZE, *(f"-fno-align-{part}" for part in ("functions", "jumps", "labels", "loops")))
 
+#: Matrices with more rows gain from vectors of the processor.
+_FEW = 8
+
 #: Other functions with so many instructions become tapes: gcc takes 0.2 ms and more for each.
 _TAPE_FROM = 1500
 
@@ -256,13 +259,13 @@ class Sources:
         tables = self._tables | {"identity": (self._equations.name, guid)}
         data = packed(self._sizes, tables, functions_of(self._equations, self._variables), self.compiled)
         if self._apart:
-            rows = f'#include "descriptor.h"\n\n{_rows(data)}\n'
+            rows = f'#include "descriptor_data.h"\n\n{_rows(data)}\n'
             rows += f"const void *const DESCRIPTOR = descriptor.rows;\nconst size_t DESCRIPTOR_SIZE = {len(data)};\n"
             self._write({"model.c": rows})
-            self._add("model.c", _OPTIMIZE, ["descriptor.h", "portable.h"])
+            self._add("model.c", _OPTIMIZE, ["descriptor_data.h", "portable.h"])
         else:
             size = f"\n#define DESCRIPTOR descriptor.rows\n#define DESCRIPTOR_SIZE {len(data)}\n"
-            self._write({"descriptor.h": _rows(data) + size})
+            self._write({"descriptor_data.h": _rows(data) + size})
             for compiling in self._compilations:
                 compiling.start_whole("fmu.c", _WHOLE)
 
@@ -284,16 +287,16 @@ class Sources:
                 (self.folder / name).write_bytes(content)
         total = len(names_of_functions(self._equations))
         prefix = self._prefix if self._apart else ""
-        header = _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix)
         elimination = written_out(self._equations.sparsity, self._equations.pivots)
+        factors = None if elimination is None else elimination.factors
+        header = _model_header(self._equations.name, self._fmi, self._sizes, self.compiled, total, prefix, factors)
         if elimination is not None:
-            header += f"\n#define WRITTEN_OUT {elimination.factors}\n"
             self._write({"elimination.h": elimination.code})
-        self._write({"model.h": header})
+        self._write({"model.h": header, "sizes.h": contract.sizes_header(self._sizes)})
         if self._apart:
             self._write({
                 "equations.c": declarations(self.compiled, self._prefix),
-                "descriptor.h": (
+                "descriptor_data.h": (
                     '/* The descriptor is in model.c. */\n\n#include <stddef.h>\n#include "portable.h"\n\n'
                     f"#define DESCRIPTOR {self._prefix}descriptor\n"
                     f"#define DESCRIPTOR_SIZE {self._prefix}descriptor_size\n"
@@ -334,20 +337,39 @@ def is_tape(name: str, function: ca.Function) -> bool:
 
 
 def _model_header(
-    model: str, fmi: int, sizes: Mapping[str, int], compiled: Mapping[str, ca.Function], total: int, prefix: str
+    model: str,
+    fmi: int,
+    sizes: Mapping[str, int],
+    compiled: Mapping[str, ca.Function],
+    total: int,
+    prefix: str,
+    factors: int | None,
 ) -> str:
-    """`model.h`: the sizes of the contract as constants, and calls of the functions that are compiled, of so many."""
+    """`model.h`: calls of the functions that are compiled, of so many, and what else the runtime is told of a model."""
     name = model.replace("*/", "* /")
-    lines = [f"/* Sizes and compiled functions of {name}, written by mbfmu. */", ""]
-    lines += [f"#define FMI_VERSION {fmi}", ""]
-    lines += [f"#define {macro} {sizes[size]}" for size, macro in contract.SIZES.items()]
-    lines += ["", f"#define TAPES {total - len(compiled)}"]
-    lines += ["", f"#define COMPILED_WORK {max(map(work_length, compiled.values()), default=0)}", ""]
-    for name, function in compiled.items():
-        upper = name.upper()
-        lines += [f"#define CALL_{upper}(arg, res) {prefix}{name}(arg, res, s->work)"]
-        lines += [f"#define ARG_{upper} {function.n_in()}", f"#define RES_{upper} {function.n_out()}"]
-    return "\n".join([*lines, ""])
+    largest = max(sizes["nv"] + sizes["nl"], sizes["nq"] + sizes["nv"] + sizes["nz"])
+    further = [
+        f"#define FMI_VERSION {fmi}",
+        '#define EQUATIONS "equations.c"',
+        "",
+        "/* Scratch of compiled functions. */",
+        f"#define COMPILED_WORK {max(map(work_length, compiled.values()), default=0)}",
+        "",
+        "/* Dense matrices have more than 8 rows. */",
+        f"#define LARGE_MATRICES {int(largest > _FEW)}",
+    ]
+    if factors is not None:
+        further += ["", "/* Factors of A, whose elimination is written out. */", f"#define WRITTEN_OUT {factors}"]
+    calls = {
+        name: (
+            f"#define CALL_{name.upper()}(s, arg, res) {prefix}{name}(arg, res, s->functions.work)",
+            f"#define ARG_{name.upper()} {function.n_in()}",
+            f"#define RES_{name.upper()} {function.n_out()}",
+        )
+        for name, function in compiled.items()
+    }
+    title = f"Compiled functions of {name}, written by mbfmu."
+    return contract.model_header(title, calls, total - len(compiled), further)
 
 
 def _rows(data: bytes) -> str:

@@ -21,9 +21,18 @@ NAMES = {"library.c": "mbfmu", "lane_library.c": "mbfmu-lanes", "pythonfmu.c": "
 
 #: Sources that serve any model: the library of one model does without them.
 HOST_SOURCES = (
-    *NAMES, "resources.c", "host.c", "batch.c", "lanes.c", "lane_functions.c", "component.c",
-    "component_methods.c"
+    *NAMES, "resources.c", "resources.h", "host.c", "host.h", "batch.c", "batch.h", "lanes.c", "lanes.h",
+    "lane_functions.c", "component.c", "component_methods.c"
 )  # fmt: skip
+
+#: Sources that include others, which makes one unit of them: a library, or what it has of the runtime.
+WHOLE = (*NAMES, "fmu.c", "component.c", "runtime.c")
+
+#: Sources that are for the library of one model only.
+OF_ONE_MODEL = ("fmu.c", "own_model.c")
+
+#: Sources that others include several times, each time for something else.
+REPEATED = ("lanes.c", "lane_functions.c", "component_methods.c")
 
 
 def sources() -> dict[str, bytes]:

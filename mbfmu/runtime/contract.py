@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import re
 import zlib
+from collections.abc import Mapping, Sequence
 
 #: Lengths of vectors that the shapes of the functions show, and of those that the tables show, with their C names.
 SIZES = {
@@ -68,22 +69,36 @@ SIZES = {
     "differences": "DIFFERENCES",
 }
 
-#: What follows from them, in C.
+#: What follows from them; C knows each as a function of the model (`sizes_header`).
 DERIVED_SIZES = {
-    "NX": "(NQ + NV + NZ)",
-    "NINPUTS": "(NU - NDELAYS - NITERATIONS)",
-    "NDISCRETE": "(NM + NHELD)",
-    "NW": "(NV + NL)",
-    "NP": "(NPAR + ND)",
-    "SPARSE": "(NENTRIES > 0)",
-    "NA": "(EXPLICIT ? 0 : SPARSE ? NENTRIES : NW * NW)",
-    "CONSTRAINED": "(NL > 0 && NV > 0)",
-    "ALONG_FORCES": "(CONSTRAINED && NJACOBIAN == 0)",
-    "NIMPLICIT": "(SOLVER == SOLVER_EXPLICIT ? 0 : NX)",
-    "START_TIME": "(s->tables->experiment[0])",
-    "STOP_TIME": "(s->tables->experiment[1])",
-    "TOLERANCE": "(s->tables->experiment[2])",
-    "STEP_LENGTH": "(s->tables->experiment[3])",
+    "NX": "NQ + NV + NZ",
+    "NINPUTS": "NU - NDELAYS - NITERATIONS",
+    "NDISCRETE": "NM + NHELD",
+    "NW": "NV + NL",
+    "NP": "NPAR + ND",
+    "SPARSE": "NENTRIES > 0",
+    "NA": "EXPLICIT ? 0 : SPARSE ? NENTRIES : NW * NW",
+    "CONSTRAINED": "NL > 0 && NV > 0",
+    "ALONG_FORCES": "CONSTRAINED && NJACOBIAN == 0",
+    "NIMPLICIT": "SOLVER == SOLVER_EXPLICIT ? 0 : NX",
+    "START_TIME": "model->tables.experiment[0]",
+    "STOP_TIME": "model->tables.experiment[1]",
+    "TOLERANCE": "model->tables.experiment[2]",
+    "STEP_LENGTH": "model->tables.experiment[3]",
+}
+
+#: C functions of those that are no numbers of something.
+_FLAGS = {
+    "EXPLICIT": "is_explicit",
+    "TIME_SWITCHES": "has_time_switches",
+    "DIFFERENCES": "takes_differences",
+    "SPARSE": "is_sparse",
+    "CONSTRAINED": "is_constrained",
+    "ALONG_FORCES": "projects_along_forces",
+    "START_TIME": "default_start_time",
+    "STOP_TIME": "default_stop_time",
+    "TOLERANCE": "default_tolerance",
+    "STEP_LENGTH": "fixed_step_length",
 }
 
 #: Ways of integration: by the explicit method until a model turns out to be stiff, or by one method throughout.
@@ -272,7 +287,7 @@ REQUIRED = tuple(name for name, signature in FUNCTIONS.items() if not signature.
 
 @dataclasses.dataclass(frozen=True)
 class Table:
-    """A table of a descriptor: `kind` is int, double, text, variable (its place) or name (that of a variable).
+    """A table of a descriptor: `kind` is int, double, text or name (that of a variable).
 
     Entries of int lie between two bounds, all in C.
     """
@@ -286,7 +301,7 @@ def _settables(kind: str) -> dict[str, Table]:
     """What can be set, by value reference, in four columns; structural choices are listed to say what can be done."""
     length = f"N{kind.upper()}_SETTABLES"
     return {
-        f"{kind}_places": Table("variable", f"N{kind.upper()}S"),
+        f"{kind}_places": Table("int", f"N{kind.upper()}S"),
         f"{kind}_lengths": Table("int", f"N{kind.upper()}S", ("0", f"N{kind.upper()}S")),
         f"{kind}_references": Table("int", length, ("0", f"N{kind.upper()}S - 1")),
         f"{kind}_settings": Table("int", length, ("0", "3")),
@@ -378,7 +393,7 @@ def operands(operation: str) -> int:
 
 
 #: Number of the form that tables and tapes have in a descriptor.
-FORM = 4
+FORM = 5
 
 
 def length(size: str, sizes: dict[str, int]) -> int:
@@ -399,15 +414,9 @@ def shape(name: str, sizes: dict[str, int]) -> tuple[tuple[int, ...], tuple[tupl
 
 
 def header() -> str:
-    """Return `contract.h`: what the runtime's C code knows of the contract.
-
-    Sizes are fields of the model, unless the file that includes it has defined them as constants: then C compilers see
-    through all loops.
-    """
+    """Return `contract.h`: what the runtime's C code knows of the contract."""
     lines = ["/* The contract of mbfmu/runtime/contract.py: sizes, tables and functions of a model. */", ""]
-    for name, macro in SIZES.items():
-        lines += [f"#ifndef {macro}", f"#define {macro} (s->model->sizes[SIZE_{name}])", "#endif"]
-    lines += [f"#define {macro} {expression}" for macro, expression in DERIVED_SIZES.items()]
+    lines += ["#ifndef CONTRACT_H", "#define CONTRACT_H"]
     lines += ["", "enum {", *(f"    SIZE_{name}," for name in SIZES), "    SIZES", "};", ""]
     lines += [f"#define SOLVER_{name.upper()} {value}" for value, name in enumerate(SOLVERS)]
     lines += ["", f"enum {{ {', '.join(f'STORE_{store.upper()}' for store in STORES)} }};"]
@@ -415,7 +424,6 @@ def header() -> str:
     lines += ["", "enum {", *(f"    FUNCTION_{name}," for name in FUNCTIONS), "    FUNCTIONS", "};"]
     most = [max(len(getattr(f, what)) for f in FUNCTIONS.values()) for what in ("arguments", "results")]
     lines += ["", f"enum {{ MOST_ARGUMENTS = {most[0]}, MOST_RESULTS = {most[1]} }};"]
-    lines += ["#ifndef TAPES", "#define TAPES FUNCTIONS", "#endif"]
     lines += ["", f'#define DESCRIPTOR_FILE "{DESCRIPTOR_FILE}"']
     lines += ["", f"#define CONTRACT 0x{contract_number():08x}u", ""]
     lines += ["enum {", *(f"    TAPE_{name}," for name in OPERATIONS), "    TAPE_OPERATIONS", "};", ""]
@@ -427,44 +435,134 @@ def header() -> str:
     rows = [f"    {kinds[name]}(TAPE_{name}, {operands(name)}, {OPERATIONS[name]})" for name in plain]
     lines += [" \\\n".join(rows), ""]
     lines += ["typedef struct {"]
-    types = {"int": "int *", "double": "double *", "text": "char **", "variable": "int *", "name": "char *"}
+    types = {"int": "int *", "double": "double *", "text": "char **", "name": "char *"}
     lines += [f"    const {types[table.kind]}{name};" for name, table in TABLES.items()]
-    return "\n".join([*lines, "} Tables;", ""])
+    return "\n".join([*lines, "} Tables;", "", "#endif", ""])
+
+
+def model_header(
+    title: str,
+    compiled: Mapping[str, Sequence[str]] | None = None,
+    tapes: int | None = None,
+    further: Sequence[str] = (),
+) -> str:
+    """Return `model.h`: what the runtime's C code knows of the model that it is compiled for.
+
+    Parameters
+    ----------
+    title
+        What the first comment says.
+    compiled
+        By name, definitions of how compiled functions are called; all others are tapes.
+    tapes
+        How many are; None: all.
+    further
+        Definitions beside these.
+    """
+    compiled = compiled or {}
+    lines = [f"/* {title} */", "", "#ifndef MODEL_H", "#define MODEL_H", "", *further, ""]
+    lines += [f"#define TAPES {'FUNCTIONS' if tapes is None else tapes}", ""]
+    for name, signature in FUNCTIONS.items():
+        lines += compiled[name] if name in compiled else _call_of_tape(name, signature)
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def sizes_header(sizes: Mapping[str, int] | None = None) -> str:
+    """Return `sizes.h`: the sizes of a model as functions of it.
+
+    Those of one model are constants, so that C compilers see through all loops; those of any are its fields.
+    """
+    which = "any model: its fields" if sizes is None else "one model: constants"
+    lines = [f"/* Sizes of {which} (mbfmu/runtime/contract.py). runtime.h includes this. */", ""]
+    lines += ["#ifndef SIZES_H", "#define SIZES_H", "", '#include "runtime.h"', ""]
+    for name, symbol in SIZES.items():
+        value = f"model->sizes[SIZE_{name}]" if sizes is None else f"(void)model, {sizes[name]}"
+        lines.append(f"static inline int {_function(symbol)}(const Model *model) {{ return {value}; }}")
+    lines.append("")
+    for symbol, expression in DERIVED_SIZES.items():
+        kind = "double" if "experiment" in expression else "int"
+        lines.append(f"static inline {kind} {_function(symbol)}(const Model *model) {{ return {in_c(expression)}; }}")
+    return "\n".join([*lines, "", "#endif", ""])
+
+
+def _function(symbol: str) -> str:
+    """The C function that gives a size."""
+    return _FLAGS.get(symbol, symbol.lower())
+
+
+def in_c(expression: str, model: str = "model") -> str:
+    """Write an expression of sizes in C, where `model` is the model that has them."""
+    known = {*SIZES.values(), *DERIVED_SIZES}
+    return re.sub(r"\b[A-Z_]+\b", lambda f: f"{_function(f[0])}({model})" if f[0] in known else f[0], expression)
+
+
+def _call_of_tape(name: str, signature: Signature) -> list[str]:
+    upper, at = name.upper(), f"FUNCTION_{name}"
+    return [
+        f"#define CALL_{upper}(s, arg, res) \\",
+        f"    run_tape(s->model->tapes + {at}, arg, res, s->functions.work, s->functions.prepared + {at})",
+        f"#define ARG_{upper} {len(signature.arguments)}",
+        f"#define RES_{upper} {len(signature.results)}",
+    ]
+
+
+def any_model() -> str:
+    """Return `model.h` of libraries for any model."""
+    further = [
+        "/* Scratch of compiled functions: there are none. */",
+        "#define COMPILED_WORK 0",
+        "",
+        "/* Dense matrices may have more than 8 rows. */",
+        "#define LARGE_MATRICES 1",
+    ]
+    return model_header("Any model: sizes are its fields, functions are tapes.", further=further)
 
 
 def readers() -> str:
     """Return `contract.c`: the reader of a descriptor's tables, and the shapes of functions."""
-    lines = ["/* Tables and functions of mbfmu/runtime/contract.py. */", "", "static int read_tables(Reader *s)"]
+    lines = ["/* Tables and functions of mbfmu/runtime/contract.py. */", ""]
+    lines += ['#include "descriptor.h"', "", "#include <limits.h>", "", '#include "optimize.h"', "", "SMALL", ""]
+    lines += ["INTERNAL int read_tables(Reader *s)"]
     lines += ["{", "    Tables *tables = &s->model->tables;"]
     for name, table in TABLES.items():
         bounds = f", {table.bounds[0]}, {table.bounds[1]}" if table.kind == "int" else ""
-        lines.append(f"    if (!read_{table.kind}s(s, &tables->{name}, {table.length}{bounds})) return 0;")
+        length = in_c(f"{table.length}{bounds}", "s->model")
+        lines.append(f"    if (!read_{table.kind}s(s, &tables->{name}, {length})) return 0;")
     lines += ["    return 1;", "}", ""]
-    lines += ["/* A function's arguments and results. */"]
-    lines += ["static void function_shape(const Reader *s, int function, Shape *shape)", "{"]
+    lines += ["INTERNAL void function_shape(const Reader *s, int function, Shape *shape)", "{"]
     lines += ["    switch (function) {"]
     for name, signature in FUNCTIONS.items():
         lines.append(f"    case FUNCTION_{name}:")
         arguments, results = signature.arguments, signature.results
         lines += [f"        shape->narguments = {len(arguments)};", f"        shape->nresults = {len(results)};"]
         lines += [f"        shape->parameters = {arguments.index('P') if 'P' in arguments else -1};"]
-        lines += [f"        shape->arguments[{i}] = {_macro(VECTORS[a].size)};" for i, a in enumerate(arguments)]
+        lines += [f"        shape->arguments[{i}] = {_length_in_c(VECTORS[a].size)};" for i, a in enumerate(arguments)]
         lines += [f"        shape->results[{i}] = {_product(result)};" for i, result in enumerate(results)]
         lines.append("        break;")
-    return "\n".join([*lines, "    }", "}", ""])
+    return "\n".join([*lines, "    }", "}", "", "QUICK", ""])
 
 
 def wrappers() -> str:
     """Return `functions.c`: a call of each function. All return 0 where they succeed."""
-    lines = ["/* Calls of a model's functions (mbfmu/runtime/contract.py); each returns 0 where it succeeds. */", ""]
+    lines = ["/* Calls of a model's functions (mbfmu/runtime/contract.py). */", "", '#include "functions.h"', ""]
+    lines += ['#include "optimize.h"', '#include "tape.h"', "", "/* Those that are compiled. */"]
+    lines += ["#ifdef EQUATIONS", "#include EQUATIONS", "#endif", ""]
     for name, signature in FUNCTIONS.items():
         lines += _wrapper(name, signature)
     return "\n".join(lines)
 
 
+def wrapper_declarations() -> str:
+    """Return `functions.h`: declarations of the calls in `functions.c`."""
+    lines = ["/* Calls of a model's functions (mbfmu/runtime/contract.py); each returns 0 where it succeeds. */", ""]
+    lines += ["#ifndef FUNCTIONS_H", "#define FUNCTIONS_H", "", '#include "runtime.h"', ""]
+    lines += [f"{_wrapper(name, signature)[0]};" for name, signature in FUNCTIONS.items()]
+    return "\n".join([*lines, "", "#endif", ""])
+
+
 def _wrapper(name: str, signature: Signature) -> list[str]:
     """The C function `eval_NAME`: argument and result lists around a call. t and P need no argument of their own."""
-    own = {"p": "s->P", "P": "s->P"}
+    own = {"p": "s->given.P", "P": "s->given.P"}
     scalars = ("t", "dt", "until")
     parameters = ["Instance *s"]
     parameters += [f"double {a}" if a in scalars else f"const double *{a}" for a in signature.arguments if a not in own]
@@ -473,11 +571,11 @@ def _wrapper(name: str, signature: Signature) -> list[str]:
     results = ", ".join(_result(signature, result) for result in signature.results)
     upper = name.upper()
     return [
-        f"static int eval_{name}({', '.join(parameters)})",
+        f"INTERNAL int eval_{name}({', '.join(parameters)})",
         "{",
         f"    const double *arg[ARG_{upper}] = {{{arguments}}};",
         f"    double *res[RES_{upper}] = {{{results}}};",
-        f"    return CALL_{upper}(arg, res);",
+        f"    return CALL_{upper}(s, arg, res);",
         "}",
         "",
     ]
@@ -507,35 +605,22 @@ def lane_wrappers() -> str:
     return "\n".join(lines)
 
 
-def calls() -> str:
-    """Return `calls.h`: how functions are called that no model's own header has compiled."""
-    lines = ["/* Functions of a model that are not compiled are tapes (mbfmu/runtime/contract.py). */", ""]
-    for name, signature in FUNCTIONS.items():
-        upper = name.upper()
-        lines += [f"#ifndef CALL_{upper}"]
-        at = f"FUNCTION_{name}"
-        lines += [f"#define CALL_{upper}(arg, res) \\"]
-        lines += [f"    run_tape(s->model->tapes + {at}, arg, res, s->work, s->prepared + {at})"]
-        lines += [f"#define ARG_{upper} {len(signature.arguments)}", f"#define RES_{upper} {len(signature.results)}"]
-        lines += ["#endif"]
-    return "\n".join([*lines, ""])
-
-
 def _result(signature: Signature, result: Result) -> str:
     taken = (*signature.arguments, "s")  # s is the instance
     return f"{result.name}_" if result.name in taken else result.name
 
 
-def _macro(size: str) -> str:
-    """A length in C."""
+def _length_in_c(size: str) -> str:
+    """A length in C, of the model `s->model`."""
     names = {**SIZES, "nx": "NX", "nP": "NP", "nw": "NW", "nA": "NA", "nM": "NDISCRETE"}
-    return names.get(size, size)
+    return in_c(names.get(size, size), "s->model")
 
 
 def _product(result: Result) -> str:
     if result.name == "G":
-        return "(size_t)NJACOBIAN"
-    return f"(size_t){_macro(result.rows)}" + ("" if result.columns == "1" else f" * {_macro(result.columns)}")
+        return in_c("(size_t)NJACOBIAN", "s->model")
+    rows = f"(size_t){_length_in_c(result.rows)}"
+    return rows if result.columns == "1" else f"{rows} * {_length_in_c(result.columns)}"
 
 
 def page() -> str:
@@ -558,5 +643,12 @@ def contract_number() -> int:
 
 def sources() -> dict[str, str]:
     """The C files that are made from the contract, by name."""
-    return {"contract.h": header(), "calls.h": calls(), "contract.c": readers(), "functions.c": wrappers(),
-            "lane_functions.c": lane_wrappers()}  # fmt: skip
+    return {
+        "contract.h": header(),
+        "contract.c": readers(),
+        "model.h": any_model(),
+        "sizes.h": sizes_header(),
+        "functions.h": wrapper_declarations(),
+        "functions.c": wrappers(),
+        "lane_functions.c": lane_wrappers(),
+    }

@@ -143,19 +143,11 @@ def _texts(values: Sequence[str]) -> bytes:
     return struct.pack("<II", len(content), 0) + _padded(content)
 
 
-def _variables(values: Sequence[int]) -> bytes:
-    """Places, their indices as distances from the one behind the last of the same store: rows of them pack well."""
-    following = [0] * len(contract.STORES)
-    distances = []
-    for place in values:
-        store, index = place >> 28, place & 0x0FFFFFFF
-        distances.append(store << 28 | (index - following[store]) & 0x0FFFFFFF)
-        following[store] = index + 1
-    return _integers(distances)
-
-
 def _names(values: Sequence[str]) -> bytes:
-    """Names of variables: a byte that says how much of the name before is the begin of this one, then its rest."""
+    """Names of variables: a byte that says how much of the name before is the begin of this one, then its rest.
+
+    As they are, they would be up to a fifth of the library of a large model.
+    """
     parts, before = [], b""
     for value in values:
         name = value.replace("\0", "").encode()
@@ -168,7 +160,7 @@ def _names(values: Sequence[str]) -> bytes:
 
 
 #: How tables are written, by their kinds.
-_WRITERS = {"int": _integers, "double": _doubles, "text": _texts, "variable": _variables, "name": _names}
+_WRITERS = {"int": _integers, "double": _doubles, "text": _texts, "name": _names}
 
 
 def tables_of(

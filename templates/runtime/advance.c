@@ -4,18 +4,36 @@
    and communication points in between are read from the dense output. Where an input or parameter changes, what lies
    beyond is dropped. */
 
-/* Let the integrator begin at the latch. */
-static void place_head(Instance *s)
+#include "advance.h"
+
+#include <string.h>
+
+#include "cosimulation.h"
+#include "method.h"
+#include "evaluate.h"
+#include "fixed_step.h"
+#include "history.h"
+#include "initialise.h"
+#include "integrator.h"
+#include "iterate.h"
+#include "optimize.h"
+#include "project.h"
+#include "switches.h"
+#include "vectors.h"
+
+SMALL
+
+INTERNAL void place_head(Instance *s)
 {
     State *now = s->now;
     Head *head = &now->head;
     head->begin = head->end = now->latch_t;
     head->length = 1;
-    COPY(s->head_x, s->latch_x, NX);
-    COPY(s->head_m, s->latch_m, NDISCRETE);
+    COPY(s->head.x, s->latch.x, nx(s->model));
+    COPY(s->head.m, s->latch.m, ndiscrete(s->model));
     accept_latch(s);
     now->latch_inside = 0;
-    COPY(s->inside_s, s->u + TAIL, NITERATIONS);
+    COPY(s->head.s, s->given.u + iterations_begin(s->model), niterations(s->model));
     head->k_known = head->event = 0;
     head->regular = head->before = 0;
 }
@@ -23,16 +41,16 @@ static void place_head(Instance *s)
 /* Keep the head before a step that may fail, and take it back. */
 static void keep_head(Instance *s)
 {
-    memcpy(&s->kept_head, &s->now->head, sizeof s->kept_head);
-    COPY(s->kept_vectors, s->dense, s->head_doubles);
-    COPY(s->iterations.kept, s->u + TAIL, NITERATIONS);
+    memcpy(&s->communication.kept_head, &s->now->head, sizeof s->communication.kept_head);
+    COPY(s->communication.kept_vectors, s->head.dense, s->head.doubles);
+    COPY(s->iterations.kept, s->given.u + iterations_begin(s->model), niterations(s->model));
 }
 
 static void recall_head(Instance *s)
 {
-    memcpy(&s->now->head, &s->kept_head, sizeof s->kept_head);
-    COPY(s->dense, s->kept_vectors, s->head_doubles);
-    COPY(s->u + TAIL, s->iterations.kept, NITERATIONS);
+    memcpy(&s->now->head, &s->communication.kept_head, sizeof s->communication.kept_head);
+    COPY(s->head.dense, s->communication.kept_vectors, s->head.doubles);
+    COPY(s->given.u + iterations_begin(s->model), s->iterations.kept, niterations(s->model));
     cut_history(s, s->now->head.end);
 }
 
@@ -43,13 +61,13 @@ static Outcome restart(Instance *s)
     place_head(s);
     cut_history(s, head->end);
     forget_flips(s);
-    Outcome outcome = settle_events(s, head->end, s->head_x, s->head_m, s->head_c, s->head_m);
-    if (!outcome) outcome = mark_kink(s, head->end, s->head_x, s->head_m, 1);
-    for (int i = 0; i < NM; ++i)
-        if (s->flipped[i]) head->h = 0;
-    if (NDISCRETE && !outcome) know_derivatives(s);
+    Outcome outcome = settle_events(s, head->end, s->head.x, s->head.m, s->head.c, s->head.m);
+    if (!outcome) outcome = mark_kink(s, head->end, s->head.x, s->head.m, 1);
+    for (int i = 0; i < nm(s->model); ++i)
+        if (s->events.flipped[i]) head->h = 0;
+    if (ndiscrete(s->model) && !outcome) know_derivatives(s);
     if (!outcome) outcome = accept_iterations(s);
-    return outcome ? outcome : check_redundant(s, head->end, s->head_x, s->head_m);
+    return outcome ? outcome : check_redundant(s, head->end, s->head.x, s->head.m);
 }
 
 static Outcome latch_at(Instance *s, double t)
@@ -58,21 +76,21 @@ static Outcome latch_at(Instance *s, double t)
     const Head *head = &now->head;
     Outcome outcome = DONE;
     if (t == head->end) {
-        COPY(s->latch_x, s->head_x, NX);
-        COPY(s->latch_m, s->head_m, NDISCRETE);
+        COPY(s->latch.x, s->head.x, nx(s->model));
+        COPY(s->latch.m, s->head.m, ndiscrete(s->model));
     } else {
-        interpolate(s, t, s->latch_x);
-        outcome = project(s, t, s->latch_x, s->inside);
-        COPY(s->latch_m, s->inside, NDISCRETE);
+        interpolate(s, t, s->latch.x);
+        outcome = project(s, t, s->latch.x, s->head.inside);
+        COPY(s->latch.m, s->head.inside, ndiscrete(s->model));
     }
-    COPY(s->latch_u, known_inputs_at(s, t, s->latch_x, s->latch_m), NU);
-    if (now->ramps) COPY(s->u, s->latch_u, NINPUTS);
+    COPY(s->latch.u, known_inputs_at(s, t, s->latch.x, s->latch.m), nu(s->model));
+    if (now->ramps) COPY(s->given.u, s->latch.u, ninputs(s->model));
     now->latch_t = now->u_time = t;
     /* At the head, iteration variables have been accepted: they are among what is known. */
     now->latch_inside = t != head->end;
     now->latch_solved = t == head->end;
     if (!outcome) outcome = solve_latch(s);
-    s->w_fresh = s->y_fresh = 0;
+    s->latch.w_fresh = s->latch.y_fresh = 0;
     return outcome;
 }
 
@@ -80,7 +98,7 @@ static Outcome latch_at(Instance *s, double t)
 static int event_ends_step(const Instance *s, double target)
 {
     const Head *head = &s->now->head;
-    return s->master.event_mode && s->master.early_return && head->event && head->end > s->now->latch_t
+    return s->caller.master.event_mode && s->caller.master.early_return && head->event && head->end > s->now->latch_t
         && head->end < target;
 }
 
@@ -88,86 +106,84 @@ static int event_ends_step(const Instance *s, double target)
 static double call_master(Instance *s, double target)
 {
     State *now = s->now;
-    if (!s->master.between || !(now->head.end < target)) return target;
+    if (!s->caller.master.between || !(now->head.end < target)) return target;
     latch_at(s, now->head.end);
     now->phase = INTERMEDIATE;
-    double end = s->master.between(s->master.environment, now->latch_t, s->master.early_return);
+    double end = s->caller.master.between(s->caller.master.environment, now->latch_t, s->caller.master.early_return);
     now->phase = STEP_COMPLETE;
-    return s->master.early_return && end < target ? fmax(end, now->head.end) : target;
+    return s->caller.master.early_return && end < target ? fmax(end, now->head.end) : target;
 }
 
-/* Begin a communication step to the target. The step may end before where an event or the master wants it; after a
-   failure the latch is at the last time reached. */
-static void begin_advance(Instance *s, double target)
+INTERNAL void begin_advance(Instance *s, double target)
 {
     State *now = s->now;
     Head *head = &now->head;
-    s->target = target;
-    s->ahead = !now->ramps && (NINPUTS == 0 || !now->touched);
+    s->communication.target = target;
+    s->communication.ahead = !now->ramps && (ninputs(s->model) == 0 || !now->touched);
     s->trial.under_way = 0;
-    s->trial.outcome = s->outcome = DONE;
+    s->trial.outcome = s->communication.outcome = DONE;
     now->u_time = now->latch_t;
-    now->longest_step = fmax(0.1 * (STOP_TIME - START_TIME), target - now->latch_t);
-    s->cause[0] = 0;
-    s->budget = now->evaluations + EVALUATIONS_OF_A_STEP;
+    now->longest_step = fmax(0.1 * (default_stop_time(s->model) - default_start_time(s->model)), target - now->latch_t);
+    s->log.cause[0] = 0;
+    s->communication.budget = now->evaluations + EVALUATIONS_OF_A_STEP;
     if (now->touched) {
         keep_head(s);
-        s->outcome = restart(s);
-        if (s->outcome) {
+        s->communication.outcome = restart(s);
+        if (s->communication.outcome) {
             recall_head(s);
             return;
         }
         now->touched = 0;
     }
-    if (STEP_LENGTH > 0) {
+    if (fixed_step_length(s->model) > 0) {
         keep_head(s);
-        s->outcome = fixed_steps(s, target);
-        if (s->outcome) {
-            if (s->outcome != ENDED) recall_head(s);
+        s->communication.outcome = fixed_steps(s, target);
+        if (s->communication.outcome) {
+            if (s->communication.outcome != ENDED) recall_head(s);
             latch_at(s, head->end);
         }
     }
 }
 
-/* Go on with the communication step until the integrator has a trial to make, 1; 0 where the step is over, with
-   s->outcome. */
-static int next_trial(Instance *s)
+INTERNAL int next_trial(Instance *s)
 {
     Trial *trial = &s->trial;
     const Head *head = &s->now->head;
-    if (s->outcome) return 0;
+    if (s->communication.outcome) return 0;
     for (;;) {
         if (!trial->under_way) {
-            if (event_ends_step(s, s->target)) s->target = head->end;
-            if (head->end >= s->target) {
-                s->outcome = latch_at(s, s->target);
+            if (event_ends_step(s, s->communication.target)) s->communication.target = head->end;
+            if (head->end >= s->communication.target) {
+                s->communication.outcome = latch_at(s, s->communication.target);
                 return 0;
             }
             keep_head(s);
-            s->dense_after = s->target;
+            s->step.dense_after = s->communication.target;
             trial->under_way = 1;
-            trial->outcome = begin_trials(s, s->ahead ? s->now->stop_time : s->target);
+            trial->outcome = begin_trials(s, s->communication.ahead ? s->now->stop_time : s->communication.target);
         }
         if (!trial->outcome) trial->outcome = choose_length(s);
         if (!trial->outcome) return 1;
         trial->under_way = 0;
-        s->leaning = INFINITY;
-        if (trial->outcome == ENDED && head->end <= s->target) break;
+        s->step.leaning = INFINITY;
+        if (trial->outcome == ENDED && head->end <= s->communication.target) break;
         recall_head(s);
-        if (!s->ahead) break;
+        if (!s->communication.ahead) break;
         /* What failed may lie beyond the communication point. */
-        s->ahead = 0;
+        s->communication.ahead = 0;
     }
     latch_at(s, head->end);
-    s->outcome = trial->outcome;
+    s->communication.outcome = trial->outcome;
     return 0;
 }
 
-/* Take up a trial, of whose stages this is the outcome. */
-static void take_trial(Instance *s, Outcome outcome)
+INTERNAL void take_trial(Instance *s, Outcome outcome)
 {
     Trial *trial = &s->trial;
     trial->outcome = judge(s, complete_trial(s, outcome));
     if (trial->outcome) trial->under_way = 1; /* `next_trial` looks at what is left to do */
-    else if (!trial->under_way && !event_ends_step(s, s->target)) s->target = call_master(s, s->target);
+    else if (!trial->under_way && !event_ends_step(s, s->communication.target))
+        s->communication.target = call_master(s, s->communication.target);
 }
+
+QUICK

@@ -1,28 +1,34 @@
 /* Runs over a list of times, for programs in this process: one of them, or many in lanes (lanes.c). */
 
-/* Inputs over time: at each knot, in order, inputs take values and slopes (per second) that hold until the next one. */
-typedef struct {
-    size_t nknots, ninputs;
-    const double *knots;            /* [nknots] */
-    const int *inputs;              /* [ninputs], indices in u */
-    const double *values, *slopes;  /* [nknots x ninputs], a row for each knot */
-} Drive;
+#include "batch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "advance.h"
+#include "cosimulation.h"
+#include "host.h"
+#include "instance.h"
+#include "integrator.h"
+#include "log.h"
+#include "vectors.h"
 
 static void take_knot(Instance *s, const Drive *drive, size_t knot)
 {
     for (size_t i = 0; i < drive->ninputs; ++i) {
         int index = drive->inputs[i];
         double value = drive->values[knot * drive->ninputs + i], slope = drive->slopes[knot * drive->ninputs + i];
-        if (s->u[index] == value && s->du[index] == slope) continue;
-        s->u[index] = value;
-        s->du[index] = slope;
+        if (s->given.u[index] == value && s->given.du[index] == slope) continue;
+        s->given.u[index] = value;
+        s->given.du[index] = slope;
         s->now->touched = 1;
         if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
     }
-    s->now->ramps = largest(s->du, NU) > 0;
+    s->now->ramps = largest(s->given.du, nu(s->model)) > 0;
 }
 
-/* Give inputs what they have from the last knot on that is not after `t`; the first one where all are. Returns the next. */
+/* Give inputs what they have from the last knot on that is not after `t`; the first one where all are. Returns the
+   next. */
 static size_t take_first_knot(Instance *s, const Drive *drive, double t)
 {
     size_t next = 1;
@@ -31,7 +37,7 @@ static size_t take_first_knot(Instance *s, const Drive *drive, double t)
     take_knot(s, drive, next - 1);
     for (size_t i = 0; i < drive->ninputs; ++i)
         if (drive->knots[next - 1] < t)
-            s->u[drive->inputs[i]] += s->du[drive->inputs[i]] * (t - drive->knots[next - 1]);
+            s->given.u[drive->inputs[i]] += s->given.du[drive->inputs[i]] * (t - drive->knots[next - 1]);
     return next;
 }
 
@@ -76,7 +82,7 @@ static int go_on(Instance *s, const char *name, Course *course)
             take_knot(s, drive, course->knot++);
         } else {
             if (!read_places(s, course->places, course->nplaces, course->rows + course->row * course->nplaces)) {
-                say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+                say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->log.cause);
                 return 0;
             }
             ++course->row;
@@ -85,7 +91,6 @@ static int go_on(Instance *s, const char *name, Course *course)
     return 0;
 }
 
-/* Make a run; returns how many rows are complete. */
 HOST_EXPORT size_t mbfmu_run(Instance *s, const char *name, const double *times, size_t ntimes, const int *places,
                              size_t nplaces, double *rows, const Drive *drive)
 {
@@ -93,21 +98,6 @@ HOST_EXPORT size_t mbfmu_run(Instance *s, const char *name, const double *times,
     while (go_on(s, name, &course)) take_trial(s, make_stages(s));
     return course.row;
 }
-
-/* Many runs that differ in what is set before they start. */
-typedef struct {
-    double start_time, stop_time, tolerance; /* tolerance 0: the model's own */
-    size_t nruns, nsettings, ntimes, nplaces, message_size;
-    const int *settings;            /* [nsettings]: an index in p, or -1 - an index in u */
-    const double *values;           /* [nruns x nsettings] */
-    const double *times;            /* [ntimes] */
-    const int *places;              /* [nplaces] */
-    const Drive *drive;             /* NULL: inputs stay */
-    const LaneKind *lanes;          /* what makes trials of several runs at once, as many as it has lanes; may be NULL */
-    double *rows;                   /* [nruns x ntimes x nplaces] */
-    size_t *complete;               /* [nruns]: rows that are, `ntimes` where the run succeeds */
-    char *messages;                 /* [nruns x message_size]: why it does not */
-} Batch;
 
 /* Begin the run of a batch with this number; 0 where it is over at once. */
 static int begin_run(Instance *s, const Batch *batch, size_t run, Course *course)
@@ -117,7 +107,7 @@ static int begin_run(Instance *s, const Batch *batch, size_t run, Course *course
     batch->complete[run] = 0;
     message[0] = 0;
     reset(s);
-    s->cause[0] = 0;
+    s->log.cause[0] = 0;
     if (set_up_experiment(s, "batch", batch->tolerance > 0, batch->tolerance, batch->start_time, 1, batch->stop_time)
         || enter_initialization(s, "batch")) {
         snprintf(message, batch->message_size, "the times or the tolerance are impossible");
@@ -125,13 +115,13 @@ static int begin_run(Instance *s, const Batch *batch, size_t run, Course *course
     }
     for (size_t i = 0; i < batch->nsettings; ++i) {
         int index = batch->settings[i];
-        if (index < 0) s->u[-1 - index] = values[i];
-        else s->start[index] = values[i];
+        if (index < 0) s->given.u[-1 - index] = values[i];
+        else s->given.start[index] = values[i];
     }
     take_first_knot(s, batch->drive, batch->start_time);
     s->now->start_stale = 1;
     if (exit_initialization(s, "batch")) {
-        snprintf(message, batch->message_size, "%s", s->cause);
+        snprintf(message, batch->message_size, "%s", s->log.cause);
         return 0;
     }
     *course = begin_course(s, batch->times, batch->ntimes, batch->places, batch->nplaces,
@@ -144,7 +134,7 @@ static void end_run(const Instance *s, const Batch *batch, size_t run, const Cou
     batch->complete[run] = course->row;
     if (course->row < batch->ntimes)
         snprintf(batch->messages + run * batch->message_size, batch->message_size, "the run ends at %.9g s: %s",
-                 s->now->latch_t, s->cause);
+                 s->now->latch_t, s->log.cause);
 }
 
 /* An instance that makes runs of a batch, one after the other. */
@@ -170,37 +160,46 @@ static int next_trial_of_batch(Instance *s, const Batch *batch, Runner *runner, 
     }
 }
 
-/* Make the runs of a batch with `n` instances of a model that nobody else uses, one for each lane. Delayed signals are
-   looked up in each instance's own history, which lanes do not know; nor do they know redundant constraints, or how iteration
-   variables are solved for. */
+/* Methods that make trials in lanes. */
+enum { IN_LANES = 2 };
+static const Method *const methods_in_lanes[IN_LANES] = {&dopri5, &dop853};
+
+static int method_in_lanes(const Method *method)
+{
+    int number = 0;
+    while (number < IN_LANES && methods_in_lanes[number] != method) ++number;
+    return number;
+}
+
 HOST_EXPORT void mbfmu_batch(Instance *const *instances, int n, const Batch *batch)
 {
     const Instance *s = instances[0];
     const LaneKind *kind = batch->lanes;
     Runner runners[MOST_LANES];
     size_t next = 0;
-    int joins = batch->nruns > 1 && NX && !NDELAYS && !NITERATIONS && !NREDUNDANCIES;
+    int joins = batch->nruns > 1 && nx(s->model) && !ndelays(s->model) && !niterations(s->model)
+        && !nredundancies(s->model);
     void *lanes = kind && kind->lanes == n && joins ? kind->make(s->model) : NULL;
     if (!lanes) n = 1;
     memset(runners, 0, sizeof runners);
     /* Of what is chosen, a warning: once would do, each time is too much. */
-    for (int l = 0; l < n; ++l) instances[l]->categories &= ~(unsigned)LOG_WARNING;
+    for (int l = 0; l < n; ++l) instances[l]->log.categories &= ~(unsigned)LOG_WARNING;
     for (;;) {
-        unsigned alone = 0, takes[3] = {0, 0, 0}; /* who has a trial to make; by method */
+        unsigned alone = 0, takes[IN_LANES + 1] = {0}; /* who has a trial to make; by method, the last for all others */
         for (int l = 0; l < n; ++l) {
             if (!next_trial_of_batch(instances[l], batch, runners + l, &next)) continue;
             alone |= 1u << l;
-            takes[next_method(instances[l])] |= 1u << l;
+            takes[method_in_lanes(next_method(instances[l]))] |= 1u << l;
         }
         if (!alone) break;
-        for (int method = ORDER5; method <= ORDER8; ++method) {
+        for (int method = 0; method < IN_LANES; ++method) {
             unsigned changed = 0, done;
             if (!(takes[method] & (takes[method] - 1))) continue; /* not two of them */
             for (int l = 0; l < n; ++l) {
                 changed |= (unsigned)runners[l].changed << l;
                 runners[l].changed = 0;
             }
-            done = kind->make_stages(lanes, instances, takes[method], changed, method == ORDER8);
+            done = kind->make_stages(lanes, instances, takes[method], changed, methods_in_lanes[method]->order == 8);
             for (int l = 0; l < n; ++l)
                 if (done >> l & 1) take_trial(instances[l], DONE);
             alone &= ~done;

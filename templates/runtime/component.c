@@ -8,10 +8,27 @@
 
 #include "runtime.c"
 
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cosimulation.h"
+#include "descriptor.h"
+#include "library.h"
+
+/* Functions that the module gives to the host, and takes from it; other targets, as that of an editor, know no such. */
+#ifdef __wasm__
+#define EXPORT(name) __attribute__((export_name(name)))
+#define IMPORT_FROM(module, name) __attribute__((import_module(module), import_name(name)))
+#else
+#define EXPORT(name)
+#define IMPORT_FROM(module, name)
+#endif
+
 extern const unsigned char __heap_end[];
 
 /* The model, from the descriptor that was added. */
-static Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
+INTERNAL Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
 {
     const DescriptorHeader *header = (const DescriptorHeader *)__heap_end;
     (void)resources;
@@ -38,7 +55,7 @@ static struct {
     int seen;                       /* by the function that they are for */
 } arguments;
 
-__attribute__((export_name("cabi_realloc")))
+EXPORT("cabi_realloc")
 void *cabi_realloc(void *old, size_t old_size, size_t align, size_t size)
 {
     size_t at = 0;
@@ -163,13 +180,11 @@ typedef struct {
     unsigned order;
 } Request;
 
-#define IMPORT(interface, name) __attribute__((import_module("fmi:fmi3/" interface "@3.0.0"), import_name(name)))
-
-IMPORT("callbacks", "log-message")
+IMPORT_FROM("fmi:fmi3/callbacks@3.0.0", "log-message")
 void imported_log(const char *instance, size_t length, int status, const char *category, size_t category_length,
                   const char *message, size_t message_length);
 
-IMPORT("intermediate-update-callbacks", "intermediate-update")
+IMPORT_FROM("fmi:fmi3/intermediate-update-callbacks@3.0.0", "intermediate-update")
 void imported_update(double t, int set_requested, int get_allowed, int finished, int may_return, void *answer);
 
 /* What stands behind a handle of the host: an instance, and the name that it logs under. */
@@ -367,7 +382,7 @@ static const ListResult *vector(Instance3 *c, fmi3Status (*get)(fmi3Instance, fm
     return list_result(status, values, n);
 }
 
-__attribute__((export_name("fmi:fmi3/common@3.0.0#get-version")))
+EXPORT("fmi:fmi3/common@3.0.0#get-version")
 const List *version(void)
 {
     static List text;
@@ -376,8 +391,8 @@ const List *version(void)
 }
 
 /* The functions that both interfaces have, once for each. */
-#define METHOD(name) __attribute__((export_name("fmi:fmi3/" KIND "@3.0.0#[method]" KIND "-instance." name)))
-#define STATIC(name) __attribute__((export_name("fmi:fmi3/" KIND "@3.0.0#[static]" KIND "-instance." name)))
+#define METHOD(name) EXPORT("fmi:fmi3/" KIND "@3.0.0#[method]" KIND "-instance." name)
+#define STATIC(name) EXPORT("fmi:fmi3/" KIND "@3.0.0#[static]" KIND "-instance." name)
 #define JOINED_(face, name) face##_##name
 #define JOINED(face, name) JOINED_(face, name)
 #define NAME(name) JOINED(FACE, name)
@@ -433,7 +448,8 @@ const void *me_instantiate(LIST(name), LIST(token), LIST(resources), int visible
 {
     Component *component = new_component(GIVEN(name));
     component->instance = fmi3InstantiateModelExchange(
-        component->name, text(GIVEN(token)), text(GIVEN(resources)), visible != 0, logging != 0, component, log_message);
+        component->name, text(GIVEN(token)), text(GIVEN(resources)), visible != 0, logging != 0, component,
+            log_message);
     return new_handle(component, me_new_handle);
 }
 
@@ -450,25 +466,25 @@ METHOD("set-continuous-states") int me_set_continuous_states(Component *self, LI
 METHOD("get-continuous-state-derivatives") const ListResult *me_derivatives(Component *self)
 {
     const Instance *s = of(self)->instance;
-    return vector(of(self), fmi3GetContinuousStateDerivatives, (size_t)NX);
+    return vector(of(self), fmi3GetContinuousStateDerivatives, (size_t)nx(s->model));
 }
 
 METHOD("get-event-indicators") const ListResult *me_event_indicators(Component *self)
 {
     const Instance *s = of(self)->instance;
-    return vector(of(self), fmi3GetEventIndicators, (size_t)NINDICATORS);
+    return vector(of(self), fmi3GetEventIndicators, (size_t)nindicators(s->model));
 }
 
 METHOD("get-continuous-states") const ListResult *me_continuous_states(Component *self)
 {
     const Instance *s = of(self)->instance;
-    return vector(of(self), fmi3GetContinuousStates, (size_t)NX);
+    return vector(of(self), fmi3GetContinuousStates, (size_t)nx(s->model));
 }
 
 METHOD("get-nominals-of-continuous-states") const ListResult *me_nominals(Component *self)
 {
     const Instance *s = of(self)->instance;
-    return vector(of(self), fmi3GetNominalsOfContinuousStates, (size_t)NX);
+    return vector(of(self), fmi3GetNominalsOfContinuousStates, (size_t)nx(s->model));
 }
 
 METHOD("get-number-of-event-indicators") const NumberResult *me_number_of_event_indicators(Component *self)

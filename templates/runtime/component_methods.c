@@ -1,9 +1,13 @@
 /* What co-simulation and model exchange have alike, for component.c, which includes this once for each of them. */
 
-__attribute__((import_module("[export]fmi:fmi3/" KIND "@3.0.0"), import_name("[resource-new]" KIND "-instance")))
+#ifndef FACE                        /* read alone, as editors do */
+#include "component.c"
+#else
+
+IMPORT_FROM("[export]fmi:fmi3/" KIND "@3.0.0", "[resource-new]" KIND "-instance")
 int NAME(new_handle)(Component *component);
 
-__attribute__((export_name("fmi:fmi3/" KIND "@3.0.0#[dtor]" KIND "-instance")))
+EXPORT("fmi:fmi3/" KIND "@3.0.0#[dtor]" KIND "-instance")
 void NAME(drop)(Component *self) { free_component(self); }
 
 METHOD("set-debug-logging") int NAME(set_debug_logging)(Component *self, int on, LIST(categories))
@@ -169,3 +173,5 @@ METHOD("get-output-derivatives") const ListResult *NAME(output_derivatives)(Comp
 {
     return output_derivatives(of(self), GIVEN(requests));
 }
+
+#endif

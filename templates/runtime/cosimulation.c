@@ -1,13 +1,28 @@
 /* Co-simulation (FMI 2.0.4, section 4.2): steps, input and output derivatives. */
 
-enum { MAY_ASK = STEP_COMPLETE | STEP_FAILED | TERMINATED | INTERMEDIATE };
+#include "cosimulation.h"
 
-static Status set_input_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
-                                    const double *value)
+#include "access.h"
+#include "advance.h"
+#include "functions.h"
+#include "history.h"
+#include "instance.h"
+#include "integrator.h"
+#include "iterate.h"
+#include "log.h"
+#include "optimize.h"
+#include "values.h"
+#include "vectors.h"
+
+SMALL
+
+INTERNAL Status set_input_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
+                                      const double *value)
 {
     if (!s) return STATUS_ERROR;
     Settables table = real_settables(s);
-    if (check_interface(s, name, CO_SIMULATION, MAY_SET) || check_references(s, name, MAY_SET, vr, nvr, value, NREALS))
+    if (check_interface(s, name, CO_SIMULATION, MAY_SET)
+        || check_references(s, name, MAY_SET, vr, nvr, value, nreals(s->model)))
         return STATUS_ERROR;
     if (nvr && !order) return say(s, STATUS_ERROR, "%s: no orders", name);
     for (size_t i = 0; i < nvr; ++i) {
@@ -22,60 +37,61 @@ static Status set_input_derivatives(Instance *s, const char *name, const unsigne
                        name_of(s, table.names, vr[i]), value[i]);
     }
     for (size_t i = 0; i < nvr; ++i) {
-        double *to = s->du + table.indices[find_settable(&table, vr[i])];
+        double *to = s->given.du + table.indices[find_settable(&table, vr[i])];
         if (*to != value[i]) s->now->touched = 1;
         *to = value[i];
     }
-    s->now->ramps = largest(s->du, NU) > 0;
+    s->now->ramps = largest(s->given.du, nu(s->model)) > 0;
     return STATUS_OK;
 }
 
 /* Values at the latch moved by dt along the trajectory. */
 static int sample(Instance *s, double dt, const double *dx, const unsigned *vr, size_t nvr, double *values)
 {
-    double t = s->now->latch_t, *x = s->next_x, *u = s->u_kept;
-    COPY(x, s->latch_x, NX);
-    COPY(u, s->latch_u, NU);
+    double t = s->now->latch_t, *x = s->communication.x, *u = s->communication.u;
+    COPY(x, s->latch.x, nx(s->model));
+    COPY(u, s->latch.u, nu(s->model));
     s->now->latch_t += dt;
-    for (int i = 0; i < NX; ++i) s->latch_x[i] += dt * dx[i];
-    for (int i = 0; i < NINPUTS; ++i) s->latch_u[i] += dt * s->du[i];
-    take_delayed(s, t + dt, s->latch_x, s->latch_m, s->latch_u);
+    for (int i = 0; i < nx(s->model); ++i) s->latch.x[i] += dt * dx[i];
+    for (int i = 0; i < ninputs(s->model); ++i) s->latch.u[i] += dt * s->given.du[i];
+    take_delayed(s, t + dt, s->latch.x, s->latch.m, s->latch.u);
     forget_latch(s);
     int ready = prepare(s, s->tables->real_places, vr, nvr);
-    for (size_t i = 0; ready && i < nvr; ++i) values[i] += (dt > 0 ? 1 : -1) * value_at(s, s->tables->real_places[vr[i]]);
+    for (size_t i = 0; ready && i < nvr; ++i)
+        values[i] += (dt > 0 ? 1 : -1) * value_at(s, s->tables->real_places[vr[i]]);
     s->now->latch_t = t;
-    COPY(s->latch_x, x, NX);
-    COPY(s->latch_u, u, NU);
+    COPY(s->latch.x, x, nx(s->model));
+    COPY(s->latch.u, u, nu(s->model));
     s->now->latch_solved = 1;
-    s->w_fresh = s->y_fresh = 0;
+    s->latch.w_fresh = s->latch.y_fresh = 0;
     return ready;
 }
 
-/* Derivatives of states are exact, others are central differences along the trajectory. */
-static Status get_output_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
-                                     double *value)
+INTERNAL Status get_output_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
+                                       double *value)
 {
     if (!s) return STATUS_ERROR;
     if (check_interface(s, name, CO_SIMULATION, MAY_ASK)
-        || check_references(s, name, MAY_ASK, vr, nvr, value, NREALS))
+        || check_references(s, name, MAY_ASK, vr, nvr, value, nreals(s->model)))
         return STATUS_ERROR;
     if (nvr && !order) return say(s, STATUS_ERROR, "%s: no orders", name);
     for (size_t i = 0; i < nvr; ++i)
         if (order[i] != 1) return say(s, STATUS_ERROR, "%s: order %d, order 1 is provided", name, order[i]);
 
-    double *dx = s->stage[1], dt = 1e-3 * (s->now->head.h > 0 ? fmin(s->now->head.h, 1) : 1e-2);
+    double *dx = s->communication.rates, dt = 1e-3 * (s->now->head.h > 0 ? fmin(s->now->head.h, 1) : 1e-2);
     dt = fmax(dt, 1e-8 * fmax(1, fabs(s->now->latch_t)));
     for (size_t i = 0; i < nvr; ++i) value[i] = 0;
-    if (!refresh(s, 0) || (NX && eval_derivatives(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, dx))
+    if (!refresh(s, 0) || (nx(s->model)
+                           && eval_derivatives(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, dx))
         || !sample(s, dt, dx, vr, nvr, value) || !sample(s, -dt, dx, vr, nvr, value))
-        return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+        return say(s, STATUS_DISCARD, "%s at time %.9g: %s", name, s->now->latch_t, s->log.cause);
     for (size_t i = 0; i < nvr; ++i) {
         int place = s->tables->real_places[vr[i]];
         switch (store_of(place)) {
         case STORE_X: value[i] = dx[index_of(place)]; break;
         case STORE_U:
             if (is_inner(s, index_of(place))) value[i] /= 2 * dt;
-            else value[i] = s->du[index_of(place)];
+            else value[i] = s->given.du[index_of(place)];
             break;
         default: value[i] /= 2 * dt;
         }
@@ -89,26 +105,26 @@ static void ask_inputs(Instance *s, double target)
     State *now = s->now;
     double length = target - now->latch_t;
     int touched = now->touched;
-    COPY(s->u_kept, s->u, NINPUTS);
+    COPY(s->communication.u, s->given.u, ninputs(s->model));
     now->phase = ASKED;
-    s->master.ask(s->master.environment, target);
+    s->caller.master.ask(s->caller.master.environment, target);
     now->phase = STEP_COMPLETE;
-    for (int i = 0; i < NINPUTS; ++i) {
-        double slope = (s->u[i] - s->u_kept[i]) / length;
+    for (int i = 0; i < ninputs(s->model); ++i) {
+        double slope = (s->given.u[i] - s->communication.u[i]) / length;
         if (!(fabs(slope) <= 1e300)) slope = 0;
-        touched |= s->du[i] != slope;
-        s->du[i] = slope;
-        s->u[i] = s->u_kept[i];
+        touched |= s->given.du[i] != slope;
+        s->given.du[i] = slope;
+        s->given.u[i] = s->communication.u[i];
     }
     now->touched = touched;
-    now->ramps = largest(s->du, NU) > 0;
+    now->ramps = largest(s->given.du, nu(s->model)) > 0;
 }
 
 /* What a step that cannot be made answers. */
-static Status failed_status(const Instance *s) { return s->master.never_discards ? STATUS_ERROR : STATUS_DISCARD; }
+static Status failed_status(const Instance *s) { return s->caller.master.never_discards ? STATUS_ERROR
+                                                : STATUS_DISCARD; }
 
-/* Begin a step from `point` of length `h`: trials of the integrator follow (`next_trial`), then its end. */
-static Status begin_do_step(Instance *s, const char *name, double point, double h)
+INTERNAL Status begin_do_step(Instance *s, const char *name, double point, double h)
 {
     double target = point + h;
     if (check_interface(s, name, CO_SIMULATION, STEP_COMPLETE)) return STATUS_ERROR;
@@ -121,46 +137,49 @@ static Status begin_do_step(Instance *s, const char *name, double point, double 
     if (!(target > t)) return say(s, STATUS_ERROR, "%s: a step of length %g is lost in rounding at %.9g", name, h, t);
     if (target > s->now->stop_time) {
         if (target - s->now->stop_time > 1e-9 * fmax(fabs(s->now->stop_time), h))
-            return say(s, STATUS_ERROR, "%s: a step to %.9g, beyond the stop time %.9g", name, target, s->now->stop_time);
+            return say(s, STATUS_ERROR, "%s: a step to %.9g, beyond the stop time %.9g", name, target,
+                       s->now->stop_time);
         s->now->stop_time = target;
     }
     if (s->now->ended) {
         s->now->phase = STEP_FAILED;
         return say(s, failed_status(s), "%s from %.9g to %.9g: the model has ended the simulation", name, t, target);
     }
-    if (s->master.ask) ask_inputs(s, target);
-    s->origin = t;
-    s->goal = target;
+    if (s->caller.master.ask) ask_inputs(s, target);
+    s->communication.origin = t;
+    s->communication.goal = target;
     begin_advance(s, target);
     return STATUS_OK;
 }
 
-/* End a step. */
-static Status end_do_step(Instance *s, const char *name)
+INTERNAL Status end_do_step(Instance *s, const char *name)
 {
-    Outcome outcome = s->outcome;
-    double t = s->origin, target = s->goal;
+    Outcome outcome = s->communication.outcome;
+    double t = s->communication.origin, target = s->communication.goal;
     s->now->ended = outcome == ENDED;
     int complete = target - s->now->latch_t <= 1e-9 * fmax(fabs(target), target - t);
-    if (outcome == ENDED && (complete || s->master.never_discards))
-        return say_ended(s, "%s: at %.9g %s", name, s->now->latch_t, s->cause);
+    if (outcome == ENDED && (complete || s->caller.master.never_discards))
+        return say_ended(s, "%s: at %.9g %s", name, s->now->latch_t, s->log.cause);
     if (outcome) {
         explain(s, outcome);
-        if (STEP_LENGTH > 0 && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED || outcome == UNSOLVED))
-            append(s, "; or fixed steps of %.3g s are too long for this model: build it with shorter ones%s", STEP_LENGTH,
-                   SOLVER == SOLVER_IMPLICIT ? "" : ", or with --solver implicit");
+        if (fixed_step_length(s->model) > 0
+            && (outcome == NOT_FINITE || outcome == SINGULAR || outcome == NOT_PROJECTED || outcome == UNSOLVED))
+            append(s, "; or fixed steps of %.3g s are too long for this model: build it with shorter ones%s",
+                   fixed_step_length(s->model),
+                   solver(s->model) == SOLVER_IMPLICIT ? "" : ", or with --solver implicit");
         s->now->phase = STEP_FAILED;
         return say(s, failed_status(s), "%s from %.9g to %.9g ends at %.9g: %s", name, t, target, s->now->latch_t,
-                   s->cause);
+                   s->log.cause);
     }
     return STATUS_OK;
 }
 
-/* A step from `point` of length `h`. */
-static Status do_step(Instance *s, const char *name, double point, double h)
+INTERNAL Status do_step(Instance *s, const char *name, double point, double h)
 {
     Status status = begin_do_step(s, name, point, h);
     if (status) return status;
     while (next_trial(s)) take_trial(s, make_stages(s));
     return end_do_step(s, name);
 }
+
+QUICK

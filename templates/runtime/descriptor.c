@@ -1,23 +1,19 @@
 /* Reading a model from its descriptor (mbfmu/runtime/descriptor.py). Every number is checked before it is used as a size,
    an index or a place: a damaged descriptor is refused. */
 
-typedef struct {
-    Model *model;
-    const Tables *tables;
-    const char *at, *end;
-    const char *wrong;
-} Reader;
+#include "descriptor.h"
 
-/* In front of a descriptor. */
-typedef struct {
-    char magic[8];
-    unsigned contract, units;       /* length of what follows, in 8 bytes */
-    unsigned long long checksum;    /* of what follows */
-} DescriptorHeader;
+#include <stdlib.h>
+#include <string.h>
 
-/* Sum of the words of 8 bytes, each with an odd weight of its own: no change of one word goes unseen. Bytes that are left
-   at the end count as a word. */
-static unsigned long long checksum(const void *data, size_t size)
+#include "memory.h"
+#include "optimize.h"
+#include "sparse.h"
+#include "tape.h"
+
+SMALL
+
+INTERNAL unsigned long long checksum(const void *data, size_t size)
 {
     const unsigned char *at = data;
     unsigned long long sum = 0, sums = 0;
@@ -52,7 +48,7 @@ static const void *read_items(Reader *s, size_t n, size_t size)
     return items;
 }
 
-static int read_ints(Reader *s, const int **table, long n, int least, int most)
+INTERNAL int read_ints(Reader *s, const int **table, long n, int least, int most)
 {
     const int *items = n < 0 ? NULL : read_items(s, (size_t)n, sizeof(int));
     if (!items) return refuse_to_read(s, "a size is negative");
@@ -62,14 +58,13 @@ static int read_ints(Reader *s, const int **table, long n, int least, int most)
     return 1;
 }
 
-static int read_doubles(Reader *s, const double **table, long n)
+INTERNAL int read_doubles(Reader *s, const double **table, long n)
 {
     *table = n < 0 ? NULL : read_items(s, (size_t)n, sizeof(double));
     return *table ? 1 : refuse_to_read(s, "a size is negative");
 }
 
-/* Texts stand one after the other, each with a zero at its end, behind the number of their bytes. */
-static int read_texts(Reader *s, const char ***table, long n)
+INTERNAL int read_texts(Reader *s, const char ***table, long n)
 {
     const unsigned *size = read_items(s, 1, 2 * sizeof *size);
     const char *bytes = size ? read_items(s, *size, 1) : NULL;
@@ -87,9 +82,7 @@ static int read_texts(Reader *s, const char ***table, long n)
     return 1;
 }
 
-/* Names of variables: how many bytes of the name before are the begin of this one, the other bytes, a zero. Few are ever
-   read (name_of). */
-static int read_names(Reader *s, const char **table, long n)
+INTERNAL int read_names(Reader *s, const char **table, long n)
 {
     const unsigned *size = read_items(s, 1, 2 * sizeof *size);
     const char *at = size ? read_items(s, *size, 1) : NULL;
@@ -106,24 +99,6 @@ static int read_names(Reader *s, const char **table, long n)
     return at != NULL;
 }
 
-/* Places of variables: each index is the distance from the one behind the last of the same store. */
-static int read_variables(Reader *s, const int **table, long n)
-{
-    const unsigned *items = read_items(s, (size_t)n, sizeof *items);
-    int *places = items ? model_allocate(s->model, (size_t)n * sizeof *places) : NULL;
-    unsigned following[16] = {0};
-    if (!places) return refuse_to_read(s, "no memory");
-    for (long i = 0; i < n; ++i) {
-        unsigned store = items[i] >> 28, index = (items[i] + following[store]) & 0x0fffffffu;
-        places[i] = (int)(store << 28 | index);
-        following[store] = index + 1;
-    }
-    *table = places;
-    return 1;
-}
-
-#include "contract.c"
-
 static int read_sizes(Reader *s)
 {
     const int *sizes;
@@ -131,31 +106,44 @@ static int read_sizes(Reader *s)
     memcpy(s->model->sizes, sizes, sizeof s->model->sizes);
     for (int i = 0; i < SIZES; ++i)
         if (i != SIZE_nJ && sizes[i] > 1 << 24) return refuse_to_read(s, "a size is out of range");
-    if (SOLVER > SOLVER_IMPLICIT || EXPLICIT > 1 || TIME_SWITCHES > 1 || NG > NL || NSTRING_SETTABLES > NSTRINGS
-        || NREDUNDANCIES > NL || NPOSITION_REDUNDANCIES > NG
-        || (NREDUNDANCIES && (SPARSE || EXPLICIT || NL - NREDUNDANCIES > NV))
-        || (NUNKNOWNS != NX + NFREE + NSTART_ITERATIONS && NUNKNOWNS != NX + NFREE + NW + NSTART_ITERATIONS) || (NW > 0) != (NBLOCKS > 0)
-        || NINPUTS < 0 || (NSTART_ITERATIONS != 0 && NSTART_ITERATIONS != NITERATIONS) || ITERATIONS_NEED_W > 1
-        || CONSTRAINTS_NEED_S > 1 || NITERATION_BLOCKS > NITERATIONS || (NITERATIONS > 0) != (NITERATION_BLOCKS > 0)
-        || (double)NITERATIONS * NITERATIONS > 1e8 || NSYSTEM < NW || (NSYSTEM > NW && !SPARSE) || (SPARSE && EXPLICIT) || (ALONG_FORCES && !SPARSE)
-        || (NJACOBIAN > 0 && (double)NJACOBIAN != (double)NL * NV) || (double)NSYSTEM * NSYSTEM > 1e8
-        || NPARTS > NEQUATIONS || NPART_UNKNOWNS > NUNKNOWNS || (double)NIMPLICIT * NIMPLICIT > 1e8)
+    const Model *model = s->model;
+    if (solver(model) > SOLVER_IMPLICIT || is_explicit(model) > 1 || has_time_switches(model) > 1
+        || ng(model) > nl(model)
+        || nstring_settables(model) > nstrings(model) || nredundancies(model) > nl(model)
+        || nposition_redundancies(model) > ng(model)
+        || (nredundancies(model)
+            && (is_sparse(model) || is_explicit(model) || nl(model) - nredundancies(model) > nv(model)))
+        || (nunknowns(model) != nx(model) + nfree(model) + nstart_iterations(model)
+            && nunknowns(model) != nx(model) + nfree(model) + nw(model) + nstart_iterations(model))
+        || (nw(model) > 0) != (nblocks(model) > 0) || ninputs(model) < 0
+        || (nstart_iterations(model) != 0 && nstart_iterations(model) != niterations(model))
+        || iterations_need_w(model) > 1 || constraints_need_s(model) > 1
+            || niteration_blocks(model) > niterations(model)
+        || (niterations(model) > 0) != (niteration_blocks(model) > 0)
+        || (double)niterations(model) * niterations(model) > 1e8 || nsystem(model) < nw(model)
+        || (nsystem(model) > nw(model) && !is_sparse(model)) || (is_sparse(model) && is_explicit(model))
+        || (projects_along_forces(model) && !is_sparse(model))
+        || (njacobian(model) > 0 && (double)njacobian(model) != (double)nl(model) * nv(model))
+        || (double)nsystem(model) * nsystem(model) > 1e8 || nparts(model) > nequations(model)
+        || npart_unknowns(model) > nunknowns(model) || (double)nimplicit(model) * nimplicit(model) > 1e8)
         return refuse_to_read(s, "the sizes contradict each other");
     return 1;
 }
 
 /* Tables of one type of variables: each place must exist, and each entry of what can be set. */
-static int check_places(Reader *s, int nplaces, const int *places, int nsettables, const int *settings, const int *indices,
-                        int nconstants)
+static int check_places(Reader *s, int nplaces, const int *places, int nsettables, const int *settings,
+                        const int *indices, int nconstants)
 {
-    const int stores[] = {1, NX, NU, NP, NW, NY, nconstants, NINDICATORS};
+    const int stores[] = {1, nx(s->model), nu(s->model), np(s->model), nw(s->model), ny(s->model), nconstants,
+                          nindicators(s->model)};
     for (int i = 0; i < nplaces; ++i) {
         unsigned store = (unsigned)places[i] >> 28;
         if (store > STORE_INDICATOR || (places[i] & 0x0fffffff) >= stores[store])
             return refuse_to_read(s, "a variable is nowhere");
     }
     for (int i = 0; i < nsettables; ++i)
-        if (settings[i] != SET_STRUCTURE && indices[i] >= (settings[i] == SET_INPUT ? NINPUTS : NPAR))
+        if (settings[i] != SET_STRUCTURE
+            && indices[i] >= (settings[i] == SET_INPUT ? ninputs(s->model) : npar(s->model)))
             return refuse_to_read(s, "a variable is nowhere");
     return 1;
 }
@@ -175,11 +163,13 @@ static int are_parts(Reader *s)
     const int *rows = s->tables->part_rows, *columns = s->tables->part_columns, *unknowns = s->tables->part_unknowns;
     Model *model = s->model;
     size_t entries = 0;
-    int good = rows[0] == 0 && columns[0] == 0 && rows[NPARTS] == NEQUATIONS && columns[NPARTS] == NPART_UNKNOWNS;
-    for (int k = 0; k < NPARTS && good; ++k) {
+    int good = rows[0] == 0 && columns[0] == 0 && rows[nparts(s->model)] == nequations(s->model)
+        && columns[nparts(s->model)] == npart_unknowns(s->model);
+    for (int k = 0; k < nparts(s->model) && good; ++k) {
         int height = rows[k + 1] - rows[k], width = columns[k + 1] - columns[k];
         size_t size = (size_t)height * (size_t)width;
-        good = height > 0 && width >= 0 && (double)height * height <= 1e8 && size <= (size_t)NPART_ENTRIES - entries;
+        good = height > 0 && width >= 0 && (double)height * height <= 1e8
+            && size <= (size_t)npart_entries(s->model) - entries;
         if (!good) break;
         entries += size;
         if (height > model->part_rows) model->part_rows = height;
@@ -187,10 +177,10 @@ static int are_parts(Reader *s)
         if (size > model->part_entries) model->part_entries = size;
         for (int i = columns[k] + 1; i < columns[k + 1]; ++i) good &= unknowns[i - 1] < unknowns[i];
     }
-    if (!good || entries != (size_t)NPART_ENTRIES) return 0;
-    char *known = calloc((size_t)NUNKNOWNS + 1, 1);
+    if (!good || entries != (size_t)npart_entries(s->model)) return 0;
+    char *known = calloc((size_t)nunknowns(s->model) + 1, 1);
     if (!known) return refuse_to_read(s, "no memory");
-    for (int i = 0; i < NPART_UNKNOWNS; ++i) good &= !known[unknowns[i]]++;
+    for (int i = 0; i < npart_unknowns(s->model); ++i) good &= !known[unknowns[i]]++;
     free(known);
     return good;
 }
@@ -198,30 +188,33 @@ static int are_parts(Reader *s)
 static int check_tables(Reader *s)
 {
     const Tables *tables = s->tables;
-    for (int i = 0; i < NBLOCKS; ++i) {
+    for (int i = 0; i < nblocks(s->model); ++i) {
         int n = tables->block_starts[i + 1] - tables->block_starts[i];
         if (n < 0) return refuse_to_read(s, "the blocks are damaged");
         if (n > s->model->largest_block) s->model->largest_block = n;
     }
-    if (tables->block_starts[0] != 0 || tables->block_starts[NBLOCKS] != NW)
+    if (tables->block_starts[0] != 0 || tables->block_starts[nblocks(s->model)] != nw(s->model))
         return refuse_to_read(s, "the blocks are damaged");
-    if (SPARSE) {
-        const char *wrong = plan_elimination(s->model, tables->entry_rows, tables->entry_columns, NENTRIES,
-                                             tables->pivot_rows, tables->pivot_columns, NSYSTEM);
+    if (is_sparse(s->model)) {
+        const char *wrong = plan_elimination(s->model, tables->entry_rows, tables->entry_columns, nentries(s->model),
+                                             tables->pivot_rows, tables->pivot_columns, nsystem(s->model));
         if (wrong) return refuse_to_read(s, wrong);
     }
-    if (NITERATIONS && !are_blocks(tables->iteration_starts, NITERATION_BLOCKS, tables->iteration_nominals, NITERATIONS))
+    if (niterations(s->model)
+        && !are_blocks(tables->iteration_starts, niteration_blocks(s->model), tables->iteration_nominals,
+                       niterations(s->model)))
         return refuse_to_read(s, "the iteration variables are damaged");
     if (!are_parts(s)) return refuse_to_read(s, "the parts of initialisation are damaged");
-    if (!(STEP_LENGTH >= 0) || !(TOLERANCE > 0)) return refuse_to_read(s, "the experiment is damaged");
-    return check_places(s, NREALS, tables->real_places, NREAL_SETTABLES, tables->real_settings, tables->real_indices,
-                        NCONSTANTS)
-        && check_places(s, NINTEGERS, tables->integer_places, NINTEGER_SETTABLES, tables->integer_settings,
-                        tables->integer_indices, NCONSTANTS)
-        && check_places(s, NBOOLEANS, tables->boolean_places, NBOOLEAN_SETTABLES, tables->boolean_settings,
-                        tables->boolean_indices, NCONSTANTS)
-        && check_places(s, NSTRINGS, tables->string_places, NSTRING_SETTABLES, tables->string_settings,
-                        tables->string_indices, NSTRINGS);
+    if (!(fixed_step_length(s->model) >= 0) || !(default_tolerance(s->model) > 0))
+        return refuse_to_read(s, "the experiment is damaged");
+    return check_places(s, nreals(s->model), tables->real_places, nreal_settables(s->model), tables->real_settings,
+                        tables->real_indices, nconstants(s->model))
+        && check_places(s, nintegers(s->model), tables->integer_places, ninteger_settables(s->model),
+                        tables->integer_settings, tables->integer_indices, nconstants(s->model))
+        && check_places(s, nbooleans(s->model), tables->boolean_places, nboolean_settables(s->model),
+                        tables->boolean_settings, tables->boolean_indices, nconstants(s->model))
+        && check_places(s, nstrings(s->model), tables->string_places, nstring_settables(s->model),
+                        tables->string_settings, tables->string_indices, nstrings(s->model));
 }
 
 static int read_tapes(Reader *s)
@@ -250,7 +243,7 @@ static int read_tapes(Reader *s)
     return 1;
 }
 
-static void free_model(Model *model)
+INTERNAL void free_model(Model *model)
 {
     Host host = model->host;
     while (model->chunks) {
@@ -261,9 +254,7 @@ static void free_model(Model *model)
     host_release(&host, model);
 }
 
-/* Read a model. `data` begins at a multiple of 8 bytes and stays where it is as long as the model lives. Returns NULL
-   where it is damaged or there is no memory, and says in `wrong` what the matter is. */
-static Model *load_model(const Host *host, const void *data, size_t size, const char **wrong)
+INTERNAL Model *load_model(const Host *host, const void *data, size_t size, const char **wrong)
 {
     DescriptorHeader header;
     Model *model;
@@ -296,3 +287,5 @@ static Model *load_model(const Host *host, const void *data, size_t size, const 
     free_model(model);
     return NULL;
 }
+
+QUICK

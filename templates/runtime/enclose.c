@@ -1,20 +1,27 @@
-/* Crossings within a step, told by bounds: a switch that crosses and crosses back between two looks at it goes unseen by
-   samples, however many there are. Where bounds of a crossing over an interval of time exclude zero, there is none; where
-   its slope has one sign, the ends of the interval tell; else the interval is split, from the left. Bounds of states are
-   those of the dense output. Those of crossings are functions of the model (mbfmu/runtime/enclosures.py),
-   sharpened by the value in its middle and the slope (the mean value form; Neumaier, Interval
-   Methods for Systems of Equations, 1990, section 2.3). */
+/* Crossings within a step, told by bounds: a switch that crosses and crosses back between two looks at it goes unseen
+   by samples, however many there are. Where bounds of a crossing over an interval of time exclude zero, there is none;
+   where its slope has one sign, the ends of the interval tell; else the interval is split, from the left. Bounds of
+   states are those of the dense output. Those of crossings are functions of the model (mbfmu/runtime/enclosures.py),
+   sharpened by the value in its middle and the slope (the mean value form; Neumaier, Interval Methods for Systems of
+   Equations, 1990, section 2.3). */
+
+#include "enclose.h"
+
+#include <math.h>
+
+#include "functions.h"
+#include "optimize.h"
+#include "switches.h"
+
+SMALL
 
 /* Intervals are split down to this length, s, beside time or 1 s, and to this part of a step. */
 #define SHORTEST_PULSE 1e-9
 #define SHORTEST_PART 1e-5
 
-/* How many intervals are looked at before those that are left open are taken as they are. What time and inputs decide is
-   exact; of states the dense output has errors, and where a crossing stays within them no interval tells. */
+/* How many intervals are looked at before those that are left open are taken as they are. What time and inputs decide
+   is exact; of states the dense output has errors, and where a crossing stays within them no interval tells. */
 enum { MOST_INTERVALS = 4096, MOST_OF_STATES = 256 };
-
-/* Kinds of crossings: what they depend on beside parameters and discrete states. */
-enum { OF_TIME, OF_INPUTS, OF_STATES };
 
 /* A factor of at least `low` and at most `high`, not negative, times bounds. */
 static double least_product(double low, double high, double least) { return (least < 0 ? high : low) * least; }
@@ -26,27 +33,28 @@ static void bound_states(Instance *s, double t, double until, int sharp)
 {
     const Head *head = &s->now->head;
     double a = (t - head->begin) / head->length, b = (until - head->begin) / head->length;
-    int top = head->order8 ? 7 : 4;
-    for (int k = 0; k < NENCLOSED_STATES; ++k) {
+    int top = head->dense_vectors > 5 ? 7 : 4;
+    for (int k = 0; k < nenclosed_states(s->model); ++k) {
         int i = s->tables->enclosed_states[k];
-        const double *d = s->dense + i;
-        double least = d[(size_t)top * NX], most = least;
+        const double *d = s->head.dense + i;
+        double least = d[(size_t)top * nx(s->model)], most = least;
         for (int j = top - 1; j >= 0; --j) {
             int falls = j % 2; /* the factor is theta, or what it leaves of 1 */
-            double low = falls ? 1 - b : a, high = falls ? 1 - a : b, at = d[(size_t)j * NX];
+            double low = falls ? 1 - b : a, high = falls ? 1 - a : b, at = d[(size_t)j * nx(s->model)];
             least = at + least_product(low, high, least);
             most = at + greatest_product(low, high, most);
         }
         s->bounds.x[0][i] = least;
         s->bounds.x[1][i] = most;
     }
-    for (int k = 0; k < NENCLOSED_STATES && sharp; ++k) {
+    for (int k = 0; k < nenclosed_states(s->model) && sharp; ++k) {
         int i = s->tables->enclosed_states[k];
-        const double *d = s->dense + i;
-        double value = d[(size_t)top * NX], least = value, most = value, slowest = 0, fastest = 0, theta = 0.5 * (a + b);
+        const double *d = s->head.dense + i;
+        double value = d[(size_t)top * nx(s->model)], least = value, most = value, slowest = 0, fastest = 0;
+        double theta = 0.5 * (a + b);
         for (int j = top - 1; j >= 0; --j) {
             int falls = j % 2;
-            double low = falls ? 1 - b : a, high = falls ? 1 - a : b, at = d[(size_t)j * NX];
+            double low = falls ? 1 - b : a, high = falls ? 1 - a : b, at = d[(size_t)j * nx(s->model)];
             double slower = (falls ? -most : least) + least_product(low, high, slowest);
             double faster = (falls ? -least : most) + greatest_product(low, high, fastest);
             least = at + least_product(low, high, least);
@@ -68,9 +76,9 @@ static int bound_crossings(Instance *s, double t, double until, const double *m,
 {
     Bounds *at = &s->bounds;
     bound_states(s, t, until, sharp);
-    for (int i = 0; i < NINPUTS; ++i) {
-        double change = s->du[i] * (until - t), u = s->u[i];
-        if (s->now->ramps) u += s->du[i] * (t - s->now->u_time);
+    for (int i = 0; i < ninputs(s->model); ++i) {
+        double change = s->given.du[i] * (until - t), u = s->given.u[i];
+        if (s->now->ramps) u += s->given.du[i] * (t - s->now->u_time);
         at->u[0][i] = fmin(u, u + change);
         at->u[1][i] = fmax(u, u + change);
     }
@@ -81,11 +89,12 @@ static int bound_crossings(Instance *s, double t, double until, const double *m,
 static int bound_slopes(Instance *s, double t, double until, const double *m)
 {
     Bounds *at = &s->bounds;
-    return eval_crossing_slopes(s, t, until, at->x[0], at->x[1], at->rates[0], at->rates[1], at->u[0], at->u[1], s->du, m,
-                                at->slowest, at->fastest);
+    return eval_crossing_slopes(s, t, until, at->x[0], at->x[1], at->rates[0], at->rates[1], at->u[0], at->u[1],
+                                s->given.du, m, at->slowest, at->fastest);
 }
 
-/* What an interval is: without crossings, or with one at most in each switch, or left open, by what depends on states. */
+/* What an interval is: without crossings, or with one at most in each switch, or left open, by what depends on
+   states. */
 typedef enum { CLEAR, ENDS_TELL, OPEN, OPEN_BY_STATES } Interval;
 
 static int excludes(double mode, double least, double most) { return mode > 0.5 ? least >= 0 : most < 0; }
@@ -94,9 +103,10 @@ static int excludes(double mode, double least, double most) { return mode > 0.5 
 static int all_excluded(const Instance *s, const double *m, const int *watched, int most_kind)
 {
     const Bounds *at = &s->bounds;
-    for (int k = 0; k < NENCLOSED; ++k) {
+    for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k];
-        if (watched[i] && s->tables->enclosed_kinds[k] <= most_kind && !excludes(m[i], at->least[k], at->most[k])) return 0;
+        int kind = s->tables->enclosed_kinds[k];
+        if (watched[i] && kind <= most_kind && !excludes(m[i], at->least[k], at->most[k])) return 0;
     }
     return 1;
 }
@@ -109,9 +119,9 @@ static Interval look_at(Instance *s, double t, double until, const double *m, co
     int known = 0;
     if (bound_crossings(s, t, until, m, 0, at->least, at->most)) return OPEN_BY_STATES;
     if (all_excluded(s, m, watched, most_kind)) return CLEAR;
-    if (NENCLOSED_STATES && bound_crossings(s, t, until, m, 1, at->least, at->most)) return OPEN_BY_STATES;
+    if (nenclosed_states(s->model) && bound_crossings(s, t, until, m, 1, at->least, at->most)) return OPEN_BY_STATES;
     if (bound_slopes(s, t, until, m)) return OPEN_BY_STATES;
-    for (int k = 0; k < NENCLOSED; ++k) {
+    for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k], kind = s->tables->enclosed_kinds[k];
         if (!watched[i] || kind > most_kind || excludes(m[i], at->least[k], at->most[k])) continue;
         if (at->slowest[k] > 0 || at->fastest[k] < 0) {
@@ -133,18 +143,15 @@ static int disagrees_at(Instance *s, double t, const double *m, const int *watch
 {
     const Bounds *here = &s->bounds;
     if (bound_crossings(s, t, t, m, 0, here->middle, here->middle_most)) return 0;
-    for (int k = 0; k < NENCLOSED; ++k) {
+    for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k];
         if (watched[i] && s->tables->enclosed_kinds[k] <= most_kind && disagrees(here->middle[k], m[i])) return 1;
     }
     return 0;
 }
 
-/* From `begin` to `end`, in which watched switches that are enclosed agree with their modes at first: a time soon after the
-   first crossing, before any other one of that switch; *before, one before it. `end` where there is none, with
-   *before = `end`. */
-static double find_crossing(Instance *s, double begin, double end, const double *m, const int *watched, int most_kind,
-                            double *before)
+INTERNAL double find_crossing(Instance *s, double begin, double end, const double *m, const int *watched, int most_kind,
+                              double *before)
 {
     enum { DEPTH = 64 };
     double ends[DEPTH], low = begin, last = fmax(fabs(begin), fabs(end));
@@ -173,29 +180,31 @@ static double find_crossing(Instance *s, double begin, double end, const double 
     return end;
 }
 
-/* The first time after t, and up to a horizon, at which a switch flips that depends on time alone: an importer who looks
-   at indicators from step to step may pass over it. Infinite where there is none; the horizon where nobody knows. */
-static double next_pulse(Instance *s, double t, const double *m)
+INTERNAL double next_pulse(Instance *s, double t, const double *m)
 {
     int any = 0;
-    for (int i = 0; i < NM; ++i) s->watched[i] = 0;
-    if (!NENCLOSED || bound_crossings(s, t, t, m, 0, s->bounds.middle, s->bounds.middle_most)) return INFINITY;
-    for (int k = 0; k < NENCLOSED; ++k) {
+    for (int i = 0; i < nm(s->model); ++i) s->search.watched[i] = 0;
+    if (!nenclosed(s->model)) return INFINITY;
+    if (bound_crossings(s, t, t, m, 0, s->bounds.middle, s->bounds.middle_most)) return INFINITY;
+    for (int k = 0; k < nenclosed(s->model); ++k) {
         int i = s->tables->enclosed[k];
-        s->watched[i] = s->tables->enclosed_kinds[k] == OF_TIME && !disagrees(s->bounds.middle[k], m[i]);
-        any |= s->watched[i];
+        s->search.watched[i] = s->tables->enclosed_kinds[k] == OF_TIME && !disagrees(s->bounds.middle[k], m[i]);
+        any |= s->search.watched[i];
     }
     if (!any) return INFINITY;
-    double length = STOP_TIME - START_TIME, stop = s->now->stop_time, horizon = stop, low;
+    double length = default_stop_time(s->model) - default_start_time(s->model);
+    double stop = s->now->stop_time, horizon = stop, low;
     if (!(stop < t + length)) horizon = t + length;
     if (!(horizon > t)) return INFINITY;
-    double high = find_crossing(s, t, horizon, m, s->watched, OF_TIME, &low);
+    double high = find_crossing(s, t, horizon, m, s->search.watched, OF_TIME, &low);
     if (!(low < high)) return horizon < stop ? horizon : INFINITY;
     while (high - low > 4e-16 * fmax(fabs(low), fabs(high))) {
         double middle = low + 0.5 * (high - low);
         if (!(middle > low && middle < high)) break;
-        if (disagrees_at(s, middle, m, s->watched, OF_TIME)) high = middle;
+        if (disagrees_at(s, middle, m, s->search.watched, OF_TIME)) high = middle;
         else low = middle;
     }
     return high;
 }
+
+QUICK

@@ -1,6 +1,23 @@
-/* FMI 2.0: the functions of the standard, as a face of the version-neutral runtime. Nothing below this file knows of it. */
+/* FMI 2.0: the functions of the standard, as a face of the version-neutral runtime. Nothing below this file knows of
+   it. */
 
 #include "fmi2Functions.h"
+
+#include <string.h>
+
+#include "access.h"
+#include "cosimulation.h"
+#include "descriptor.h"
+#include "directional.h"
+#include "instance.h"
+#include "library.h"
+#include "log.h"
+#include "memory.h"
+#include "model_exchange.h"
+#include "optimize.h"
+#include "saved_state.h"
+
+SMALL
 
 static const fmi2Status fmi2_statuses[] = {fmi2OK, fmi2Warning, fmi2Discard, fmi2Error, fmi2Fatal};
 
@@ -78,7 +95,8 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
     if (!component->model) {
         refuse(&host, instanceName, "%s: %s", name, wrong);
     } else if (!fmuGUID || strcmp(fmuGUID, component->model->tables.identity[1]) != 0) {
-        refuse(&host, instanceName, "%s: the GUID of modelDescription.xml is '%s', that of the binary '%s': they belong to "
+        refuse(&host, instanceName,
+               "%s: the GUID of modelDescription.xml is '%s', that of the binary '%s': they belong to "
                "different builds", name, fmuGUID ? fmuGUID : "", component->model->tables.identity[1]);
     } else {
         component->instance = instantiate(component->model, &host, name, instanceName,
@@ -89,7 +107,8 @@ fmi2Component fmi2Instantiate(fmi2String instanceName, fmi2Type fmuType, fmi2Str
     return NULL;
 }
 
-fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories, const fmi2String categories[])
+fmi2Status fmi2SetDebugLogging(fmi2Component c, fmi2Boolean loggingOn, size_t nCategories,
+                               const fmi2String categories[])
 {
     return FMI2(set_logging(instance_of(c), "fmi2SetDebugLogging", loggingOn, nCategories, categories));
 }
@@ -248,7 +267,8 @@ fmi2Status fmi2GetIntegerStatus(fmi2Component c, const fmi2StatusKind kind, fmi2
     return check_status(c, "fmi2GetIntegerStatus", 0, value);
 }
 
-/* Has the model ended the simulation? After a failure it has not, and importers need not take its part of a run for all. */
+/* Has the model ended the simulation? After a failure it has not, and importers need not take its part of a run for
+   all. */
 fmi2Status fmi2GetBooleanStatus(fmi2Component c, const fmi2StatusKind kind, fmi2Boolean *value)
 {
     fmi2Status status = check_status(c, "fmi2GetBooleanStatus", kind == fmi2Terminated, value);
@@ -268,7 +288,8 @@ fmi2Status fmi2EnterEventMode(fmi2Component c) { return FMI2(enter_event_mode(in
 fmi2Status fmi2NewDiscreteStates(fmi2Component c, fmi2EventInfo *fmi2eventInfo)
 {
     EventInfo info = {0, 1, 0, 0};
-    fmi2Status status = FMI2(new_discrete_states(instance_of(c), "fmi2NewDiscreteStates", fmi2eventInfo ? &info : NULL));
+    fmi2Status status = FMI2(new_discrete_states(instance_of(c), "fmi2NewDiscreteStates",
+                                                 fmi2eventInfo ? &info : NULL));
     if (!fmi2eventInfo) return fmi2Error;
     fmi2eventInfo->newDiscreteStatesNeeded = fmi2False;
     fmi2eventInfo->terminateSimulation = info.terminate;
@@ -318,3 +339,5 @@ fmi2Status fmi2GetNominalsOfContinuousStates(fmi2Component c, fmi2Real x_nominal
 {
     return FMI2(get_nominals(instance_of(c), "fmi2GetNominalsOfContinuousStates", x_nominal, nx));
 }
+
+QUICK

@@ -1,10 +1,30 @@
-/* FMI 3.0: the functions of the standard, as a face of the version-neutral runtime. Nothing below this file knows of it.
+/* FMI 3.0: the functions of the standard, as a face of the version-neutral runtime. Nothing below this file knows of
+   it.
 
-   Values have positions in the tables of variables, those of Float64 first, then Int32, Boolean and String. An array takes
-   as many positions as it has elements, in the order of the standard. A value reference is the number of a variable, from 1
-   on, in this order, which is that of modelDescription.xml: importers that take references for indices are right. */
+   Values have positions in the tables of variables, those of Float64 first, then Int32, Boolean and String. An array
+   takes as many positions as it has elements, in the order of the standard. A value reference is the number of a
+   variable, from 1 on, in this order, which is that of modelDescription.xml: importers that take references for
+   indices are right. */
 
 #include "fmi3Functions.h"
+
+#include <stdint.h>
+#include <string.h>
+
+#include "access.h"
+#include "cosimulation.h"
+#include "descriptor.h"
+#include "directional.h"
+#include "instance.h"
+#include "library.h"
+#include "log.h"
+#include "memory.h"
+#include "model_exchange.h"
+#include "optimize.h"
+#include "saved_state.h"
+#include "values.h"
+
+SMALL
 
 static const fmi3Status fmi3_statuses[] = {fmi3OK, fmi3Warning, fmi3Discard, fmi3Error, fmi3Fatal};
 
@@ -55,7 +75,7 @@ static void fmi3_ask(void *environment, double t)
 /* Scratch for n items of a call, at least one. */
 static void *room(Instance3 *c, int which, size_t n, size_t size)
 {
-    Host *host = &c->instance->host;
+    Host *host = &c->instance->caller.host;
     if (n >= SIZE_MAX / 2 / size) return NULL;
     if (c->sizes[which] < (n + 1) * size) {
         if (c->rooms[which]) host_release(host, c->rooms[which]);
@@ -71,21 +91,23 @@ typedef struct {
     unsigned first, n;
 } Table3;
 
-static Table3 floats(const Instance *s) { return (Table3){s->tables->real_lengths, 0, (unsigned)NREALS}; }
+static Table3 floats(const Instance *s) { return (Table3){s->tables->real_lengths, 0, (unsigned)nreals(s->model)}; }
 
 static Table3 integers(const Instance *s)
 {
-    return (Table3){s->tables->integer_lengths, (unsigned)NREALS, (unsigned)NINTEGERS};
+    return (Table3){s->tables->integer_lengths, (unsigned)nreals(s->model), (unsigned)nintegers(s->model)};
 }
 
 static Table3 booleans(const Instance *s)
 {
-    return (Table3){s->tables->boolean_lengths, (unsigned)(NREALS + NINTEGERS), (unsigned)NBOOLEANS};
+    return (Table3){s->tables->boolean_lengths, (unsigned)(nreals(s->model) + nintegers(s->model)),
+                    (unsigned)nbooleans(s->model)};
 }
 
 static Table3 texts(const Instance *s)
 {
-    return (Table3){s->tables->string_lengths, (unsigned)(NREALS + NINTEGERS + NBOOLEANS), (unsigned)NSTRINGS};
+    return (Table3){s->tables->string_lengths, (unsigned)(nreals(s->model) + nintegers(s->model) + nbooleans(s->model)),
+                    (unsigned)nstrings(s->model)};
 }
 
 /* Note where each variable begins; 0 where there is no memory. */
@@ -93,7 +115,9 @@ static int number_variables(Instance3 *c)
 {
     const Instance *s = c->instance;
     const Table3 tables[] = {floats(s), integers(s), booleans(s), texts(s)};
-    c->begins = host_allocate(&s->host, ((size_t)NREALS + NINTEGERS + NBOOLEANS + NSTRINGS + 1) * sizeof *c->begins);
+    c->begins = host_allocate(&s->caller.host,
+                              ((size_t)nreals(s->model) + nintegers(s->model) + nbooleans(s->model)
+                               + nstrings(s->model) + 1) * sizeof *c->begins);
     for (int k = 0; c->begins && k < 4; ++k)
         for (unsigned at = 0; at < tables[k].n; ++at)
             if (tables[k].lengths[at]) c->begins[c->nvariables++] = tables[k].first + at;
@@ -108,7 +132,8 @@ static int position_of(const Instance3 *c, Table3 table, fmi3ValueReference refe
     return begin >= table.first && begin - table.first < table.n ? (int)(begin - table.first) : -1;
 }
 
-/* The positions of all elements of variables, as many as there are values; NULL, and a log line, where they do not fit. */
+/* The positions of all elements of variables, as many as there are values; NULL, and a log line, where they do not
+   fit. */
 static const unsigned *elements(Instance3 *c, const char *function, int which, Table3 table,
                                 const fmi3ValueReference *references, size_t n, const void *values, size_t nvalues)
 {
@@ -200,9 +225,11 @@ static Instance3 *instantiate_3(const char *function, const char *name, const ch
     return NULL;
 }
 
-fmi3Instance fmi3InstantiateModelExchange(fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
+fmi3Instance fmi3InstantiateModelExchange(fmi3String instanceName, fmi3String instantiationToken,
+                                          fmi3String resourcePath,
                                           fmi3Boolean visible, fmi3Boolean loggingOn,
-                                          fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage)
+                                          fmi3InstanceEnvironment instanceEnvironment,
+                                              fmi3LogMessageCallback logMessage)
 {
     (void)visible;
     return instantiate_3("fmi3InstantiateModelExchange", instanceName, instantiationToken, resourcePath, loggingOn,
@@ -222,7 +249,8 @@ static int has_input(const Instance3 *c, const fmi3ValueReference *references, s
 }
 
 /* Any variable may be read in an intermediate update; of those required only inputs need be known before. */
-fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String instantiationToken, fmi3String resourcePath,
+fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String instantiationToken,
+                                         fmi3String resourcePath,
                                          fmi3Boolean visible, fmi3Boolean loggingOn, fmi3Boolean eventModeUsed,
                                          fmi3Boolean earlyReturnAllowed,
                                          const fmi3ValueReference requiredIntermediateVariables[],
@@ -230,13 +258,15 @@ fmi3Instance fmi3InstantiateCoSimulation(fmi3String instanceName, fmi3String ins
                                          fmi3InstanceEnvironment instanceEnvironment, fmi3LogMessageCallback logMessage,
                                          fmi3IntermediateUpdateCallback intermediateUpdate)
 {
-    Instance3 *c = instantiate_3("fmi3InstantiateCoSimulation", instanceName, instantiationToken, resourcePath, loggingOn,
+    Instance3 *c = instantiate_3("fmi3InstantiateCoSimulation", instanceName, instantiationToken, resourcePath,
+                                 loggingOn,
                                  instanceEnvironment, logMessage, CO_SIMULATION);
     (void)visible;
     if (!c) return NULL;
     c->update = intermediateUpdate;
     int asks = intermediateUpdate && has_input(c, requiredIntermediateVariables, nRequiredIntermediateVariables);
-    c->instance->master = (Master){eventModeUsed, earlyReturnAllowed, 1, intermediateUpdate ? fmi3_between : NULL,
+    c->instance->caller.master =
+        (Master){eventModeUsed, earlyReturnAllowed, 1, intermediateUpdate ? fmi3_between : NULL,
                                    asks ? fmi3_ask : NULL, c};
     return c;
 }
@@ -261,7 +291,8 @@ fmi3Status fmi3EnterInitializationMode(fmi3Instance c, fmi3Boolean toleranceDefi
 {
     const char *name = "fmi3EnterInitializationMode";
     Instance *s = instance_of_3(c);
-    fmi3Status status = FMI3(set_up_experiment(s, name, toleranceDefined, tolerance, startTime, stopTimeDefined, stopTime));
+    fmi3Status status = FMI3(set_up_experiment(s, name, toleranceDefined, tolerance, startTime, stopTimeDefined,
+                                               stopTime));
     return status == fmi3OK ? fmi3_statuses[enter_initialization(s, name)] : status;
 }
 
@@ -456,7 +487,8 @@ fmi3Status fmi3SerializeFMUState(fmi3Instance c, fmi3FMUState FMUState, fmi3Byte
     return FMI3(serialize_state(instance_of_3(c), "fmi3SerializeFMUState", FMUState, (char *)serializedState, size));
 }
 
-fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte serializedState[], size_t size, fmi3FMUState *FMUState)
+fmi3Status fmi3DeserializeFMUState(fmi3Instance c, const fmi3Byte serializedState[], size_t size,
+                                   fmi3FMUState *FMUState)
 {
     return FMI3(deserialize_state(instance_of_3(c), "fmi3DeserializeFMUState", (const char *)serializedState, size,
                                   FMUState));
@@ -471,7 +503,8 @@ fmi3Status fmi3GetDirectionalDerivative(fmi3Instance c, const fmi3ValueReference
     if (!s) return fmi3Error;
     const unsigned *from = elements(c, name, 0, floats(s), knowns, nKnowns, seed, nSeed);
     const unsigned *to = from ? elements(c, name, 1, floats(s), unknowns, nUnknowns, sensitivity, nSensitivity) : NULL;
-    return to ? fmi3_statuses[directional_derivative(s, name, to, nSensitivity, from, nSeed, seed, sensitivity)] : fmi3Error;
+    return to ? fmi3_statuses[directional_derivative(s, name, to, nSensitivity, from, nSeed, seed, sensitivity)]
+        : fmi3Error;
 }
 
 fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unknowns[], size_t nUnknowns,
@@ -483,7 +516,8 @@ fmi3Status fmi3GetAdjointDerivative(fmi3Instance c, const fmi3ValueReference unk
     if (!s) return fmi3Error;
     const unsigned *from = elements(c, name, 0, floats(s), knowns, nKnowns, sensitivity, nSensitivity);
     const unsigned *to = from ? elements(c, name, 1, floats(s), unknowns, nUnknowns, seed, nSeed) : NULL;
-    return to ? fmi3_statuses[adjoint_derivative(s, name, to, nSeed, from, nSensitivity, seed, sensitivity)] : fmi3Error;
+    return to ? fmi3_statuses[adjoint_derivative(s, name, to, nSeed, from, nSensitivity, seed, sensitivity)]
+        : fmi3Error;
 }
 
 fmi3Status fmi3EnterConfigurationMode(fmi3Instance c)
@@ -600,11 +634,13 @@ fmi3Status fmi3CompletedIntegratorStep(fmi3Instance c, fmi3Boolean noSetFMUState
     return status;
 }
 
-fmi3Status fmi3SetTime(fmi3Instance c, fmi3Float64 time) { return FMI3(set_time(instance_of_3(c), "fmi3SetTime", time)); }
+fmi3Status fmi3SetTime(fmi3Instance c,
+                       fmi3Float64 time) { return FMI3(set_time(instance_of_3(c), "fmi3SetTime", time)); }
 
 fmi3Status fmi3SetContinuousStates(fmi3Instance c, const fmi3Float64 continuousStates[], size_t nContinuousStates)
 {
-    return FMI3(set_continuous_states(instance_of_3(c), "fmi3SetContinuousStates", continuousStates, nContinuousStates));
+    return FMI3(set_continuous_states(instance_of_3(c), "fmi3SetContinuousStates", continuousStates,
+                                      nContinuousStates));
 }
 
 fmi3Status fmi3GetContinuousStateDerivatives(fmi3Instance c, fmi3Float64 derivatives[], size_t nContinuousStates)
@@ -619,7 +655,8 @@ fmi3Status fmi3GetEventIndicators(fmi3Instance c, fmi3Float64 eventIndicators[],
 
 fmi3Status fmi3GetContinuousStates(fmi3Instance c, fmi3Float64 continuousStates[], size_t nContinuousStates)
 {
-    return FMI3(get_continuous_states(instance_of_3(c), "fmi3GetContinuousStates", continuousStates, nContinuousStates));
+    return FMI3(get_continuous_states(instance_of_3(c), "fmi3GetContinuousStates", continuousStates,
+                                      nContinuousStates));
 }
 
 fmi3Status fmi3GetNominalsOfContinuousStates(fmi3Instance c, fmi3Float64 nominals[], size_t nContinuousStates)
@@ -632,7 +669,7 @@ fmi3Status fmi3GetNumberOfEventIndicators(fmi3Instance c, size_t *nEventIndicato
     const Instance *s = instance_of_3(c);
     if (!s || check_interface(s, "fmi3GetNumberOfEventIndicators", MODEL_EXCHANGE, ANY_PHASE) || !nEventIndicators)
         return fmi3Error;
-    *nEventIndicators = (size_t)NINDICATORS;
+    *nEventIndicators = (size_t)nindicators(s->model);
     return fmi3OK;
 }
 
@@ -641,7 +678,7 @@ fmi3Status fmi3GetNumberOfContinuousStates(fmi3Instance c, size_t *nContinuousSt
     const Instance *s = instance_of_3(c);
     if (!s || check_interface(s, "fmi3GetNumberOfContinuousStates", MODEL_EXCHANGE, ANY_PHASE) || !nContinuousStates)
         return fmi3Error;
-    *nContinuousStates = (size_t)NX;
+    *nContinuousStates = (size_t)nx(s->model);
     return fmi3OK;
 }
 
@@ -663,8 +700,8 @@ fmi3Status fmi3GetOutputDerivatives(fmi3Instance c, const fmi3ValueReference val
     return fmi3_statuses[get_output_derivatives(s, name, at, nValues, all, values)];
 }
 
-/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, the step is good
-   and has reached that time, also where it is not allowed to be called an early return (section 4.2.1). */
+/* A step that fails ends the simulation: shorter ones would end at the same time. Where the model ends it, the step
+   is good and has reached that time, also where it is not allowed to be called an early return (section 4.2.1). */
 fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi3Float64 communicationStepSize,
                       fmi3Boolean noSetFMUStatePriorToCurrentPoint, fmi3Boolean *eventHandlingNeeded,
                       fmi3Boolean *terminateSimulation, fmi3Boolean *earlyReturn, fmi3Float64 *lastSuccessfulTime)
@@ -677,10 +714,12 @@ fmi3Status fmi3DoStep(fmi3Instance c, fmi3Float64 currentCommunicationPoint, fmi
     fmi3Status status = fmi3_statuses[do_step(s, "fmi3DoStep", currentCommunicationPoint, communicationStepSize)];
     const Head *head = &s->now->head;
     double reached = s->now->latch_t;
-    *eventHandlingNeeded = status == fmi3OK && s->master.event_mode && head->event && head->end == reached;
+    *eventHandlingNeeded = status == fmi3OK && s->caller.master.event_mode && head->event && head->end == reached;
     *terminateSimulation = status != fmi3OK || s->now->ended;
-    *earlyReturn = status == fmi3OK && s->master.early_return
+    *earlyReturn = status == fmi3OK && s->caller.master.early_return
         && reached < currentCommunicationPoint + communicationStepSize;
     *lastSuccessfulTime = reached;
     return status;
 }
+
+QUICK

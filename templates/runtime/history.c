@@ -1,11 +1,26 @@
-/* Delayed signals: the last NDELAYS inputs of the equations. What the signals were is kept as a history of segments, each
-   with the values of all signals at Chebyshev points, one segment or more for each step of the integrator. Memory is
-   bounded: what no delay reaches any more is dropped, and where there are still too many segments, neighbours that are as
-   good as one are joined.
+/* Delayed signals: the last ndelays inputs of the equations. What the signals were is kept as a history of segments,
+   each with the values of all signals at Chebyshev points, one segment or more for each step of the integrator.
+   Memory is bounded: what no delay reaches any more is dropped, and where there are still too many segments,
+   neighbours that are as good as one are joined.
 
-   Steps are never longer than the least delay, so that nothing is read that has not been. Where a signal jumps or kinks,
-   fixed delays have an event one delay later; the smoother what arrives there, the less it matters, and after KINKS of
-   them it is no event any more. */
+   Steps are never longer than the least delay, so that nothing is read that has not been. Where a signal jumps or
+   kinks, fixed delays have an event one delay later; the smoother what arrives there, the less it matters, and after
+   KINKS of them it is no event any more. */
+
+#include "history.h"
+
+#include <string.h>
+
+#include "method.h"
+#include "evaluate.h"
+#include "functions.h"
+#include "iterate.h"
+#include "log.h"
+#include "optimize.h"
+#include "switches.h"
+#include "vectors.h"
+
+SMALL
 
 enum { KINKS = 8, SMOOTH = 99 };
 
@@ -17,9 +32,9 @@ typedef struct {
 
 enum { SEGMENT_DOUBLES = sizeof(Segment) / sizeof(double) };
 
-static size_t history_size(const Instance *s)
+INTERNAL size_t history_size(const Instance *s)
 {
-    return NDELAYS > 0 ? SEGMENTS * (SEGMENT_DOUBLES + (size_t)POINTS * NDELAYS) : 0;
+    return ndelays(s->model) > 0 ? SEGMENTS * (SEGMENT_DOUBLES + (size_t)POINTS * ndelays(s->model)) : 0;
 }
 
 /* Points in 0 ... 1 and weights of barycentric interpolation (Berrut and Trefethen, SIAM Review 46, 2004). */
@@ -31,7 +46,7 @@ static const double history_weights[POINTS] = {0.5, -1, 1, -1, 1, -1, 1, -1, 0.5
 static double *segment_place(const Instance *s, int k)
 {
     size_t at = (size_t)((s->now->history_first + k) % SEGMENTS);
-    return s->history + at * (SEGMENT_DOUBLES + (size_t)POINTS * NDELAYS);
+    return s->delays.history + at * (SEGMENT_DOUBLES + (size_t)POINTS * ndelays(s->model));
 }
 
 static Segment *segment_at(const Instance *s, int k) { return (Segment *)segment_place(s, k); }
@@ -70,83 +85,82 @@ static int find_segment(const Instance *s, double t)
 }
 
 /* What a signal was at `then`, seen from t. Where a step begins or ends just one delay after a jump, the side counts on
-   which the step lies: s->leaning is a time in it, or infinite where it is what follows. */
+   which the step lies: s->step.leaning is a time in it, or infinite where it is what follows. */
 static double history_at(const Instance *s, int signal, double then, double t)
 {
-    double margin = time_margin(t), near = then + (s->leaning < t ? -margin : margin);
-    if (!s->now->history_count || near < s->now->history_begin) return s->u[NINPUTS + signal];
+    double margin = time_margin(t), near = then + (s->step.leaning < t ? -margin : margin);
+    if (!s->now->history_count || near < s->now->history_begin) return s->given.u[ninputs(s->model) + signal];
     int k = find_segment(s, near);
     const Segment *segment = segment_at(s, k);
     return through_points(segment_values(s, k, signal), 1, (then - segment->begin) / segment->length);
 }
 
-/* Delayed signals at (t, x), put behind the inputs u. */
-static void take_delayed(Instance *s, double t, const double *x, const double *m, double *u)
+INTERNAL void take_delayed(Instance *s, double t, const double *x, const double *m, double *u)
 {
-    if (!NDELAYS) return;
-    COPY(u + NINPUTS, s->u + NINPUTS, NDELAYS);
+    if (!ndelays(s->model)) return;
+    COPY(u + ninputs(s->model), s->given.u + ninputs(s->model), ndelays(s->model));
     if (!s->now->history_known) return;
-    eval_delays(s, t, x, u, m, s->delays, s->longest_delays);
-    for (int i = 0; i < NDELAYS; ++i) u[NINPUTS + i] = history_at(s, i, t - s->delays[i], t);
+    eval_delays(s, t, x, u, m, s->delays.values, s->delays.longest);
+    for (int i = 0; i < ndelays(s->model); ++i) u[ninputs(s->model) + i] = history_at(s, i, t - s->delays.values[i], t);
 }
 
-/* Rates of the delayed signals at (t, x), put behind those of the inputs, du. */
-static void take_delayed_rates(Instance *s, double t, const double *x, const double *m, double *du)
+INTERNAL void take_delayed_rates(Instance *s, double t, const double *x, const double *m, double *du)
 {
-    if (!NDELAYS) return;
-    for (int i = 0; i < NDELAYS; ++i) du[NINPUTS + i] = 0;
-    double distance = 1e-3 * (STEP_LENGTH > 0 ? STEP_LENGTH : s->now->head.h);
+    if (!ndelays(s->model)) return;
+    for (int i = 0; i < ndelays(s->model); ++i) du[ninputs(s->model) + i] = 0;
+    double distance = 1e-3 * (fixed_step_length(s->model) > 0 ? fixed_step_length(s->model) : s->now->head.h);
     if (!s->now->history_known || !(distance > 0)) return;
     static const double weights[3] = {-1.5, 2, -0.5}; /* of differences that look ahead, away from a kink that is here */
     for (int k = 0; k < 3; ++k) {
         double then = t + k * distance;
-        for (int i = 0; i < NINPUTS; ++i) s->u_moved[i] = s->u[i] + (s->now->ramps ? s->du[i] * (then - s->now->u_time) : 0);
-        take_delayed(s, then, x, m, s->u_moved);
-        for (int i = 0; i < NDELAYS; ++i) du[NINPUTS + i] += weights[k] / distance * s->u_moved[NINPUTS + i];
+        for (int i = 0; i < ninputs(s->model); ++i)
+            s->delays.u[i] = s->given.u[i] + (s->now->ramps ? s->given.du[i] * (then - s->now->u_time) : 0);
+        take_delayed(s, then, x, m, s->delays.u);
+        for (int i = 0; i < ndelays(s->model); ++i)
+            du[ninputs(s->model) + i] += weights[k] / distance * s->delays.u[ninputs(s->model) + i];
     }
 }
 
-/* By how much signals are delayed at (t, x), and how long a step may be for that, into *least. */
-static Outcome check_delays(Instance *s, double t, const double *x, const double *m, double *least)
+INTERNAL Outcome check_delays(Instance *s, double t, const double *x, const double *m, double *least)
 {
     *least = INFINITY;
-    if (!NDELAYS) return DONE;
-    if (eval_delays(s, t, x, known_inputs_at(s, t, x, m), m, s->delays, s->longest_delays) || !finite_all(s->delays, NDELAYS))
+    if (!ndelays(s->model)) return DONE;
+    if (eval_delays(s, t, x, known_inputs_at(s, t, x, m), m, s->delays.values, s->delays.longest)
+        || !finite_all(s->delays.values, ndelays(s->model)))
         return NOT_FINITE;
-    for (int i = 0; i < NDELAYS; ++i) {
+    for (int i = 0; i < ndelays(s->model); ++i) {
         const char *name = s->tables->delay_names[i];
-        if (!(s->delays[i] > 64 * time_margin(t))) {
+        if (!(s->delays.values[i] > 64 * time_margin(t))) {
             because(s, "%s delays its signal by %.9g s at time %.9g: a delay has to be positive; without one, connect the "
-                    "signal itself", name, s->delays[i], t);
+                    "signal itself", name, s->delays.values[i], t);
             return ASSERTION;
         }
-        if (s->delays[i] > s->longest_delays[i] * (1 + 1e-9)) {
+        if (s->delays.values[i] > s->delays.longest[i] * (1 + 1e-9)) {
             because(s, "%s delays its signal by %.9g s at time %.9g, longer than the longest delay of %.9g s that it is "
-                    "given", name, s->delays[i], t, s->longest_delays[i]);
+                    "given", name, s->delays.values[i], t, s->delays.longest[i]);
             return ASSERTION;
         }
-        if (s->delays[i] < STEP_LENGTH * (1 - 1e-9)) {
+        if (s->delays.values[i] < fixed_step_length(s->model) * (1 - 1e-9)) {
             because(s, "%s delays its signal by %.9g s, which is shorter than the fixed steps of %.9g s: build it with "
-                    "shorter steps", name, s->delays[i], STEP_LENGTH);
+                    "shorter steps", name, s->delays.values[i], fixed_step_length(s->model));
             return ASSERTION;
         }
-        *least = fmin(*least, s->delays[i]);
+        *least = fmin(*least, s->delays.values[i]);
     }
     return DONE;
 }
 
-/* The first instant after t at which a kink comes out of a fixed delay, and of which order it is then. */
-static double next_kink(Instance *s, double t, double *kink)
+INTERNAL double next_kink(Instance *s, double t, double *kink)
 {
     double next = INFINITY, margin = time_margin(t);
     *kink = SMOOTH;
-    if (!NDELAYS || !s->now->history_known) return next;
-    for (int i = 0; i < NDELAYS; ++i) {
+    if (!ndelays(s->model) || !s->now->history_known) return next;
+    for (int i = 0; i < ndelays(s->model); ++i) {
         if (!s->tables->fixed_delays[i]) continue;
-        double then = t + margin - s->delays[i];
+        double then = t + margin - s->delays.values[i];
         int at_begin = s->now->history_begin > then;
         for (int k = at_begin ? -1 : find_segment(s, then); k < s->now->history_count; ++k) {
-            double at = k < 0 ? s->now->history_begin : segment_at(s, k)->end, out = at + s->delays[i];
+            double at = k < 0 ? s->now->history_begin : segment_at(s, k)->end, out = at + s->delays.values[i];
             double order = k < 0 ? s->now->history_kink : segment_at(s, k)->kink;
             if (order > KINKS || !(out > t + margin)) continue;
             if (out < next + margin) *kink = fabs(out - next) <= margin ? fmin(*kink, order) : order;
@@ -162,11 +176,11 @@ static Outcome signals_at(Instance *s, double t, const double *x, const double *
 {
     const double *u = inputs_at(s, t, x, m);
     if (unsolved(s, u)) return UNSOLVED;
-    if (DELAYED_NEED_W) {
+    if (delayed_need_w(s->model)) {
         Outcome outcome = accelerations(s, t, x, u, m, w);
         if (outcome) return outcome;
     }
-    return eval_delayed(s, t, x, u, m, w, signals) || !finite_all(signals, NDELAYS) ? NOT_FINITE : DONE;
+    return eval_delayed(s, t, x, u, m, w, signals) || !finite_all(signals, ndelays(s->model)) ? NOT_FINITE : DONE;
 }
 
 static int join_segments(Instance *s);
@@ -176,7 +190,7 @@ static int new_segment(Instance *s)
 {
     State *now = s->now;
     double longest = 0;
-    for (int i = 0; i < NDELAYS; ++i) longest = fmax(longest, s->longest_delays[i]);
+    for (int i = 0; i < ndelays(s->model); ++i) longest = fmax(longest, s->delays.longest[i]);
     while (now->history_count && segment_at(s, 0)->end < now->latch_t - longest * (1 + 1e-9)) {
         now->history_begin = segment_at(s, 0)->end;
         now->history_kink = segment_at(s, 0)->kink;
@@ -192,15 +206,15 @@ static int new_segment(Instance *s)
 static int resolves(const Instance *s, const double *values)
 {
     double most = largest(values, POINTS), error = 0;
-    for (int j = 1; j < POINTS; j += 2) error = fmax(error, fabs(through_points(values, 2, history_points[j]) - values[j]));
+    for (int j = 1; j < POINTS; j += 2)
+        error = fmax(error, fabs(through_points(values, 2, history_points[j]) - values[j]));
     return error <= (1 + most) * pow(0.1 * s->now->tolerance, 5.0 / 9);
 }
 
-/* Write down the step from `begin` to `end` that the dense output tells, in as many segments as it takes. */
-static Outcome record(Instance *s, double begin, double end)
+INTERNAL Outcome record(Instance *s, double begin, double end)
 {
     enum { PARTS = 4096 };
-    if (!NDELAYS || !(end > begin)) return DONE;
+    if (!ndelays(s->model) || !(end > begin)) return DONE;
     double at = begin, length = end - begin;
     for (int parts = 0; at < end;) {
         int k = new_segment(s);
@@ -222,15 +236,16 @@ static Outcome record(Instance *s, double begin, double end)
         int good = 1;
         for (int j = 0; j < POINTS; ++j) {
             double t = j == POINTS - 1 ? segment->end : at + history_points[j] * length;
-            interpolate(s, t, s->history_x);
-            Outcome outcome = signals_at(s, t, s->history_x, s->inside, s->history_w, s->signals);
+            interpolate(s, t, s->delays.x);
+            Outcome outcome = signals_at(s, t, s->delays.x, s->head.inside, s->delays.w, s->delays.signals);
             if (outcome) {
                 s->now->history_count = k;
                 return outcome;
             }
-            for (int i = 0; i < NDELAYS; ++i) segment_values(s, k, i)[j] = s->signals[i];
+            for (int i = 0; i < ndelays(s->model); ++i) segment_values(s, k, i)[j] = s->delays.signals[i];
         }
-        for (int i = 0; i < NDELAYS && STEP_LENGTH == 0; ++i) good &= resolves(s, segment_values(s, k, i));
+        for (int i = 0; i < ndelays(s->model) && fixed_step_length(s->model) == 0; ++i)
+            good &= resolves(s, segment_values(s, k, i));
         if (!good && length > 1e-3 * (end - begin) && length > 1e3 * time_margin(at)) {
             s->now->history_count = k;
             length *= 0.5;
@@ -251,7 +266,7 @@ static int join_segments(Instance *s)
     for (int k = 0; k < count; ++kept) {
         Segment here = *segment_at(s, k);
         double *to = segment_place(s, kept), *from = segment_place(s, k);
-        size_t size = SEGMENT_DOUBLES + (size_t)POINTS * NDELAYS;
+        size_t size = SEGMENT_DOUBLES + (size_t)POINTS * ndelays(s->model);
         int joins = 0;
         /* What reaches beyond the latch may have to be dropped again. */
         if (k + 1 < count && here.kink == SMOOTH && segment_at(s, k + 1)->end < now->latch_t) {
@@ -259,7 +274,7 @@ static int join_segments(Instance *s)
             double length = next.end - here.begin;
             joins = 1;
             for (int pass = 0; pass < 2 && joins; ++pass) {
-                for (int i = 0; i < NDELAYS && joins; ++i) {
+                for (int i = 0; i < ndelays(s->model) && joins; ++i) {
                     const double *values[2] = {segment_values(s, k, i), segment_values(s, k + 1, i)};
                     for (int j = 0; j < POINTS; ++j) {
                         double t = here.begin + history_points[j] * length;
@@ -267,13 +282,13 @@ static int join_segments(Instance *s)
                                                   : through_points(values[1], 1, (t - next.begin) / next.length);
                     }
                     if (!pass) joins = resolves(s, joined);
-                    else COPY(s->joined + (size_t)POINTS * i, joined, POINTS);
+                    else COPY(s->delays.joined + (size_t)POINTS * i, joined, POINTS);
                 }
             }
             if (joins) {
                 Segment whole = {here.begin, length, next.end, next.kink};
                 memcpy(to, &whole, sizeof whole);
-                COPY(to + SEGMENT_DOUBLES, s->joined, (size_t)POINTS * NDELAYS);
+                COPY(to + SEGMENT_DOUBLES, s->delays.joined, (size_t)POINTS * ndelays(s->model));
             }
         }
         if (!joins && to != from) memmove(to, from, size * sizeof(double));
@@ -283,30 +298,28 @@ static int join_segments(Instance *s)
     return kept < SEGMENTS;
 }
 
-/* There is a kink at the end of the history, of an order that the signals at (t, x) tell: whether they jump. */
-static Outcome mark_kink(Instance *s, double t, const double *x, const double *m, double order)
+INTERNAL Outcome mark_kink(Instance *s, double t, const double *x, const double *m, double order)
 {
-    if (!NDELAYS || !s->now->history_known) return DONE;
-    Outcome outcome = signals_at(s, t, x, m, s->history_w, s->signals);
+    if (!ndelays(s->model) || !s->now->history_known) return DONE;
+    Outcome outcome = signals_at(s, t, x, m, s->delays.w, s->delays.signals);
     if (outcome) return outcome;
     int last = s->now->history_count - 1;
-    for (int i = 0; i < NDELAYS; ++i) {
-        double before = s->u[NINPUTS + i];
+    for (int i = 0; i < ndelays(s->model); ++i) {
+        double before = s->given.u[ninputs(s->model) + i];
         if (last >= 0) {
             const Segment *segment = segment_at(s, last);
             before = through_points(segment_values(s, last, i), 1, (segment->end - segment->begin) / segment->length);
         }
-        if (fabs(s->signals[i] - before) > 1e-9 * (1 + fabs(before))) order = 0;
+        if (fabs(s->delays.signals[i] - before) > 1e-9 * (1 + fabs(before))) order = 0;
     }
     double *kink = last >= 0 ? &segment_at(s, last)->kink : &s->now->history_kink;
     *kink = fmin(*kink, order);
     return DONE;
 }
 
-/* Drop what lies after t. */
-static void cut_history(Instance *s, double t)
+INTERNAL void cut_history(Instance *s, double t)
 {
-    if (!NDELAYS) return;
+    if (!ndelays(s->model)) return;
     while (s->now->history_count) {
         Segment *last = segment_at(s, s->now->history_count - 1);
         if (last->end <= t) return;
@@ -319,13 +332,14 @@ static void cut_history(Instance *s, double t)
     }
 }
 
-/* The history begins: until now signals have been what they are at the start. */
-static void begin_history(Instance *s)
+INTERNAL void begin_history(Instance *s)
 {
-    if (!NDELAYS) return;
+    if (!ndelays(s->model)) return;
     State *now = s->now;
     now->history_known = 1;
     now->history_first = now->history_count = 0;
     now->history_begin = now->latch_t;
     now->history_kink = 1;
 }
+
+QUICK

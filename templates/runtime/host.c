@@ -1,15 +1,27 @@
 /* Models and instances for a program in this process, by ctypes (mbfmu/runtime/library.py). Plain C types only. */
 
-#ifdef _WIN32
-#define HOST_EXPORT __declspec(dllexport)
-#else
-#define HOST_EXPORT __attribute__((visibility("default")))
-#endif
+#include "host.h"
 
-/* Number of the contract that this library was compiled with. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "access.h"
+#include "cosimulation.h"
+#include "descriptor.h"
+#include "evaluate.h"
+#include "initialise.h"
+#include "instance.h"
+#include "iterate.h"
+#include "log.h"
+#include "project.h"
+#include "saved_state.h"
+#include "tape.h"
+#include "undetermined_start.h"
+#include "values.h"
+#include "vectors.h"
+
 HOST_EXPORT unsigned mbfmu_contract(void) { return CONTRACT; }
 
-/* Read a model from its descriptor, of which a copy is kept. NULL where it is refused: `wrong` says why. */
 HOST_EXPORT Model *mbfmu_load(const void *data, size_t size, const char **wrong)
 {
     Host host = {NULL, NULL, NULL, NULL};
@@ -31,7 +43,6 @@ HOST_EXPORT void mbfmu_unload(Model *model)
     free_model(model);
 }
 
-/* Evaluate a function of the contract; vectors have the lengths that the contract gives. */
 HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **arg, double **res)
 {
     const Tape *tape;
@@ -48,7 +59,6 @@ HOST_EXPORT int mbfmu_evaluate(const Model *model, int function, const double **
 }
 
 #ifndef __wasm__
-/* Call a function, compiled for 1, 4 or 8 lanes, in place of the interpreter from now on, in running instances, too. */
 HOST_EXPORT void mbfmu_use(Model *model, int function, int lanes, Compiled *compiled)
 {
     if (function < 0 || function >= FUNCTIONS) return;
@@ -67,7 +77,6 @@ void imported_log(void *environment, const char *instance, Status status, const 
 #define LOG_FUNCTION(log) log
 #endif
 
-/* A new instance; lines of its log go to `log`, where that is not NULL. */
 HOST_EXPORT Instance *mbfmu_instantiate(const Model *model, const char *name, int interface, int logging,
                                         void (*log)(void *, const char *, Status, const char *, const char *),
                                         void *environment)
@@ -78,7 +87,6 @@ HOST_EXPORT Instance *mbfmu_instantiate(const Model *model, const char *name, in
 
 HOST_EXPORT void mbfmu_free(Instance *s) { free_instance(s); }
 
-/* The functions of FMI, with the name under which they log. */
 HOST_EXPORT int mbfmu_set_up_experiment(Instance *s, const char *name, int has_tolerance, double tolerance,
                                         double start_time, int has_stop_time, double stop_time)
 {
@@ -131,11 +139,11 @@ HOST_EXPORT int mbfmu_set_strings(Instance *s, const char *name, const unsigned 
     return set_strings(s, name, vr, n, value);
 }
 
-HOST_EXPORT int mbfmu_do_step(Instance *s, const char *name, double point, double h) { return do_step(s, name, point, h); }
+HOST_EXPORT int mbfmu_do_step(Instance *s, const char *name, double point,
+                              double h) { return do_step(s, name, point, h); }
 
 HOST_EXPORT double mbfmu_time(const Instance *s) { return s->now->latch_t; }
 
-/* Serialized states: `size` bytes. */
 HOST_EXPORT size_t mbfmu_state_size(const Instance *s) { return sizeof(StateHeader) + s->state_size; }
 
 HOST_EXPORT int mbfmu_save_state(Instance *s, const char *name, char *bytes, size_t size)
@@ -153,11 +161,10 @@ HOST_EXPORT int mbfmu_restore_state(Instance *s, const char *name, const char *b
     return status;
 }
 
-/* Set what lies at an index: an input, or a parameter (until initialisation ends, or tunable). */
 HOST_EXPORT int mbfmu_set_input(Instance *s, int index, double value)
 {
-    if (index < 0 || index >= NINPUTS) return STATUS_ERROR;
-    s->u[index] = value;
+    if (index < 0 || index >= ninputs(s->model)) return STATUS_ERROR;
+    s->given.u[index] = value;
     s->now->touched = 1;
     if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
     return STATUS_OK;
@@ -165,31 +172,29 @@ HOST_EXPORT int mbfmu_set_input(Instance *s, int index, double value)
 
 HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
 {
-    if (index < 0 || index >= NPAR) return STATUS_ERROR;
-    s->start[index] = value;
+    if (index < 0 || index >= npar(s->model)) return STATUS_ERROR;
+    s->given.start[index] = value;
     if (s->now->phase & (INSTANTIATED | INITIALIZATION)) {
         s->now->start_stale = 1;
         return STATUS_OK;
     }
-    s->P[index] = value;
+    s->given.P[index] = value;
     s->now->touched = 1;
     derive(s);
     forget_latch(s);
     return STATUS_OK;
 }
 
-/* Has the model ended the run, as it should? */
 HOST_EXPORT int mbfmu_ended(const Instance *s) { return s->now->ended; }
 
-/* The discrete states at the latch. */
-HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch_m, NDISCRETE); }
+HOST_EXPORT void mbfmu_modes(const Instance *s, double *modes) { COPY(modes, s->latch.m, ndiscrete(s->model)); }
 
-/* The values at n places (store << 28 | index), at the latch. */
-static int read_places(Instance *s, const int *places, size_t n, double *values)
+INTERNAL int read_places(Instance *s, const int *places, size_t n, double *values)
 {
     int need_w = 0, need_y = 0;
     for (size_t i = 0; i < n; ++i) {
-        need_w |= store_of(places[i]) == STORE_W || (store_of(places[i]) == STORE_U && is_inner(s, index_of(places[i])));
+        need_w |= store_of(places[i]) == STORE_W
+            || (store_of(places[i]) == STORE_U && is_inner(s, index_of(places[i])));
         need_y |= store_of(places[i]) == STORE_Y;
     }
     if ((need_w | need_y || (s->now->phase == INITIALIZATION && s->now->start_stale)) && !refresh(s, need_y)) return 0;
@@ -201,32 +206,27 @@ HOST_EXPORT int mbfmu_get_places(Instance *s, const char *name, const int *place
 {
     if (check_phase(s, name, MAY_GET)) return STATUS_ERROR;
     if (read_places(s, places, n, values)) return STATUS_OK;
-    return say(s, STATUS_ERROR, "%s at time %.9g: %s", name, s->now->latch_t, s->cause);
+    return say(s, STATUS_ERROR, "%s at time %.9g: %s", name, s->now->latch_t, s->log.cause);
 }
 
-/* What initialisation has chosen: a mark and a value for each of its unknowns. Asked right after it. Returns how many. */
 HOST_EXPORT int mbfmu_choices(Instance *s, int *marks, double *values)
 {
     int count = find_choices(s);
-    for (int i = 0; i < NUNKNOWNS; ++i) {
-        marks[i] = s->choices[i];
-        values[i] = s->X[i];
+    for (int i = 0; i < nunknowns(s->model); ++i) {
+        marks[i] = s->initial.choices[i];
+        values[i] = s->initial.X[i];
     }
     return count;
 }
 
-/* Solve for the start, and stay there even where it is singular. */
 HOST_EXPORT int mbfmu_assemble(Instance *s, const char *name)
 {
     if (check_phase(s, name, INITIALIZATION)) return STATUS_ERROR;
-    return find_start(s, 0) ? STATUS_OK : say(s, STATUS_ERROR, "%s: %s", name, s->cause);
+    return find_start(s, 0) ? STATUS_OK : say(s, STATUS_ERROR, "%s: %s", name, s->log.cause);
 }
 
-/* Move positions of x onto the constraints and its speeds with them, with the modes and parameters that the instance has;
-   0 where that succeeds. */
-HOST_EXPORT int mbfmu_project(Instance *s, double t, double *x) { return project(s, t, x, s->latch_m); }
+HOST_EXPORT int mbfmu_project(Instance *s, double t, double *x) { return project(s, t, x, s->latch.m); }
 
-/* Steps, rejected steps, events, evaluations, implicit steps, Jacobians so far. */
 HOST_EXPORT void mbfmu_statistics(const Instance *s, unsigned long long *counts)
 {
     const State *now = s->now;

@@ -1,7 +1,22 @@
 /* Initialisation: fixed start values hold, guesses give way in the least norm. */
 
-static void leave_singular_position(Instance *s); /* singular.c */
-static void explain_start(Instance *s, Outcome outcome);
+#include "initialise.h"
+
+#include <string.h>
+
+#include "evaluate.h"
+#include "functions.h"
+#include "iterate.h"
+#include "linear.h"
+#include "log.h"
+#include "optimize.h"
+#include "parts.h"
+#include "project.h"
+#include "singular.h"
+#include "switches.h"
+#include "vectors.h"
+
+SMALL
 
 static int norm_finite(const Instance *s, const double *r, double *norm)
 {
@@ -11,19 +26,18 @@ static int norm_finite(const Instance *s, const double *r, double *norm)
     return sum <= 1e300;
 }
 
-/* Residuals and Jacobian at X, and the norm of the residuals that are looked at; 0 where these have no finite value. */
-static int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
+INTERNAL int start_residual(Instance *s, const double *X, double *r, double *J, double *norm)
 {
     double t = s->now->latch_t;
-    if (eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch_m), s->latch_m, r, J)) return 0;
-    if (s->left_out) leave_out(s, r);
+    if (eval_initial(s, t, X, known_inputs_at(s, t, X, s->latch.m), s->latch.m, r, J)) return 0;
+    if (s->initial.left_out) leave_out(s, r);
     return norm_finite(s, r, norm);
 }
 
 static int residuals_below(const Instance *s, double tolerance)
 {
     for (int i = first_row(s); i < rows_end(s); ++i)
-        if (!(fabs(s->r[i]) <= tolerance * s->r_scale[i])) return 0;
+        if (!(fabs(s->initial.r[i]) <= tolerance * s->initial.r_scale[i])) return 0;
     return 1;
 }
 
@@ -33,11 +47,13 @@ static int line_search(Instance *s, double *norm, int halvings)
     double alpha = 1;
     for (int trial = 0; trial <= halvings; ++trial, alpha *= 0.5) {
         double next;
-        for (int j = 0; j < NUNKNOWNS; ++j) s->X_trial[j] = s->X[j] + alpha * s->dX[j];
-        normalise_quaternions(s, s->X_trial);
-        if (start_residual(s, s->X_trial, s->r_trial, s->J, &next) && next < (1 - 1e-4 * alpha) * *norm) {
-            COPY(s->X, s->X_trial, NUNKNOWNS);
-            COPY(s->r, s->r_trial, NEQUATIONS);
+        for (int j = 0; j < nunknowns(s->model); ++j)
+            s->initial.X_trial[j] = s->initial.X[j] + alpha * s->initial.dX[j];
+        normalise_quaternions(s, s->initial.X_trial);
+        if (start_residual(s, s->initial.X_trial, s->initial.r_trial, s->initial.J, &next)
+            && next < (1 - 1e-4 * alpha) * *norm) {
+            COPY(s->initial.X, s->initial.X_trial, nunknowns(s->model));
+            COPY(s->initial.r, s->initial.r_trial, nequations(s->model));
             *norm = next;
             return 1;
         }
@@ -50,10 +66,12 @@ static int line_search(Instance *s, double *norm, int halvings)
 static void unscale_step(Instance *s)
 {
     double most = 1;
-    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] = holds(s, j) ? 0 : s->dX[j] / s->tables->weights[j];
-    if (s->left_out < LAST_STAGE) return;
-    for (int j = 0; j < NQ; ++j) most = fmax(most, fabs(s->dX[j]) / fmax(1, 0.1 * fabs(s->X[j])));
-    for (int j = 0; j < NUNKNOWNS; ++j) s->dX[j] /= most;
+    for (int j = 0; j < nunknowns(s->model); ++j)
+        s->initial.dX[j] = holds(s, j) ? 0 : s->initial.dX[j] / s->tables->weights[j];
+    if (s->initial.left_out < LAST_STAGE) return;
+    for (int j = 0; j < nq(s->model); ++j)
+        most = fmax(most, fabs(s->initial.dX[j]) / fmax(1, 0.1 * fabs(s->initial.X[j])));
+    for (int j = 0; j < nunknowns(s->model); ++j) s->initial.dX[j] /= most;
 }
 
 /* Damped Gauss-Newton from the present X, for the parts that are looked at. Returns 1 where all equations are met. */
@@ -61,17 +79,18 @@ static int solve_equations(Instance *s)
 {
     enum { ITERATIONS = 100, HALVINGS = 8, DAMPINGS = 12 };
     double norm;
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+    if (!start_residual(s, s->initial.X, s->initial.r, s->initial.J, &norm)) return 0;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
         double moved = 0;
         /* A line search leaves the Jacobian of its last trial behind. */
-        if (iteration && !start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+        if (iteration && !start_residual(s, s->initial.X, s->initial.r, s->initial.J, &norm)) return 0;
         scale_residuals(s);
-        if (residuals_below(s, s->left_out ? 1e-9 : 1e-16)) return 1;
+        if (residuals_below(s, s->initial.left_out ? 1e-9 : 1e-16)) return 1;
         scale_columns(s);
         least_norm_steps(s);
         unscale_step(s);
-        for (int j = 0; j < NUNKNOWNS; ++j) moved = fmax(moved, fabs(s->dX[j]) / (1 + fabs(s->X[j])));
+        for (int j = 0; j < nunknowns(s->model); ++j)
+            moved = fmax(moved, fabs(s->initial.dX[j]) / (1 + fabs(s->initial.X[j])));
         int met = residuals_below(s, 1e-9);
         if (line_search(s, &norm, met ? 0 : HALVINGS)) {
             if (moved < 1e-15) return residuals_below(s, 1e-9);
@@ -81,7 +100,7 @@ static int solve_equations(Instance *s)
         int better = 0;
         double mu = 1e-6;
         for (int damping = 0; damping < DAMPINGS && !better; ++damping, mu *= 10) {
-            if (!start_residual(s, s->X, s->r, s->J, &norm)) return 0;
+            if (!start_residual(s, s->initial.X, s->initial.r, s->initial.J, &norm)) return 0;
             scale_columns(s);
             if (!damped_step(s, mu)) continue;
             unscale_step(s);
@@ -103,21 +122,18 @@ static int next_greatest(const double *values, int n, double least, int *marks)
     return best;
 }
 
-static void take_start(Instance *s);
 
-/* What the first assertion says that the start in the latch violates, whatever the accelerations are. */
-static const char *violated_assertion(Instance *s)
+INTERNAL const char *violated_assertion(Instance *s)
 {
     double t = s->now->latch_t;
-    for (int i = 0; i < NW; ++i) s->stage_w[i] = NAN;
-    const double *u = inputs_at(s, t, s->latch_x, s->latch_m);
-    if (!NH || eval_assertions(s, t, s->latch_x, u, s->latch_m, s->stage_w, s->h)) return NULL;
-    for (int i = 0; i < NH; ++i) if (s->h[i] < 0) return s->tables->assertion_messages[i];
+    for (int i = 0; i < nw(s->model); ++i) s->step.w[i] = NAN;
+    const double *u = inputs_at(s, t, s->latch.x, s->latch.m);
+    if (!nh(s->model) || eval_assertions(s, t, s->latch.x, u, s->latch.m, s->step.w, s->checks.h)) return NULL;
+    for (int i = 0; i < nh(s->model); ++i) if (s->checks.h[i] < 0) return s->tables->assertion_messages[i];
     return NULL;
 }
 
-/* A fixed sequence (Marsaglia's xorshift) between -0.5 and 0.5, so that every run is the same. */
-static double next_random(unsigned long long *seed)
+INTERNAL double next_random(unsigned long long *seed)
 {
     *seed ^= *seed << 13;
     *seed ^= *seed >> 7;
@@ -128,21 +144,22 @@ static double next_random(unsigned long long *seed)
 /* Where X ends with iteration variables, let them agree with the rest of it, if they can. */
 static void start_iterations(Instance *s)
 {
-    if (!NSTART_ITERATIONS) return;
-    const int first = NUNKNOWNS - NITERATIONS;
-    const double *u = inputs_at(s, s->now->latch_t, s->X, s->latch_m);
+    if (!nstart_iterations(s->model)) return;
+    const int first = nunknowns(s->model) - niterations(s->model);
+    const double *u = inputs_at(s, s->now->latch_t, s->initial.X, s->latch.m);
     if (unsolved(s, u)) return;
     for (Part part = {0}; next_part(s, &part);)
         for (int k = 0; k < part.cols; ++k)
-            if (part.unknowns[k] >= first) s->X[part.unknowns[k]] = u[TAIL + part.unknowns[k] - first];
+            if (part.unknowns[k] >= first)
+                s->initial.X[part.unknowns[k]] = u[iterations_begin(s->model) + part.unknowns[k] - first];
 }
 
 /* A fixed start value that is no orientation would become one that nobody gave. */
 static int fixed_quaternions_are_units(Instance *s)
 {
-    for (int k = 0; k < NQUATERNIONS; ++k) {
+    for (int k = 0; k < nquaternions(s->model); ++k) {
         int first = s->tables->quaternions[k], held = 1;
-        const double *Q = s->X + first;
+        const double *Q = s->initial.X + first;
         for (int j = 0; j < 4; ++j) held &= s->tables->fixed[first + j];
         double length = sqrt(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]);
         if (!held || fabs(length - 1) <= 1e-4) continue;
@@ -156,31 +173,32 @@ static int fixed_quaternions_are_units(Instance *s)
 /* Put the unknowns of the parts that are looked at where an attempt begins: first at the guess, then around it. */
 static void begin_attempt(Instance *s, int attempt, unsigned long long *seed)
 {
-    if (eval_guess(s, s->dX)) return;
+    if (eval_guess(s, s->initial.dX)) return;
     for (Part part = {0}; next_part(s, &part);)
         for (int k = 0; k < part.cols; ++k) {
             int j = part.unknowns[k];
             double random = attempt ? next_random(seed) : 0;
-            s->X[j] = s->dX[j];
-            if (attempt && !holds(s, j)) s->X[j] += random * (0.2 + 0.1 * attempt) * (1 + fabs(s->X[j]));
+            s->initial.X[j] = s->initial.dX[j];
+            if (attempt && !holds(s, j))
+                s->initial.X[j] += random * (0.2 + 0.1 * attempt) * (1 + fabs(s->initial.X[j]));
         }
-    normalise_quaternions(s, s->X);
+    normalise_quaternions(s, s->initial.X);
     start_iterations(s);
 }
 
-/* Positions first, then speeds with these held, then all: so loops are closed in the same way whatever the speeds are. What
-   a stage alone cannot meet is left to the next one. Returns 1 where all equations are met. */
+/* Positions first, then speeds with these held, then all: so loops are closed in the same way whatever the speeds
+   are. What a stage alone cannot meet is left to the next one. Returns 1 where all equations are met. */
 static int solve_in_stages(Instance *s)
 {
     for (int left_out = LAST_STAGE; left_out > 0; --left_out) {
         int some = 0;
         for (int i = first_row(s); i < rows_end(s); ++i) some |= s->tables->equation_stages[i] == LAST_STAGE - left_out;
         if (!some) continue;
-        COPY(s->X_before, s->X, NUNKNOWNS);
-        s->left_out = left_out;
+        COPY(s->initial.X_before, s->initial.X, nunknowns(s->model));
+        s->initial.left_out = left_out;
         int met = solve_equations(s);
-        s->left_out = 0;
-        if (!met) COPY(s->X, s->X_before, NUNKNOWNS);
+        s->initial.left_out = 0;
+        if (!met) COPY(s->initial.X, s->initial.X_before, nunknowns(s->model));
     }
     return solve_equations(s);
 }
@@ -201,8 +219,8 @@ static int solve_part(Instance *s, int attempt, int last)
 /* Say why the equations have no value where the search begins. */
 static void blame_start(Instance *s)
 {
-    for (int i = 0; i < NX; ++i)
-        if (!(fabs(s->X[i]) <= 1e300)) {
+    for (int i = 0; i < nx(s->model); ++i)
+        if (!(fabs(s->initial.X[i]) <= 1e300)) {
             because(s, "the start value of '%s' is not finite: check start values and parameters",
                     s->tables->unknown_names[i]);
             return;
@@ -214,8 +232,8 @@ static void blame_start(Instance *s)
         return;
     }
     because(s, "initialisation fails: the equations have no finite value; check start values and parameters");
-    for (int i = 0; i < NEQUATIONS; ++i)
-        if (!(fabs(s->r[i]) <= 1e300)) {
+    for (int i = 0; i < nequations(s->model); ++i)
+        if (!(fabs(s->initial.r[i]) <= 1e300)) {
             append(s, ", first in '%s'", s->tables->equation_names[i]);
             return;
         }
@@ -224,24 +242,24 @@ static void blame_start(Instance *s)
 /* Is a part among those that are not met? */
 static int is_unmet(const Instance *s, int part)
 {
-    for (int i = s->tables->part_rows[part]; i < s->tables->part_rows[part + 1]; ++i) if (s->unmet[i]) return 1;
+    for (int i = s->tables->part_rows[part]; i < s->tables->part_rows[part + 1]; ++i) if (s->initial.unmet[i]) return 1;
     return 0;
 }
 
-/* Can the parts that are not met be met, from X as it is, or with attempts from the guess? Of a start value that is let go,
-   only the part that it belongs to counts. */
+/* Can the parts that are not met be met, from X as it is, or with attempts from the guess? Of a start value that is
+   let go, only the part that it belongs to counts. */
 static int can_be_met(Instance *s, int attempts)
 {
     int met = 1;
-    for (int k = 0; k < NPARTS && met; ++k) {
-        int counts = is_unmet(s, k), belongs = s->released <= 0;
+    for (int k = 0; k < nparts(s->model) && met; ++k) {
+        int counts = is_unmet(s, k), belongs = s->initial.released <= 0;
         for (int i = s->tables->part_columns[k]; i < s->tables->part_columns[k + 1]; ++i)
-            belongs |= s->tables->part_unknowns[i] == s->released - 1;
+            belongs |= s->tables->part_unknowns[i] == s->initial.released - 1;
         if (!counts || !belongs) continue;
         look_at_parts(s, k, k + 1);
         met = attempts ? solve_part(s, 0, attempts) : solve_equations(s);
     }
-    look_at_parts(s, 0, NPARTS);
+    look_at_parts(s, 0, nparts(s->model));
     return met;
 }
 
@@ -249,20 +267,21 @@ static int can_be_met(Instance *s, int attempts)
 static int meets_without(Instance *s, int released)
 {
     enum { RESTARTS = 2 };
-    s->released = released;
+    s->initial.released = released;
     int met = can_be_met(s, RESTARTS);
-    s->released = 0;
+    s->initial.released = 0;
     return met;
 }
 
 /* Mark the unknowns that have an effect on equations that are not met, with modes as they are. */
 static void mark_effects(const Instance *s, int *marks)
 {
-    for (int j = 0; j < NUNKNOWNS; ++j) marks[j] = 0;
+    for (int j = 0; j < nunknowns(s->model); ++j) marks[j] = 0;
     for (Part part = {0}; next_part(s, &part);)
         for (int k = 0; k < part.cols; ++k)
             for (int i = 0; i < part.rows; ++i)
-                if (s->unmet[part.row + i] && fabs(part.J[i + (size_t)k * part.rows]) > 1e-12) marks[part.unknowns[k]] = 1;
+                if (s->initial.unmet[part.row + i] && fabs(part.J[i + (size_t)k * part.rows]) > 1e-12)
+                    marks[part.unknowns[k]] = 1;
 }
 
 /* A switch that keeps what is sought from having an effect on equations that are not met, such as that of a limiter at
@@ -270,30 +289,30 @@ static void mark_effects(const Instance *s, int *marks)
 static int blame_switch(Instance *s)
 {
     double norm;
-    mark_effects(s, s->effects);
-    for (int k = 0; k < NM; ++k) {
-        double mode = s->latch_m[k];
+    mark_effects(s, s->initial.effects);
+    for (int k = 0; k < nm(s->model); ++k) {
+        double mode = s->latch.m[k];
         int shown = -1, met = 0;
-        s->latch_m[k] = 1 - mode;
-        COPY(s->X, s->X_blamed, NUNKNOWNS);
-        if (start_residual(s, s->X, s->r, s->J, &norm)) {
-            mark_effects(s, s->choices);
-            for (int j = NUNKNOWNS - 1; j >= 0; --j)
-                if (s->choices[j] && !s->effects[j] && !s->tables->fixed[j]) shown = j;
+        s->latch.m[k] = 1 - mode;
+        COPY(s->initial.X, s->initial.X_blamed, nunknowns(s->model));
+        if (start_residual(s, s->initial.X, s->initial.r, s->initial.J, &norm)) {
+            mark_effects(s, s->initial.choices);
+            for (int j = nunknowns(s->model) - 1; j >= 0; --j)
+                if (s->initial.choices[j] && !s->initial.effects[j] && !s->tables->fixed[j]) shown = j;
         }
         if (shown >= 0) met = can_be_met(s, 0);
-        s->latch_m[k] = mode;
+        s->latch.m[k] = mode;
         if (!met) continue;
         append(s, "; '%s' is in the way: in its other mode %s = %.6g would meet them, and as it is this has no effect; "
                "change its limits, what is asked for, or start closer", s->tables->switch_names[k],
-               s->tables->unknown_names[shown], without_rounding(s->X[shown]));
+               s->tables->unknown_names[shown], without_rounding(s->initial.X[shown]));
         return 1;
     }
     return 0;
 }
 
-/* Say which equations are not met at the best point, X, by how much, and what is in their way. At the best
-   point the residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
+/* Say which equations are not met at the best point, X, by how much, and what is in their way. At the best point the
+   residual is orthogonal to whatever may move: only what is fixed, and has a part along it, can make it less. */
 static void blame_equations(Instance *s)
 {
     enum { SHOWN = 6 };
@@ -301,45 +320,46 @@ static void blame_equations(Instance *s)
     double norm, influence;
     static const char of_start[] = "start value of ";
     int unmet = 0, held = 0, shown = 0, starts = 0, which, suspects[SHOWN], guilty = 0;
-    if (!start_residual(s, s->X, s->r, s->J, &norm)) {
+    if (!start_residual(s, s->initial.X, s->initial.r, s->initial.J, &norm)) {
         blame_start(s);
         return;
     }
     scale_residuals(s);
-    for (int i = 0; i < NEQUATIONS; ++i) {
-        s->r_trial[i] = fabs(s->r[i]) / s->r_scale[i];
-        s->unmet[i] = !(s->r_trial[i] <= met);
-        unmet += s->unmet[i];
-        starts += s->unmet[i] && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
-        s->marks[i] = 0;
+    for (int i = 0; i < nequations(s->model); ++i) {
+        s->initial.r_trial[i] = fabs(s->initial.r[i]) / s->initial.r_scale[i];
+        s->initial.unmet[i] = !(s->initial.r_trial[i] <= met);
+        unmet += s->initial.unmet[i];
+        starts += s->initial.unmet[i] && !strncmp(s->tables->equation_names[i], of_start, sizeof of_start - 1);
+        s->initial.marks[i] = 0;
     }
-    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, NEQUATIONS);
-    while (shown < SHOWN && (which = next_greatest(s->r_trial, NEQUATIONS, met, s->marks)) >= 0)
+    because(s, "initialisation fails: %d of %d equations cannot be met", unmet, nequations(s->model));
+    while (shown < SHOWN
+           && (which = next_greatest(s->initial.r_trial, nequations(s->model), met, s->initial.marks)) >= 0)
         append(s, "%s '%s' is off by %.3g", shown++ ? "," : ":", s->tables->equation_names[which],
-               fabs(s->r[which]) * s->tables->equation_sizes[which]);
+               fabs(s->initial.r[which]) * s->tables->equation_sizes[which]);
     if (unmet > shown) append(s, " and %d more", unmet - shown);
     influence = along_residuals(s, norm);
-    for (int k = 0; k < NQUATERNIONS; ++k) { /* a quaternion's length is no start value */
-        const double *Q = s->X + s->tables->quaternions[k];
-        double *part = s->dX + s->tables->quaternions[k], along = 0;
+    for (int k = 0; k < nquaternions(s->model); ++k) { /* a quaternion's length is no start value */
+        const double *Q = s->initial.X + s->tables->quaternions[k];
+        double *part = s->initial.dX + s->tables->quaternions[k], along = 0;
         for (int i = 0; i < 4; ++i) along += part[i] * Q[i];
         for (int i = 0; i < 4; ++i) part[i] -= along * Q[i];
     }
-    for (int j = 0; j < NUNKNOWNS; ++j) {
-        s->dX[j] = s->tables->fixed[j] ? fabs(s->dX[j]) : 0;
-        held += s->dX[j] > 1e-6 * (1 + influence);
+    for (int j = 0; j < nunknowns(s->model); ++j) {
+        s->initial.dX[j] = s->tables->fixed[j] ? fabs(s->initial.dX[j]) : 0;
+        held += s->initial.dX[j] > 1e-6 * (1 + influence);
     }
     for (int i = 0; i < held && i < SHOWN; ++i) {
         which = 0;
-        for (int j = 1; j < NUNKNOWNS; ++j) if (s->dX[j] > s->dX[which]) which = j;
+        for (int j = 1; j < nunknowns(s->model); ++j) if (s->initial.dX[j] > s->initial.dX[which]) which = j;
         suspects[i] = which;
-        s->dX[which] = 0;
+        s->initial.dX[which] = 0;
     }
     take_start(s);
     const char *violated = violated_assertion(s);
     if (violated) append(s, "; %s", violated);
     if (!held && violated) return;
-    COPY(s->X_blamed, s->X, NUNKNOWNS);
+    COPY(s->initial.X_blamed, s->initial.X, nunknowns(s->model));
     if (blame_switch(s)) return;
     if (!held) {
         if (starts) append(s, "; what is prescribed contradicts %s, let %s be a guess, or change it",
@@ -359,9 +379,10 @@ static void blame_equations(Instance *s)
     if (several) guilty = held < SHOWN ? held : SHOWN;
     append(s, "; these fixed start values over-determine it, let %s, or change %s",
            several ? "several of them be guesses" : "one of them be a guess", several ? "them" : "it");
-    if (eval_guess(s, s->X)) return;
+    if (eval_guess(s, s->initial.X)) return;
     for (int i = 0; i < guilty; ++i)
-        append(s, "%s %s = %.9g", i ? "," : ":", s->tables->unknown_names[suspects[i]], without_rounding(s->X[suspects[i]]));
+        append(s, "%s %s = %.9g", i ? "," : ":", s->tables->unknown_names[suspects[i]],
+               without_rounding(s->initial.X[suspects[i]]));
     if (several && held > guilty) append(s, " and %d more", held - guilty);
 }
 
@@ -372,53 +393,56 @@ static int solve_from_guess(Instance *s)
     enum { RESTARTS = 20 };
     unsigned long long seed = 0;
     int unmet = 0;
-    if (eval_guess(s, s->X) || !fixed_quaternions_are_units(s)) return 0;
+    if (eval_guess(s, s->initial.X) || !fixed_quaternions_are_units(s)) return 0;
     begin_attempt(s, 0, &seed);
-    if (!NEQUATIONS || solve_in_stages(s)) return 1;
-    for (int k = 0; k < NPARTS; ++k) {
+    if (!nequations(s->model) || solve_in_stages(s)) return 1;
+    for (int k = 0; k < nparts(s->model); ++k) {
         look_at_parts(s, k, k + 1);
-        unmet += !solve_part(s, NPARTS == 1, RESTARTS);
+        unmet += !solve_part(s, nparts(s->model) == 1, RESTARTS);
     }
-    look_at_parts(s, 0, NPARTS);
+    look_at_parts(s, 0, nparts(s->model));
     if (unmet) blame_equations(s);
     return !unmet;
 }
 
-/* Put the solution where it belongs: states, and free parameters. */
-static void take_start(Instance *s)
+INTERNAL void take_start(Instance *s)
 {
-    COPY(s->latch_x, s->X, NX);
-    for (int i = 0; i < NFREE; ++i) s->P[s->tables->free_parameters[i]] = s->X[NX + i];
+    COPY(s->latch.x, s->initial.X, nx(s->model));
+    for (int i = 0; i < nfree(s->model); ++i)
+        s->given.P[s->tables->free_parameters[i]] = s->initial.X[nx(s->model) + i];
     derive(s);
-    COPY(s->u + NU - NSTART_ITERATIONS, s->X + NUNKNOWNS - NSTART_ITERATIONS, NSTART_ITERATIONS);
+    COPY(s->given.u + nu(s->model) - nstart_iterations(s->model),
+         s->initial.X + nunknowns(s->model) - nstart_iterations(s->model),
+         nstart_iterations(s->model));
 }
 
 /* Do so many of the constraints as ever follow from the others? */
 static Outcome check_rank(Instance *s, double t, const double *x, const double *m)
 {
-    LeastNorm *f = &s->projection;
-    int rank = NL - NREDUNDANCIES;
-    if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
-    least_norm_factorise(f, NL, NL, s->G, NL);
+    LeastNorm *f = &s->constraints.factors;
+    int rank = nl(s->model) - nredundancies(s->model);
+    if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->constraints.g, s->constraints.c,
+                         s->constraints.G)) return NOT_FINITE;
+    least_norm_factorise(f, nl(s->model), nl(s->model), s->constraints.G, nl(s->model));
     double added = f->rank > rank ? fabs(f->qr[(size_t)rank * f->cols + rank]) : 0;
     if (added <= 1e-7) return DONE;
     because(s, "%d of the constraints were redundant when the FMU was built, but '%s' is not with the present parameters "
-            "(%.3g of it does not follow from the others): rebuild the FMU with these", NREDUNDANCIES,
+            "(%.3g of it does not follow from the others): rebuild the FMU with these", nredundancies(s->model),
             s->tables->velocity_names[f->pivot[rank]], added);
     return ASSERTION;
 }
 
-/* Do the rows that were dropped as dependent still hold? */
-static Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
+INTERNAL Outcome check_redundant(Instance *s, double t, const double *x, const double *m)
 {
-    if (NE) eval_redundant(s, t, x, inputs_at(s, t, x, m), m, s->e);
-    for (int i = 0; i < NE; ++i)
-        if (!(fabs(s->e[i]) <= 1e-7 * (1 + largest(x, NQ)))) {
+    if (ne(s->model)) eval_redundant(s, t, x, inputs_at(s, t, x, m), m, s->checks.e);
+    for (int i = 0; i < ne(s->model); ++i)
+        if (!(fabs(s->checks.e[i]) <= 1e-7 * (1 + largest(x, nq(s->model))))) {
             because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
-                    "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i], s->e[i]);
+                    "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i],
+                        s->checks.e[i]);
             return ASSERTION;
         }
-    return NREDUNDANCIES ? check_rank(s, t, x, m) : DONE;
+    return nredundancies(s->model) ? check_rank(s, t, x, m) : DONE;
 }
 
 /* Solve for consistent states at the start time, with delayed signals as they are known; where the states are singular,
@@ -428,95 +452,97 @@ static int find_start_once(Instance *s, int leaving)
     enum { ROUNDS = 20 };
     State *now = s->now;
     double t = now->latch_t;
-    COPY(s->P, s->start, NPAR);
+    COPY(s->given.P, s->given.start, npar(s->model));
     derive(s);
     begin_iterations(s);
     now->u_time = t;
-    for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
-    if (NHELD && eval_held(s, s->latch_m + NM)) return 0;
-    COPY(s->m_before, s->latch_m, NDISCRETE);
+    for (int i = 0; i < nm(s->model); ++i) s->latch.m[i] = 0;
+    if (nheld(s->model) && eval_held(s, s->latch.m + nm(s->model))) return 0;
+    COPY(s->events.m_before, s->latch.m, ndiscrete(s->model));
     /* Modes at the guess. Accelerations may not exist there: then the first round does with modes 0. */
-    if (NM && !eval_guess(s, s->X)) {
+    if (nm(s->model) && !eval_guess(s, s->initial.X)) {
         take_start(s);
-        normalise_quaternions(s, s->latch_x);
+        normalise_quaternions(s, s->latch.x);
         forget_flips(s);
-        if (update_modes(s, t, s->latch_x, s->latch_m, s->head_c))
-            for (int i = 0; i < NM; ++i) s->latch_m[i] = 0;
+        if (update_modes(s, t, s->latch.x, s->latch.m, s->head.c))
+            for (int i = 0; i < nm(s->model); ++i) s->latch.m[i] = 0;
     }
     int settled = 0;
-    for (int i = 0; i < NM; ++i) s->mode_changes[i] = 0;
+    for (int i = 0; i < nm(s->model); ++i) s->initial.mode_changes[i] = 0;
     for (int round = 0; round < ROUNDS && !settled; ++round) {
-        COPY(s->P, s->start, NPAR);
+        COPY(s->given.P, s->given.start, npar(s->model));
         derive(s);
         begin_iterations(s);
         if (!solve_from_guess(s)) return 0;
         take_start(s);
         if (leaving) leave_singular_position(s);
-        COPY(s->m_last, s->latch_m, NDISCRETE);
-        if (NHELD) {
-            if (eval_held(s, s->m_before + NM)) return 0;
-            for (int i = 0; i < NW; ++i) s->w_before[i] = 0;
+        COPY(s->initial.m_last, s->latch.m, ndiscrete(s->model));
+        if (nheld(s->model)) {
+            if (eval_held(s, s->events.m_before + nm(s->model))) return 0;
+            for (int i = 0; i < nw(s->model); ++i) s->events.w_before[i] = 0;
         }
         forget_flips(s);
         /* A switch that has changed there and back starts on its crossing: rounding decides, and either mode is right. */
-        for (int i = 0; i < NM; ++i)
-            if (s->mode_changes[i] > 1) s->flipped[i] = STAYS;
-        Outcome outcome = agree(s, t, s->latch_x, s->latch_m, s->head_c);
-        for (int i = 0; i < NM; ++i) s->mode_changes[i] += s->m_last[i] != s->latch_m[i];
+        for (int i = 0; i < nm(s->model); ++i)
+            if (s->initial.mode_changes[i] > 1) s->events.flipped[i] = STAYS;
+        Outcome outcome = agree(s, t, s->latch.x, s->latch.m, s->head.c);
+        for (int i = 0; i < nm(s->model); ++i) s->initial.mode_changes[i] += s->initial.m_last[i] != s->latch.m[i];
         if (outcome) {
             explain_start(s, outcome);
             return 0;
         }
-        settled = !memcmp(s->m_last, s->latch_m, (size_t)NDISCRETE * sizeof(double));
+        settled = !memcmp(s->initial.m_last, s->latch.m, (size_t)ndiscrete(s->model) * sizeof(double));
     }
     if (!settled) {
-        because(s, "the switches of the model do not settle: with either mode the other one applies; start away from the point "
-                "where they change");
+        because(s, "the switches of the model do not settle: with either mode the other one applies; start away from the "
+                "point where they change");
         return 0;
     }
     /* Events of the start follow its initialisation. */
     forget_flips(s);
-    Outcome outcome = NHELD ? settle_events(s, t, s->latch_x, s->latch_m, s->head_c, s->latch_m) : DONE;
-    if (!outcome) outcome = accelerations(s, t, s->latch_x, inputs_at(s, t, s->latch_x, s->latch_m), s->latch_m, s->w);
-    if (outcome || !finite_all(s->latch_x, NX)) {
+    Outcome outcome = nheld(s->model) ? settle_events(s, t, s->latch.x, s->latch.m, s->head.c, s->latch.m) : DONE;
+    if (!outcome)
+        outcome = accelerations(s, t, s->latch.x, inputs_at(s, t, s->latch.x, s->latch.m), s->latch.m, s->latch.w);
+    if (outcome || !finite_all(s->latch.x, nx(s->model))) {
         explain_start(s, outcome ? outcome : NOT_FINITE);
         return 0;
     }
-    if (check_redundant(s, t, s->latch_x, s->latch_m)) return 0;
-    if (check_assertions(s, t, s->latch_x, s->latch_m, s->w)) return 0;
-    COPY(s->latch_u, inputs_at(s, t, s->latch_x, s->latch_m), NU);
-    COPY(s->u + TAIL, s->latch_u + TAIL, NITERATIONS);
+    if (check_redundant(s, t, s->latch.x, s->latch.m)) return 0;
+    if (check_assertions(s, t, s->latch.x, s->latch.m, s->latch.w)) return 0;
+    COPY(s->latch.u, inputs_at(s, t, s->latch.x, s->latch.m), nu(s->model));
+    COPY(s->given.u + iterations_begin(s->model), s->latch.u + iterations_begin(s->model), niterations(s->model));
     now->start_stale = 0;
-    now->latch_solved = s->w_fresh = 1;
-    s->y_fresh = 0;
+    now->latch_solved = s->latch.w_fresh = 1;
+    s->latch.y_fresh = 0;
     return 1;
 }
 
-/* The same with delayed signals that are what the signals are at the start. Where they follow from positions and speeds,
-   the equations of initialisation know that, and the second round agrees with the first. */
-static int find_start(Instance *s, int leaving)
+INTERNAL int find_start(Instance *s, int leaving)
 {
     enum { ROUNDS = 100 };
-    if (!NDELAYS) return find_start_once(s, leaving);
+    if (!ndelays(s->model)) return find_start_once(s, leaving);
     s->now->history_known = 0;
     for (int round = 0; round < ROUNDS; ++round) {
         if (!find_start_once(s, leaving)) return 0;
         s->now->start_stale = 1;
-        if (eval_delayed(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->signals)) return 0;
+        if (eval_delayed(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, s->delays.signals))
+            return 0;
         int same = 1;
-        for (int i = 0; i < NDELAYS; ++i) {
-            double *known = s->u + NINPUTS + i, change = fabs(s->signals[i] - *known);
+        for (int i = 0; i < ndelays(s->model); ++i) {
+            double *known = s->given.u + ninputs(s->model) + i, change = fabs(s->delays.signals[i] - *known);
             if (!(change <= 1e-13 * (1 + fabs(*known)))) same = 0;
-            *known = s->signals[i];
+            *known = s->delays.signals[i];
         }
-        if (!finite_all(s->signals, NDELAYS)) break;
+        if (!finite_all(s->delays.signals, ndelays(s->model))) break;
         if (!same) continue;
         s->now->start_stale = 0;
         return 1;
     }
-    because(s, "a signal that is delayed follows from itself at the start ('%s'): before the start it is what it is then; let "
-            "a state lie in the loop, or let the loop begin with a value of its own", s->tables->delay_names[0]);
+    because(s, "a signal that is delayed follows from itself at the start ('%s'): before the start it is what it is then; "
+            "let a state lie in the loop, or let the loop begin with a value of its own", s->tables->delay_names[0]);
     return 0;
 }
 
-static int initialise(Instance *s) { return find_start(s, 1); }
+INTERNAL int initialise(Instance *s) { return find_start(s, 1); }
+
+QUICK

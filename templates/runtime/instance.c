@@ -1,6 +1,26 @@
 /* Creation and destruction of instances, logging, and the way through the phases. `function` is the name under which the
    host has called, for the log. */
 
+#include "instance.h"
+
+#include <string.h>
+
+#include "access.h"
+#include "advance.h"
+#include "cosimulation.h"
+#include "evaluate.h"
+#include "history.h"
+#include "initialise.h"
+#include "log.h"
+#include "memory.h"
+#include "model_exchange.h"
+#include "optimize.h"
+#include "parts.h"
+#include "undetermined_start.h"
+#include "vectors.h"
+
+SMALL
+
 static const char *phase_name(Phase phase)
 {
     switch (phase) {
@@ -16,16 +36,14 @@ static const char *phase_name(Phase phase)
     }
 }
 
-/* Refuse a call in a phase that the state machine does not allow it in. */
-static Status check_phase(const Instance *s, const char *function, unsigned allowed)
+INTERNAL Status check_phase(const Instance *s, const char *function, unsigned allowed)
 {
     if (!s) return STATUS_ERROR;
     if (s->now->phase & allowed) return STATUS_OK;
     return say(s, STATUS_ERROR, "%s is not allowed %s", function, phase_name(s->now->phase));
 }
 
-/* The same for a function of one interface only. */
-static Status check_interface(const Instance *s, const char *function, Interface interface, unsigned allowed)
+INTERNAL Status check_interface(const Instance *s, const char *function, Interface interface, unsigned allowed)
 {
     if (s && s->now->interface != interface)
         return say(s, STATUS_ERROR, "%s: this instance is for %s", function,
@@ -49,21 +67,20 @@ static void set_defaults(Instance *s)
     now->interface = interface;
     now->phase = INSTANTIATED;
     now->start_stale = 1;
-    now->start_time = START_TIME;
+    now->start_time = default_start_time(s->model);
     now->stop_time = INFINITY;
-    now->tolerance = usable_tolerance(TOLERANCE);
-    now->head.implicit = SOLVER == SOLVER_IMPLICIT;
-    COPY(s->start, s->tables->default_parameters, NPAR);
-    COPY(s->u, s->tables->default_inputs, NU);
-    COPY(s->P, s->tables->default_parameters, NPAR);
+    now->tolerance = usable_tolerance(default_tolerance(s->model));
+    now->head.implicit = solver(s->model) == SOLVER_IMPLICIT;
+    COPY(s->given.start, s->tables->default_parameters, npar(s->model));
+    COPY(s->given.u, s->tables->default_inputs, nu(s->model));
+    COPY(s->given.P, s->tables->default_parameters, npar(s->model));
     forget_preparations(s);
-    s->w_fresh = s->y_fresh = 0;
-    s->factors_time = NAN;
+    s->latch.w_fresh = s->latch.y_fresh = 0;
+    s->system.factors_time = NAN;
 }
 
-/* An instance of a model, in one block of memory; NULL, and a log line, where there is none. */
-static Instance *instantiate(const Model *model, const Host *host, const char *function, const char *name,
-                             Interface interface, int logging)
+INTERNAL Instance *instantiate(const Model *model, const Host *host, const char *function, const char *name,
+                               Interface interface, int logging)
 {
     Instance plan, *s = &plan;
     Area area = {NULL, 0};
@@ -84,48 +101,47 @@ static Instance *instantiate(const Model *model, const Host *host, const char *f
     s = take(&area, 1, sizeof *s);
     s->model = model;
     s->tables = &model->tables;
-    s->host = *host;
-    s->name = memcpy(take(&area, length, 1), name, length);
-    s->categories = logging ? LOG_ALL : LOG_ALL & ~(unsigned)LOG_EVENTS;
-    s->asked = logging;
+    s->caller.host = *host;
+    s->caller.name = memcpy(take(&area, length, 1), name, length);
+    s->log.categories = logging ? LOG_ALL : LOG_ALL & ~(unsigned)LOG_EVENTS;
+    s->log.asked = logging;
     lay_out(s, &area);
     place_state(s);
-    s->leaning = INFINITY;
-    look_at_parts(s, 0, NPARTS);
+    s->step.leaning = INFINITY;
+    look_at_parts(s, 0, nparts(s->model));
     s->now->interface = interface;
     set_defaults(s);
     return s;
 }
 
-static void free_instance(Instance *s)
+INTERNAL void free_instance(Instance *s)
 {
     Host host;
     if (!s) return;
-    host = s->host;
+    host = s->caller.host;
     host_release(&host, s);
 }
 
-static Status set_logging(Instance *s, const char *function, int on, size_t n, const char *const categories[])
+INTERNAL Status set_logging(Instance *s, const char *function, int on, size_t n, const char *const categories[])
 {
     if (!s) return STATUS_ERROR;
     if (n && !categories) return say(s, STATUS_ERROR, "%s: no categories", function);
     unsigned mask = n ? 0 : LOG_ALL;
     for (size_t i = 0; i < n; ++i) {
-        unsigned known = 0;
-        for (int k = 0; k < NLOG_CATEGORIES; ++k)
-            if (categories[i] && strcmp(categories[i], log_categories[k].name) == 0) known = log_categories[k].mask;
+        unsigned known = log_category(categories[i]);
         if (!known)
             return say(s, STATUS_ERROR, "%s: there is no log category '%s'", function,
                        categories[i] ? categories[i] : "");
         mask |= known;
     }
-    if (mask & LOG_WARNING) s->asked = on;
-    s->categories = on ? s->categories | mask : s->categories & ~mask;
+    if (mask & LOG_WARNING) s->log.asked = on;
+    s->log.categories = on ? s->log.categories | mask : s->log.categories & ~mask;
     return STATUS_OK;
 }
 
-static Status set_up_experiment(Instance *s, const char *function, int has_tolerance, double tolerance, double start_time,
-                                int has_stop_time, double stop_time)
+INTERNAL Status set_up_experiment(Instance *s, const char *function, int has_tolerance, double tolerance,
+                                  double start_time,
+                                  int has_stop_time, double stop_time)
 {
     if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
     if (!(fabs(start_time) <= 1e300)) return say(s, STATUS_ERROR, "%s: start time %g", function, start_time);
@@ -135,11 +151,11 @@ static Status set_up_experiment(Instance *s, const char *function, int has_toler
         return say(s, STATUS_ERROR, "%s: tolerance %g is not between 0 and 1", function, tolerance);
     s->now->start_time = start_time;
     s->now->stop_time = has_stop_time ? stop_time : INFINITY;
-    s->now->tolerance = usable_tolerance(has_tolerance ? tolerance : TOLERANCE);
+    s->now->tolerance = usable_tolerance(has_tolerance ? tolerance : default_tolerance(s->model));
     return STATUS_OK;
 }
 
-static Status enter_initialization(Instance *s, const char *function)
+INTERNAL Status enter_initialization(Instance *s, const char *function)
 {
     if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
     s->now->phase = INITIALIZATION;
@@ -148,20 +164,20 @@ static Status enter_initialization(Instance *s, const char *function)
     return STATUS_OK;
 }
 
-static Status exit_initialization(Instance *s, const char *function)
+INTERNAL Status exit_initialization(Instance *s, const char *function)
 {
     if (check_phase(s, function, INITIALIZATION)) return STATUS_ERROR;
-    if (s->now->start_stale && !initialise(s)) return say(s, STATUS_ERROR, "%s: %s", function, s->cause);
+    if (s->now->start_stale && !initialise(s)) return say(s, STATUS_ERROR, "%s: %s", function, s->log.cause);
     warn_of_choices(s, function);
     place_head(s);
     begin_history(s);
     s->now->head.h = 0;
     s->now->touched = 0;
-    s->now->phase = s->now->interface == CO_SIMULATION && !s->master.event_mode ? STEP_COMPLETE : EVENT_MODE;
+    s->now->phase = s->now->interface == CO_SIMULATION && !s->caller.master.event_mode ? STEP_COMPLETE : EVENT_MODE;
     return STATUS_OK;
 }
 
-static Status terminate(Instance *s, const char *function)
+INTERNAL Status terminate(Instance *s, const char *function)
 {
     if (check_phase(s, function, STEP_COMPLETE | STEP_FAILED | EVENT_MODE | CONTINUOUS_TIME)) return STATUS_ERROR;
     const State *now = s->now;
@@ -172,9 +188,11 @@ static Status terminate(Instance *s, const char *function)
     return STATUS_OK;
 }
 
-static Status reset(Instance *s)
+INTERNAL Status reset(Instance *s)
 {
     if (check_phase(s, "reset", ANY_PHASE)) return STATUS_ERROR;
     set_defaults(s);
     return STATUS_OK;
 }
+
+QUICK

@@ -1,21 +1,31 @@
-/* Iteration variables: the last NITERATIONS inputs of the equations, unknowns of equations that have no closed solution.
-   They are solved for wherever the rest of u is known, block by block, from what they were at the last accepted point: the
-   end of a step, an event, the latch. Trials and observers leave that as it is, so that they change no bit of a run.
+/* Iteration variables: the last `niterations` inputs of the equations, unknowns of equations that have no closed
+   solution. They are solved for wherever the rest of u is known, block by block, from what they were at the last
+   accepted point: the end of a step, an event, the latch. Trials and observers leave that as it is, so that they
+   change no bit of a run.
 
    Newton's method with exact Jacobians is damped by the natural monotonicity test, which judges a step by the next
-   correction: that does not know how residuals are scaled, as those of a diode are, over many powers of ten (Deuflhard,
-   Newton Methods for Nonlinear Problems, 2004, section 3.3.2, algorithm NLEQ-ERR). Where it stalls, the size of the
-   residuals judges. */
+   correction: that does not know how residuals are scaled, as those of a diode are, over many powers of ten
+   (Deuflhard, Newton Methods for Nonlinear Problems, 2004, section 3.3.2, algorithm NLEQ-ERR). Where it stalls, the
+   size of the residuals judges. */
 
-/* Where iteration variables begin in u. */
-#define TAIL (NU - NITERATIONS)
+#include "iterate.h"
 
-/* Evaluations of the residuals that one attempt may take: from above, Newton's method goes down an exponential function by
-   one of its exponents at a time. */
+#include <string.h>
+
+#include "evaluate.h"
+#include "functions.h"
+#include "linear.h"
+#include "optimize.h"
+#include "vectors.h"
+
+SMALL
+
+/* Evaluations of the residuals that one attempt may take: from above, Newton's method goes down an exponential
+   function by one of its exponents at a time. */
 enum { ITERATION_EVALUATIONS = 1000 };
 
-/* Size of a correction, beside the variables and their nominal values, that rounding errors have; one that has become small,
-   where rounding errors may be what keeps it from shrinking; and the least part of a correction that is tried. */
+/* Size of a correction, beside the variables and their nominal values, that rounding errors have; one that has become
+   small, where rounding errors may be what keeps it from shrinking; and the least part of a correction that is tried. */
 #define CORRECTION_ROUNDING 1e-15
 #define CORRECTION_SMALL 1e-7
 #define LEAST_DAMPING 1e-9
@@ -23,14 +33,16 @@ enum { ITERATION_EVALUATIONS = 1000 };
 /* What judges a step; WHOLE_STEPS takes no other than whole steps that converge. */
 typedef enum { WHOLE_STEPS, CORRECTIONS, RESIDUALS } Judge;
 
-/* Are iteration variables without solution at the point of u? */
-static int unsolved(const Instance *s, const double *u) { return NITERATIONS > 0 && !(u[NU - 1] == u[NU - 1]); }
+INTERNAL int unsolved(const Instance *s,
+                      const double *u) { return niterations(s->model) > 0
+                                        && !(u[nu(s->model) - 1] == u[nu(s->model) - 1]); }
 
 /* Evaluate residuals and Jacobian, the latter with w held; 0 where the residuals from `begin` to `end` are not finite. */
-static int evaluate_iterations(Instance *s, double t, const double *x, const double *u, const double *m, int begin, int end)
+static int evaluate_iterations(Instance *s, double t, const double *x, const double *u, const double *m, int begin,
+                               int end)
 {
     Iterations *it = &s->iterations;
-    if (ITERATIONS_NEED_W && accelerations(s, t, x, u, m, it->w)) return 0;
+    if (iterations_need_w(s->model) && accelerations(s, t, x, u, m, it->w)) return 0;
     return !eval_iterations(s, t, x, u, m, it->w, it->r, it->J) && finite_all(it->r + begin, end - begin);
 }
 
@@ -39,15 +51,15 @@ static int evaluate_iterations(Instance *s, double t, const double *x, const dou
 static int complete_jacobian(Instance *s, double t, const double *x, const double *u, const double *m, const double *w)
 {
     Iterations *it = &s->iterations;
-    if (!ITERATIONS_NEED_W) return 1;
+    if (!iterations_need_w(s->model)) return 1;
     clear_direction(s, &it->along);
-    for (int j = 0; j < NITERATIONS; ++j) {
-        it->along.u[TAIL + j] = 1;
+    for (int j = 0; j < niterations(s->model); ++j) {
+        it->along.u[iterations_begin(s->model) + j] = 1;
         if (acceleration_direction(s, t, x, u, m, w, &it->along, it->dw)
             || eval_iterations_tangent(s, t, x, u, m, w, 0, it->along.x, it->along.u, it->dw,
-                                       it->J + (size_t)j * NITERATIONS))
+                                       it->J + (size_t)j * niterations(s->model)))
             return 0;
-        it->along.u[TAIL + j] = 0;
+        it->along.u[iterations_begin(s->model) + j] = 0;
     }
     return 1;
 }
@@ -61,10 +73,11 @@ static int factorise_jacobian(Instance *s, int begin, int end)
     for (int i = begin; i < end; ++i) {
         it->rows[i] = 0;
         for (int j = begin; j < end; ++j)
-            it->rows[i] = fmax(it->rows[i], fabs(it->J[i + (size_t)j * NITERATIONS]) * nominals[j]);
+            it->rows[i] = fmax(it->rows[i], fabs(it->J[i + (size_t)j * niterations(s->model)]) * nominals[j]);
         if (!(it->rows[i] > 0 && it->rows[i] <= 1e300)) return 0;
         for (int j = begin; j < end; ++j)
-            it->factors[i - begin + (size_t)(j - begin) * n] = it->J[i + (size_t)j * NITERATIONS] * nominals[j] / it->rows[i];
+            it->factors[i - begin + (size_t)(j - begin) * n] =
+                it->J[i + (size_t)j * niterations(s->model)] * nominals[j] / it->rows[i];
     }
     return lu_factorise(n, it->factors, it->pivots, it->column_norms) == n;
 }
@@ -105,20 +118,22 @@ static int residuals_at_rounding(const Instance *s, int begin, int end, const do
     for (int i = begin; i < end; ++i) {
         double terms = 0;
         for (int j = begin; j < end; ++j)
-            terms += fabs(it->J[i + (size_t)j * NITERATIONS]) * (fabs(tail[j]) + s->tables->iteration_nominals[j]);
+            terms += fabs(it->J[i + (size_t)j * niterations(s->model)])
+                * (fabs(tail[j]) + s->tables->iteration_nominals[j]);
         if (!(fabs(it->r[i]) <= 1e-13 * terms)) return 0;
     }
     return 1;
 }
 
-/* Go on from `from` by a part of the step to where the judge agrees: `part` is what was tried last. Leaves residuals and
-   Jacobian there, and the correction that is left with the same factors. 0 where there is none, -1 where rounding errors are
-   all that is left. */
-static int try_parts(Instance *s, double t, const double *x, double *u, const double *m, int begin, int end, Judge judge,
+/* Go on from `from` by a part of the step to where the judge agrees: `part` is what was tried last. Leaves residuals
+   and Jacobian there, and the correction that is left with the same factors. 0 where there is none, -1 where rounding
+   errors are all that is left. */
+static int try_parts(Instance *s, double t, const double *x, double *u, const double *m, int begin, int end,
+                     Judge judge,
                      double size, double *part, int *evaluations)
 {
     Iterations *it = &s->iterations;
-    double *tail = u + TAIL, before = residual_size(s, begin, end);
+    double *tail = u + iterations_begin(s->model), before = residual_size(s, begin, end);
     for (int less = 0;; *part = fmin(*part, 1)) {
         if (*part < LEAST_DAMPING || ++*evaluations > ITERATION_EVALUATIONS) return 0;
         for (int i = begin; i < end; ++i) tail[i] = it->from[i] + *part * it->step[i];
@@ -147,13 +162,13 @@ static int try_parts(Instance *s, double t, const double *x, double *u, const do
     }
 }
 
-/* Solve for the variables from `begin` to `end`, from where they are; 0 where that fails, *evaluations being 1 where there
-   is no direction to go in at once. */
+/* Solve for the variables from `begin` to `end`, from where they are; 0 where that fails, *evaluations being 1 where
+   there is no direction to go in at once. */
 static int newton(Instance *s, double t, const double *x, double *u, const double *m, int begin, int end, Judge judge,
                   int *evaluations)
 {
     Iterations *it = &s->iterations;
-    double *tail = u + TAIL, part = 1, before = 0, left = 0;
+    double *tail = u + iterations_begin(s->model), part = 1, before = 0, left = 0;
     *evaluations = 1;
     if (!evaluate_iterations(s, t, x, u, m, begin, end)) return 0;
     for (int first = 1;; first = 0) {
@@ -165,7 +180,8 @@ static int newton(Instance *s, double t, const double *x, double *u, const doubl
         if (!(size <= 1e300)) return 0;
         if (size <= CORRECTION_ROUNDING) return 1;
         int whole = !first && part == 1;
-        if (whole && size < CORRECTION_SMALL && size > 0.5 * before && residuals_at_rounding(s, begin, end, tail)) return 1;
+        if (whole && size < CORRECTION_SMALL && size > 0.5 * before && residuals_at_rounding(s, begin, end, tail))
+            return 1;
         double bend = first ? 0 : correction_size(s, begin, end, it->left, 1, it->step);
         part = judge == CORRECTIONS && bend > 0 ? fmin(1, left * before / (bend * size) * part) : 1;
         int found = try_parts(s, t, x, u, m, begin, end, judge, size, &part, evaluations);
@@ -180,18 +196,19 @@ static int newton(Instance *s, double t, const double *x, double *u, const doubl
     }
 }
 
-/* Solve for the variables of a block, from the guess in it->u; where that has no residuals or a singular Jacobian, as the square of a
-   variable that begins at 0, from beside it. */
+/* Solve for the variables of a block, from the guess in it->u; where that has no residuals or a singular Jacobian, as the
+   square of a variable that begins at 0, from beside it. */
 static int solve_block(Instance *s, double t, const double *x, double *u, const double *m, int begin, int end)
 {
-    const double *guess = s->iterations.u + TAIL;
+    const double *guess = s->iterations.u + iterations_begin(s->model);
     for (int beside = 0; beside < 3; ++beside) {
         int stuck = 0;
         for (int judge = CORRECTIONS; judge <= RESIDUALS; ++judge) {
             int evaluations;
             double away = beside == 0 ? 0 : beside == 1 ? 1e-3 : -1e-3;
             for (int i = begin; i < end; ++i)
-                u[TAIL + i] = guess[i] + away * (1 + 0.1 * (i % 7)) * s->tables->iteration_nominals[i];
+                u[iterations_begin(s->model) + i] =
+                    guess[i] + away * (1 + 0.1 * (i % 7)) * s->tables->iteration_nominals[i];
             if (newton(s, t, x, u, m, begin, end, (Judge)judge, &evaluations)) return 1;
             stuck |= evaluations == 1;
         }
@@ -207,99 +224,96 @@ static void keep_unsolved(Instance *s, int block, const double *tail)
     int begin = s->tables->iteration_starts[block], end = s->tables->iteration_starts[block + 1];
     it->block = block;
     it->residual = largest(it->r + begin, end - begin);
-    COPY(it->last, tail, NITERATIONS);
+    COPY(it->last, tail, niterations(s->model));
 }
 
-/* Solve for the iteration variables in u, of which the rest is known, from a guess; 0 where there is no solution: they are NAN then. The
-   last result is kept, as several ask for the same point. */
-static int solve_iterations(Instance *s, double t, const double *x, const double *m, const double *guess, double *u)
+INTERNAL int solve_iterations(Instance *s, double t, const double *x, const double *m, const double *guess, double *u)
 {
     Iterations *it = &s->iterations;
     const int *starts = s->tables->iteration_starts;
     int evaluations, block = 0;
-    size_t nx = NX * sizeof *x, nm = NDISCRETE * sizeof *m, nu = NU * sizeof *u;
-    COPY(u + TAIL, guess, NITERATIONS);
-    if (!it->known || it->t != t || memcmp(it->x, x, nx) || memcmp(it->m, m, nm) || memcmp(it->u, u, nu)) {
+    size_t x_size = nx(s->model) * sizeof *x, m_size = ndiscrete(s->model) * sizeof *m,
+        u_size = nu(s->model) * sizeof *u;
+    COPY(u + iterations_begin(s->model), guess, niterations(s->model));
+    if (!it->known || it->t != t || memcmp(it->x, x, x_size) || memcmp(it->m, m, m_size) || memcmp(it->u, u, u_size)) {
         it->t = t;
-        memcpy(it->x, x, nx);
-        memcpy(it->m, m, nm);
-        memcpy(it->u, u, nu);
-        if (!newton(s, t, x, u, m, 0, NITERATIONS, WHOLE_STEPS, &evaluations)) {
-            COPY(u + TAIL, guess, NITERATIONS);
-            while (block < NITERATION_BLOCKS && solve_block(s, t, x, u, m, starts[block], starts[block + 1])) ++block;
-            if (block < NITERATION_BLOCKS) {
-                keep_unsolved(s, block, u + TAIL);
-                for (int i = TAIL; i < NU; ++i) u[i] = NAN;
+        memcpy(it->x, x, x_size);
+        memcpy(it->m, m, m_size);
+        memcpy(it->u, u, u_size);
+        if (!newton(s, t, x, u, m, 0, niterations(s->model), WHOLE_STEPS, &evaluations)) {
+            COPY(u + iterations_begin(s->model), guess, niterations(s->model));
+            while (block < niteration_blocks(s->model) && solve_block(s, t, x, u, m, starts[block], starts[block + 1]))
+                ++block;
+            if (block < niteration_blocks(s->model)) {
+                keep_unsolved(s, block, u + iterations_begin(s->model));
+                for (int i = iterations_begin(s->model); i < nu(s->model); ++i) u[i] = NAN;
             }
         }
-        COPY(it->solution, u + TAIL, NITERATIONS);
+        COPY(it->solution, u + iterations_begin(s->model), niterations(s->model));
         it->known = 1;
-        if (ITERATIONS_NEED_W) s->factors_time = NAN;
+        if (iterations_need_w(s->model)) s->system.factors_time = NAN;
     }
-    COPY(u + TAIL, it->solution, NITERATIONS);
+    COPY(u + iterations_begin(s->model), it->solution, niterations(s->model));
     return !unsolved(s, u);
 }
 
-/* First guesses, with the parameters that there are. */
-static void begin_iterations(Instance *s)
+INTERNAL void begin_iterations(Instance *s)
 {
-    if (NITERATIONS && eval_iteration_guess(s, s->u + TAIL))
-        for (int i = TAIL; i < NU; ++i) s->u[i] = 0;
+    if (niterations(s->model) && eval_iteration_guess(s, s->given.u + iterations_begin(s->model)))
+        for (int i = iterations_begin(s->model); i < nu(s->model); ++i) s->given.u[i] = 0;
 }
 
-/* What was found at the head is where the next solutions begin. */
-static Outcome accept_iterations(Instance *s)
+INTERNAL Outcome accept_iterations(Instance *s)
 {
-    if (!NITERATIONS) return DONE;
-    const double *u = inputs_at(s, s->now->head.end, s->head_x, s->head_m);
+    if (!niterations(s->model)) return DONE;
+    const double *u = inputs_at(s, s->now->head.end, s->head.x, s->head.m);
     if (unsolved(s, u)) return UNSOLVED;
-    COPY(s->u + TAIL, u + TAIL, NITERATIONS);
+    COPY(s->given.u + iterations_begin(s->model), u + iterations_begin(s->model), niterations(s->model));
     return DONE;
 }
 
-/* The latch has changed: what belongs to it has to be found anew. */
-static void forget_latch(Instance *s)
+INTERNAL void forget_latch(Instance *s)
 {
-    s->w_fresh = s->y_fresh = 0;
+    s->latch.w_fresh = s->latch.y_fresh = 0;
     s->now->latch_solved = 0;
 }
 
-/* Bring the iteration variables of the latch up to date. Within the last step they begin where it ended before its event. */
-static Outcome solve_latch(Instance *s)
+INTERNAL Outcome solve_latch(Instance *s)
 {
-    if (!NITERATIONS || s->now->latch_solved) return DONE;
-    const double *guess = s->now->latch_inside ? s->inside_s : s->u + TAIL;
-    s->now->latch_solved = solve_iterations(s, s->now->latch_t, s->latch_x, s->latch_m, guess, s->latch_u);
+    if (!niterations(s->model) || s->now->latch_solved) return DONE;
+    const double *guess = s->now->latch_inside ? s->head.s : s->given.u + iterations_begin(s->model);
+    s->now->latch_solved = solve_iterations(s, s->now->latch_t, s->latch.x, s->latch.m, guess, s->latch.u);
     return s->now->latch_solved ? DONE : UNSOLVED;
 }
 
-/* The latch is where the next solutions begin. */
-static Outcome accept_latch(Instance *s)
+INTERNAL Outcome accept_latch(Instance *s)
 {
     Outcome outcome = solve_latch(s);
-    if (NITERATIONS && !outcome) COPY(s->u + TAIL, s->latch_u + TAIL, NITERATIONS);
+    if (niterations(s->model) && !outcome)
+        COPY(s->given.u + iterations_begin(s->model), s->latch.u + iterations_begin(s->model), niterations(s->model));
     return outcome;
 }
 
-/* Factorise the Jacobian for `iteration_direction` where `accelerations` was called last for this point. */
-static Outcome linearise_iterations(Instance *s, double t, const double *x, const double *u, const double *m,
-                                    const double *w)
+INTERNAL Outcome linearise_iterations(Instance *s, double t, const double *x, const double *u, const double *m,
+                                      const double *w)
 {
     Iterations *it = &s->iterations;
-    if (!NITERATIONS) return DONE;
+    if (!niterations(s->model)) return DONE;
     if (eval_iterations(s, t, x, u, m, w, it->r, it->J) || !complete_jacobian(s, t, x, u, m, w)) return NOT_FINITE;
-    return factorise_jacobian(s, 0, NITERATIONS) ? DONE : NOT_FINITE;
+    return factorise_jacobian(s, 0, niterations(s->model)) ? DONE : NOT_FINITE;
 }
 
-/* Change of the iteration variables in a direction of all else, by the theorem of implicit functions. */
-static int iteration_direction(Instance *s, double t, const double *x, const double *u, const double *m, const double *w,
-                               Direction *along)
+INTERNAL int iteration_direction(Instance *s, double t, const double *x, const double *u, const double *m,
+                                 const double *w,
+                                 Direction *along)
 {
     Iterations *it = &s->iterations;
-    for (int i = TAIL; i < NU; ++i) along->u[i] = 0;
-    for (int i = 0; i < NW; ++i) it->dw[i] = 0;
-    if (ITERATIONS_NEED_W && acceleration_direction(s, t, x, u, m, w, along, it->dw)) return 1;
+    for (int i = iterations_begin(s->model); i < nu(s->model); ++i) along->u[i] = 0;
+    for (int i = 0; i < nw(s->model); ++i) it->dw[i] = 0;
+    if (iterations_need_w(s->model) && acceleration_direction(s, t, x, u, m, w, along, it->dw)) return 1;
     if (eval_iterations_tangent(s, t, x, u, m, w, along->t, along->x, along->u, it->dw, it->r)) return 1;
-    correct(s, 0, NITERATIONS, it->r, along->u + TAIL);
+    correct(s, 0, niterations(s->model), it->r, along->u + iterations_begin(s->model));
     return 0;
 }
+
+QUICK

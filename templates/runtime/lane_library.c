@@ -1,13 +1,9 @@
-/* The library that makes trials of several runs of a batch at once: lanes.c for each set of instructions that there may be,
-   of which the processor decides. It is for programs in this process only, and FMUs do without it. */
+/* The library that makes trials of several runs of a batch at once: lanes.c for each set of instructions that there
+   may be, of which the processor decides. It is for programs in this process only, and FMUs do without it. */
 
 #include "runtime.c"
 
-#ifdef _WIN32
-#define HOST_EXPORT __declspec(dllexport)
-#else
-#define HOST_EXPORT __attribute__((visibility("default")))
-#endif
+#include "lanes.h"
 
 #if defined __x86_64__ && (!defined _WIN32 || defined __clang__) /* gcc for Windows does not align vectors on the stack */
 #include <cpuid.h>
@@ -39,7 +35,6 @@ static const LaneKind kinds[] = {
     {8, make_lanes_8, make_stages_8, free_lanes_8},
 };
 
-/* As many lanes as vectors of this processor have, where the system keeps them, too. */
 HOST_EXPORT int mbfmu_lanes(void)
 {
     const unsigned avx = 0x6, avx512 = 0xe6;
@@ -64,7 +59,6 @@ static const LaneKind kinds[] = {{0, NULL, NULL, NULL}};
 HOST_EXPORT int mbfmu_lanes(void) { return 1; }
 #endif
 
-/* What makes trials in so many lanes; NULL where this processor does not. */
 HOST_EXPORT const LaneKind *mbfmu_lane_kind(int lanes)
 {
     if (lanes < 2 || lanes > mbfmu_lanes()) return NULL;

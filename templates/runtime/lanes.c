@@ -1,9 +1,27 @@
 /* Trials of LANES instances of a model at once, each in a lane of vectors: with its own time, states, inputs, parameters
-   and discrete states. Every lane sees the operations that `explicit_step` and `order8_step` make of its numbers, in
+   and discrete states. Every lane sees the operations that `dopri5_step` and `dop853_step` make of its numbers, in
    their order, and functions of the math library one lane after the other: results are the same to the last bit. What
    goes wrong in a lane - a singular matrix, a number that is none - is left to a trial of that instance alone.
 
    lane_library.c includes this file once for each number of lanes, LANES. */
+
+#include "lanes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dop853.h"
+#include "dopri5.h"
+#include "evaluate.h"
+#include "linear.h"
+#include "memory.h"
+#include "sparse.h"
+#include "tape.h"
+#include "vectors.h"
+
+#ifndef LANES
+#define LANES 4                     /* read alone, as editors do */
+#endif
 
 #define LANE_NAME(name, lanes) name##_##lanes
 #define LANE_EXPANDED(name, lanes) LANE_NAME(name, lanes)
@@ -207,18 +225,18 @@ static void LANE(lu_substitute)(int n, const V *restrict A, const I *restrict pi
 /* Solve A w = b, where w holds b before: as `factorise_blocks` and `substitute_blocks`. */
 static void LANE(solve_blocks)(LANE(Lanes) *s, V *w)
 {
-    if (NBLOCKS == 1) {
-        LANE(lu_factorise)(s, NW, s->A, s->pivots);
-        LANE(lu_substitute)(NW, s->A, s->pivots, w);
+    if (nblocks(s->model) == 1) {
+        LANE(lu_factorise)(s, nw(s->model), s->A, s->pivots);
+        LANE(lu_substitute)(nw(s->model), s->A, s->pivots, w);
         return;
     }
     V *factors = s->factors;
     const int *starts = s->tables->block_starts;
-    for (int block = 0; block < NBLOCKS; ++block) {
+    for (int block = 0; block < nblocks(s->model); ++block) {
         const int *rows = s->tables->block_rows + starts[block];
         int n = starts[block + 1] - starts[block];
         for (int j = 0; j < n; ++j)
-            for (int i = 0; i < n; ++i) factors[i + (size_t)j * n] = s->A[rows[i] + (size_t)rows[j] * NW];
+            for (int i = 0; i < n; ++i) factors[i + (size_t)j * n] = s->A[rows[i] + (size_t)rows[j] * nw(s->model)];
         LANE(lu_factorise)(s, n, factors, s->pivots + starts[block]);
         for (int i = 0; i < n; ++i) s->block[i] = w[rows[i]];
         LANE(lu_substitute)(n, factors, s->pivots + starts[block], s->block);
@@ -234,9 +252,10 @@ static void LANE(sparse_factorise)(LANE(Lanes) *s)
     const int *targets = plan->targets, *scaled = plan->scaled;
     V *x = s->sparse;
     for (int i = 0; i < plan->starts[plan->n]; ++i) x[i] = (V){0};
-    for (int e = 0; e < NENTRIES; ++e) x[plan->places[e]] = s->entries[e];
+    for (int e = 0; e < nentries(s->model); ++e) x[plan->places[e]] = s->entries[e];
     for (int k = 0; k < plan->n; ++k) {
-        int rows = plan->scaled_starts[k + 1] - plan->scaled_starts[k], left = plan->starts[k + 1] - plan->diagonal[k] - 1;
+        int rows = plan->scaled_starts[k + 1] - plan->scaled_starts[k],
+            left = plan->starts[k + 1] - plan->diagonal[k] - 1;
         const V *upper = x + plan->diagonal[k] + 1;
         V reciprocal = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
         for (int r = 0; r < rows; ++r) x[scaled[r]] *= reciprocal;
@@ -291,35 +310,37 @@ static V LANE(sparse_residual)(const LANE(Lanes) *s, const V *z, V *residual)
 /* Solve the sparse A s = b for `load`, as `solve_sparse` does where the order of pivots suits. */
 static void LANE(solve_sparse)(LANE(Lanes) *s, V *w)
 {
-    const int n = NSYSTEM, *columns = s->tables->pivot_columns;
+    const int n = nsystem(s->model), *columns = s->tables->pivot_columns;
     V *z = s->solution, *correction = s->correction;
     LANE(sparse_factorise)(s);
     LANE(sparse_substitute)(s, s->load, z);
     V error = LANE(sparse_residual)(s, z, s->residual);
-    I refined = ~(error <= MET);
+    I refined = ~(error <= backward_error_met(s->model));
     if (LANE(any)(refined)) {
         s->failed |= ~(error < 1e-3);
         LANE(sparse_substitute)(s, s->residual, correction);
         for (int k = 0; k < n; ++k) z[k] = LANE(select)(refined, z[k] + correction[k], z[k]);
-        s->failed |= refined & ~(LANE(sparse_residual)(s, z, s->residual) <= MET_REFINED);
+        s->failed |= refined & ~(LANE(sparse_residual)(s, z, s->residual) <= backward_error_refined(s->model));
     }
     for (int k = 0; k < n; ++k)
-        if (columns[k] < NW) w[columns[k]] = z[k];
+        if (columns[k] < nw(s->model)) w[columns[k]] = z[k];
 }
 
 static void LANE(right_hand_side)(LANE(Lanes) *s, V t, const V *x, V *dx)
 {
     const V *u = s->u;
     if (LANE(any)(s->ramps != 0)) {
-        for (int i = 0; i < NINPUTS; ++i)
+        for (int i = 0; i < ninputs(s->model); ++i)
             s->u_now[i] = LANE(select)(s->ramps != 0, s->u[i] + s->du[i] * (t - s->u_time), s->u[i]);
         u = s->u_now;
     }
-    int failed = NW && LANE(eval_dynamics)(s, t, x, u, s->m, SPARSE ? s->entries : s->A, SPARSE ? s->load : s->w);
-    if (SPARSE) LANE(solve_sparse)(s, s->w);
-    else if (NW && !EXPLICIT) LANE(solve_blocks)(s, s->w);
+    int failed = nw(s->model)
+        && LANE(eval_dynamics)(s, t, x, u, s->m, is_sparse(s->model) ? s->entries : s->A,
+                               is_sparse(s->model) ? s->load : s->w);
+    if (is_sparse(s->model)) LANE(solve_sparse)(s, s->w);
+    else if (nw(s->model) && !is_explicit(s->model)) LANE(solve_blocks)(s, s->w);
     failed |= LANE(eval_derivatives)(s, t, x, u, s->m, s->w, dx);
-    s->failed |= LANE(not_finite)(s->w, NW) | LANE(not_finite)(dx, NX);
+    s->failed |= LANE(not_finite)(s->w, nw(s->model)) | LANE(not_finite)(dx, nx(s->model));
     if (failed) s->failed = ~(s->failed & 0);
 }
 
@@ -328,54 +349,54 @@ static V LANE(error_weight)(const LANE(Lanes) *s, double tolerance, int i, V a, 
     return tolerance * (fmin(1, s->tables->nominals[i]) + LANE(larger)(LANE(magnitude)(a), LANE(magnitude)(b)));
 }
 
-/* As `explicit_step`; returns what tells of stiffness. */
-static V LANE(explicit_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
+/* As `dopri5_step`; returns what tells of stiffness. */
+static V LANE(dopri5_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
 {
     const V *k1 = s->stage[0], *k2 = s->stage[1], *k3 = s->stage[2], *k4 = s->stage[3], *k5 = s->stage[4],
             *k6 = s->stage[5], *k7 = s->next_k, *x = s->x;
     V *y = s->stage_x, sum = {0}, bend = {0}, gap = {0};
 #define STAGE(number, time, sum) \
-    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (sum); \
+    for (int i = 0; i < nx(s->model); ++i) y[i] = x[i] + h * (sum); \
     LANE(right_hand_side)(s, time, y, s->stage[number]);
-    EXPLICIT_STAGES
+    DOPRI5_STAGES
 #undef STAGE
-    for (int i = 0; i < NX; ++i) s->next_x[i] = x[i] + h * EXPLICIT_RESULT;
+    for (int i = 0; i < nx(s->model); ++i) s->next_x[i] = x[i] + h * DOPRI5_RESULT;
     LANE(right_hand_side)(s, end, s->next_x, s->next_k);
-    for (int i = 0; i < NX; ++i) {
+    for (int i = 0; i < nx(s->model); ++i) {
         bend += (k7[i] - k6[i]) * (k7[i] - k6[i]);
         gap += (s->next_x[i] - y[i]) * (s->next_x[i] - y[i]);
-        V e = h * EXPLICIT_ERROR;
+        V e = h * DOPRI5_ERROR;
         y[i] = s->next_x[i] - e;
         e /= LANE(error_weight)(s, tolerance, i, x[i], s->next_x[i]);
         sum += e * e;
     }
-    *error = LANE(root)(sum / (double)NX);
+    *error = LANE(root)(sum / (double)nx(s->model));
     return LANE(select)(gap > 0, h * LANE(root)(bend / gap) / 3.25, gap * 0);
 }
 
-/* As `order8_step`. */
-static void LANE(order8_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
+/* As `dop853_step`. */
+static void LANE(dop853_step)(LANE(Lanes) *s, double tolerance, V t, V h, V end, V *error)
 {
     V *const *k = s->stage, *const x = s->x, *const y = s->stage_x;
 #define STAGE(number, time, sum) \
-    for (int i = 0; i < NX; ++i) y[i] = x[i] + h * (sum); \
+    for (int i = 0; i < nx(s->model); ++i) y[i] = x[i] + h * (sum); \
     LANE(right_hand_side)(s, time, y, s->stage[number]);
-    ORDER8_STAGES
+    DOP853_STAGES
 #undef STAGE
-    for (int i = 0; i < NX; ++i) s->last_stage_x[i] = y[i];
+    for (int i = 0; i < nx(s->model); ++i) s->last_stage_x[i] = y[i];
 
     V fifth = {0}, third = {0};
-    for (int i = 0; i < NX; ++i) {
-        V next = s->next_x[i] = x[i] + h * ORDER8_RESULT, weight = LANE(error_weight)(s, tolerance, i, x[i], next);
-        V e5 = h * ORDER8_FIFTH, e3 = h * ORDER8_THIRD / weight;
+    for (int i = 0; i < nx(s->model); ++i) {
+        V next = s->next_x[i] = x[i] + h * DOP853_RESULT, weight = LANE(error_weight)(s, tolerance, i, x[i], next);
+        V e5 = h * DOP853_FIFTH, e3 = h * DOP853_THIRD / weight;
         y[i] = e5;
         e5 /= weight;
         fifth += e5 * e5;
         third += e3 * e3;
     }
     V share = LANE(select)(fifth > 0, LANE(root)(fifth / (fifth + 0.01 * third)), fifth * 0);
-    for (int i = 0; i < NX; ++i) y[i] = s->next_x[i] - share * y[i];
-    *error = share * LANE(root)(fifth / (double)NX);
+    for (int i = 0; i < nx(s->model); ++i) y[i] = s->next_x[i] - share * y[i];
+    *error = share * LANE(root)(fifth / (double)nx(s->model));
 }
 
 /* Vectors of an instance into a lane, and back. */
@@ -392,32 +413,32 @@ static void LANE(get)(double *to, const V *from, int lane, int n)
 /* Hand over what a trial has left in a lane, as if the instance had made it alone. */
 static void LANE(hand_over)(const LANE(Lanes) *s, Instance *to, int lane, int stages)
 {
-    for (int k = 1; k < stages; ++k) LANE(get)(to->stage[k], s->stage[k], lane, NX);
-    LANE(get)(to->stage_x, s->stage_x, lane, NX);
-    LANE(get)(to->next_x, s->next_x, lane, NX);
-    LANE(get)(to->stage_w, s->w, lane, NW);
-    if (stages == ORDER8_END) LANE(get)(to->last_stage_x, s->last_stage_x, lane, NX);
-    else LANE(get)(to->next_k, s->next_k, lane, NX);
-    if (!CONSTRAINED || EXPLICIT) return;
+    for (int k = 1; k < stages; ++k) LANE(get)(to->step.stage[k], s->stage[k], lane, nx(s->model));
+    LANE(get)(to->step.x, s->stage_x, lane, nx(s->model));
+    LANE(get)(to->step.next_x, s->next_x, lane, nx(s->model));
+    LANE(get)(to->step.w, s->w, lane, nw(s->model));
+    if (stages == DOP853_END) LANE(get)(to->step.last_stage_x, s->last_stage_x, lane, nx(s->model));
+    else LANE(get)(to->step.next_k, s->next_k, lane, nx(s->model));
+    if (!is_constrained(s->model) || is_explicit(s->model)) return;
     /* The factors of A, too: projections use them. */
-    if (SPARSE) {
+    if (is_sparse(s->model)) {
         const Elimination *plan = &s->model->elimination;
-        LANE(get)(to->sparse, s->sparse, lane, plan->starts[plan->n]);
-        to->repivoted = 0;
-        to->factors_time = to->trial.end;
+        LANE(get)(to->system.sparse, s->sparse, lane, plan->starts[plan->n]);
+        to->system.repivoted = 0;
+        to->system.factors_time = to->trial.end;
         return;
     }
-    for (int i = 0; i < NW; ++i) to->pivots[i] = (int)s->pivots[i][lane];
-    if (NBLOCKS == 1) {
-        LANE(get)(to->A, s->A, lane, NW * NW);
+    for (int i = 0; i < nw(s->model); ++i) to->system.pivots[i] = (int)s->pivots[i][lane];
+    if (nblocks(s->model) == 1) {
+        LANE(get)(to->system.A, s->A, lane, nw(s->model) * nw(s->model));
         return;
     }
     int size = 0;
-    for (int block = 0; block < NBLOCKS; ++block) {
+    for (int block = 0; block < nblocks(s->model); ++block) {
         int n = s->tables->block_starts[block + 1] - s->tables->block_starts[block];
         size += n * n;
     }
-    LANE(get)(to->factors, s->factors, lane, size);
+    LANE(get)(to->system.factors, s->factors, lane, size);
 }
 
 /* Make the stages of a trial in the lanes of which `takes` is set, by the method of order 5 or 8. `changed` says which
@@ -430,7 +451,7 @@ static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsig
     unsigned done = 0;
     for (int l = 0; l < LANES; ++l) {
         const Instance *from = instances[l];
-        if (changed >> l & 1) LANE(put)(s->P, l, from->P, NP);
+        if (changed >> l & 1) LANE(put)(s->P, l, from->given.P, np(s->model));
         /* A lane that takes no part goes along with one that does. */
         if (!(takes >> l & 1)) from = instances[__builtin_ctz(takes)];
         tolerance = from->now->tolerance;
@@ -439,24 +460,24 @@ static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsig
         end[l] = from->trial.end;
         s->ramps[l] = from->now->ramps;
         s->u_time[l] = from->now->u_time;
-        LANE(put)(s->x, l, from->head_x, NX);
-        LANE(put)(s->u, l, from->u, NU);
-        LANE(put)(s->du, l, from->du, NU);
-        LANE(put)(s->m, l, from->head_m, NDISCRETE);
-        LANE(put)(s->stage[0], l, from->stage[0], NX);
+        LANE(put)(s->x, l, from->head.x, nx(s->model));
+        LANE(put)(s->u, l, from->given.u, nu(s->model));
+        LANE(put)(s->du, l, from->given.du, nu(s->model));
+        LANE(put)(s->m, l, from->head.m, ndiscrete(s->model));
+        LANE(put)(s->stage[0], l, from->step.stage[0], nx(s->model));
     }
     if (changed) memset(s->prepared, 0, sizeof s->prepared);
     s->failed &= 0;
-    if (order8) LANE(order8_step)(s, tolerance, t, h, end, &error);
-    else stiffness = LANE(explicit_step)(s, tolerance, t, h, end, &error);
+    if (order8) LANE(dop853_step)(s, tolerance, t, h, end, &error);
+    else stiffness = LANE(dopri5_step)(s, tolerance, t, h, end, &error);
     s->failed |= ~(error <= 1e300);
     for (int l = 0; l < LANES; ++l) {
         Instance *to = instances[l];
         if (!(takes >> l & 1) || s->failed[l]) continue;
-        LANE(hand_over)(s, to, l, order8 ? ORDER8_END : 6);
+        LANE(hand_over)(s, to, l, order8 ? DOP853_END : 6);
         to->trial.error = error[l];
-        if (!order8) to->stiffness = stiffness[l];
-        to->now->evaluations += order8 ? ORDER8_END - 1 : 6;
+        if (!order8) to->step.stiffness = stiffness[l];
+        to->now->evaluations += order8 ? DOP853_END - 1 : 6;
         done |= 1u << l;
     }
     return done;
@@ -466,32 +487,32 @@ static unsigned LANE(make_stages)(void *lanes, Instance *const *instances, unsig
 static void LANE(lay_out)(LANE(Lanes) *s, Area *area)
 {
     const Tape *dynamics = s->model->tapes + FUNCTION_dynamics, *derivatives = s->model->tapes + FUNCTION_derivatives;
-    size_t nx = NX, nw = NW, n = NSYSTEM;
+    size_t states = nx(s->model), forces = nw(s->model), n = nsystem(s->model);
     size_t begin = dynamics->begin > derivatives->begin ? dynamics->begin : derivatives->begin;
     size_t work = dynamics->work > derivatives->work ? dynamics->work : derivatives->work;
 #define VECTORS(count) take(area, count, sizeof(V))
-    s->x = VECTORS(nx);
-    s->P = VECTORS(NP);
-    s->u = VECTORS(NU);
-    s->du = VECTORS(NU);
-    s->u_now = VECTORS(NU);
-    s->m = VECTORS(NDISCRETE);
-    for (int i = 0; i < STAGES; ++i) s->stage[i] = VECTORS(nx);
-    s->stage_x = VECTORS(nx);
-    s->next_x = VECTORS(nx);
-    s->next_k = VECTORS(nx);
-    s->last_stage_x = VECTORS(nx);
-    s->w = VECTORS(nw);
+    s->x = VECTORS(states);
+    s->P = VECTORS(np(s->model));
+    s->u = VECTORS(nu(s->model));
+    s->du = VECTORS(nu(s->model));
+    s->u_now = VECTORS(nu(s->model));
+    s->m = VECTORS(ndiscrete(s->model));
+    for (int i = 0; i < STAGES; ++i) s->stage[i] = VECTORS(states);
+    s->stage_x = VECTORS(states);
+    s->next_x = VECTORS(states);
+    s->next_k = VECTORS(states);
+    s->last_stage_x = VECTORS(states);
+    s->w = VECTORS(forces);
     s->work = VECTORS(begin + work);
     if (s->work) s->work += begin;
-    s->A = VECTORS(EXPLICIT || SPARSE ? 0 : nw * nw);
-    s->factors = VECTORS(NBLOCKS == 1 || EXPLICIT || SPARSE ? 0 : nw * nw);
+    s->A = VECTORS(is_explicit(s->model) || is_sparse(s->model) ? 0 : forces * forces);
+    s->factors = VECTORS(nblocks(s->model) == 1 || is_explicit(s->model) || is_sparse(s->model) ? 0 : forces * forces);
     s->block = VECTORS(s->model->largest_block);
-    s->column_norms = VECTORS(nw);
-    s->pivots = VECTORS(nw);
-    if (!SPARSE) return;
+    s->column_norms = VECTORS(forces);
+    s->pivots = VECTORS(forces);
+    if (!is_sparse(s->model)) return;
     const Elimination *plan = &s->model->elimination;
-    s->entries = VECTORS(NENTRIES);
+    s->entries = VECTORS(nentries(s->model));
     s->load = VECTORS(n);
     s->sparse = VECTORS((size_t)plan->starts[n]);
     s->solution = VECTORS(n);

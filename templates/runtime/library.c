@@ -1,5 +1,5 @@
-/* The library for any model: of FMUs whose equations are interpreted, and of programs in this process (host.c). As a
-   WebAssembly module it is for programs alone, and reads no files. */
+/* The library for any model, as one unit: of FMUs whose equations are interpreted, and of programs in this process
+   (host.c). As a WebAssembly module it is for programs alone, and reads no files. */
 
 #include "runtime.c"
 

@@ -1,5 +1,10 @@
 /* Dense linear algebra, column-major: LU with partial pivoting, and least-norm least-squares solutions. */
 
+#include "linear.h"
+
+#include "optimize.h"
+#include "vectors.h"
+
 /* The factorisation is most of the time where a mechanism has loops: gcc is to vectorise it, which it does not do by
    itself at the levels that equations are compiled with. Small matrices gain from copies for their sizes alone. */
 #if !defined __GNUC__ || defined __clang__
@@ -12,10 +17,7 @@
 #define INNERMOST __attribute__((optimize("O3", "no-tree-vectorize")))
 #endif
 
-/* Factorise A in place, P A = L U, right-looking; the diagonal of U is kept as reciprocals. Returns n, or
-   where A is singular to working precision the column that depends on those before it: a pivot is nothing beside what its
-   column held at first. `before` is scratch [n]. */
-ALIGNED INNERMOST static int lu_factorise(int n, double *A, int *pivots, double *before)
+ALIGNED INNERMOST INTERNAL int lu_factorise(int n, double *A, int *pivots, double *before)
 {
     for (int k = 0; k < n; ++k) {
         const double *column = A + (size_t)k * n;
@@ -51,8 +53,7 @@ ALIGNED INNERMOST static int lu_factorise(int n, double *A, int *pivots, double 
     return n;
 }
 
-/* Solve A x = b with the factors of A: x replaces b. */
-ALIGNED static void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
+ALIGNED INTERNAL void lu_substitute(int n, const double *restrict A, const int *restrict pivots, double *restrict b)
 {
     for (int k = 0; k < n; ++k) {
         double swap = b[k];
@@ -95,11 +96,7 @@ static void apply_reflection(int n, const double *vector, double tau, double *to
     for (int i = 1; i < n; ++i) to[i] -= vector[i] * sum;
 }
 
-/* Factorise the first `rows` rows of A (leading dimension `stride`) by QR with column pivoting of the transpose, rows
-   scaled to norm 1, or by their `sizes`: A = P L Q'. What is dependent to 1e-10, or beyond `most_rank`, is left out of
-   the rank; then L is factorised once more. Rows that are nothing but rounding errors beside the others, or beside the
-   length `longest`, come last in the order and take no part. */
-static void least_norm_factorise(LeastNorm *f, int rows, int most_rank, const double *A, int stride)
+INTERNAL void least_norm_factorise(LeastNorm *f, int rows, int most_rank, const double *A, int stride)
 {
     int n = f->cols;
     double longest = f->longest;
@@ -177,8 +174,7 @@ static void least_norm_factorise(LeastNorm *f, int rows, int most_rank, const do
     }
 }
 
-/* x of least norm among those that minimise |A x + b|: the step of Newton's method for residuals b. */
-static void least_norm_step(LeastNorm *f, const double *b, double *x)
+INTERNAL void least_norm_step(LeastNorm *f, const double *b, double *x)
 {
     int n = f->cols, rows = f->used, rank = f->rank;
     double *z = f->work;
@@ -201,8 +197,7 @@ static void least_norm_step(LeastNorm *f, const double *b, double *x)
     for (int k = rank - 1; k >= 0; --k) apply_reflection(n - k, f->qr + (size_t)k * n + k, f->tau[k], x + k);
 }
 
-/* A backward error, or that of a row with this residual, made of terms of this size, where it is larger. */
-static double worse(double worst, double residual, double size)
+INTERNAL double worse(double worst, double residual, double size)
 {
     if (fabs(residual) <= worst * size) return worst;
     return size > 0 && size <= 1e300 ? fabs(residual) / size : INFINITY;

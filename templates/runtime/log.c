@@ -1,7 +1,15 @@
 /* Log lines, by category (FMI 2.0.4, section 2.2.4; FMI 3.0.2, section 2.4.5). Warnings, discards and errors are on from
    the start; events come when logging is asked for. */
 
-enum { LOG_EVENTS = 1, LOG_WARNING = 2, LOG_DISCARD = 4, LOG_ERROR = 8, LOG_FATAL = 16, LOG_ALL = 31 };
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "optimize.h"
+
+SMALL
 
 static const struct {
     const char *name;
@@ -19,6 +27,13 @@ enum { NLOG_CATEGORIES = sizeof log_categories / sizeof *log_categories };
 
 static const unsigned status_masks[] = {LOG_EVENTS, LOG_WARNING, LOG_DISCARD, LOG_ERROR, LOG_FATAL};
 
+INTERNAL unsigned log_category(const char *name)
+{
+    for (int k = 0; k < NLOG_CATEGORIES; ++k)
+        if (name && strcmp(name, log_categories[k].name) == 0) return log_categories[k].mask;
+    return 0;
+}
+
 static void emit(const Host *host, const char *instance, Status status, const char *category, const char *format,
                  va_list arguments)
 {
@@ -32,14 +47,13 @@ static void emit(const Host *host, const char *instance, Status status, const ch
 static void tell(const Instance *s, Status status, unsigned wanted, const char *format, va_list arguments)
 {
     const char *category = "";
-    if (!(s->categories & wanted)) return;
+    if (!(s->log.categories & wanted)) return;
     for (int i = 0; i < NLOG_CATEGORIES; ++i)
         if (log_categories[i].mask == status_masks[status]) category = log_categories[i].name;
-    emit(&s->host, s->name, status, category, format, arguments);
+    emit(&s->caller.host, s->caller.name, status, category, format, arguments);
 }
 
-/* Log the reason of a status and return that status. */
-static Status say(const Instance *s, Status status, const char *format, ...)
+INTERNAL Status say(const Instance *s, Status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -48,8 +62,7 @@ static Status say(const Instance *s, Status status, const char *format, ...)
     return status;
 }
 
-/* Log why the model ends the run, which is no failure, also for importers that have asked for no events. */
-static Status say_ended(const Instance *s, const char *format, ...)
+INTERNAL Status say_ended(const Instance *s, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -58,8 +71,7 @@ static Status say_ended(const Instance *s, const char *format, ...)
     return STATUS_OK;
 }
 
-/* Log an error where there is no instance. */
-static void refuse(const Host *host, const char *name, const char *format, ...)
+INTERNAL void refuse(const Host *host, const char *name, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -67,31 +79,31 @@ static void refuse(const Host *host, const char *name, const char *format, ...)
     va_end(arguments);
 }
 
-/* Keep the cause of a failure for the function that reports it. */
-static void because(Instance *s, const char *format, ...)
+INTERNAL void because(Instance *s, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(s->cause, sizeof s->cause, format, arguments);
+    vsnprintf(s->log.cause, sizeof s->log.cause, format, arguments);
     va_end(arguments);
 }
 
-/* Add to the cause. */
-static void append(Instance *s, const char *format, ...)
+INTERNAL void append(Instance *s, const char *format, ...)
 {
-    size_t used = strlen(s->cause);
+    size_t used = strlen(s->log.cause);
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(s->cause + used, sizeof s->cause - used, format, arguments);
+    vsnprintf(s->log.cause + used, sizeof s->log.cause - used, format, arguments);
     va_end(arguments);
 }
 
 /* Name the acceleration or constraint force in question, where there is one. */
 static void name_open_column(Instance *s, const char *before)
 {
-    int column = s->open_column;
-    if (column >= 0 && column < NV) append(s, "%s der(%s)", before, s->tables->unknown_names[NQ + column]);
-    else if (column >= NV && column < NW) append(s, "%s the force of '%s'", before, s->tables->velocity_names[column - NV]);
+    int column = s->system.open_column;
+    if (column >= 0 && column < nv(s->model))
+        append(s, "%s der(%s)", before, s->tables->unknown_names[nq(s->model) + column]);
+    else if (column >= nv(s->model) && column < nw(s->model))
+        append(s, "%s the force of '%s'", before, s->tables->velocity_names[column - nv(s->model)]);
 }
 
 /* Name the accelerations or constraint forces that the equations leave open. */
@@ -113,12 +125,11 @@ static void explain_unsolved(Instance *s)
     append(s, " have no solution that Newton's method finds, last at");
     for (int i = begin; i < end && i < begin + SHOWN; ++i)
         append(s, "%s %s = %.9g", i > begin ? "," : "", s->tables->iteration_names[i], it->last[i]);
-    append(s, "%s (residual %.3g): there may be none, check what they are given and their parameters; where there is one, let "
-              "start values be closer to it", end - begin > SHOWN ? ", ..." : "", it->residual);
+    append(s, "%s (residual %.3g): there may be none, check what they are given and their parameters; where there is one, "
+              "let start values be closer to it", end - begin > SHOWN ? ", ..." : "", it->residual);
 }
 
-/* Keep what an outcome means as the cause; the other outcomes have said it already. */
-static void explain(Instance *s, Outcome outcome)
+INTERNAL void explain(Instance *s, Outcome outcome)
 {
     switch (outcome) {
     case NOT_FINITE:
@@ -128,7 +139,7 @@ static void explain(Instance *s, Outcome outcome)
         break;
     case SINGULAR: explain_singular(s); break;
     case UNSOLVED:
-        if (NITERATIONS) explain_unsolved(s);
+        if (niterations(s->model)) explain_unsolved(s);
         break;
     case INACCURATE:
         because(s, "the step size became too small for the tolerance: the model is too stiff or diverges");
@@ -136,3 +147,5 @@ static void explain(Instance *s, Outcome outcome)
     default: break;
     }
 }
+
+QUICK

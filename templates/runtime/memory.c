@@ -1,12 +1,17 @@
 /* Memory of models and instances. */
 
-/* An area that is laid out twice: once without memory, to count, and once to hand out. */
-typedef struct {
-    char *at;
-    size_t used;
-} Area;
+#include "memory.h"
 
-static void *take(Area *area, size_t count, size_t size)
+#include <stdlib.h>
+#include <string.h>
+
+#include "history.h"
+#include "optimize.h"
+#include "sparse.h"
+
+SMALL
+
+INTERNAL void *take(Area *area, size_t count, size_t size)
 {
     void *place = area->at ? area->at + area->used : NULL;
     area->used += (count * size + 15) / 16 * 16;
@@ -43,202 +48,278 @@ static double *take_vector(double **at, size_t n)
 
 static size_t head_size(const Instance *s)
 {
-    return (DENSE + 2) * (size_t)NX + 2 * (size_t)NDISCRETE + (size_t)NM + (size_t)NITERATIONS;
+    return (DENSE + 2) * (size_t)nx(s->model) + 2 * (size_t)ndiscrete(s->model) + (size_t)nm(s->model)
+        + (size_t)niterations(s->model);
 }
-
-static size_t history_size(const Instance *s); /* history.c */
 
 static size_t state_doubles(const Instance *s)
 {
-    return NPAR + (size_t)NP + 2 * (size_t)NU + NX + (size_t)NU + NDISCRETE + head_size(s)
+    return npar(s->model) + (size_t)np(s->model) + 2 * (size_t)nu(s->model) + nx(s->model) + (size_t)nu(s->model)
+        + ndiscrete(s->model) + head_size(s)
         + history_size(s);
 }
 
-/* The vectors of the state, behind it. */
-static void place_state(Instance *s)
+INTERNAL void place_state(Instance *s)
 {
     double *at = (double *)(s->now + 1);
-    s->start = take_vector(&at, NPAR);
-    s->P = take_vector(&at, NP);
-    s->u = take_vector(&at, NU);
-    s->du = take_vector(&at, NU);
-    s->latch_x = take_vector(&at, NX);
-    s->latch_u = take_vector(&at, NU);
-    s->latch_m = take_vector(&at, NDISCRETE);
-    s->dense = take_vector(&at, DENSE * (size_t)NX);
-    s->inside = take_vector(&at, NDISCRETE);
-    s->head_x = take_vector(&at, NX);
-    s->head_m = take_vector(&at, NDISCRETE);
-    s->head_c = take_vector(&at, NM);
-    s->head_k = take_vector(&at, NX);
-    s->inside_s = take_vector(&at, NITERATIONS);
-    s->history = take_vector(&at, history_size(s));
+    s->given.start = take_vector(&at, npar(s->model));
+    s->given.P = take_vector(&at, np(s->model));
+    s->given.u = take_vector(&at, nu(s->model));
+    s->given.du = take_vector(&at, nu(s->model));
+    s->latch.x = take_vector(&at, nx(s->model));
+    s->latch.u = take_vector(&at, nu(s->model));
+    s->latch.m = take_vector(&at, ndiscrete(s->model));
+    s->head.dense = take_vector(&at, DENSE * (size_t)nx(s->model));
+    s->head.inside = take_vector(&at, ndiscrete(s->model));
+    s->head.x = take_vector(&at, nx(s->model));
+    s->head.m = take_vector(&at, ndiscrete(s->model));
+    s->head.c = take_vector(&at, nm(s->model));
+    s->head.k = take_vector(&at, nx(s->model));
+    s->head.s = take_vector(&at, niterations(s->model));
+    s->delays.history = take_vector(&at, history_size(s));
 }
 
 static void take_iterations(Area *area, Instance *s)
 {
     Iterations *it = &s->iterations;
-    size_t n = NITERATIONS;
+    size_t n = niterations(s->model);
     it->kept = take_doubles(area, n); /* copied also where there are none */
     if (!n) return;
-    it->x = take_doubles(area, NX);
-    it->u = take_doubles(area, NU);
-    it->m = take_doubles(area, NDISCRETE);
+    it->x = take_doubles(area, nx(s->model));
+    it->u = take_doubles(area, nu(s->model));
+    it->m = take_doubles(area, ndiscrete(s->model));
     it->J = take_doubles(area, n * n);
     it->factors = take_doubles(area, n * n);
     it->pivots = take_ints(area, n);
-    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left, &it->last};
+    double **vectors[] = {&it->solution, &it->r, &it->rows, &it->column_norms, &it->from, &it->step, &it->left,
+                          &it->last};
     for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) *vectors[i] = take_doubles(area, n);
-    it->w = take_doubles(area, NW);
-    it->dw = take_doubles(area, NSYSTEM);
-    it->along.x = take_doubles(area, NX);
-    it->along.u = take_doubles(area, NU);
+    it->w = take_doubles(area, nw(s->model));
+    it->dw = take_doubles(area, nsystem(s->model));
+    it->along.x = take_doubles(area, nx(s->model));
+    it->along.u = take_doubles(area, nu(s->model));
 }
 
-static void take_bounds(Area *area, Bounds *bounds, size_t nx, size_t nu, size_t rows)
+static void take_bounds(Area *area, Instance *s)
 {
+    const Model *model = s->model;
+    Bounds *bounds = &s->bounds;
     double **of_rows[] = {&bounds->least, &bounds->most, &bounds->slowest, &bounds->fastest, &bounds->middle,
                           &bounds->middle_most};
+    if (!nenclosed(model)) return;
     for (int i = 0; i < 2; ++i) {
-        bounds->x[i] = take_doubles(area, nx);
-        bounds->rates[i] = take_doubles(area, nx);
-        bounds->u[i] = take_doubles(area, nu);
+        bounds->x[i] = take_doubles(area, (size_t)nx(model));
+        bounds->rates[i] = take_doubles(area, (size_t)nx(model));
+        bounds->u[i] = take_doubles(area, (size_t)nu(model));
     }
-    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i) *of_rows[i] = take_doubles(area, rows);
+    for (size_t i = 0; i < sizeof of_rows / sizeof *of_rows; ++i)
+        *of_rows[i] = take_doubles(area, (size_t)nenclosed(model));
 }
 
-static void lay_out(Instance *s, Area *area)
+static void take_system(Area *area, Instance *s)
 {
-    size_t nx = NX, nu = NU, nm = NM, nv = NV, nq = NQ, nw = NW, nl = NL, implicit = NIMPLICIT, unknowns = NUNKNOWNS,
-           equations = NEQUATIONS, rows = (size_t)s->model->part_rows, constrained = CONSTRAINED, branches = constrained ? unknowns : 0;
-    size_t ns = NSYSTEM, system = ns > nx ? ns : nx;
-    if (rows > system) system = rows;
+    const Model *model = s->model;
+    System *a = &s->system;
+    size_t n = (size_t)nsystem(model), w = (size_t)nw(model);
+    int is_dense = !is_explicit(model) && !is_sparse(model);
+    a->A = take_doubles(area, is_explicit(model) ? 0 : n * n);
+    a->factors = take_doubles(area, is_dense && nblocks(model) != 1 ? w * w : 0);
+    a->block = take_doubles(area, (size_t)model->largest_block);
+    a->column_norms = take_doubles(area, n);
+    a->pivots = take_ints(area, n);
+    if (!is_sparse(model)) return;
+    a->entries = take_doubles(area, (size_t)nentries(model));
+    a->sparse = take_doubles(area, nfactors(model));
+    double **vectors[] = {&a->load, &a->unknowns, &a->residual, &a->solution};
+    for (size_t i = 0; i < sizeof vectors / sizeof *vectors; ++i) *vectors[i] = take_doubles(area, n);
+}
+
+static void take_step(Area *area, Instance *s)
+{
+    Step *step = &s->step;
+    size_t x = (size_t)nx(s->model), w = (size_t)nw(s->model);
+    for (int i = 0; i < STAGES; ++i) step->stage[i] = take_doubles(area, x);
+    double **states[] = {&step->x, &step->begin_x, &step->next_x, &step->next_k, &step->last_stage_x};
+    for (size_t i = 0; i < sizeof states / sizeof *states; ++i) *states[i] = take_doubles(area, x);
+    step->w = take_doubles(area, w);
+    step->inner_w = take_doubles(area, w);
+    step->u = take_doubles(area, (size_t)nu(s->model));
+}
+
+static void take_implicit_step(Area *area, Instance *s)
+{
+    ImplicitStep *step = &s->implicit;
+    size_t n = (size_t)nimplicit(s->model);
+    step->jacobian = take_doubles(area, n * n);
+    step->system = take_doubles(area, n * n);
+    step->drift = take_doubles(area, n);
+    for (int i = 0; i < 8; ++i) step->increment[i] = take_doubles(area, n);
+    step->column_norms = take_doubles(area, n);
+    step->pivots = take_ints(area, n);
+}
+
+static void take_events(Area *area, Instance *s)
+{
+    Search *search = &s->search;
+    Events *events = &s->events;
+    size_t modes = (size_t)nm(s->model), discrete = (size_t)ndiscrete(s->model);
+    double **crossings[] = {&search->c_next, &search->c_trial, &search->c_low, &search->c_high, &search->c_middle,
+                            &events->c_after, &events->m_start};
+    for (size_t i = 0; i < sizeof crossings / sizeof *crossings; ++i) *crossings[i] = take_doubles(area, modes);
+    search->watched = take_ints(area, modes);
+    search->sampled = take_ints(area, modes);
+    events->flipped = take_ints(area, modes);
+    events->times = take_doubles(area, (size_t)nt(s->model));
+    events->m_event = take_doubles(area, discrete);
+    events->m_before = take_doubles(area, discrete);
+    events->w_before = take_doubles(area, (size_t)nw(s->model));
+    events->held = take_doubles(area, (size_t)nheld(s->model));
+    events->x_event = take_doubles(area, (size_t)nx(s->model));
+}
+
+static void take_delays(Area *area, Instance *s)
+{
+    Delays *delays = &s->delays;
+    size_t n = (size_t)ndelays(s->model);
+    delays->values = take_doubles(area, n);
+    delays->longest = take_doubles(area, n);
+    delays->signals = take_doubles(area, n);
+    delays->joined = take_doubles(area, POINTS * n);
+    delays->x = take_doubles(area, n ? (size_t)nx(s->model) : 0);
+    delays->w = take_doubles(area, n ? (size_t)nw(s->model) : 0);
+    delays->u = take_doubles(area, n ? (size_t)nu(s->model) : 0);
+}
+
+static void take_direction_of(Area *area, const Instance *s, Direction *direction)
+{
+    direction->x = take_doubles(area, (size_t)nx(s->model));
+    direction->u = take_doubles(area, (size_t)nu(s->model));
+}
+
+static void take_tangent(Area *area, Instance *s)
+{
+    Tangent *tangent = &s->tangent;
+    take_direction_of(area, s, &tangent->along);
+    take_direction_of(area, s, &tangent->moved);
+    tangent->dw = take_doubles(area, (size_t)nsystem(s->model));
+    tangent->dy = take_doubles(area, (size_t)nexposed(s->model));
+    tangent->moved_w = take_doubles(area, (size_t)nw(s->model));
+    tangent->rates = take_doubles(area, (size_t)nx(s->model));
+    tangent->c = take_doubles(area, (size_t)nm(s->model));
+    tangent->start_kept = take_doubles(area, (size_t)npar(s->model));
+    tangent->u_kept = take_doubles(area, (size_t)nu(s->model));
+}
+
+static void take_constraints(Area *area, Instance *s)
+{
+    const Model *model = s->model;
+    Constraints *c = &s->constraints;
+    size_t rows = (size_t)nl(model), speeds = (size_t)nv(model);
+    int factorised = !projects_along_forces(model);
+    c->g = take_doubles(area, (size_t)ng(model));
+    c->c = take_doubles(area, rows);
+    c->G = take_doubles(area, (size_t)njacobian(model));
+    c->dv = take_doubles(area, speeds);
+    c->led = take_doubles(area, speeds);
+    c->pull = take_doubles(area, speeds);
+    c->dq = take_doubles(area, (size_t)nq(model));
+    c->w = take_doubles(area, is_sparse(model) ? (size_t)nw(model) : 0);
+    take_least_norm(area, &c->factors, factorised ? rows : 0, speeds, factorised ? rows * speeds : 0);
+    if (nredundancies(model)) c->factors.sizes = model->tables.constraint_sizes;
+    c->combinations = take_doubles(area, nredundancies(model) ? rows * speeds : 0);
+}
+
+static void take_exchange(Area *area, Instance *s)
+{
+    Exchange *exchange = &s->exchange;
+    exchange->x = take_doubles(area, (size_t)nx(s->model));
+    exchange->m = take_doubles(area, (size_t)ndiscrete(s->model));
+    exchange->c = take_doubles(area, (size_t)nm(s->model));
+    exchange->rates = take_doubles(area, (size_t)nx(s->model));
+}
+
+static void take_initialisation(Area *area, Instance *s)
+{
+    const Model *model = s->model;
+    Initialisation *start = &s->initial;
+    size_t unknowns = (size_t)nunknowns(model), equations = (size_t)nequations(model), rows = (size_t)model->part_rows,
+           columns = (size_t)model->part_columns;
+    double **of_unknowns[] = {&start->X, &start->X_trial, &start->X_before, &start->X_blamed, &start->dX};
+    double **of_equations[] = {&start->r, &start->r_trial, &start->r_scale, &start->s};
+    for (size_t i = 0; i < sizeof of_unknowns / sizeof *of_unknowns; ++i)
+        *of_unknowns[i] = take_doubles(area, unknowns);
+    for (size_t i = 0; i < sizeof of_equations / sizeof *of_equations; ++i)
+        *of_equations[i] = take_doubles(area, equations);
+    start->J = take_doubles(area, (size_t)npart_entries(model));
+    start->JJ = take_doubles(area, rows * rows);
+    start->JJ_pivots = take_ints(area, rows);
+    start->column_norms = take_doubles(area, rows);
+    start->part_step = take_doubles(area, columns);
+    start->marks = take_ints(area, equations);
+    start->choices = take_ints(area, unknowns);
+    start->unmet = take_ints(area, equations);
+    start->effects = take_ints(area, unknowns);
+    start->m_last = take_doubles(area, (size_t)ndiscrete(model));
+    start->mode_changes = take_ints(area, (size_t)nm(model));
+    take_least_norm(area, &start->least_norm, rows, columns, model->part_entries);
+    /* Branches of motion: where there are constraints only. */
+    size_t branches = is_constrained(model) ? unknowns : 0, w = is_constrained(model) ? (size_t)nw(model) : 0;
+    start->X_start = take_doubles(area, branches);
+    start->X_best = take_doubles(area, branches);
+    start->X_branch = take_doubles(area, branches);
+    for (int i = 0; i < 2; ++i) {
+        start->ends[i] = take_doubles(area, branches);
+        start->end_w[i] = take_doubles(area, w);
+    }
+    start->direction = take_doubles(area, is_constrained(model) ? (size_t)nv(model) : 0);
+    start->way = take_doubles(area, is_constrained(model) ? (size_t)nq(model) : 0);
+}
+
+INTERNAL void lay_out(Instance *s, Area *area)
+{
+    const Model *model = s->model;
+    size_t kept = model->kept, work = model->work > COMPILED_WORK ? model->work : COMPILED_WORK;
     s->state_size = sizeof(State) + sizeof(double) * state_doubles(s);
     s->now = take(area, 1, s->state_size);
-    s->head_doubles = head_size(s);
-    s->kept_vectors = take_doubles(area, s->head_doubles);
-    s->w = take_doubles(area, nw);
-    s->y = take_doubles(area, NY);
-    s->work = take_doubles(area, s->model->kept + (s->model->work > COMPILED_WORK ? s->model->work : COMPILED_WORK));
-    if (s->work) s->work += s->model->kept;
-    s->A = take_doubles(area, EXPLICIT ? 0 : ns * ns);
-    s->factors = take_doubles(area, NBLOCKS == 1 || EXPLICIT || SPARSE ? 0 : nw * nw);
-    s->block = take_doubles(area, s->model->largest_block);
-    s->column_norms = take_doubles(area, system);
-    s->pivots = take_ints(area, ns);
-    if (SPARSE) {
-        s->entries = take_doubles(area, NENTRIES);
-        s->load = take_doubles(area, ns);
-        s->unknowns = take_doubles(area, ns);
-        s->residual = take_doubles(area, ns);
-        s->projection_w = take_doubles(area, nw);
-        s->sparse = take_doubles(area, NFACTORS);
-        s->solution = take_doubles(area, ns);
-    }
-    for (int i = 0; i < STAGES; ++i) s->stage[i] = take_doubles(area, nx);
-    s->next_k = take_doubles(area, nx);
-    s->last_stage_x = take_doubles(area, nx);
-    s->stage_x = take_doubles(area, nx);
-    s->stage_w = take_doubles(area, nw);
-    s->places_w = take_doubles(area, CONSTRAINED ? PLACES * nw : 0);
-    s->u_now = take_doubles(area, nu);
-    s->step_x = take_doubles(area, nx);
-    s->next_x = take_doubles(area, nx);
-    s->c_next = take_doubles(area, nm);
-    s->indicators = take_doubles(area, NINDICATORS);
-    s->c_trial = take_doubles(area, nm);
-    s->c_low = take_doubles(area, nm);
-    s->c_high = take_doubles(area, nm);
-    s->c_middle = take_doubles(area, nm);
-    s->times = take_doubles(area, NT);
-    s->g = take_doubles(area, NG);
-    s->c = take_doubles(area, nl);
-    s->G = take_doubles(area, NJACOBIAN);
-    s->dv = take_doubles(area, nv);
-    s->led = take_doubles(area, nv);
-    s->pull = take_doubles(area, nv);
-    s->dq = take_doubles(area, nq);
-    s->e = take_doubles(area, NE);
-    s->h = take_doubles(area, NH);
-    s->flipped = take_ints(area, nm);
-    s->watched = take_ints(area, nm);
-    s->sampled = take_ints(area, nm);
-    if (NENCLOSED) take_bounds(area, &s->bounds, nx, nu, NENCLOSED);
-    s->m_start = take_doubles(area, nm);
-    s->m_event = take_doubles(area, NDISCRETE);
-    s->m_before = take_doubles(area, NDISCRETE);
-    s->w_before = take_doubles(area, nw);
-    s->held = take_doubles(area, NHELD);
-    s->x_event = take_doubles(area, nx);
-    s->delays = take_doubles(area, NDELAYS);
-    s->longest_delays = take_doubles(area, NDELAYS);
-    s->signals = take_doubles(area, NDELAYS);
-    s->joined = take_doubles(area, POINTS * (size_t)NDELAYS);
-    s->history_x = take_doubles(area, NDELAYS ? nx : 0);
-    s->history_w = take_doubles(area, NDELAYS ? nw : 0);
-    s->u_moved = take_doubles(area, NDELAYS ? nu : 0);
+    s->head.doubles = head_size(s);
+    s->latch.w = take_doubles(area, (size_t)nw(model));
+    s->latch.y = take_doubles(area, (size_t)ny(model));
+    s->latch.c = take_doubles(area, (size_t)nm(model));
+    s->latch.indicators = take_doubles(area, (size_t)nindicators(model));
+    s->communication.kept_vectors = take_doubles(area, s->head.doubles);
+    s->communication.x = take_doubles(area, (size_t)nx(model));
+    s->communication.u = take_doubles(area, (size_t)nu(model));
+    s->communication.rates = take_doubles(area, (size_t)nx(model));
+    s->functions.work = take_doubles(area, kept + work);
+    if (s->functions.work) s->functions.work += kept;
+    s->checks.e = take_doubles(area, (size_t)ne(model));
+    s->checks.h = take_doubles(area, (size_t)nh(model));
+    s->branches.places_w = take_doubles(area, is_constrained(model) ? PLACES * (size_t)nw(model) : 0);
+    take_system(area, s);
     take_iterations(area, s);
-    s->along.x = take_doubles(area, nx);
-    s->along.u = take_doubles(area, nu);
-    s->moved.x = take_doubles(area, nx);
-    s->moved.u = take_doubles(area, nu);
-    s->dw = take_doubles(area, ns);
-    s->dy = take_doubles(area, NEXPOSED);
-    s->moved_w = take_doubles(area, nw);
-    s->jacobian = take_doubles(area, implicit * implicit);
-    s->system = take_doubles(area, implicit * implicit);
-    s->drift = take_doubles(area, implicit);
-    for (int i = 0; i < 8; ++i) s->increment[i] = take_doubles(area, implicit);
-    s->system_pivots = take_ints(area, implicit);
-    take_least_norm(area, &s->projection, ALONG_FORCES ? 0 : nl, nv, ALONG_FORCES ? 0 : nl * nv);
-    if (NREDUNDANCIES) s->projection.sizes = s->model->tables.constraint_sizes;
-    s->combinations = take_doubles(area, NREDUNDANCIES ? nl * nv : 0);
-    s->X = take_doubles(area, unknowns);
-    s->X_trial = take_doubles(area, unknowns);
-    s->X_before = take_doubles(area, unknowns);
-    s->X_blamed = take_doubles(area, unknowns);
-    s->dX = take_doubles(area, unknowns);
-    s->r = take_doubles(area, equations);
-    s->r_trial = take_doubles(area, equations);
-    s->r_scale = take_doubles(area, equations);
-    s->s = take_doubles(area, equations);
-    s->J = take_doubles(area, NPART_ENTRIES);
-    s->JJ = take_doubles(area, rows * rows);
-    s->JJ_pivots = take_ints(area, rows);
-    s->marks = take_ints(area, equations);
-    s->part_step = take_doubles(area, (size_t)s->model->part_columns);
-    s->choices = take_ints(area, unknowns);
-    s->unmet = take_ints(area, equations);
-    s->effects = take_ints(area, unknowns);
-    s->start_kept = take_doubles(area, NPAR);
-    s->u_kept = take_doubles(area, nu);
-    s->m_last = take_doubles(area, NDISCRETE);
-    s->mode_changes = take_ints(area, nm);
-    take_least_norm(area, &s->least_norm, rows, (size_t)s->model->part_columns, s->model->part_entries);
-    s->X_start = take_doubles(area, branches);
-    s->X_best = take_doubles(area, branches);
-    s->X_branch = take_doubles(area, branches);
-    for (int i = 0; i < 2; ++i) {
-        s->ends[i] = take_doubles(area, branches);
-        s->end_w[i] = take_doubles(area, constrained ? nw : 0);
-    }
-    s->direction = take_doubles(area, constrained ? nv : 0);
-    s->way = take_doubles(area, constrained ? nq : 0);
+    take_step(area, s);
+    take_implicit_step(area, s);
+    take_events(area, s);
+    take_bounds(area, s);
+    take_delays(area, s);
+    take_tangent(area, s);
+    take_constraints(area, s);
+    take_exchange(area, s);
+    take_initialisation(area, s);
 }
 
-static void *host_allocate(const Host *host, size_t size)
+INTERNAL void *host_allocate(const Host *host, size_t size)
 {
     return host->allocate ? host->allocate(1, size) : calloc(1, size);
 }
 
-static void host_release(const Host *host, void *memory)
+INTERNAL void host_release(const Host *host, void *memory)
 {
     if (host->release) host->release(memory);
     else if (!host->allocate) free(memory);
 }
 
-/* Memory that lives as long as the model. */
-static void *model_allocate(Model *model, size_t size)
+INTERNAL void *model_allocate(Model *model, size_t size)
 {
     char *chunk = host_allocate(&model->host, size + 16);
     if (!chunk) return NULL;
@@ -246,3 +327,5 @@ static void *model_allocate(Model *model, size_t size)
     model->chunks = chunk;
     return chunk + 16;
 }
+
+QUICK

@@ -22,7 +22,8 @@
 #define ALIGNED
 #endif
 
-/* A function that is worth a copy of its code for each constant that it is called with, and a loop over a few constants. */
+/* A function that is worth a copy of its code for each constant that it is called with, and a loop over a few
+   constants. */
 #if defined __GNUC__
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 #else

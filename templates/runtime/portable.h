@@ -21,11 +21,19 @@ __asm__(".symver fmod, fmod@GLIBC_2.2.5");
 #endif
 #endif
 
-/* Names that the files of a library share, and nobody else sees. */
+/* Names that the objects of a library share, and nobody else sees. */
 #if defined __GNUC__ && !defined _WIN32
 #define SHARED __attribute__((visibility("hidden")))
 #else
 #define SHARED
+#endif
+
+/* Functions of one file that others call, and data. Each file can be compiled alone: then they are names that the
+   objects of a library share. runtime.c includes all of them as one unit: there they are static, so that the compiler
+   inlines what is called once and leaves out what a model does not need. */
+#ifndef INTERNAL
+#define INTERNAL SHARED
+#define INTERNAL_DATA extern SHARED
 #endif
 
 #endif

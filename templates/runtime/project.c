@@ -2,9 +2,18 @@
    loops the least norm is that of kinetic energy: displacements are along the forces of the constraints, for which the
    factors of A serve, so that no other matrix is needed. */
 
-static void normalise_quaternions(const Instance *s, double *q)
+#include "project.h"
+
+#include "evaluate.h"
+#include "functions.h"
+#include "iterate.h"
+#include "linear.h"
+#include "log.h"
+#include "vectors.h"
+
+INTERNAL void normalise_quaternions(const Instance *s, double *q)
 {
-    for (int i = 0; i < NQUATERNIONS; ++i) {
+    for (int i = 0; i < nquaternions(s->model); ++i) {
         double *Q = q + s->tables->quaternions[i];
         double scale = 1 / sqrt(Q[0] * Q[0] + Q[1] * Q[1] + Q[2] * Q[2] + Q[3] * Q[3]);
         for (int j = 0; j < 4; ++j) Q[j] *= scale;
@@ -20,133 +29,139 @@ static void explain_unmet(Instance *s, const double *residuals, int n)
             "locks or comes apart", s->tables->velocity_names[worst], residuals[worst]);
 }
 
-/* Factorise for `constraint_step` at (t, x), where the constraints were evaluated last: the first `rows` of them. */
-static Outcome factorise_constraints(Instance *s, double t, const double *x, const double *m, int rows)
+INTERNAL Outcome factorise_constraints(Instance *s, double t, const double *x, const double *m, int rows)
 {
-    if (ALONG_FORCES) return accelerations(s, t, x, inputs_at(s, t, x, m), m, s->projection_w);
-    least_norm_factorise(&s->projection, rows, rows - (rows < NL ? NPOSITION_REDUNDANCIES : NREDUNDANCIES), s->G, NL);
+    if (projects_along_forces(s->model)) return accelerations(s, t, x, inputs_at(s, t, x, m), m, s->constraints.w);
+    least_norm_factorise(&s->constraints.factors, rows,
+                         rows - (rows < nl(s->model) ? nposition_redundancies(s->model) : nredundancies(s->model)),
+                             s->constraints.G, nl(s->model));
     return DONE;
 }
 
-/* The displacement dv along which the first `rows` constraints lose these residuals. */
-static void constraint_step(Instance *s, const double *residuals, int rows, double *dv)
+INTERNAL void constraint_step(Instance *s, const double *residuals, int rows, double *dv)
 {
-    if (!ALONG_FORCES) {
-        least_norm_step(&s->projection, residuals, dv);
+    if (!projects_along_forces(s->model)) {
+        least_norm_step(&s->constraints.factors, residuals, dv);
         return;
     }
-    double *w = s->projection_w;
-    for (int i = 0; i < NW; ++i) w[i] = i < NV || i >= NV + rows ? 0 : -residuals[i - NV];
+    double *w = s->constraints.w;
+    for (int i = 0; i < nw(s->model); ++i)
+        w[i] = i < nv(s->model) || i >= nv(s->model) + rows ? 0 : -residuals[i - nv(s->model)];
     substitute_blocks(s, w);
-    COPY(dv, w, NV);
+    COPY(dv, w, nv(s->model));
 }
 
-static Outcome project(Instance *s, double t, double *x, const double *m)
+INTERNAL Outcome project(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 10, PATIENCE = 4 };
-    for (int j = 0; j < NV; ++j) s->led[j] = 0;
+    for (int j = 0; j < nv(s->model); ++j) s->constraints.led[j] = 0;
     normalise_quaternions(s, x);
-    if (!CONSTRAINED) return finite_all(x, NX) ? DONE : NOT_FINITE;
+    if (!is_constrained(s->model)) return finite_all(x, nx(s->model)) ? DONE : NOT_FINITE;
     const double *u = constraint_inputs_at(s, t, x, m);
-    double *v = x + NQ, last = INFINITY;
-    int factorised = ALONG_FORCES && s->factors_time == t; /* at a point close by: it does as a first one */
+    double *v = x + nq(s->model), last = INFINITY;
+    /* At a point close by: it does as a first one. */
+    int factorised = projects_along_forces(s->model) && s->system.factors_time == t;
     for (int iteration = 0;; ++iteration) {
-        if (CONSTRAINTS_NEED_S && iteration) u = inputs_at(s, t, x, m);
+        if (constraints_need_s(s->model) && iteration) u = inputs_at(s, t, x, m);
         if (unsolved(s, u)) return UNSOLVED;
-        if (eval_constraints(s, t, x, u, m, s->g, s->c, s->G)) return NOT_FINITE;
-        double scale = 1 + largest(x, NQ), worst = largest(s->g, NG);
+        if (eval_constraints(s, t, x, u, m, s->constraints.g, s->constraints.c, s->constraints.G)) return NOT_FINITE;
+        double scale = 1 + largest(x, nq(s->model)), worst = largest(s->constraints.g, ng(s->model));
         if (worst <= 1e-14 * scale || (worst <= 1e-11 * scale && worst > 0.25 * last)) break;
         if (!(worst < 1e300) || iteration == ITERATIONS) {
-            explain_unmet(s, s->g, NG);
+            explain_unmet(s, s->constraints.g, ng(s->model));
             return NOT_PROJECTED;
         }
         /* The matrix changes little: factorise again only where the first one does not do, or not soon enough. */
         if (!factorised || worst > 0.1 * last || iteration >= PATIENCE) {
-            if (factorise_constraints(s, t, x, m, NG)) return NOT_PROJECTED;
+            if (factorise_constraints(s, t, x, m, ng(s->model))) return NOT_PROJECTED;
             factorised = 1;
         }
         last = worst;
-        constraint_step(s, s->g, NG, s->dv);
-        eval_displacement(s, t, x, s->dv, s->dq);
-        for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
-        for (int j = 0; j < NV; ++j) s->led[j] += s->dv[j];
+        constraint_step(s, s->constraints.g, ng(s->model), s->constraints.dv);
+        eval_displacement(s, t, x, s->constraints.dv, s->constraints.dq);
+        for (int i = 0; i < nq(s->model); ++i) x[i] += s->constraints.dq[i];
+        for (int j = 0; j < nv(s->model); ++j) s->constraints.led[j] += s->constraints.dv[j];
         normalise_quaternions(s, x);
     }
     /* Velocity residuals are linear in v: a factorisation of slightly different positions converges quickly too. */
-    if (((NG < NL && !ALONG_FORCES) || !factorised) && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;
+    if (((ng(s->model) < nl(s->model) && !projects_along_forces(s->model)) || !factorised)
+        && factorise_constraints(s, t, x, m, nl(s->model))) return NOT_PROJECTED;
     last = INFINITY;
     for (int iteration = 0;; ++iteration) {
-        double scale = 1 + largest(v, NV), worst = largest(s->c, NL);
+        double scale = 1 + largest(v, nv(s->model)), worst = largest(s->constraints.c, nl(s->model));
         if (worst <= 1e-14 * scale || (worst <= 1e-9 * scale && worst > 0.25 * last)) break;
         if (!(worst < 1e300) || iteration == ITERATIONS) {
-            explain_unmet(s, s->c, NL);
+            explain_unmet(s, s->constraints.c, nl(s->model));
             return NOT_PROJECTED;
         }
-        if ((worst > 0.1 * last || iteration >= PATIENCE) && factorise_constraints(s, t, x, m, NL)) return NOT_PROJECTED;
+        if ((worst > 0.1 * last || iteration >= PATIENCE) && factorise_constraints(s, t, x, m, nl(s->model)))
+            return NOT_PROJECTED;
         last = worst;
-        constraint_step(s, s->c, NL, s->dv);
-        for (int j = 0; j < NV; ++j) v[j] += s->dv[j];
-        if (ALONG_FORCES) {
-            if (eval_constraints(s, t, x, u, m, s->g, s->c, NULL)) return NOT_FINITE;
+        constraint_step(s, s->constraints.c, nl(s->model), s->constraints.dv);
+        for (int j = 0; j < nv(s->model); ++j) v[j] += s->constraints.dv[j];
+        if (projects_along_forces(s->model)) {
+            if (eval_constraints(s, t, x, u, m, s->constraints.g, s->constraints.c, NULL)) return NOT_FINITE;
             continue;
         }
-        for (int j = 0; j < NV; ++j)
-            for (int i = 0; i < NL; ++i) s->c[i] += s->G[i + j * NL] * s->dv[j];
+        for (int j = 0; j < nv(s->model); ++j)
+            for (int i = 0; i < nl(s->model); ++i)
+                s->constraints.c[i] += s->constraints.G[i + j * nl(s->model)] * s->constraints.dv[j];
     }
-    return finite_all(x, NX) ? DONE : NOT_FINITE;
+    return finite_all(x, nx(s->model)) ? DONE : NOT_FINITE;
 }
 
-/* Move x close to the constraints along the directions in which constraint forces accelerate: [dv; impulses] =
-   A^-1 [0; -residuals], with the factors of A that the last accelerations left. */
-static Outcome project_along_forces(Instance *s, double t, double *x, const double *m)
+INTERNAL Outcome project_along_forces(Instance *s, double t, double *x, const double *m)
 {
     enum { ITERATIONS = 2 };
-    double *w = s->stage_w, last = INFINITY;
+    double *w = s->step.w, last = INFINITY;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
-        double worst = largest(s->g, NG);
+        if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->constraints.g, s->constraints.c,
+                             s->constraints.G)) return NOT_FINITE;
+        double worst = largest(s->constraints.g, ng(s->model));
         if (!(worst < last)) break;
         last = worst;
-        for (int i = 0; i < NW; ++i) w[i] = i < NV || i >= NV + NG ? 0 : -s->g[i - NV];
+        for (int i = 0; i < nw(s->model); ++i)
+            w[i] = i < nv(s->model) || i >= nv(s->model) + ng(s->model) ? 0 : -s->constraints.g[i - nv(s->model)];
         substitute_blocks(s, w);
-        eval_displacement(s, t, x, w, s->dq);
-        for (int i = 0; i < NQ; ++i) x[i] += s->dq[i];
+        eval_displacement(s, t, x, w, s->constraints.dq);
+        for (int i = 0; i < nq(s->model); ++i) x[i] += s->constraints.dq[i];
         normalise_quaternions(s, x);
     }
     last = INFINITY;
     for (int iteration = 0; iteration < ITERATIONS; ++iteration) {
-        if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return NOT_FINITE;
-        double worst = largest(s->c, NL);
+        if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->constraints.g, s->constraints.c,
+                             s->constraints.G)) return NOT_FINITE;
+        double worst = largest(s->constraints.c, nl(s->model));
         if (!(worst < last)) break;
         last = worst;
-        for (int i = 0; i < NW; ++i) w[i] = i < NV ? 0 : -s->c[i - NV];
+        for (int i = 0; i < nw(s->model); ++i) w[i] = i < nv(s->model) ? 0 : -s->constraints.c[i - nv(s->model)];
         substitute_blocks(s, w);
-        for (int i = 0; i < NV; ++i) x[NQ + i] += w[i];
+        for (int i = 0; i < nv(s->model); ++i) x[nq(s->model) + i] += w[i];
     }
     return DONE;
 }
 
-/* The same where no jacobian is known, from the factors of A: speeds that take away residuals of about 1, of all constraints, are the
-   larger the less one of them adds to the others. `weakest` becomes the one on which the greatest impulse acts. */
+/* The same where no jacobian is known, from the factors of A: speeds that take away residuals of about 1, of all
+   constraints, are the larger the less one of them adds to the others. `weakest` becomes the one on which the
+   greatest impulse acts. */
 static double regularity_along_forces(Instance *s, int *weakest)
 {
-    double *w = s->projection_w;
+    double *w = s->constraints.w;
     *weakest = 0;
-    for (int i = 0; i < NW; ++i) w[i] = i < NV ? 0 : (i % 2 ? 1 : -1) * (1 + 0.1 * (i % 7));
+    for (int i = 0; i < nw(s->model); ++i) w[i] = i < nv(s->model) ? 0 : (i % 2 ? 1 : -1) * (1 + 0.1 * (i % 7));
     substitute_blocks(s, w);
-    for (int i = 1; i < NL; ++i) if (fabs(w[NV + i]) > fabs(w[NV + *weakest])) *weakest = i;
-    double most = largest(w, NV);
+    for (int i = 1; i < nl(s->model); ++i)
+        if (fabs(w[nv(s->model) + i]) > fabs(w[nv(s->model) + *weakest])) *weakest = i;
+    double most = largest(w, nv(s->model));
     return most > 0 && most <= 1e300 ? 1 / most : 0;
 }
 
-/* How far the factorised rows are from being dependent: the least of what each adds to the others, as a fraction of the
-   most. `weakest` becomes the row that adds least. */
-static double regularity(Instance *s, int *weakest)
+INTERNAL double regularity(Instance *s, int *weakest)
 {
-    if (ALONG_FORCES) return regularity_along_forces(s, weakest);
-    const LeastNorm *f = &s->projection;
+    if (projects_along_forces(s->model)) return regularity_along_forces(s, weakest);
+    const LeastNorm *f = &s->constraints.factors;
     double least = INFINITY, most = 0;
-    int independent = f->rows - (f->rows < NL ? NPOSITION_REDUNDANCIES : NREDUNDANCIES);
+    int independent = f->rows - (f->rows < nl(s->model) ? nposition_redundancies(s->model) : nredundancies(s->model));
     if (f->rank < independent) {
         *weakest = f->pivot[f->rank];
         return 0;
@@ -162,11 +177,11 @@ static double regularity(Instance *s, int *weakest)
     return least / most;
 }
 
-/* The same for all constraints at (t, x). */
-static double regularity_at(Instance *s, double t, const double *x, const double *m, int *weakest)
+INTERNAL double regularity_at(Instance *s, double t, const double *x, const double *m, int *weakest)
 {
     *weakest = 0;
-    if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->g, s->c, s->G)) return INFINITY;
-    if (factorise_constraints(s, t, x, m, NL)) return 0;
+    if (eval_constraints(s, t, x, constraint_inputs_at(s, t, x, m), m, s->constraints.g, s->constraints.c,
+                         s->constraints.G)) return INFINITY;
+    if (factorise_constraints(s, t, x, m, nl(s->model))) return 0;
     return regularity(s, weakest);
 }

@@ -1,17 +1,24 @@
 /* The library of FMUs that Python hosts: the functions of FMI, in front of pythonfmu's library, which lies beside it.
 
-   pythonfmu's library, of FMI 2.0, calls the Python slave (mbfmu/runtime/slave.py), and the slave calls the runtime in this
-   library. It trusts its caller, though: a NULL pointer or a damaged text ends the process, and an exception of the slave
-   ends the slave. So the faces of FMI (fmi2.c, fmi3.c) are compiled here over functions of the same arguments as the
-   runtime's, which look at each call first. What pythonfmu can take is passed on, with memory of this library for results;
-   the slave leaves a status, and results reach the importer where that is good. What pythonfmu cannot take, and what it has
-   no function for, the runtime answers at once, in its words. */
+   pythonfmu's library, of FMI 2.0, calls the Python slave (mbfmu/runtime/slave.py), and the slave calls the runtime
+   in this library. It trusts its caller, though: a NULL pointer or a damaged text ends the process, and an exception
+   of the slave ends the slave. So the faces of FMI (fmi2.c, fmi3.c) are compiled here over functions of the same
+   arguments as the runtime's, which look at each call first. What pythonfmu can take is passed on, with memory of
+   this library for results; the slave leaves a status, and results reach the importer where that is good. What
+   pythonfmu cannot take, and what it has no function for, the runtime answers at once, in its words. */
 
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE                 /* dladdr */
 #endif
 
 #include "runtime.c"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <wchar.h>
+
 #include "resources.c"
 #include "fmi2FunctionTypes.h"
 
@@ -32,8 +39,8 @@ static struct { FORWARDED(MEMBER) } pythonfmu;
 
 static int (*python_runs)(void);    /* Py_IsInitialized */
 
-/* A slave in pythonfmu's library, which knows of no instance. It leaks some kB for each one that is made, so that they are
-   used again. */
+/* A slave in pythonfmu's library, which knows of no instance. It leaks some kB for each one that is made, so that
+   they are used again. */
 typedef struct Slave {
     fmi2Component component;
     struct Slave *next;
@@ -125,8 +132,8 @@ static void *library_beside(void)
 
 static void *symbol(void *library, const char *name) { return dlsym(library, name); }
 
-/* pythonfmu's library gives up its hold of Python where it is unloaded, when its own variables have ended already: it reads
-   freed memory then. It is asked to do so before. */
+/* pythonfmu's library gives up its hold of Python where it is unloaded, when its own variables have ended already: it
+   reads freed memory then. It is asked to do so before. */
 static void (*release_python)(void);
 
 static void end(void) { release_python(); }
@@ -146,14 +153,15 @@ static void *find_python(void)
 
 #endif
 
-/* Load pythonfmu's library, and have Python run; returns what is wrong, or NULL. A Python that is started here is not ended:
-   ending it twice, as pythonfmu's library does with one that it has started, crashes. */
+/* Load pythonfmu's library, and have Python run; returns what is wrong, or NULL. A Python that is started here is not
+   ended: ending it twice, as pythonfmu's library does with one that it has started, crashes. */
 static const char *prepare_python(void)
 {
     void *python, *library;
     if (pythonfmu.Instantiate) return python_runs() ? NULL : "Python has ended in this process";
     python = find_python();
-    if (!python) return "there is no Python in this process, and none is found: see documentation/externalDependencies.txt";
+    if (!python)
+        return "there is no Python in this process, and none is found: see documentation/externalDependencies.txt";
     *(void **)&python_runs = symbol(python, "Py_IsInitialized");
     void (*start)(int), *(*release)(void);
     *(void **)&start = symbol(python, "Py_InitializeEx");
@@ -207,7 +215,8 @@ SLAVE_EXPORT void mbfmu_slave_fail(const char *text)
 }
 
 /* pythonfmu's library logs where the slave cannot even be made. */
-static void pythonfmu_log(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status, fmi2String category,
+static void pythonfmu_log(fmi2ComponentEnvironment environment, fmi2String instance, fmi2Status status,
+                          fmi2String category,
                           fmi2String message, ...)
 {
     (void)environment, (void)instance, (void)category;
@@ -324,9 +333,9 @@ static Model *hosted_open_model(const Host *host, const char *resources, void **
 /* No call of Python: an importer may free instances when Python has ended. */
 static void hosted_free_instance(Instance *s)
 {
-    Hosted *h = s ? s->hosted : NULL;
+    Hosted *h = s ? s->caller.hosted : NULL;
     if (h) {
-        Host host = s->host;
+        Host host = s->caller.host;
         if (h->slave) keep_idle(h->slave);
         free(h->results);
         host_release(&host, h);
@@ -346,7 +355,7 @@ static Instance *hosted_instantiate(const Model *model, const Host *host, const 
     }
     s = instantiate(model, host, function, name, interface, logging);
     if (!s) return NULL;
-    s->hosted = h = host_allocate(host, sizeof *h);
+    s->caller.hosted = h = host_allocate(host, sizeof *h);
     if (h) {
         h->instance = s;
         h->function = function;
@@ -358,12 +367,12 @@ static Instance *hosted_instantiate(const Model *model, const Host *host, const 
 }
 
 /* Can calls for this instance be passed on? */
-static int can_forward(const Instance *s) { return s->hosted && python_runs(); }
+static int can_forward(const Instance *s) { return s->caller.hosted && python_runs(); }
 
 /* Memory for results; NULL where these arguments are none for pythonfmu's library. */
 static void *results_of(Instance *s, const unsigned *vr, size_t n, const void *value, size_t size)
 {
-    Hosted *h = s->hosted;
+    Hosted *h = s->caller.hosted;
     if (!can_forward(s) || !n || !vr || !value || n > INT_MAX / size) return NULL;
     if (h->capacity < n * size) {
         void *results = realloc(h->results, n * size);
@@ -383,7 +392,7 @@ static Status settle(const Hosted *h, const char *function, fmi2Status answer)
 
 /* Call a function of pythonfmu's library for the instance s; the result is in `status` then. */
 #define FORWARD(name, ...)                                                                                                  \
-    Hosted *h = s->hosted, *before = current;                                                                               \
+    Hosted *h = s->caller.hosted, *before = current;                                                                        \
     h->function = function;                                                                                                 \
     h->status = STATUS_OK;                                                                                                  \
     current = h;                                                                                                            \
@@ -403,7 +412,7 @@ static Status hosted_set_up_experiment(Instance *s, const char *function, int ha
     static Status hosted_##name(Instance *s, const char *function)                                                          \
     {                                                                                                                       \
         if (!can_forward(s)) return name(s, function);                                                                      \
-        FORWARD(call, );                                                                                                      \
+        FORWARD(call, );                                                                                                    \
         return status;                                                                                                      \
     }
 

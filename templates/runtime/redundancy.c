@@ -1,5 +1,5 @@
 /* Constraints of which some follow from the others, at each position in another way, as in Bennett's linkage: no choice
-   among them stays independent wherever the mechanism goes, so all are kept, and NREDUNDANCIES says how many are too
+   among them stays independent wherever the mechanism goes, so all are kept, and nredundancies says how many are too
    many.
 
    Their rows G have left null vectors n, n'G = 0: forces along them take each other away. So A = [M B; G 0] leaves
@@ -10,6 +10,10 @@
    In the stages of a step the constraints are met to its accuracy only, and none of them follows quite from the others.
    Which directions are null is a matter of their number, therefore: those of the least singular values. They change
    smoothly with the position, and so does what integrators see. */
+
+#include "redundancy.h"
+
+#include "vectors.h"
 
 /* Turn the columns of an m x n matrix among each other until they are orthogonal, the longest first: what they span
    stays, their lengths become its singular values (Hestenes, Journal of SIAM 6 (1958), 51-90). */
@@ -61,30 +65,30 @@ static void make_orthogonal(int m, int n, double *matrix)
 /* Where the largest inertia is less, K is no greater: rounding errors would get into accelerations (measured). */
 #define LEAST_INERTIA 1e-9
 
-/* Add K to A. Rows count beside the size that the model has for each, so that metres and radians compare, and K beside
-   the largest inertia. Returns 0 where fewer rows are independent than should be. */
-static int determine_multipliers(Instance *s)
+INTERNAL int determine_multipliers(Instance *s)
 {
     const double *sizes = s->tables->constraint_sizes;
-    double *U = s->combinations, *A = s->A, inertia = LEAST_INERTIA;
-    int rank = NL - NREDUNDANCIES;
-    for (int j = 0; j < NV; ++j) {
-        inertia = fmax(inertia, largest(A + (size_t)j * NW, NV));
-        for (int i = 0; i < NL; ++i) U[i + j * NL] = A[NV + i + (size_t)j * NW] / sizes[i];
+    double *U = s->constraints.combinations, *A = s->system.A, inertia = LEAST_INERTIA;
+    int rank = nl(s->model) - nredundancies(s->model);
+    for (int j = 0; j < nv(s->model); ++j) {
+        inertia = fmax(inertia, largest(A + (size_t)j * nw(s->model), nv(s->model)));
+        for (int i = 0; i < nl(s->model); ++i)
+            U[i + j * nl(s->model)] = A[nv(s->model) + i + (size_t)j * nw(s->model)] / sizes[i];
     }
-    make_orthogonal(NL, NV, U);
+    make_orthogonal(nl(s->model), nv(s->model), U);
     for (int k = 0; k < rank; ++k) {
-        double *u = U + (size_t)k * NL, length = 0;
-        for (int i = 0; i < NL; ++i) length += u[i] * u[i];
+        double *u = U + (size_t)k * nl(s->model), length = 0;
+        for (int i = 0; i < nl(s->model); ++i) length += u[i] * u[i];
         if (!(length > 1e-30)) return 0;
         length = 1 / sqrt(length);
-        for (int i = 0; i < NL; ++i) u[i] *= length;
+        for (int i = 0; i < nl(s->model); ++i) u[i] *= length;
     }
-    for (int j = 0; j < NL; ++j)
-        for (int i = 0; i < NL; ++i) {
+    for (int j = 0; j < nl(s->model); ++j)
+        for (int i = 0; i < nl(s->model); ++i) {
             double projected = i == j;
-            for (int k = 0; k < rank; ++k) projected -= U[i + k * NL] * U[j + k * NL];
-            A[NV + i + (size_t)(NV + j) * NW] += sizes[i] * sizes[j] * projected / inertia;
+            for (int k = 0; k < rank; ++k) projected -= U[i + k * nl(s->model)] * U[j + k * nl(s->model)];
+            A[nv(s->model) + i + (size_t)(nv(s->model) + j) * nw(s->model)] += sizes[i] * sizes[j]
+                * projected / inertia;
         }
     return 1;
 }

@@ -1,13 +1,23 @@
 /* The model of an FMU whose equations are interpreted: a file in its resources. */
 
+#include "resources.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "descriptor.h"
+#include "library.h"
+#include "memory.h"
+
 /* The value of a hexadecimal digit, or -1. */
 static int digit(char c)
 {
-    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : c >= 'A' && c <= 'F' ? c - 'A' + 10
+        : -1;
 }
 
-/* The path of the descriptor in the folder that an importer names by a URI (FMI 2.0.4, section 2.1.5), or by a path. */
-static char *descriptor_path(const Host *host, const char *resources)
+INTERNAL char *descriptor_path(const Host *host, const char *resources)
 {
     const char *name = "/" DESCRIPTOR_FILE, *from = resources;
     char *path = host_allocate(host, strlen(resources) + strlen(name) + 1), *to = path;
@@ -37,7 +47,8 @@ static char *descriptor_path(const Host *host, const char *resources)
 
 #ifdef _WIN32
 #include <wchar.h>
-__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text, int length,
+__declspec(dllimport) int __stdcall MultiByteToWideChar(unsigned page, unsigned long flags, const char *text,
+                                                        int length,
                                                         wchar_t *wide, int capacity);
 
 /* Paths are UTF-8, which fopen of Windows is not. */
@@ -69,8 +80,7 @@ static void *read_file(const Host *host, const char *path, size_t *size)
     return content;
 }
 
-/* The model whose descriptor lies in the folder of resources. */
-static Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
+INTERNAL Model *open_model(const Host *host, const char *resources, void **memory, const char **wrong)
 {
     size_t size = 0;
     char *path;

@@ -5,16 +5,18 @@
 #ifndef RUNTIME_H
 #define RUNTIME_H
 
-#include "contract.h"
+#include <stddef.h>
 
-#define COPY(to, from, n) memcpy((to), (from), (size_t)(n) * sizeof *(to))
+#include "contract.h"
+#include "model.h"
+#include "portable.h"
 
 /* The version-neutral side of FMI: what a call answers, and which interface an instance is for. */
 typedef enum { STATUS_OK, STATUS_WARNING, STATUS_DISCARD, STATUS_ERROR, STATUS_FATAL } Status;
 typedef enum { MODEL_EXCHANGE, CO_SIMULATION } Interface;
 
-/* States of FMI's state machines: of co-simulation (FMI 2.0.4, figure 11; FMI 3.0, section 4.2), as far as a slave without
-   asynchronous steps can be in them, and of model exchange (figure 7; section 3.2). */
+/* States of FMI's state machines: of co-simulation (FMI 2.0.4, figure 11; FMI 3.0, section 4.2), as far as a slave
+   without asynchronous steps can be in them, and of model exchange (figure 7; section 3.2). */
 typedef enum {
     INSTANTIATED = 1,
     INITIALIZATION = 2,
@@ -77,11 +79,11 @@ typedef struct {
     Compiled *compiled_lanes[2];    /* the same for 4 and for 8 lanes */
 } Tape;
 
-/* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots. Row k
-   has entries from row_starts[k] on, at `columns`, with their places among the values; `places` are those of all values
-   among the factors. Of these, row k has those from starts[k] on, at `factor_columns`, and the reciprocal of its pivot is
-   at diagonal[k]. Pivot k scales factors, from scaled_starts[k] on, and takes products of them and of what follows it in its
-   row off factors at `targets`. */
+/* How a sparse matrix is factorised along its pivots (sparse.c). Rows and columns are counted in the order of pivots.
+   Row k has entries from row_starts[k] on, at `columns`, with their places among the values; `places` are those of
+   all values among the factors. Of these, row k has those from starts[k] on, at `factor_columns`, and the reciprocal
+   of its pivot is at diagonal[k]. Pivot k scales factors, from scaled_starts[k] on, and takes products of them and of
+   what follows it in its row off factors at `targets`. */
 typedef struct {
     int n;
     int *row_starts, *columns, *values, *places;
@@ -91,7 +93,7 @@ typedef struct {
 
 /* A model: what its descriptor says, shared by any number of instances. Compiled functions may come later, and change no
    result. */
-typedef struct {
+typedef struct Model {
     int sizes[SIZES];
     Tables tables;
     Tape tapes[FUNCTIONS];
@@ -106,20 +108,23 @@ typedef struct {
     Host host;
 } Model;
 
+#include "sizes.h"
+
 /* Sets of modes whose first step is remembered. */
 enum { ENTRIES = 8 };
 
 /* Vectors of a dense output, and derivatives of the longest step with what its dense output takes. */
 enum { DENSE = 8, STAGES = 16 };
 
-/* Places at each side of a position in which branches cross, of which some vectors are kept in the stages (passing.c). */
+/* Places at each side of a position in which branches cross, of which some vectors are kept in the stages
+   (branch_points.c). */
 enum { PLACES = 6 };
 
 /* Points of a segment of the history of delayed signals, and how many segments there are at most. */
 enum { POINTS = 9, SEGMENTS = 4096 };
 
-/* Where the integrator stands; it may be ahead of the latch. Its vectors are those of the instance: dense output and the
-   modes `inside` hold for begin <= t <= begin + length, head_x, head_m, head_c, head_k at `end`. */
+/* Where the integrator stands; it may be ahead of the latch. Its vectors are HeadVectors: dense output and the modes
+   `inside` hold for begin <= t <= begin + length, x, m, c, k and s at `end`. */
 typedef struct {
     double begin, length;
     double end;                     /* end of the last accepted step, at most begin + length */
@@ -131,7 +136,7 @@ typedef struct {
     int event;                      /* there is an event at `end` */
     int chatter;                    /* events in a row that came at once */
     int implicit;                   /* by which method the next step is made */
-    int order8;                     /* dense output is that of the explicit method of order 8 */
+    int dense_vectors;              /* of the dense output, which depends on the method */
     int doubts, relief;             /* steps in a row that speak against that method, and for it */
     int entering;                   /* the next step is the first since modes changed */
     unsigned long long entered[ENTRIES]; /* hashes of modes, and the length that the first step in them should have had */
@@ -203,8 +208,8 @@ typedef struct {
     double *last, residual;
 } Iterations;
 
-/* Lower and upper bounds over an interval of time (enclose.c): of states, their rates and inputs; of crossings, their slopes,
-   and crossings in its middle. Scratch. */
+/* Lower and upper bounds over an interval of time (enclose.c): of states, their rates and inputs; of crossings, their
+   slopes, and crossings in its middle. */
 typedef struct {
     double *x[2], *rates[2], *u[2];
     double *least, *most, *slowest, *fastest, *middle, *middle_most;
@@ -220,112 +225,194 @@ typedef struct {
     double *scale, *qr, *tau, *lower, *lower_tau, *work;
 } LeastNorm;
 
+/* Who has made an instance. */
 typedef struct {
-    const Model *model;
-    const Tables *tables;
     Host host;
     Master master;
     void *hosted;                   /* what the library keeps with an instance that Python hosts (pythonfmu.c) */
-    const char *name;
-    unsigned categories;
-    int asked; /* the importer has asked for a log */
-    char cause[1500];               /* of the last failure, for the log */
-    char shown[1000];               /* the name of a variable, for the log */
-    int open_column;                /* of the last singular A, or of w that is not finite: the unknown in question */
+    const char *name;               /* of the instance */
+} Caller;
 
-    State *now;
-    size_t state_size;              /* of `now` and the vectors behind it, in bytes */
+/* What is logged (log.c). */
+typedef struct {
+    unsigned categories;
+    int asked;                      /* the importer has asked for a log */
+    char cause[1500];               /* of the last failure */
+    char shown[1000];               /* the name of a variable (values.c) */
+} Log;
+
+/* What has been set, part of the state. */
+typedef struct {
     double *start;                  /* p as set; initialisation writes the free ones to P only */
     double *P, *u, *du;
-    double *latch_x, *latch_u, *latch_m;
-    double *dense, *inside, *head_x, *head_m, *head_c, *head_k, *inside_s; /* one after the other: they are kept together */
-    size_t head_doubles;
-    double *history;                /* of delayed signals (history.c) */
+} Given;
 
-    int w_fresh, y_fresh;           /* w and y hold at the latch */
+/* The latch: the point at which values are read. x, u and m are part of the state, all else follows from it
+   (values.c). */
+typedef struct {
+    double *x, *u, *m;
+    int w_fresh, y_fresh;           /* w and y hold there */
     double *w, *y;
+    double *c;                      /* crossings, for the indicators */
     double *indicators;             /* of the last time that one was asked for */
+} Latch;
 
-    /* The communication step that is made. */
+/* Vectors of the head, part of the state: they follow each other, and are kept together. */
+typedef struct {
+    double *dense, *inside, *x, *m, *c, *k, *s;
+    size_t doubles;                 /* all of them */
+} HeadVectors;
+
+/* The communication step that is made (cosimulation.c, advance.c). */
+typedef struct {
     double origin, goal;            /* where it begins, and where it shall end */
     double target;                  /* where it will end: an event or the master may end it before */
     int ahead;                      /* the integrator may go beyond that */
-    Trial trial;
-    Outcome outcome;                /* of the communication step, once it is over */
-
-    /* Scratch. */
-    unsigned long long budget;      /* value of now->evaluations at which a step is given up */
+    Outcome outcome;                /* once it is over */
+    unsigned long long budget;      /* value of now->evaluations at which it is given up */
     Head kept_head;                 /* the head before a step that may fail, and its vectors */
     double *kept_vectors;
-    double *work;                   /* of functions; in front of it stay results of preparations (tape.c) */
-    char prepared[FUNCTIONS];       /* those that hold for the present parameters */
+    double *x, *u, *rates;          /* of points beside the latch, for derivatives of outputs */
+} Communication;
+
+/* What functions of the model work with. */
+typedef struct {
+    double *work;                   /* in front of it stay results of preparations (tape.c) */
+    char prepared[FUNCTIONS];       /* preparations that hold for the present parameters */
+} FunctionScratch;
+
+/* The equations A w = b, as they were solved last (evaluate.c). */
+typedef struct {
     double *A, *factors, *block, *column_norms;
     int *pivots;
-    double *entries, *load, *unknowns, *residual; /* of A s = b where A is sparse; `unknowns` are s of the last accelerations */
-    double *projection_w;
+    double *entries, *load, *unknowns, *residual; /* of A s = b where A is sparse; `unknowns`: s of the last accelerations */
     double *sparse, *solution;      /* its factors, and s in the order of pivots */
     int repivoted;                  /* its factors are dense, in A and pivots: the order of pivots failed */
     double factors_time;            /* of the point that the factors belong to, or NAN */
-    double *stage[STAGES], *stage_x, *stage_w, *u_now, *step_x;
-    double *places_w;               /* [PLACES][NW], of interpolation beside crossing branches (passing.c) */
-    double *next_k;                 /* derivatives at the end of the step, next_x */
-    double *last_stage_x;           /* states at the last stage of a step of order 8 */
-    int leaps;                      /* the step goes over a position where branches of motion cross */
-    double dense_after;             /* dense output is wanted of steps that end after this time */
-    double *next_x, *c_next, *c_trial, *c_low, *c_high, *c_middle, *times;
-    double *g, *c, *G, *dv, *dq, *e, *h;
-    double *led, *pull;             /* displacements [NV]: what the last projection made, and what a pull is led by */
-    int *flipped, *watched, *sampled; /* of these switches, those that have no bounds */
-    Bounds bounds;
-    double *m_start, *m_event, *m_before, *w_before, *held, *x_event; /* of event iteration (switches.c) */
-    double leaning;                 /* a time in the step that is made: which side of a jump is meant; or infinite */
-    double *delays, *longest_delays, *signals, *joined, *history_x, *history_w, *u_moved; /* of history.c */
-    Direction along, moved;
-    double *dw, *dy, *moved_w;
-    Iterations iterations;
-    double stiffness;               /* of the last explicit step: its length as a part of that which is stable */
-    int linearised;                 /* jacobian and drift belong to the present step */
-    double *jacobian, *system, *drift, *increment[8];
-    int *system_pivots;
-    LeastNorm projection;
-    double *combinations;           /* of redundant constraints (redundancy.c) */
+    int open_column;                /* of the last singular A, or of w that is not finite: the unknown in question */
+} System;
 
-    /* Scratch of initialisation. */
-    double *X, *X_trial, *X_before, *X_blamed, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ;
+/* A step of the integrator in the making (integrator.c and the methods). In model exchange, where no steps are made, the
+   stages hold places beside crossing branches (branch_points.c). */
+typedef struct {
+    double *stage[STAGES];          /* derivatives at the stages */
+    double *x, *w;                  /* states and accelerations of the present one; w also after events at the head */
+    double *inner_w;                /* accelerations within a step that is made: of dense output, and of crossings */
+    double *u;                      /* inputs at the last point that was evaluated */
+    double *begin_x, *next_x;       /* states at both ends */
+    double *next_k;                 /* derivatives at its end */
+    double *last_stage_x;           /* states at the last stage of a step of order 8 */
+    int leaps;                      /* it goes over a position where branches of motion cross */
+    double dense_after;             /* dense output is wanted of steps that end after this time */
+    double leaning;                 /* a time in it: which side of a jump is meant; or infinite */
+    double stiffness;               /* of the last explicit one: its length as a part of that which is stable */
+} Step;
+
+/* The search for flips of switches within a step (integrator.c): crossings at its end, and where it looks. */
+typedef struct {
+    double *c_next, *c_trial, *c_low, *c_high, *c_middle;
+    int *watched;
+    int *sampled;                   /* of these, the switches that have no bounds */
+} Search;
+
+/* Event iteration (switches.c). */
+typedef struct {
+    double *times;                  /* the next instants */
+    int *flipped;                   /* what switches do */
+    double *c_after;                /* crossings just behind the instant */
+    double *m_start, *m_event, *m_before, *w_before, *held, *x_event;
+} Events;
+
+/* Delayed signals (history.c). */
+typedef struct {
+    double *history;                /* part of the state */
+    double *values, *longest, *signals, *joined, *x, *w, *u;
+} Delays;
+
+/* Directional derivatives (evaluate.c, directional.c). */
+typedef struct {
+    Direction along, moved;
+    double *dw, *dy, *moved_w, *rates;
+    double *c;                      /* crossings */
+    double *start_kept, *u_kept;    /* what was set before it was moved */
+} Tangent;
+
+/* Constraints, and moves onto them (project.c). */
+typedef struct {
+    double *g, *c, *G, *dv, *dq, *w;
+    double *led, *pull;             /* displacements [nv]: what the last projection made, and what a pull is led by */
+    LeastNorm factors;
+    double *combinations;           /* of redundant ones (redundancy.c) */
+} Constraints;
+
+/* Residuals of rows that were dropped as dependent, and assertions. */
+typedef struct {
+    double *e, *h;
+} Checks;
+
+/* Implicit steps (rodas5p.c). */
+typedef struct {
+    int linearised;                 /* jacobian and drift belong to the present step */
+    double *jacobian, *system, *drift, *increment[8], *column_norms;
+    int *pivots;
+} ImplicitStep;
+
+/* Event mode and derivatives of model exchange (model_exchange.c). */
+typedef struct {
+    double *x, *m, *c, *rates;
+} Exchange;
+
+/* The equations of initialisation, and their solution (initialise.c, parts.c, singular.c, undetermined_start.c). */
+typedef struct {
+    double *X, *X_trial, *X_before, *X_blamed, *dX, *r, *r_trial, *r_scale, *s, *J, *JJ, *column_norms;
     double *part_step;              /* of the unknowns of a part */
     int first_part, parts_end;      /* the parts that are looked at, their rows and their unknowns */
-    int left_out;                   /* of the equations of initialisation: 0 for none, LAST_STAGE for all but positions */
+    int left_out;                   /* of the equations: 0 for none, LAST_STAGE for all but positions */
     int released;                   /* fixed start values that may move: 0 for none, 1 + the unknown, or ALL_RELEASED */
     int *JJ_pivots, *marks, *choices, *unmet, *effects;
-    double *start_kept, *u_kept, *m_last;
+    double *m_last;
     int *mode_changes;
     LeastNorm least_norm;
     double *X_start, *X_best, *X_branch, *ends[2], *end_w[2], *direction, *way; /* of singular.c */
-} Instance;
+} Initialisation;
 
-/* Trials of several instances of a model at once (lanes.c). `make_stages` is told who takes part, who has other parameters
-   than in the last trial, and the method; it answers who has succeeded: sets of lanes as bits. */
+/* Interpolation beside crossing branches (branch_points.c). */
 typedef struct {
-    int lanes;
-    void *(*make)(const Model *model);
-    unsigned (*make_stages)(void *lanes, Instance *const *instances, unsigned takes, unsigned changed, int order8);
-    void (*release)(void *lanes);
-} LaneKind;
+    double *places_w;               /* [PLACES][nw] */
+} Branches;
 
-enum { MOST_LANES = 8 };
+/* An instance. Its state is what `now` points at and the vectors behind it, which `given`, `latch`, `head` and `delays`
+   name; all else follows from the state, or is scratch of the module that it is called after. */
+typedef struct {
+    const Model *model;
+    const Tables *tables;
+    Caller caller;
+    Log log;
 
-static int finite_all(const double *values, int n)
-{
-    double sum = 0;
-    for (int i = 0; i < n; ++i) sum += values[i] * 0;
-    return sum == 0;
-}
+    State *now;
+    size_t state_size;              /* of `now` and the vectors behind it, in bytes */
+    Given given;
+    Latch latch;
+    HeadVectors head;
+    Delays delays;
 
-static double largest(const double *values, int n)
-{
-    double most = 0;
-    for (int i = 0; i < n; ++i) if (!(fabs(values[i]) <= most)) most = fabs(values[i]);
-    return most;
-}
+    Communication communication;
+    Trial trial;
+    Step step;
+    ImplicitStep implicit;
+    Search search;
+    Bounds bounds;
+    Events events;
+    Exchange exchange;
+    Branches branches;
+
+    FunctionScratch functions;
+    System system;
+    Iterations iterations;
+    Constraints constraints;
+    Checks checks;
+    Tangent tangent;
+    Initialisation initial;
+} Instance;
 
 #endif

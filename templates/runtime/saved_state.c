@@ -1,9 +1,18 @@
 /* Saved states: copies of the block of memory that holds all that changes. Serialized, a state stands behind a header
    that tells the model it belongs to, and a checksum. */
 
-typedef struct {
-    unsigned long long model, size, checksum;
-} StateHeader;
+#include "saved_state.h"
+
+#include <string.h>
+
+#include "descriptor.h"
+#include "evaluate.h"
+#include "instance.h"
+#include "log.h"
+#include "memory.h"
+#include "optimize.h"
+
+SMALL
 
 /* What stands in front of a state. */
 static StateHeader state_header(const Instance *s, const void *state)
@@ -17,8 +26,8 @@ static StateHeader state_header(const Instance *s, const void *state)
 }
 
 /* States that are given out, by all instances that this library has: an importer may pass one on from one to another.
-   Before a state is looked into, its address is looked up here, so that any other pointer is told from it. In front of each
-   state stands its link to the next one in the same bucket. */
+   Before a state is looked into, its address is looked up here, so that any other pointer is told from it. In front
+   of each state stands its link to the next one in the same bucket. */
 typedef struct SavedState {
     struct SavedState *next;
     unsigned long long model;       /* of whom it is */
@@ -60,7 +69,7 @@ static int is_given(const Instance *s, const void *state, int remove)
 static void *new_state(Instance *s)
 {
     const char *guid = s->tables->identity[1];
-    SavedState *saved = host_allocate(&s->host, sizeof *saved + s->state_size);
+    SavedState *saved = host_allocate(&s->caller.host, sizeof *saved + s->state_size);
     if (!saved) return NULL;
     saved->model = checksum(guid, strlen(guid));
     saved->size = s->state_size;
@@ -77,10 +86,11 @@ static Status check_given(const Instance *s, const char *function, const void *s
 {
     if (!state) return say(s, STATUS_ERROR, "%s: no state given", function);
     if (is_given(s, state, 0)) return STATUS_OK;
-    return say(s, STATUS_ERROR, "%s: the pointer is no state of this model that has been given out and not freed", function);
+    return say(s, STATUS_ERROR, "%s: the pointer is no state of this model that has been given out and not freed",
+               function);
 }
 
-static Status get_state(Instance *s, const char *function, void **state)
+INTERNAL Status get_state(Instance *s, const char *function, void **state)
 {
     if (check_phase(s, function, ANY_PHASE)) return STATUS_ERROR;
     if (!state) return say(s, STATUS_ERROR, "%s: no place for the state", function);
@@ -91,32 +101,33 @@ static Status get_state(Instance *s, const char *function, void **state)
     return STATUS_OK;
 }
 
-static Status set_state(Instance *s, const char *function, const void *state)
+INTERNAL Status set_state(Instance *s, const char *function, const void *state)
 {
     State scalars;
     if (check_phase(s, function, ANY_PHASE) || check_given(s, function, state)) return STATUS_ERROR;
     memcpy(&scalars, state, sizeof scalars);
     if (scalars.interface != s->now->interface)
-        return say(s, STATUS_ERROR, "%s: the state belongs to the other interface: co-simulation and model exchange have "
+        return say(s, STATUS_ERROR,
+                   "%s: the state belongs to the other interface: co-simulation and model exchange have "
                    "states of their own", function);
     memcpy(s->now, state, s->state_size);
     forget_preparations(s);
-    s->w_fresh = s->y_fresh = 0;
-    s->factors_time = NAN;
+    s->latch.w_fresh = s->latch.y_fresh = 0;
+    s->system.factors_time = NAN;
     return STATUS_OK;
 }
 
-static Status free_state(Instance *s, const char *function, void **state)
+INTERNAL Status free_state(Instance *s, const char *function, void **state)
 {
     if (check_phase(s, function, ANY_PHASE)) return STATUS_ERROR;
     if (!state || !*state) return STATUS_OK;
     if (!is_given(s, *state, 1)) return check_given(s, function, *state);
-    host_release(&s->host, (SavedState *)*state - 1);
+    host_release(&s->caller.host, (SavedState *)*state - 1);
     *state = NULL;
     return STATUS_OK;
 }
 
-static Status serialized_size(Instance *s, const char *function, const void *state, size_t *size)
+INTERNAL Status serialized_size(Instance *s, const char *function, const void *state, size_t *size)
 {
     if (check_phase(s, function, ANY_PHASE) || check_given(s, function, state)) return STATUS_ERROR;
     if (!size) return say(s, STATUS_ERROR, "%s: no place for its size", function);
@@ -124,8 +135,7 @@ static Status serialized_size(Instance *s, const char *function, const void *sta
     return STATUS_OK;
 }
 
-/* The bytes of a state, or of what the instance is in. */
-static Status write_state(Instance *s, const char *function, const void *state, char *bytes, size_t size)
+INTERNAL Status write_state(Instance *s, const char *function, const void *state, char *bytes, size_t size)
 {
     if (!bytes) return say(s, STATUS_ERROR, "%s: no buffer", function);
     if (size < sizeof(StateHeader) + s->state_size)
@@ -137,13 +147,13 @@ static Status write_state(Instance *s, const char *function, const void *state, 
     return STATUS_OK;
 }
 
-static Status serialize_state(Instance *s, const char *function, const void *state, char *bytes, size_t size)
+INTERNAL Status serialize_state(Instance *s, const char *function, const void *state, char *bytes, size_t size)
 {
     if (check_phase(s, function, ANY_PHASE) || check_given(s, function, state)) return STATUS_ERROR;
     return write_state(s, function, state, bytes, size);
 }
 
-static Status deserialize_state(Instance *s, const char *function, const char *bytes, size_t size, void **state)
+INTERNAL Status deserialize_state(Instance *s, const char *function, const char *bytes, size_t size, void **state)
 {
     StateHeader header, intact;
     if (check_phase(s, function, ANY_PHASE)) return STATUS_ERROR;
@@ -162,3 +172,5 @@ static Status deserialize_state(Instance *s, const char *function, const char *b
     memcpy(*state, bytes + sizeof header, s->state_size);
     return STATUS_OK;
 }
+
+QUICK

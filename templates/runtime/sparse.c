@@ -1,9 +1,29 @@
-/* LU of a sparse matrix along an order of pivots that the model brings: what fills in is known when it is read, so that all
-   there is to do are lists of products, without any search (Davis, Direct Methods for Sparse Linear Systems, chapter
-   6). */
+/* LU of a sparse matrix along an order of pivots that the model brings: what fills in is known when it is read, so
+   that all there is to do are lists of products, without any search (Davis, Direct Methods for Sparse Linear Systems,
+   chapter 6). */
 
-/* Columns from which products are taken off at once: so many factors stay in registers. */
-enum { WIDTH = 8 };
+#include "sparse.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "linear.h"
+#include "memory.h"
+#include "optimize.h"
+
+/* Small eliminations are written out (mbfmu/export/elimination.py): the same operations in the same order. */
+#ifdef WRITTEN_OUT
+
+INTERNAL const char *plan_elimination(Model *model, const int *entry_rows, const int *entry_columns, int entries,
+                                      const int *pivot_rows, const int *pivot_columns, int n)
+{
+    (void)model, (void)entry_rows, (void)entry_columns, (void)entries, (void)pivot_rows, (void)pivot_columns, (void)n;
+    return NULL;                    /* there is nothing to plan */
+}
+
+#include "elimination.h"
+
+#else
 
 SMALL
 /* More products than this are too many for a model that is meant to run. */
@@ -31,9 +51,8 @@ static int fill_in(int n, int *at, size_t *factors, size_t *products)
     return 1;
 }
 
-/* Find out what fills in. Returns NULL, or what is wrong. */
-static const char *plan_elimination(Model *model, const int *entry_rows, const int *entry_columns, int entries,
-                                    const int *pivot_rows, const int *pivot_columns, int n)
+INTERNAL const char *plan_elimination(Model *model, const int *entry_rows, const int *entry_columns, int entries,
+                                      const int *pivot_rows, const int *pivot_columns, int n)
 {
     Elimination *plan = &model->elimination;
     const char *wrong = "no memory";
@@ -110,9 +129,10 @@ finish:
 }
 QUICK
 
-/* Scale factors, and take the products of them and of some that follow the pivot in its row off others; returns the targets
-   that are left. `width` is a constant wherever this is called. */
-ALWAYS_INLINE const int *take_off(double *x, const int *scaled, int rows, double scale, const double *upper, const int width,
+/* Scale factors, and take the products of them and of some that follow the pivot in its row off others; returns the
+   targets that are left. `width` is a constant wherever this is called. */
+ALWAYS_INLINE const int *take_off(double *x, const int *scaled, int rows, double scale, const double *upper,
+                                  const int width,
                                   const int *targets)
 {
     double u[WIDTH];
@@ -124,16 +144,16 @@ ALWAYS_INLINE const int *take_off(double *x, const int *scaled, int rows, double
     return targets;
 }
 
-/* Factorise A. Where a pivot is nothing, what is solved with the factors tells. */
-static void sparse_factorise(const Instance *s)
+INTERNAL void sparse_factorise(const Instance *s)
 {
     const Elimination *plan = &s->model->elimination;
     const int *targets = plan->targets, *scaled = plan->scaled;
-    double *x = s->sparse;
+    double *x = s->system.sparse;
     memset(x, 0, (size_t)plan->starts[plan->n] * sizeof *x);
-    for (int e = 0; e < NENTRIES; ++e) x[plan->places[e]] = s->entries[e];
+    for (int e = 0; e < nentries(s->model); ++e) x[plan->places[e]] = s->system.entries[e];
     for (int k = 0; k < plan->n; ++k) {
-        int rows = plan->scaled_starts[k + 1] - plan->scaled_starts[k], left = plan->starts[k + 1] - plan->diagonal[k] - 1;
+        int rows = plan->scaled_starts[k + 1] - plan->scaled_starts[k],
+            left = plan->starts[k + 1] - plan->diagonal[k] - 1;
         const double *upper = x + plan->diagonal[k] + 1;
         double scale = x[plan->diagonal[k]] = 1 / x[plan->diagonal[k]];
         do {
@@ -156,14 +176,12 @@ static void sparse_factorise(const Instance *s)
     }
 }
 
-/* Solve A s = b with the factors of A, to `unknowns`, and in the order of pivots to the solution. What was solved for last is
-   put in last, so that nothing else waits for it. */
-static void sparse_substitute(const Instance *s, const double *b, double *unknowns)
+INTERNAL void sparse_substitute(const Instance *s, const double *b, double *unknowns)
 {
     const Elimination *plan = &s->model->elimination;
     const int *columns = plan->factor_columns, *rows = s->tables->pivot_rows;
-    const double *x = s->sparse;
-    double *restrict z = s->solution;
+    const double *x = s->system.sparse;
+    double *restrict z = s->system.solution;
     for (int k = 0; k < plan->n; ++k) {
         double sum = b[rows[k]];
         for (int e = plan->starts[k]; e < plan->diagonal[k]; ++e) sum -= x[e] * z[columns[e]];
@@ -177,17 +195,15 @@ static void sparse_substitute(const Instance *s, const double *b, double *unknow
     }
 }
 
-/* Residuals of the solution, and the largest of them as a fraction of the terms that they are made of: the backward
-   error. */
-static double sparse_residual(const Instance *s, double *residual)
+INTERNAL double sparse_residual(const Instance *s, double *residual)
 {
     const Elimination *plan = &s->model->elimination;
     const int *rows = s->tables->pivot_rows;
     double worst = 0;
     for (int k = 0; k < plan->n; ++k) {
-        double sum = s->load[rows[k]], size = fabs(sum);
+        double sum = s->system.load[rows[k]], size = fabs(sum);
         for (int e = plan->row_starts[k]; e < plan->row_starts[k + 1]; ++e) {
-            double term = s->entries[plan->values[e]] * s->solution[plan->columns[e]];
+            double term = s->system.entries[plan->values[e]] * s->system.solution[plan->columns[e]];
             sum -= term;
             size += fabs(term);
         }
@@ -196,3 +212,5 @@ static double sparse_residual(const Instance *s, double *residual)
     }
     return worst;
 }
+
+#endif

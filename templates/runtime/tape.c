@@ -1,37 +1,25 @@
 /* Functions as tables of instructions (mbfmu/runtime/tape.py), and their interpreter.
 
-   A descriptor has plain tapes: operation and operands of each instruction, as numbers of variable length. When a model
-   is loaded, a tape is reordered into runs: instructions of one operation, with results side by side, so that the
-   interpreter decides once for many of them; where they need each other, they stand in their order. What follows next is
-   the operation that the longest remaining chain of runs waits for. Sums of products - the terms of products of vectors
-   and matrices - and sums of three become one instruction, rounded after every operation as the separate ones are:
-   results are those of compiled functions to the last bit. So do sine and cosine of one angle, which math libraries have
-   as one function.
+   A descriptor has plain tapes: operation and operands of each instruction, as numbers of variable length. When a
+   model is loaded, a tape is reordered into runs: instructions of one operation, with results side by side, so that
+   the interpreter decides once for many of them; where they need each other, they stand in their order. What follows
+   next is the operation that the longest remaining chain of runs waits for. Sums of products - the terms of products
+   of vectors and matrices - and sums of three become one instruction, rounded after every operation as the separate
+   ones are: results are those of compiled functions to the last bit. So do sine and cosine of one angle, which math
+   libraries have as one function.
 
    Instructions that depend on parameters and constants alone are early: they are runs of their own, the preparation,
-   which is worked through anew when parameters have changed; results of theirs that others use are kept between calls.
-   Other results are in scratch, where a place is free again when all that use it are done. */
+   which is worked through anew when parameters have changed; results of theirs that others use are kept between
+   calls. Other results are in scratch, where a place is free again when all that use it are done. */
 
-enum {
-    RUN_KEEP = TAPE_ASSIGN,         /* an early result, where it stays */
-    RUN_MULADD = TAPE_OPERATIONS,   /* a * b + c */
-    RUN_MULSUB,                     /* a * b - c */
-    RUN_SUBMUL,                     /* c - a * b */
-    RUN_ADDADD,                     /* c + a * b + d * e */
-    RUN_ADDSUB,                     /* c + a * b - d * e */
-    RUN_SUBADD,                     /* c - a * b + d * e */
-    RUN_SUBSUB,                     /* c - a * b - d * e */
-    RUN_MULADDMUL,                  /* a * b + c * d */
-    RUN_MULSUBMUL,                  /* a * b - c * d */
-    RUN_MULSUBMULADD,               /* a * b - c * d + e */
-    RUN_DOT,                        /* a * b + c * d + e * f */
-    RUN_DOTADD,                     /* a * b + c * d + e * f + g */
-    RUN_SUM,                        /* a + b + c */
-    RUN_SINCOS,                     /* sin(a) and, beside it, cos(a) */
-    RUN_WITH_SINE,                  /* a cosine that RUN_SINCOS has: it does not stand in runs */
-    RUN_END,
-    RUN_OPERATIONS
-};
+#include "tape.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "memory.h"
+#include "optimize.h"
 
 enum { MOST_OPERANDS = 7 };
 
@@ -217,13 +205,6 @@ static int next_operand(Bytes *bytes, const Node *nodes, int i)
     if (distance < 1 || distance > (unsigned)i || nodes[i - (int)distance].operation == TAPE_OUTPUT) return -1;
     return i - (int)distance;
 }
-
-/* What a function has: constants, lengths of its arguments and results; and which argument are the parameters, or -1. */
-typedef struct {
-    unsigned nconstants;
-    int narguments, nresults, parameters;
-    size_t arguments[MOST_ARGUMENTS], results[MOST_RESULTS];
-} Shape;
 
 /* Take what a plain tape holds into the schedule; 0 where it is damaged: an operand that was not made, an element beyond
    its vector. */
@@ -526,9 +507,8 @@ static int make_room(Schedule *plan, size_t n, unsigned nconstants)
         && plan->users && plan->first_user && plan->run && plan->kept && plan->taken;
 }
 
-/* Make the runs of a plain tape of n instructions in `size` bytes. Returns NULL, or what is wrong. */
-static const char *tape_load(Model *model, Tape *tape, const unsigned char *plain, size_t size, size_t n,
-                             const double *constants, const Shape *shape)
+INTERNAL const char *tape_load(Model *model, Tape *tape, const unsigned char *plain, size_t size, size_t n,
+                               const double *constants, const Shape *shape)
 {
     enum { ENOUGH = 1 << 28 };
     Schedule plan;
@@ -572,25 +552,6 @@ finish:
     return wrong;
 }
 
-/* What the operations of runs do: number of operands, and the result from the operands a, b, c ... in their order.
-   RUN are those of arithmetic, which vectors have as numbers do; FUNCTION the others. The interpreters share it. */
-#define RUNS \
-    RUN(RUN_KEEP, 1, a) \
-    RUN(RUN_MULADD, 3, a * b + c) \
-    RUN(RUN_MULSUB, 3, a * b - c) \
-    RUN(RUN_SUBMUL, 3, c - a * b) \
-    RUN(RUN_ADDADD, 5, c + a * b + d * e) \
-    RUN(RUN_ADDSUB, 5, c + a * b - d * e) \
-    RUN(RUN_SUBADD, 5, c - a * b + d * e) \
-    RUN(RUN_SUBSUB, 5, c - a * b - d * e) \
-    RUN(RUN_MULADDMUL, 4, a * b + c * d) \
-    RUN(RUN_MULSUBMUL, 4, a * b - c * d) \
-    RUN(RUN_MULSUBMULADD, 5, a * b - c * d + e) \
-    RUN(RUN_DOT, 6, a * b + c * d + e * f) \
-    RUN(RUN_DOTADD, 7, a * b + c * d + e * f + g) \
-    RUN(RUN_SUM, 3, a + b + c) \
-    TAPE_RUNS
-
 /* Two places that stand side by side, the first in the lower half: numbers are little-endian, as in descriptors. What
    limits the interpreter are loads, and this spares one in four. */
 static unsigned long long two_places(const unsigned *code)
@@ -618,13 +579,6 @@ static unsigned long long two_places(const unsigned *code)
             to[i] = expression; \
         } \
         break;
-
-/* Compiled functions may come while others use the model. */
-#ifdef __GNUC__
-static Compiled *compiled_of(Compiled *const *place) { return __atomic_load_n(place, __ATOMIC_ACQUIRE); }
-#else
-static Compiled *compiled_of(Compiled *const *place) { return *place; }
-#endif
 
 /* Work through runs. Arguments and results may be NULL, as those of compiled functions. */
 ALIGNED static int interpret(const unsigned *code, const double **arg, double **res, double *w)
@@ -667,8 +621,7 @@ ALIGNED static int interpret(const unsigned *code, const double **arg, double **
     }
 }
 
-/* Evaluate a function. In front of `work` stand early results; `prepared` says that they belong to the parameters. */
-static int run_tape(const Tape *tape, const double **arg, double **res, double *work, char *prepared)
+INTERNAL int run_tape(const Tape *tape, const double **arg, double **res, double *work, char *prepared)
 {
     Compiled *compiled = compiled_of(&tape->compiled);
     double *w = work - tape->begin;

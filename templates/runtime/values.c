@@ -1,60 +1,72 @@
 /* Variables by value reference: where each value lives, and what setting it changes. */
 
-static unsigned store_of(int place) { return (unsigned)place >> 28; }
-static unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
+#include "values.h"
 
-/* Is an entry of u one that the runtime solves for? */
-static int is_inner(const Instance *s, unsigned index) { return NITERATIONS > 0 && (int)index >= TAIL; }
+#include <string.h>
 
-/* Bring w and y up to date with the latch; in initialisation mode, solve for the start first where it changed. */
-static int refresh(Instance *s, int with_y)
+#include "access.h"
+#include "branch_points.h"
+#include "evaluate.h"
+#include "functions.h"
+#include "initialise.h"
+#include "iterate.h"
+#include "log.h"
+#include "optimize.h"
+#include "vectors.h"
+
+SMALL
+
+INTERNAL unsigned store_of(int place) { return (unsigned)place >> 28; }
+INTERNAL unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
+
+INTERNAL int is_inner(const Instance *s,
+                      unsigned index) { return niterations(s->model) > 0 && (int)index >= iterations_begin(s->model); }
+
+INTERNAL int refresh(Instance *s, int with_y)
 {
     double t = s->now->latch_t;
     if (s->now->phase == INITIALIZATION && s->now->start_stale) {
         if (!initialise(s)) return 0;
         t = s->now->latch_t;
     }
-    if (!s->w_fresh) {
+    if (!s->latch.w_fresh) {
         solve_latch(s);
         int exchanged = s->now->interface == MODEL_EXCHANGE && s->now->phase != INITIALIZATION;
-        Outcome outcome = (exchanged ? exchanged_accelerations : accelerations)(s, t, s->latch_x, s->latch_u, s->latch_m,
-                                                                                s->w);
+        Outcome outcome = (exchanged ? exchanged_accelerations : accelerations)(s, t, s->latch.x, s->latch.u,
+                s->latch.m,
+                                                                                s->latch.w);
         if (outcome) {
             explain(s, outcome);
             return 0;
         }
-        s->w_fresh = 1;
+        s->latch.w_fresh = 1;
     }
-    if (with_y && !s->y_fresh) {
-        if (NY && eval_variables(s, t, s->latch_x, s->latch_u, s->latch_m, s->w, s->y)) {
+    if (with_y && !s->latch.y_fresh) {
+        if (ny(s->model) && eval_variables(s, t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, s->latch.y)) {
             explain(s, NOT_FINITE);
             return 0;
         }
-        s->y_fresh = 1;
+        s->latch.y_fresh = 1;
     }
     return 1;
 }
 
-/* Bring the event indicators up to date. They are the crossings, moved a little so that the switch's mode is not at its
-   border: importers see a change between positive and not positive values only, but a crossing may begin at zero and go
-   either way. */
-static int refresh_indicators(Instance *s)
+INTERNAL int refresh_indicators(Instance *s)
 {
     if (!refresh(s, 0)) return 0;
-    if (NM && (eval_crossings(s, s->now->latch_t, s->latch_x, s->latch_u, s->latch_m, s->w, s->c_trial)
-               || !finite_all(s->c_trial, NM))) {
+    if (nm(s->model) && (eval_crossings(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, s->latch.c)
+               || !finite_all(s->latch.c, nm(s->model)))) {
         because(s, "the indicators are not finite");
         return 0;
     }
-    for (int i = 0; i < NINDICATORS; ++i) {
+    for (int i = 0; i < nindicators(s->model); ++i) {
         int which = s->tables->indicators[i];
-        s->indicators[i] = s->c_trial[which] + (s->latch_m[which] > 0.5 ? 1e-10 : -1e-10);
+        s->latch.indicators[i] = s->latch.c[which] + (s->latch.m[which] > 0.5 ? 1e-10 : -1e-10);
     }
     return 1;
 }
 
-/* Make the values at these places readable. */
-static int prepare(Instance *s, const int *places, const unsigned *references, size_t n)
+INTERNAL int prepare(Instance *s, const int *places, const unsigned *references, size_t n)
 {
     if (s->now->phase == INITIALIZATION && s->now->start_stale && !refresh(s, 0)) return 0;
     int need_w = 0, need_y = 0, need_indicators = 0;
@@ -68,51 +80,64 @@ static int prepare(Instance *s, const int *places, const unsigned *references, s
     return !(need_w | need_y) || refresh(s, need_y);
 }
 
-/* The name of a variable, put together from what it shares with the one before it and its own rest. */
-static const char *name_of(Instance *s, const char *names, unsigned reference)
+INTERNAL const char *name_of(Instance *s, const char *names, unsigned reference)
 {
+    char *shown = s->log.shown;
     do {
-        size_t shared = (unsigned char)*names++, rest = strlen(names) + 1, room = sizeof s->shown - 1 - shared;
-        memcpy(s->shown + shared, names, rest < room ? rest : room);
+        size_t shared = (unsigned char)*names++, rest = strlen(names) + 1, room = sizeof s->log.shown - 1 - shared;
+        memcpy(shown + shared, names, rest < room ? rest : room);
         names += rest;
     } while (reference--);
-    return s->shown;
+    return shown;
 }
 
-static double value_at(const Instance *s, int place)
+INTERNAL double value_at(const Instance *s, int place)
 {
     unsigned index = index_of(place);
     switch (store_of(place)) {
     case STORE_TIME: return s->now->latch_t;
-    case STORE_X: return s->latch_x[index];
-    case STORE_U: return is_inner(s, index) ? s->latch_u[index] : s->u[index];
-    case STORE_P: return s->P[index];
-    case STORE_W: return s->w[index];
-    case STORE_Y: return s->y[index];
-    case STORE_INDICATOR: return s->indicators[index];
+    case STORE_X: return s->latch.x[index];
+    case STORE_U: return is_inner(s, index) ? s->latch.u[index] : s->given.u[index];
+    case STORE_P: return s->given.P[index];
+    case STORE_W: return s->latch.w[index];
+    case STORE_Y: return s->latch.y[index];
+    case STORE_INDICATOR: return s->latch.indicators[index];
     default: return s->tables->constants[index];
     }
 }
 
-/* What can be set of one type of variables, sorted by value reference. */
-typedef struct {
-    int n;
-    const int *references, *settings, *indices;
-    const double *least, *most;
-    const char *names; /* by value reference */
-} Settables;
+INTERNAL Settables real_settables(const Instance *s)
+{
+    const Tables *t = s->tables;
+    return (Settables){nreal_settables(s->model), t->real_references, t->real_settings, t->real_indices, t->real_least,
+                       t->real_most, t->real_names};
+}
 
-#define SETTABLES(s, type, number) \
-    {number, (s)->tables->type##_references, (s)->tables->type##_settings, (s)->tables->type##_indices, \
-     (s)->tables->type##_least, (s)->tables->type##_most, (s)->tables->type##_names}
+INTERNAL Settables integer_settables(const Instance *s)
+{
+    const Tables *t = s->tables;
+    return (Settables){ninteger_settables(s->model), t->integer_references, t->integer_settings, t->integer_indices,
+                       t->integer_least,
+                       t->integer_most, t->integer_names};
+}
 
-static Settables real_settables(const Instance *s) { return (Settables)SETTABLES(s, real, NREAL_SETTABLES); }
-static Settables integer_settables(const Instance *s) { return (Settables)SETTABLES(s, integer, NINTEGER_SETTABLES); }
-static Settables boolean_settables(const Instance *s) { return (Settables)SETTABLES(s, boolean, NBOOLEAN_SETTABLES); }
-static Settables string_settables(const Instance *s) { return (Settables)SETTABLES(s, string, NSTRING_SETTABLES); }
+INTERNAL Settables boolean_settables(const Instance *s)
+{
+    const Tables *t = s->tables;
+    return (Settables){nboolean_settables(s->model), t->boolean_references, t->boolean_settings, t->boolean_indices,
+                       t->boolean_least,
+                       t->boolean_most, t->boolean_names};
+}
 
-/* Position of a value reference in the table, or -1: setting it makes no sense. */
-static int find_settable(const Settables *table, unsigned reference)
+INTERNAL Settables string_settables(const Instance *s)
+{
+    const Tables *t = s->tables;
+    return (Settables){nstring_settables(s->model), t->string_references, t->string_settings, t->string_indices,
+                       t->string_least,
+                       t->string_most, t->string_names};
+}
+
+INTERNAL int find_settable(const Settables *table, unsigned reference)
 {
     int low = 0, high = table->n;
     while (low < high) {
@@ -132,8 +157,7 @@ static int state_to_set(const Instance *s, const Settables *table, unsigned refe
     return store_of(place) == STORE_X ? (int)index_of(place) : -1;
 }
 
-/* Why a variable cannot be set now, as a log line; STATUS_OK if it can. */
-static Status check_settable(Instance *s, const char *function, const Settables *table, unsigned reference)
+INTERNAL Status check_settable(Instance *s, const char *function, const Settables *table, unsigned reference)
 {
     if (state_to_set(s, table, reference) >= 0) return STATUS_OK;
     int which = find_settable(table, reference), setting = which < 0 ? SET_STRUCTURE : table->settings[which];
@@ -149,8 +173,7 @@ static Status check_settable(Instance *s, const char *function, const Settables 
     return why ? say(s, STATUS_ERROR, "%s: %s %s", function, name_of(s, table->names, reference), why) : STATUS_OK;
 }
 
-/* Why a variable cannot be set to this value, as a log line; STATUS_OK if it can. */
-static Status check_value(Instance *s, const char *function, const Settables *table, unsigned reference, double value)
+INTERNAL Status check_value(Instance *s, const char *function, const Settables *table, unsigned reference, double value)
 {
     Status status = check_settable(s, function, table, reference);
     if (status) return status;
@@ -162,24 +185,24 @@ static Status check_value(Instance *s, const char *function, const Settables *ta
         return say(s, STATUS_DISCARD, "%s: %s is given the value %g; the values before are kept", function,
                    name_of(s, table->names, reference), value);
     if (value < least || value > most)
-        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its %s is %.9g; the values before are kept", function,
+        return say(s, STATUS_DISCARD, "%s: %s is given the value %.9g, its %s is %.9g; the values before are kept",
+                   function,
                    name_of(s, table->names, reference), value, value < least ? "least" : "greatest",
                    value < least ? least : most);
     return STATUS_OK;
 }
 
-/* Inputs act from the next step on, in event mode and in model exchange at once; so do tunable parameters. */
-static void set_value(Instance *s, const Settables *table, unsigned reference, double value)
+INTERNAL void set_value(Instance *s, const Settables *table, unsigned reference, double value)
 {
     State *now = s->now;
     int state = state_to_set(s, table, reference);
     if (state >= 0) {
-        s->latch_x[state] = value;
-        s->w_fresh = s->y_fresh = 0;
+        s->latch.x[state] = value;
+        s->latch.w_fresh = s->latch.y_fresh = 0;
         return;
     }
     int which = find_settable(table, reference), setting = table->settings[which], index = table->indices[which];
-    double *to = (setting == SET_INPUT ? s->u : s->start) + index;
+    double *to = (setting == SET_INPUT ? s->given.u : s->given.start) + index;
     if (memcmp(to, &value, sizeof value) == 0) return;
     *to = value;
     if (now->phase & (INSTANTIATED | INITIALIZATION)) {
@@ -188,12 +211,14 @@ static void set_value(Instance *s, const Settables *table, unsigned reference, d
     }
     now->touched = 1;
     if (setting == SET_TUNABLE) {
-        s->P[index] = value;
+        s->given.P[index] = value;
         derive(s);
     } else if (now->interface == MODEL_EXCHANGE || now->phase == EVENT_MODE) {
-        s->latch_u[index] = value;
+        s->latch.u[index] = value;
     } else {
         return;
     }
     forget_latch(s);
 }
+
+QUICK

@@ -19,12 +19,12 @@ static void run_model(Model *model, Interface interface)
         EventInfo info;
         new_discrete_states(s, "events", &info);
     }
-    for (int i = 0; i < NREALS; ++i) {
+    for (int i = 0; i < nreals(s->model); ++i) {
         unsigned reference = (unsigned)i;
         mbfmu_get_reals(s, "get", &reference, 1, values);
         mbfmu_set_reals(s, "set", &reference, 1, values);
     }
-    for (int i = 0; i < NSTRINGS; ++i) {
+    for (int i = 0; i < nstrings(s->model); ++i) {
         unsigned reference = (unsigned)i;
         const char *text;
         if (mbfmu_get_strings(s, "get", &reference, 1, &text) == STATUS_OK) read_time += (double)strlen(text);

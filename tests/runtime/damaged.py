@@ -114,7 +114,7 @@ class Layout:
             return self.data[place] != 0
         if part.kind == "name":
             return _are_names(bytes(changed), part.count)
-        return None if part.kind in ("length", "variable") or part.name in _LOOKED_AT else True
+        return None if part.kind == "length" or part.name in _LOOKED_AT else True
 
 
 def _are_names(data: bytes, count: int) -> bool:

@@ -3,6 +3,18 @@
    the Julia Differential Equations package, BIT 63 (2023), in the form without products of the Jacobian: Hairer and
    Wanner, Solving Ordinary Differential Equations II, section IV.7. */
 
+#include "rodas5p.h"
+
+#include "method.h"
+#include "evaluate.h"
+#include "history.h"
+#include "iterate.h"
+#include "linear.h"
+#include "optimize.h"
+#include "vectors.h"
+
+SMALL
+
 enum { ROSENBROCK_STAGES = 8 };
 
 static const double rosenbrock_gamma = 0.21193756319429014;
@@ -49,106 +61,113 @@ static const double rosenbrock_dense[3][ROSENBROCK_STAGES] = {
 static Outcome linearise(Instance *s, double t, const double *x, const double *m)
 {
     const double *u = inputs_at(s, t, x, m);
-    Direction *along = &s->along;
-    Outcome outcome = accelerations(s, t, x, u, m, s->stage_w);
-    if (!outcome) outcome = linearise_iterations(s, t, x, u, m, s->stage_w);
+    Direction *along = &s->tangent.along;
+    Outcome outcome = accelerations(s, t, x, u, m, s->step.w);
+    if (!outcome) outcome = linearise_iterations(s, t, x, u, m, s->step.w);
     if (outcome) return outcome;
     clear_direction(s, along);
-    for (int j = 0; j < NX; ++j) {
+    for (int j = 0; j < nx(s->model); ++j) {
         along->x[j] = 1;
-        if (direction(s, t, x, u, m, s->stage_w, along, s->dw, s->jacobian + (size_t)j * NX)) return NOT_FINITE;
+        if (direction(s, t, x, u, m, s->step.w, along, s->tangent.dw, s->implicit.jacobian + (size_t)j * nx(s->model)))
+            return NOT_FINITE;
         along->x[j] = 0;
     }
     along->t = 1;
-    COPY(along->u, s->du, NU);
+    COPY(along->u, s->given.du, nu(s->model));
     take_delayed_rates(s, t, x, m, along->u);
-    if (direction(s, t, x, u, m, s->stage_w, along, s->dw, s->drift)) return NOT_FINITE;
+    if (direction(s, t, x, u, m, s->step.w, along, s->tangent.dw, s->implicit.drift)) return NOT_FINITE;
     s->now->jacobians += 1;
-    s->linearised = 1;
+    s->implicit.linearised = 1;
     return DONE;
 }
 
-/* A step of length h from (t, x) with derivatives s->stage[0]. The result is next_x and the error relative to the
-   tolerance: the distance of the solution of order 4, s->stage_x. */
-static Outcome implicit_step(Instance *s, double t, double h, double end, const double *x, const double *m,
+/* The error is the distance of the solution of order 4, s->step.x. */
+static Outcome rodas5p_step(Instance *s, double t, double h, double end, const double *x, const double *m,
                              double *error)
 {
-    double *y = s->stage_x;
-    Outcome outcome = s->linearised ? DONE : linearise(s, t, x, m);
+    double *y = s->step.x;
+    Outcome outcome = s->implicit.linearised ? DONE : linearise(s, t, x, m);
     if (outcome) return outcome;
-    for (int i = 0; i < NX * NX; ++i) s->system[i] = -s->jacobian[i];
-    for (int i = 0; i < NX; ++i) s->system[i + (size_t)i * NX] += 1 / (h * rosenbrock_gamma);
-    if (lu_factorise(NX, s->system, s->system_pivots, s->column_norms) < NX) {
-        s->open_column = -1;
+    for (int i = 0; i < nx(s->model) * nx(s->model); ++i) s->implicit.system[i] = -s->implicit.jacobian[i];
+    for (int i = 0; i < nx(s->model); ++i)
+        s->implicit.system[i + (size_t)i * nx(s->model)] += 1 / (h * rosenbrock_gamma);
+    if (lu_factorise(nx(s->model), s->implicit.system, s->implicit.pivots, s->implicit.column_norms) < nx(s->model)) {
+        s->system.open_column = -1;
         return SINGULAR;
     }
 
     for (int stage = 0; stage < ROSENBROCK_STAGES; ++stage) {
-        double *increment = s->increment[stage];
+        double *increment = s->implicit.increment[stage];
         if (stage == 0) {
-            COPY(increment, s->stage[0], NX);
+            COPY(increment, s->step.stage[0], nx(s->model));
         } else {
             if (stage < 6) {
-                COPY(y, x, NX);
+                COPY(y, x, nx(s->model));
                 for (int j = 0; j < stage; ++j)
-                    for (int i = 0; i < NX; ++i) y[i] += rosenbrock_a[stage][j] * s->increment[j][i];
+                    for (int i = 0; i < nx(s->model); ++i) y[i] += rosenbrock_a[stage][j] * s->implicit.increment[j][i];
             } else {
-                for (int i = 0; i < NX; ++i) y[i] += s->increment[stage - 1][i];
+                for (int i = 0; i < nx(s->model); ++i) y[i] += s->implicit.increment[stage - 1][i];
             }
             double at = stage < 5 ? t + rosenbrock_time[stage] * h : end;
-            if ((outcome = right_hand_side(s, at, y, m, s->stage_w, increment))) return outcome;
+            if ((outcome = right_hand_side(s, at, y, m, s->step.w, increment))) return outcome;
         }
-        for (int i = 0; i < NX; ++i) increment[i] += h * rosenbrock_drift[stage] * s->drift[i];
+        for (int i = 0; i < nx(s->model); ++i) increment[i] += h * rosenbrock_drift[stage] * s->implicit.drift[i];
         for (int j = 0; j < stage; ++j)
-            for (int i = 0; i < NX; ++i) increment[i] += rosenbrock_c[stage][j] / h * s->increment[j][i];
-        lu_substitute(NX, s->system, s->system_pivots, increment);
+            for (int i = 0; i < nx(s->model); ++i)
+                increment[i] += rosenbrock_c[stage][j] / h * s->implicit.increment[j][i];
+        lu_substitute(nx(s->model), s->implicit.system, s->implicit.pivots, increment);
     }
 
     double sum = 0;
-    for (int i = 0; i < NX; ++i) {
-        s->next_x[i] = y[i] + s->increment[7][i];
-        double e = s->increment[7][i] / error_weight(s, i, x[i], s->next_x[i]);
+    for (int i = 0; i < nx(s->model); ++i) {
+        s->step.next_x[i] = y[i] + s->implicit.increment[7][i];
+        double e = s->implicit.increment[7][i] / error_weight(s, i, x[i], s->step.next_x[i]);
         sum += e * e;
     }
-    *error = NX ? sqrt(sum / NX) : 0;
+    *error = nx(s->model) ? sqrt(sum / nx(s->model)) : 0;
     return *error <= 1e300 ? DONE : NOT_FINITE;
 }
 
-/* Coefficients of the dense output of the step just made, with its projected end. */
-static void implicit_dense(Instance *s, const double *x)
+static Outcome rodas5p_dense(Instance *s, double t, const double *x)
 {
-    double *d = s->dense;
-    for (int i = 0; i < NX; ++i) {
+    (void)t;
+    double *d = s->head.dense;
+    for (int i = 0; i < nx(s->model); ++i) {
         double k[3] = {0};
         for (int row = 0; row < 3; ++row)
-            for (int j = 0; j < ROSENBROCK_STAGES; ++j) k[row] += rosenbrock_dense[row][j] * s->increment[j][i];
+            for (int j = 0; j < ROSENBROCK_STAGES; ++j)
+                k[row] += rosenbrock_dense[row][j] * s->implicit.increment[j][i];
         d[i] = x[i];
-        d[NX + i] = s->next_x[i] - x[i];
-        d[2 * NX + i] = k[0];
-        d[3 * NX + i] = k[1] + k[2];
-        d[4 * NX + i] = -k[2];
+        d[nx(s->model) + i] = s->step.next_x[i] - x[i];
+        d[2 * nx(s->model) + i] = k[0];
+        d[3 * nx(s->model) + i] = k[1] + k[2];
+        d[4 * nx(s->model) + i] = -k[2];
     }
+    return DONE;
 }
 
-/* Size of the Jacobian's largest eigenvalue, about: how much a vector grows in repeated products. */
-static double spectral_radius(Instance *s)
+INTERNAL const Method rodas5p = {"implicit", 5, 1, 0, 0, 5, 0, rodas5p_step, NULL, rodas5p_dense};
+
+INTERNAL double spectral_radius(Instance *s)
 {
     enum { PRODUCTS = 12, SETTLING = 4 };
-    double *v = s->increment[0], *next = s->increment[1], growth = 0;
-    for (int i = 0; i < NX; ++i) v[i] = 1 + 0.1 * (i % 7);
+    double *v = s->implicit.increment[0], *next = s->implicit.increment[1], growth = 0;
+    for (int i = 0; i < nx(s->model); ++i) v[i] = 1 + 0.1 * (i % 7);
     for (int product = 0; product < PRODUCTS; ++product) {
         double before = 0, after = 0;
-        for (int i = 0; i < NX; ++i) next[i] = 0;
-        for (int j = 0; j < NX; ++j)
-            for (int i = 0; i < NX; ++i) next[i] += s->jacobian[i + (size_t)j * NX] * v[j];
-        for (int i = 0; i < NX; ++i) {
+        for (int i = 0; i < nx(s->model); ++i) next[i] = 0;
+        for (int j = 0; j < nx(s->model); ++j)
+            for (int i = 0; i < nx(s->model); ++i) next[i] += s->implicit.jacobian[i + (size_t)j * nx(s->model)] * v[j];
+        for (int i = 0; i < nx(s->model); ++i) {
             before += v[i] * v[i];
             after += next[i] * next[i];
         }
         if (!(after > 0)) return 0;
         if (product >= SETTLING) growth += 0.5 * log(after / before);
         double scale = 1 / sqrt(after);
-        for (int i = 0; i < NX; ++i) v[i] = next[i] * scale;
+        for (int i = 0; i < nx(s->model); ++i) v[i] = next[i] * scale;
     }
     return exp(growth / (PRODUCTS - SETTLING));
 }
+
+QUICK

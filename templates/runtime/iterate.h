@@ -1,0 +1,42 @@
+/* Iteration variables. */
+
+#ifndef ITERATE_H
+#define ITERATE_H
+
+#include "runtime.h"
+
+/* Where iteration variables begin in u. */
+static inline int iterations_begin(const Model *model) { return nu(model) - niterations(model); }
+
+/* Are iteration variables without solution at the point of u? */
+INTERNAL int unsolved(const Instance *s, const double *u);
+
+/* Solve for the iteration variables in u, of which the rest is known, from a guess; 0 where there is no solution:
+   they are NAN then. The last result is kept, as several ask for the same point. */
+INTERNAL int solve_iterations(Instance *s, double t, const double *x, const double *m, const double *guess, double *u);
+
+/* First guesses, with the parameters that there are. */
+INTERNAL void begin_iterations(Instance *s);
+
+/* What was found at the head is where the next solutions begin. */
+INTERNAL Outcome accept_iterations(Instance *s);
+
+/* The latch has changed: what belongs to it has to be found anew. */
+INTERNAL void forget_latch(Instance *s);
+
+/* Bring the iteration variables of the latch up to date. Within the last step they begin where it ended before its
+   event. */
+INTERNAL Outcome solve_latch(Instance *s);
+
+/* The latch is where the next solutions begin. */
+INTERNAL Outcome accept_latch(Instance *s);
+
+/* Factorise the Jacobian for `iteration_direction` where `accelerations` was called last for this point. */
+INTERNAL Outcome linearise_iterations(Instance *s, double t, const double *x, const double *u, const double *m,
+                                      const double *w);
+
+/* Change of the iteration variables in a direction of all else, by the theorem of implicit functions. */
+INTERNAL int iteration_direction(Instance *s, double t, const double *x, const double *u, const double *m,
+                                 const double *w, Direction *along);
+
+#endif
