@@ -45,16 +45,11 @@ _ROW = 4088
 #: What becomes of bytes that do not stand for themselves in it: octal numbers, their ends marked.
 _ESCAPES = {i: f"\\{i:o}\n" for i in range(256) if not 32 <= i < 127 or chr(i) in '"\\?'}
 
-#: Quick, and small where that costs no time. Processors put instructions in order themselves: code that is not shuffled
-#: for them takes a thirtieth less in an archive. What outlives a call stays where it is, and is not saved around each
-#: one. Clang passes over both.
-_OPTIMIZE = ("-O2", "-fno-schedule-insns2", "-fno-caller-saves")
+#: Long equations, and what is compiled beside them.
+_OPTIMIZE = ("-O2",)
 
 #: Small models: vectors of a few numbers take longer than the numbers.
 _WHOLE = (*_OPTIMIZE, "-fno-tree-vectorize")
-
-#: Equations have next to no loops.
-_EQUATIONS = (*_OPTIMIZE, *(f"-fno-align-{part}" for part in ("functions", "jumps", "labels", "loops")))
 
 #: Matrices with more rows gain from vectors of the processor.
 _FEW = 8
@@ -252,7 +247,7 @@ class Sources:
         self._write(files)
         for name in files:
             if name.endswith(".c"):
-                self._add(name, _EQUATIONS, ["equations.h", "portable.h"])
+                self._add(name, _OPTIMIZE, ["equations.h", "portable.h"])
 
     def finish(self, guid: str) -> None:
         """Write the descriptor, the last of all."""
