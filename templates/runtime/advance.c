@@ -12,6 +12,7 @@
 #include "method.h"
 #include "evaluate.h"
 #include "fixed_step.h"
+#include "freshness.h"
 #include "history.h"
 #include "initialise.h"
 #include "integrator.h"
@@ -88,9 +89,8 @@ static Outcome latch_at(Instance *s, double t)
     now->latch_t = now->u_time = t;
     /* At the head, iteration variables have been accepted: they are among what is known. */
     now->latch_inside = t != head->end;
-    now->latch_solved = t == head->end;
+    latch_moved(s, t == head->end);
     if (!outcome) outcome = solve_latch(s);
-    s->latch.w_fresh = s->latch.y_fresh = 0;
     return outcome;
 }
 

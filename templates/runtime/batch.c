@@ -7,6 +7,7 @@
 
 #include "advance.h"
 #include "cosimulation.h"
+#include "freshness.h"
 #include "host.h"
 #include "instance.h"
 #include "integrator.h"
@@ -21,8 +22,7 @@ static void take_knot(Instance *s, const Drive *drive, size_t knot)
         if (s->given.u[index] == value && s->given.du[index] == slope) continue;
         s->given.u[index] = value;
         s->given.du[index] = slope;
-        s->now->touched = 1;
-        if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
+        input_changed(s);
     }
     s->now->ramps = largest(s->given.du, nu(s->model)) > 0;
 }
@@ -119,7 +119,7 @@ static int begin_run(Instance *s, const Batch *batch, size_t run, Course *course
         else s->given.start[index] = values[i];
     }
     take_first_knot(s, batch->drive, batch->start_time);
-    s->now->start_stale = 1;
+    start_changed(s);
     if (exit_initialization(s, "batch")) {
         snprintf(message, batch->message_size, "%s", s->log.cause);
         return 0;

@@ -4,6 +4,7 @@
 
 #include "access.h"
 #include "advance.h"
+#include "freshness.h"
 #include "functions.h"
 #include "history.h"
 #include "instance.h"
@@ -62,8 +63,7 @@ static int sample(Instance *s, double dt, const double *dx, const unsigned *vr, 
     s->now->latch_t = t;
     COPY(s->latch.x, x, nx(s->model));
     COPY(s->latch.u, u, nu(s->model));
-    s->now->latch_solved = 1;
-    s->latch.w_fresh = s->latch.y_fresh = 0;
+    latch_moved(s, 1);
     return ready;
 }
 

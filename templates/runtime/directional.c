@@ -7,6 +7,7 @@
 
 #include "access.h"
 #include "evaluate.h"
+#include "freshness.h"
 #include "functions.h"
 #include "initialise.h"
 #include "iterate.h"
@@ -192,11 +193,11 @@ static int add_start_values(Instance *s, const unsigned *unknowns, size_t nunkno
         double *to = (table.settings[which] == SET_INPUT ? s->given.u : s->given.start) + table.indices[which];
         *to += distance * change[i];
     }
-    s->now->start_stale = 1;
+    start_changed(s);
     int ready = initialise(s) && add_values_here(s, unknowns, nunknowns, distance > 0 ? 1 : -1, result);
     COPY(s->given.start, s->tangent.start_kept, npar(s->model));
     COPY(s->given.u, s->tangent.u_kept, nu(s->model));
-    s->now->start_stale = 1;
+    start_changed(s);
     return ready;
 }
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "freshness.h"
 #include "functions.h"
 #include "history.h"
 #include "iterate.h"
@@ -160,7 +161,7 @@ INTERNAL Outcome accelerations(Instance *s, double t, const double *x, const dou
     if (nw(s->model) == 0) return DONE;
     s->system.open_column = -1;
     if (is_sparse(s->model)) {
-        s->system.factors_time = NAN;
+        forget_factors(s);
         if (eval_dynamics(s, t, x, u, m, s->system.entries, s->system.load)) return NOT_FINITE;
         Outcome outcome = solve_sparse(s);
         if (outcome) return outcome;

@@ -9,6 +9,7 @@
 #include "cosimulation.h"
 #include "descriptor.h"
 #include "evaluate.h"
+#include "freshness.h"
 #include "initialise.h"
 #include "instance.h"
 #include "iterate.h"
@@ -165,8 +166,7 @@ HOST_EXPORT int mbfmu_set_input(Instance *s, int index, double value)
 {
     if (index < 0 || index >= ninputs(s->model)) return STATUS_ERROR;
     s->given.u[index] = value;
-    s->now->touched = 1;
-    if (s->now->phase & (INSTANTIATED | INITIALIZATION)) s->now->start_stale = 1;
+    input_changed(s);
     return STATUS_OK;
 }
 
@@ -175,7 +175,7 @@ HOST_EXPORT int mbfmu_set_parameter(Instance *s, int index, double value)
     if (index < 0 || index >= npar(s->model)) return STATUS_ERROR;
     s->given.start[index] = value;
     if (s->now->phase & (INSTANTIATED | INITIALIZATION)) {
-        s->now->start_stale = 1;
+        start_changed(s);
         return STATUS_OK;
     }
     s->given.P[index] = value;

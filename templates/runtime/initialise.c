@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "evaluate.h"
+#include "freshness.h"
 #include "functions.h"
 #include "iterate.h"
 #include "linear.h"
@@ -512,8 +513,8 @@ static int find_start_once(Instance *s, int leaving)
     COPY(s->latch.u, inputs_at(s, t, s->latch.x, s->latch.m), nu(s->model));
     COPY(s->given.u + iterations_begin(s->model), s->latch.u + iterations_begin(s->model), niterations(s->model));
     now->start_stale = 0;
-    now->latch_solved = s->latch.w_fresh = 1;
-    s->latch.y_fresh = 0;
+    latch_moved(s, 1);
+    s->latch.w_fresh = 1;
     return 1;
 }
 
@@ -524,7 +525,7 @@ INTERNAL int find_start(Instance *s, int leaving)
     s->now->history_known = 0;
     for (int round = 0; round < ROUNDS; ++round) {
         if (!find_start_once(s, leaving)) return 0;
-        s->now->start_stale = 1;
+        start_changed(s);
         if (eval_delayed(s, s->now->latch_t, s->latch.x, s->latch.u, s->latch.m, s->latch.w, s->delays.signals))
             return 0;
         int same = 1;

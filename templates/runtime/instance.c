@@ -9,6 +9,7 @@
 #include "advance.h"
 #include "cosimulation.h"
 #include "evaluate.h"
+#include "freshness.h"
 #include "history.h"
 #include "initialise.h"
 #include "log.h"
@@ -66,7 +67,7 @@ static void set_defaults(Instance *s)
     memset(now, 0, s->state_size);
     now->interface = interface;
     now->phase = INSTANTIATED;
-    now->start_stale = 1;
+    start_changed(s);
     now->start_time = default_start_time(s->model);
     now->stop_time = INFINITY;
     now->tolerance = usable_tolerance(default_tolerance(s->model));
@@ -75,8 +76,8 @@ static void set_defaults(Instance *s)
     COPY(s->given.u, s->tables->default_inputs, nu(s->model));
     COPY(s->given.P, s->tables->default_parameters, npar(s->model));
     forget_preparations(s);
-    s->latch.w_fresh = s->latch.y_fresh = 0;
-    s->system.factors_time = NAN;
+    forget_latch(s);
+    forget_factors(s);
 }
 
 INTERNAL Instance *instantiate(const Model *model, const Host *host, const char *function, const char *name,
@@ -159,7 +160,7 @@ INTERNAL Status enter_initialization(Instance *s, const char *function)
 {
     if (check_phase(s, function, INSTANTIATED)) return STATUS_ERROR;
     s->now->phase = INITIALIZATION;
-    s->now->start_stale = 1;
+    start_changed(s);
     s->now->latch_t = s->now->start_time;
     return STATUS_OK;
 }

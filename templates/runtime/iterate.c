@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "evaluate.h"
+#include "freshness.h"
 #include "functions.h"
 #include "linear.h"
 #include "optimize.h"
@@ -251,7 +252,7 @@ INTERNAL int solve_iterations(Instance *s, double t, const double *x, const doub
         }
         COPY(it->solution, u + iterations_begin(s->model), niterations(s->model));
         it->known = 1;
-        if (iterations_need_w(s->model)) s->system.factors_time = NAN;
+        if (iterations_need_w(s->model)) forget_factors(s);
     }
     COPY(u + iterations_begin(s->model), it->solution, niterations(s->model));
     return !unsolved(s, u);
@@ -270,12 +271,6 @@ INTERNAL Outcome accept_iterations(Instance *s)
     if (unsolved(s, u)) return UNSOLVED;
     COPY(s->given.u + iterations_begin(s->model), u + iterations_begin(s->model), niterations(s->model));
     return DONE;
-}
-
-INTERNAL void forget_latch(Instance *s)
-{
-    s->latch.w_fresh = s->latch.y_fresh = 0;
-    s->now->latch_solved = 0;
 }
 
 INTERNAL Outcome solve_latch(Instance *s)

@@ -21,9 +21,6 @@ INTERNAL void begin_iterations(Instance *s);
 /* What was found at the head is where the next solutions begin. */
 INTERNAL Outcome accept_iterations(Instance *s);
 
-/* The latch has changed: what belongs to it has to be found anew. */
-INTERNAL void forget_latch(Instance *s);
-
 /* Bring the iteration variables of the latch up to date. Within the last step they begin where it ended before its
    event. */
 INTERNAL Outcome solve_latch(Instance *s);

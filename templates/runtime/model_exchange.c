@@ -9,6 +9,7 @@
 #include "advance.h"
 #include "enclose.h"
 #include "evaluate.h"
+#include "freshness.h"
 #include "functions.h"
 #include "history.h"
 #include "initialise.h"

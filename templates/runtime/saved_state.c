@@ -7,6 +7,7 @@
 
 #include "descriptor.h"
 #include "evaluate.h"
+#include "freshness.h"
 #include "instance.h"
 #include "log.h"
 #include "memory.h"
@@ -112,8 +113,8 @@ INTERNAL Status set_state(Instance *s, const char *function, const void *state)
                    "states of their own", function);
     memcpy(s->now, state, s->state_size);
     forget_preparations(s);
-    s->latch.w_fresh = s->latch.y_fresh = 0;
-    s->system.factors_time = NAN;
+    latch_moved(s, s->now->latch_solved);
+    forget_factors(s);
     return STATUS_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "singular.h"
 
 #include "evaluate.h"
+#include "freshness.h"
 #include "functions.h"
 #include "initialise.h"
 #include "log.h"
@@ -128,7 +129,7 @@ static int find_branch(Instance *s, const double *start, const double *direction
     /* The mass matrix is spread over A: the size of accelerations has to do. */
     if (projects_along_forces(s->model)) return 1;
     /* The mass matrix is a part of A, which the factors have replaced. */
-    s->system.factors_time = NAN;
+    forget_factors(s);
     if (eval_dynamics(s, t, s->latch.x, inputs_at(s, t, s->latch.x, s->latch.m), s->latch.m,
                       is_sparse(s->model) ? s->system.entries : s->system.A,
                       is_sparse(s->model) ? s->system.load : s->step.w))

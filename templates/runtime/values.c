@@ -7,6 +7,7 @@
 #include "access.h"
 #include "branch_points.h"
 #include "evaluate.h"
+#include "freshness.h"
 #include "functions.h"
 #include "initialise.h"
 #include "iterate.h"
@@ -19,8 +20,10 @@ SMALL
 INTERNAL unsigned store_of(int place) { return (unsigned)place >> 28; }
 INTERNAL unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
 
-INTERNAL int is_inner(const Instance *s,
-                      unsigned index) { return niterations(s->model) > 0 && (int)index >= iterations_begin(s->model); }
+INTERNAL int is_inner(const Instance *s, unsigned index)
+{
+    return niterations(s->model) > 0 && (int)index >= iterations_begin(s->model);
+}
 
 INTERNAL int refresh(Instance *s, int with_y)
 {
@@ -32,9 +35,8 @@ INTERNAL int refresh(Instance *s, int with_y)
     if (!s->latch.w_fresh) {
         solve_latch(s);
         int exchanged = s->now->interface == MODEL_EXCHANGE && s->now->phase != INITIALIZATION;
-        Outcome outcome = (exchanged ? exchanged_accelerations : accelerations)(s, t, s->latch.x, s->latch.u,
-                s->latch.m,
-                                                                                s->latch.w);
+        Outcome outcome = (exchanged ? exchanged_accelerations : accelerations)(
+            s, t, s->latch.x, s->latch.u, s->latch.m, s->latch.w);
         if (outcome) {
             explain(s, outcome);
             return 0;
@@ -198,7 +200,7 @@ INTERNAL void set_value(Instance *s, const Settables *table, unsigned reference,
     int state = state_to_set(s, table, reference);
     if (state >= 0) {
         s->latch.x[state] = value;
-        s->latch.w_fresh = s->latch.y_fresh = 0;
+        forget_latch(s);
         return;
     }
     int which = find_settable(table, reference), setting = table->settings[which], index = table->indices[which];
@@ -206,7 +208,7 @@ INTERNAL void set_value(Instance *s, const Settables *table, unsigned reference,
     if (memcmp(to, &value, sizeof value) == 0) return;
     *to = value;
     if (now->phase & (INSTANTIATED | INITIALIZATION)) {
-        now->start_stale = 1;
+        start_changed(s);
         return;
     }
     now->touched = 1;

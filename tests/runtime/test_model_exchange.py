@@ -10,7 +10,7 @@ import fmpy
 import numpy as np
 import pytest
 from fmpy.fmi2 import FMU2Model, fmi2Error, fmi2OK
-from hand_made_models import GRAVITY, Draft, bouncing_mass, everything, point_pendulum, stepped_force
+from hand_made_models import GRAVITY, Draft, bouncing_mass, everything, iterated, point_pendulum, stepped_force
 from hosts import FMUS
 from lxml import etree
 
@@ -234,6 +234,24 @@ def test_states_are_saved_and_belong_to_their_interface(model, fmu_library):
     saved = other.fmi.deSerializeFMUstate(slave.fmi.serializeFMUstate(state))
     assert other.status(other.fmi.setFMUstate, saved) == fmi2Error
     assert "the other interface" in other.messages(fmi2Error)[0]
+
+
+def test_a_state_that_is_set_as_a_variable_moves_iteration_variables_too(model):
+    """Some importers set states so in continuous-time mode: all that follows is as after setting all of them."""
+    found = []
+    for as_variable in (False, True):
+        slave = model(iterated)
+        slave.fmi.newDiscreteStates()
+        slave.fmi.enterContinuousTimeMode()
+        x = slave.get("x0", "x1", "x2")
+        before = slave.get("s0")
+        if as_variable:
+            slave.set("x0", 0.4)
+        else:
+            put_states(slave, [0.4, *x[1:]])
+        found.append(slave.get("s0", "s1", "w0", "y0"))
+        assert found[-1][0] != before
+    assert found[0] == found[1]
 
 
 def test_arrays_of_the_wrong_length_are_refused(model):
