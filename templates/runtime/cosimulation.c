@@ -17,6 +17,9 @@
 
 SMALL
 
+/* Times of an importer agree with those of the runtime as far as this, relative to them: importers add up their steps. */
+#define TIME_AGREEMENT 1e-9
+
 INTERNAL Status set_input_derivatives(Instance *s, const char *name, const unsigned *vr, size_t nvr, const int *order,
                                       const double *value)
 {
@@ -131,12 +134,12 @@ INTERNAL Status begin_do_step(Instance *s, const char *name, double point, doubl
     double t = s->now->latch_t;
     if (!(h > 0) || !(target <= 1e300))
         return say(s, STATUS_ERROR, "%s: a step from %.9g of length %g", name, point, h);
-    if (!(fabs(point - t) <= 1e-9 * fmax(fabs(t), h)))
+    if (!(fabs(point - t) <= TIME_AGREEMENT * fmax(fabs(t), h)))
         return say(s, STATUS_ERROR, "%s: a step from %.9g, but the instance is at %.9g", name, point,
                    t);
     if (!(target > t)) return say(s, STATUS_ERROR, "%s: a step of length %g is lost in rounding at %.9g", name, h, t);
     if (target > s->now->stop_time) {
-        if (target - s->now->stop_time > 1e-9 * fmax(fabs(s->now->stop_time), h))
+        if (target - s->now->stop_time > TIME_AGREEMENT * fmax(fabs(s->now->stop_time), h))
             return say(s, STATUS_ERROR, "%s: a step to %.9g, beyond the stop time %.9g", name, target,
                        s->now->stop_time);
         s->now->stop_time = target;
@@ -157,7 +160,7 @@ INTERNAL Status end_do_step(Instance *s, const char *name)
     Outcome outcome = s->communication.outcome;
     double t = s->communication.origin, target = s->communication.goal;
     s->now->ended = outcome == ENDED;
-    int complete = target - s->now->latch_t <= 1e-9 * fmax(fabs(target), target - t);
+    int complete = target - s->now->latch_t <= TIME_AGREEMENT * fmax(fabs(target), target - t);
     if (outcome == ENDED && (complete || s->caller.master.never_discards))
         return say_ended(s, "%s: at %.9g %s", name, s->now->latch_t, s->log.cause);
     if (outcome) {

@@ -19,6 +19,13 @@
 
 SMALL
 
+/* Distance of differences of order 4 whose values are known to the rounding errors of a projection, some 1e-14: the fifth
+   root of these, less what steep functions take. */
+#define FOURTH_ORDER_DISTANCE 2e-4
+
+/* Distance of central differences over initialisation, whose equations are met to 1e-16 or so. */
+#define START_DISTANCE 1e-5
+
 /* Position of a variable among the exposed ones, or -1. */
 static int exposed_position(const Instance *s, unsigned index)
 {
@@ -83,7 +90,7 @@ static int indicator_direction(Instance *s)
     double size = fmax(1, fmax(largest(s->latch.x, nx(s->model)), largest(s->latch.u, nu(s->model))));
     double far = fmax(fabs(s->tangent.along.t),
                       fmax(largest(s->tangent.along.x, nx(s->model)), largest(s->tangent.along.u, nu(s->model))));
-    double distance = 6e-6 * size / (far > 0 ? far : 1);
+    double distance = DIFFERENCE_DISTANCE * size / (far > 0 ? far : 1);
     for (int i = 0; i < nindicators(s->model); ++i) s->latch.indicators[i] = 0;
     return add_crossings(s, distance, 0.5 / distance) && add_crossings(s, -distance, -0.5 / distance)
         && finite_all(s->latch.indicators, nindicators(s->model));
@@ -130,7 +137,7 @@ static Status differences_along(Instance *s, const char *function, const unsigne
     for (int i = 0; i < nu(s->model); ++i) far = fmax(far, fabs(s->tangent.along.u[i]) / fmax(1, fabs(s->latch.u[i])));
     for (size_t i = 0; i < nunknowns; ++i) result[i] = 0;
     if (!(far > 0)) return STATUS_OK;
-    double h = 2e-4 / far;
+    double h = FOURTH_ORDER_DISTANCE / far;
     if (!add_values(s, unknowns, nunknowns, h, 8 / (12 * h), result)
         || !add_values(s, unknowns, nunknowns, -h, -8 / (12 * h), result)
         || !add_values(s, unknowns, nunknowns, 2 * h, -1 / (12 * h), result)
@@ -219,7 +226,7 @@ static Status start_derivatives(Instance *s, const char *function, const unsigne
     }
     for (size_t i = 0; i < nunknowns; ++i) result[i] = 0;
     if (!(far > 0)) return STATUS_OK;
-    double distance = 1e-5 * fmax(size, 1e-2) / far;
+    double distance = START_DISTANCE * fmax(size, 1e-2) / far;
     if (!add_start_values(s, unknowns, nunknowns, knowns, nknowns, change, distance, result)
         || !add_start_values(s, unknowns, nunknowns, knowns, nknowns, change, -distance, result))
         return say(s, STATUS_DISCARD, "%s: %s", function, s->log.cause);

@@ -91,7 +91,7 @@ static Outcome solve_sparse(Instance *s)
     substitute_sparse(s, s->system.load, s->system.unknowns);
     double error = sparse_residual(s, s->system.residual);
     if (error <= backward_error_met(s->model)) return DONE;
-    if (error < 1e-3) {
+    if (error < REFINABLE) {
         substitute_sparse(s, s->system.residual, s->system.residual);
         for (int i = 0; i < nsystem(s->model); ++i) s->system.unknowns[i] += s->system.residual[i];
         for (int k = 0; k < nsystem(s->model); ++k)
@@ -196,7 +196,7 @@ static Outcome difference(Instance *s, double t, const double *x, const double *
     double far = fmax(fabs(along->t), fmax(largest(along->x, nx(s->model)), largest(along->u, nu(s->model))));
     for (int i = 0; i < nw(s->model); ++i) dw[i] = 0;
     if (!(far > 0)) return DONE;
-    double distance = 6e-6 * size / far;
+    double distance = DIFFERENCE_DISTANCE * size / far;
     for (int sign = 1; sign >= -1; sign -= 2) {
         double step = sign * distance;
         for (int i = 0; i < nx(s->model); ++i) s->tangent.moved.x[i] = x[i] + step * along->x[i];

@@ -27,6 +27,13 @@ INTERNAL void spread_entries(Instance *s);
 /* The backward error that rounding leaves, and what is good enough for a refined solution. Near positions in which
    branches of the motion cross, rounding errors decide where it goes: partial pivoting leaves no more than the first,
    and in small systems, which had that, refining costs little. In large loops it leaves more, up to 1e-12. */
+/* A solution with a larger backward error has no digits that refining could build upon. */
+#define REFINABLE 1e-3
+
+/* Central differences go so far, relative to what they move: the cube root of rounding errors, where these and what is left
+   out of the series are alike. */
+#define DIFFERENCE_DISTANCE 6e-6
+
 static inline double backward_error_met(const Model *model) { return projects_along_forces(model) ? 1e-13 : 5e-16; }
 static inline double backward_error_refined(const Model *model) { return projects_along_forces(model) ? 1e-13 : 4e-15; }
 

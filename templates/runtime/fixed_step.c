@@ -28,7 +28,7 @@ static Outcome return_to_constraints(Instance *s, double end)
     int weakest;
     double regular = regularity_at(s, end, s->step.next_x, s->head.m, &weakest);
     normalise_quaternions(s, s->step.next_x);
-    if (regular < 1e-5 * head->regularity) return DONE;
+    if (regular < BRANCHES_CROSS_NEAR * head->regularity) return DONE;
     head->regularity = fmax(head->regularity, regular);
     Outcome outcome = project_along_forces(s, end, s->step.next_x, s->head.m);
     if (outcome) return outcome;

@@ -19,6 +19,14 @@
 
 SMALL
 
+/* Equations of initialisation are met where residuals are this small beside their terms. They are solved on, to what
+   rounding errors are, but in stages that leave some out: later ones solve these again. */
+#define START_MET 1e-9
+#define START_ROUNDING 1e-16
+
+/* What constraints that were dropped as dependent may be off by, beside positions: a tenth of a micrometre in a metre. */
+#define REDUNDANT_MET 1e-7
+
 static int norm_finite(const Instance *s, const double *r, double *norm)
 {
     double sum = 0;
@@ -86,15 +94,15 @@ static int solve_equations(Instance *s)
         /* A line search leaves the Jacobian of its last trial behind. */
         if (iteration && !start_residual(s, s->initial.X, s->initial.r, s->initial.J, &norm)) return 0;
         scale_residuals(s);
-        if (residuals_below(s, s->initial.left_out ? 1e-9 : 1e-16)) return 1;
+        if (residuals_below(s, s->initial.left_out ? START_MET : START_ROUNDING)) return 1;
         scale_columns(s);
         least_norm_steps(s);
         unscale_step(s);
         for (int j = 0; j < nunknowns(s->model); ++j)
             moved = fmax(moved, fabs(s->initial.dX[j]) / (1 + fabs(s->initial.X[j])));
-        int met = residuals_below(s, 1e-9);
+        int met = residuals_below(s, START_MET);
         if (line_search(s, &norm, met ? 0 : HALVINGS)) {
-            if (moved < 1e-15) return residuals_below(s, 1e-9);
+            if (moved < 1e-15) return residuals_below(s, START_MET);
             continue;
         }
         if (met) return 1;
@@ -110,7 +118,7 @@ static int solve_equations(Instance *s)
         if (!better) return 0;
     }
     scale_residuals(s);
-    return residuals_below(s, 1e-9);
+    return residuals_below(s, START_MET);
 }
 
 /* The greatest of n entries that is not marked yet, or -1 where none exceeds `least`; it is marked. */
@@ -317,7 +325,7 @@ static int blame_switch(Instance *s)
 static void blame_equations(Instance *s)
 {
     enum { SHOWN = 6 };
-    const double met = 1e-9;
+    const double met = START_MET;
     double norm, influence;
     static const char of_start[] = "start value of ";
     int unmet = 0, held = 0, shown = 0, starts = 0, which, suspects[SHOWN], guilty = 0;
@@ -426,7 +434,7 @@ static Outcome check_rank(Instance *s, double t, const double *x, const double *
                          s->constraints.G)) return NOT_FINITE;
     least_norm_factorise(f, nl(s->model), nl(s->model), s->constraints.G, nl(s->model));
     double added = f->rank > rank ? fabs(f->qr[(size_t)rank * f->cols + rank]) : 0;
-    if (added <= 1e-7) return DONE;
+    if (added <= REDUNDANT_MET) return DONE;
     because(s, "%d of the constraints were redundant when the FMU was built, but '%s' is not with the present parameters "
             "(%.3g of it does not follow from the others): rebuild the FMU with these", nredundancies(s->model),
             s->tables->velocity_names[f->pivot[rank]], added);
@@ -437,7 +445,7 @@ INTERNAL Outcome check_redundant(Instance *s, double t, const double *x, const d
 {
     if (ne(s->model)) eval_redundant(s, t, x, inputs_at(s, t, x, m), m, s->checks.e);
     for (int i = 0; i < ne(s->model); ++i)
-        if (!(fabs(s->checks.e[i]) <= 1e-7 * (1 + largest(x, nq(s->model))))) {
+        if (!(fabs(s->checks.e[i]) <= REDUNDANT_MET * (1 + largest(x, nq(s->model))))) {
             because(s, "'%s' was dropped as redundant when the FMU was built, but does not hold with the present "
                     "parameters (off by %.3g): rebuild the FMU with these", s->tables->redundant_names[i],
                         s->checks.e[i]);

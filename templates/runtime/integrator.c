@@ -64,7 +64,7 @@ static double first_step(Instance *s, double t, const double *x, const double *m
     d2 = sqrt(d2 / nx(s->model)) / h;
     double most = fmax(d1, d2);
     double next = most <= 1e-15 ? fmax(1e-6, 1e-3 * h) : pow(0.01 / most, 1 / next_method(s)->order);
-    double least = 1e3 * 2.3e-16 * fabs(t);
+    double least = 1e3 * ROUNDING * fabs(t);
     return fmin(fmax(fmin(100 * h, next), least), longest);
 }
 
@@ -564,7 +564,7 @@ INTERNAL Outcome choose_length(Instance *s)
         trial->cut = 1;
     }
     double end = h == remaining ? trial->limit : begin + h;
-    if (!(h > 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return trial->cause;
+    if (!(h > 8 * ROUNDING * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return trial->cause;
     if (s->now->evaluations >= s->communication.budget) return explain_exhaustion(s, begin);
     trial->h = h;
     trial->end = end;
@@ -595,7 +595,8 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
         now->rejections += 1;
         return DONE;
     }
-    if (is_constrained(s->model) && regular < (trial->branchings ? 1e-5 : 1e-6) * head->regularity) {
+    if (is_constrained(s->model)
+        && regular < (trial->branchings ? BRANCHES_CROSS_NEAR : BRANCHES_CROSS) * head->regularity) {
         outcome = BRANCHING;
         because(s, "branches of the motion cross where the step has to end, and which one it takes is open ('%s' "
                 "depends on the other constraints there): let the step, or the run, end elsewhere, start with other "
@@ -610,7 +611,7 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
                        : fmax(0.2, 0.9 * pow(error, -1 / next_method(s)->order)));
         trial->rejected = 1;
         /* Nothing is left to shorten where a step of rounding length fails. */
-        return h <= 8 * 2.3e-16 * fmax(fabs(begin), fabs(end)) ? trial->cause : DONE;
+        return h <= 8 * ROUNDING * fmax(fabs(begin), fabs(end)) ? trial->cause : DONE;
     }
 
     /* Delays that vary may come to reach into the step. */

@@ -11,6 +11,15 @@
 #define EVALUATIONS_OF_A_STEP 1000000u
 #endif
 
+/* Regularity of the constraints, relative to the largest so far, below which branches of the motion cross there: rounding
+   errors of 1e-16 leave ten digits of the direction that the motion takes. Once a step has been made shorter for it, and in
+   steps of one length, which cannot be made shorter, it is to end further off. */
+#define BRANCHES_CROSS 1e-6
+#define BRANCHES_CROSS_NEAR 1e-5
+
+/* The distance of 1 to the next number. */
+#define ROUNDING 2.3e-16
+
 /* The method of the next step; a leap goes between the stages of dopri5. */
 INTERNAL const Method *next_method(const Instance *s);
 

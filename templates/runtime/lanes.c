@@ -180,7 +180,7 @@ static void LANE(lu_factorise)(LANE(Lanes) *s, int n, V *A, I *pivots)
             most = LANE(select)(larger, size, most);
             pivot = (larger & here) | (~larger & pivot);
         }
-        s->failed |= ~((most > 1e-15 * before[k]) & (most <= 1e300));
+        s->failed |= ~((most > PIVOT_ROUNDING * before[k]) & (most <= LARGEST_PIVOT));
         pivots[k] = pivot;
         for (int i = k + 1; i < n; ++i) {
             I swaps = pivot == i;
@@ -317,7 +317,7 @@ static void LANE(solve_sparse)(LANE(Lanes) *s, V *w)
     V error = LANE(sparse_residual)(s, z, s->residual);
     I refined = ~(error <= backward_error_met(s->model));
     if (LANE(any)(refined)) {
-        s->failed |= ~(error < 1e-3);
+        s->failed |= ~(error < REFINABLE);
         LANE(sparse_substitute)(s, s->residual, correction);
         for (int k = 0; k < n; ++k) z[k] = LANE(select)(refined, z[k] + correction[k], z[k]);
         s->failed |= refined & ~(LANE(sparse_residual)(s, z, s->residual) <= backward_error_refined(s->model));

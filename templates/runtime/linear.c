@@ -32,7 +32,7 @@ ALIGNED INNERMOST INTERNAL int lu_factorise(int n, double *A, int *pivots, doubl
                 most = fabs(column[i]);
                 pivot = i;
             }
-        if (!(most > 1e-15 * before[k]) || !(most <= 1e300)) return k;
+        if (!(most > PIVOT_ROUNDING * before[k]) || !(most <= LARGEST_PIVOT)) return k;
         pivots[k] = pivot;
         if (pivot != k) {
             /* Rows of all columns, so that the factors are in pivoted order. */

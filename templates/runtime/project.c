@@ -11,6 +11,12 @@
 #include "log.h"
 #include "vectors.h"
 
+/* Constraints are met where their residuals are this small beside positions; or this small, where rounding errors keep a
+   further iteration from making them much smaller: more is lost where constraint forces show the way. */
+#define MET_AT_ONCE 1e-14
+#define MET_POSITIONS 1e-11
+#define MET_ALONG_FORCES 1e-9
+
 INTERNAL void normalise_quaternions(const Instance *s, double *q)
 {
     for (int i = 0; i < nquaternions(s->model); ++i) {
@@ -66,7 +72,7 @@ INTERNAL Outcome project(Instance *s, double t, double *x, const double *m)
         if (unsolved(s, u)) return UNSOLVED;
         if (eval_constraints(s, t, x, u, m, s->constraints.g, s->constraints.c, s->constraints.G)) return NOT_FINITE;
         double scale = 1 + largest(x, nq(s->model)), worst = largest(s->constraints.g, ng(s->model));
-        if (worst <= 1e-14 * scale || (worst <= 1e-11 * scale && worst > 0.25 * last)) break;
+        if (worst <= MET_AT_ONCE * scale || (worst <= MET_POSITIONS * scale && worst > 0.25 * last)) break;
         if (!(worst < 1e300) || iteration == ITERATIONS) {
             explain_unmet(s, s->constraints.g, ng(s->model));
             return NOT_PROJECTED;
@@ -89,7 +95,7 @@ INTERNAL Outcome project(Instance *s, double t, double *x, const double *m)
     last = INFINITY;
     for (int iteration = 0;; ++iteration) {
         double scale = 1 + largest(v, nv(s->model)), worst = largest(s->constraints.c, nl(s->model));
-        if (worst <= 1e-14 * scale || (worst <= 1e-9 * scale && worst > 0.25 * last)) break;
+        if (worst <= MET_AT_ONCE * scale || (worst <= MET_ALONG_FORCES * scale && worst > 0.25 * last)) break;
         if (!(worst < 1e300) || iteration == ITERATIONS) {
             explain_unmet(s, s->constraints.c, nl(s->model));
             return NOT_PROJECTED;

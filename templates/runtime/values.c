@@ -17,6 +17,9 @@
 
 SMALL
 
+/* By so much indicators of switches on their border are moved off it. */
+#define INDICATOR_MARGIN 1e-10
+
 INTERNAL unsigned store_of(int place) { return (unsigned)place >> 28; }
 INTERNAL unsigned index_of(int place) { return (unsigned)place & 0x0fffffffu; }
 
@@ -63,7 +66,7 @@ INTERNAL int refresh_indicators(Instance *s)
     }
     for (int i = 0; i < nindicators(s->model); ++i) {
         int which = s->tables->indicators[i];
-        s->latch.indicators[i] = s->latch.c[which] + (s->latch.m[which] > 0.5 ? 1e-10 : -1e-10);
+        s->latch.indicators[i] = s->latch.c[which] + (s->latch.m[which] > 0.5 ? INDICATOR_MARGIN : -INDICATOR_MARGIN);
     }
     return 1;
 }
