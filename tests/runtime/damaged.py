@@ -114,6 +114,8 @@ class Layout:
             return self.data[place] != 0
         if part.kind == "name":
             return _are_names(bytes(changed), part.count)
+        if part.kind == "length" and place - part.begin >= 4:  # beside it, so that what follows is aligned
+            return True
         return None if part.kind == "length" or part.name in _LOOKED_AT else True
 
 
