@@ -1,8 +1,7 @@
 """What the site takes from the code: a hook of MkDocs that writes pages before it reads them.
 
-Components from their declarations, commands from their parsers, the contract from its table, notebooks with what they
-print and draw, records of decisions, CHANGELOG.md and CONTRIBUTING.md. MBFMU_NOTEBOOKS=source leaves notebooks unrun.
-Live pages are those that `make live` wrote.
+Components from their declarations, commands from their parsers, notebooks with what they print and draw, CHANGELOG.md
+and CONTRIBUTING.md. MBFMU_NOTEBOOKS=source leaves notebooks unrun. Live pages are those that `make live` wrote.
 """
 
 from __future__ import annotations
@@ -27,7 +26,6 @@ from mbfmu.modeling import Component
 from mbfmu.modeling.connectors import Port
 from mbfmu.modeling.declarations import Declaration, Parameter, Start, Variable, required
 from mbfmu.modeling.registry import component_classes
-from mbfmu.runtime import contract
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIVE = ROOT / "build" / "live"
@@ -57,7 +55,7 @@ COMPONENT_PAGES = {
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here; MkDocs calls this once it knows the files of docs/."""
     made = {"changelog.md": at_root("CHANGELOG.md"), "contributing.md": at_root("CONTRIBUTING.md")}
-    made |= {"reference/command-line.md": command_line(), "reference/contract.md": contract_page()}
+    made |= {"reference/command-line.md": command_line()}
     made |= dict(component_pages()) | notebooks()
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
@@ -339,25 +337,6 @@ def first_line(help_text: str | None) -> str:
 def paragraphs(help_text: str | None) -> list[str]:
     """Return a command's help as Markdown, a list where its lines begin with `name:`."""
     return [f"{line}  " if line else "" for line in inspect.cleandoc(help_text or "").splitlines()]
-
-
-# -- contract
-
-
-def contract_page() -> str:
-    """Return the page of the contract between equations and the runtime."""
-    return "\n".join(
-        [
-            "# Contract of the runtime",
-            "",
-            "What equations hand to the C runtime, from `mbfmu/runtime/contract.py`, the one table that Python's "
-            "checks, C declarations and the layout of descriptors are made from. All vectors are dense doubles; "
-            "matrices are dense, column-major. [Architecture](../architecture.md) says what a runtime does with them.",
-            "",
-            contract.page(),
-            "",
-        ]
-    )
 
 
 # -- notebooks

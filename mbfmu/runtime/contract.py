@@ -2,8 +2,8 @@
 
 Whatever depends on it is made from it: the sizes of `Equations` and the checks of its functions, the C declarations and
 wrappers that the runtime is compiled with (`header`), the layout of descriptors, tangents, and the tables in
-docs/architecture.md. This module imports nothing but the standard library: the runtime is compiled with it before
-anything else is installed.
+docs/architecture/contract.md. This module imports nothing but the standard library: the runtime is compiled with it
+before anything else is installed.
 """
 
 from __future__ import annotations
@@ -624,7 +624,7 @@ def _product(result: Result) -> str:
 
 
 def page() -> str:
-    """Return the tables of vectors and functions as docs/architecture.md shows them."""
+    """Return the tables of vectors and functions as docs/architecture/contract.md shows them."""
     lines = ["| vector | size | meaning |", "|---|---|---|"]
     lines += [f"| `{name}` | {vector.size} | {vector.meaning} |" for name, vector in VECTORS.items()]
     lines += ["", "| function | results | note |", "|---|---|---|"]

@@ -1,4 +1,4 @@
-"""The record that a runtime needs of a System: defaults, tables and CasADi functions (docs/architecture.md)."""
+"""What a runtime needs of a System: defaults, tables and CasADi functions (docs/architecture/contract.md)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mbfmu.runtime.parts import Part
 
 @dataclasses.dataclass(frozen=True)
 class Equations:
-    """Equations of motion in numeric form; `docs/architecture.md` defines every field and function.
+    """Equations of motion in numeric form; `docs/architecture/contract.md` defines every field and function.
 
     Immutable: what changes while a model runs (time, states, inputs, parameters, modes) belongs to an instance. Sizes
     are those of the functions' arguments and results.

@@ -43,7 +43,7 @@ class DeclaredType:
 class ScalarVariable:
     """One scalar of the interface, with FMI 2.0's own attribute names (FMI 2.0.4, section 2.2.7).
 
-    `store` and `index` say where its value lives (docs/architecture.md); for the store `constant` the value is
+    `store` and `index` say where its value lives (docs/architecture/runtime.md); for the store `constant` the value is
     `start`. `start_index` is the index in p that a set before initialisation changes, for variables with a start value.
     """
 

@@ -1,4 +1,4 @@
-"""docs/architecture.md keeps up with the code: folders, imports, the contract, and its two new components."""
+"""docs/architecture.md and the pages behind it keep up with the code: folders, modules, contract, new components."""
 
 from __future__ import annotations
 
@@ -21,8 +21,20 @@ from mbfmu.simulation import simulate
 
 @pytest.fixture(scope="module")
 def page(root: pathlib.Path) -> str:
-    """Return the text of the page."""
+    """Return the text of the entrance."""
     return (root / "docs" / "architecture.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def contract_page(root: pathlib.Path) -> str:
+    """Return the text of the page of the contract."""
+    return (root / "docs" / "architecture" / "contract.md").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def components_page(root: pathlib.Path) -> str:
+    """Return the text of the page of components."""
+    return (root / "docs" / "architecture" / "components.md").read_text(encoding="utf-8")
 
 
 def section(page: str, title: str) -> str:
@@ -35,13 +47,41 @@ def table(text: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.strip("|").split(" | ")] for line in text.splitlines() if line[:1] == "|"]
 
 
-def test_the_contract_names_every_field(page: str) -> None:
-    words = set(re.findall(r"\w+", section(page, "The contract between a System and a runtime")))
+def test_the_contract_names_every_field(contract_page: str) -> None:
+    words = set(re.findall(r"\w+", contract_page))
     assert {field.name for field in dataclasses.fields(Equations)} - words == set()
 
 
-def test_the_tables_are_those_of_the_contract(page: str) -> None:
-    assert contract.page() in section(page, "The contract between a System and a runtime")
+def test_the_tables_are_those_of_the_contract(contract_page: str) -> None:
+    assert contract.page() in contract_page
+
+
+def test_the_entrance_is_short_and_leads_to_every_page_behind_it(page: str, root: pathlib.Path) -> None:
+    assert len(page.split()) <= 1500
+    behind = {f"architecture/{file.name}" for file in (root / "docs" / "architecture").iterdir()}
+    assert behind - set(re.findall(r"\]\(([^)#]+)\)", page)) == set()
+
+
+def test_every_module_that_pages_name_exists(page: str, root: pathlib.Path) -> None:
+    folders = ("mbfmu", "components", "templates", "docs", "tests")
+    files = (file for folder in folders for file in (root / folder).rglob("*.*"))
+    known = {file.name for file in files if "node_modules" not in file.parts}
+    known |= {"model.c", "model.h", "elimination.h", *contract.sources()}  # written for a model, from the contract
+    pages = [page, *(file.read_text("utf-8") for file in (root / "docs" / "architecture").iterdir())]
+    pages += [(root / "docs" / "explanation" / "glossary.md").read_text("utf-8")]
+    prose = [re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE) for text in pages]
+    named = {name for text in prose for name in re.findall(r"\b(\w+\.(?:py|c|h|js|mo|lark))\b", text)}
+    assert named - known == set()
+
+
+def test_the_glossary_knows_names_of_two_classes(root: pathlib.Path) -> None:
+    glossary = (root / "docs" / "explanation" / "glossary.md").read_text("utf-8")
+    classes = [
+        name
+        for file in (root / "mbfmu").rglob("*.py")
+        for name in re.findall(r"^class ([A-Z]\w*)", file.read_text("utf-8"), re.MULTILINE)
+    ]
+    assert [name for name in sorted(set(classes)) if classes.count(name) > 1 and f"`{name}`" not in glossary] == []
 
 
 class Hanging(Assembly):
@@ -65,9 +105,9 @@ def added(page: str, path: str) -> str:
     return "\n".join(line[1:] for line in lines if line.startswith("+"))
 
 
-def test_the_new_joint_works_as_shown(page: str) -> None:
+def test_the_new_joint_works_as_shown(components_page: str) -> None:
     names: dict = {}
-    exec(added(page, "components/joints/screw.py"), names)
+    exec(added(components_page, "components/joints/screw.py"), names)
 
     class Jack(Assembly):
         def __init__(self):
@@ -82,9 +122,9 @@ def test_the_new_joint_works_as_shown(page: str) -> None:
     np.testing.assert_allclose(result["screw.w"], -20 * h / (0.01 + 2 * h**2) * result.time, rtol=1e-6, atol=1e-9)
 
 
-def test_the_new_force_works_as_shown(page: str) -> None:
+def test_the_new_force_works_as_shown(components_page: str) -> None:
     names = dict(vars(importlib.import_module("mbfmu.components.forces.springs")))
-    exec(added(page, "components/forces/springs.py"), names)
+    exec(added(components_page, "components/forces/springs.py"), names)
     spring = names["HardeningSpring"](c=2.0, c3=40.0)
     result = simulate(Hanging(PointMass(m=1.0), spring), 0.2, tolerance=1e-9)
     s, v = result["slide.s"], result["slide.v"]
@@ -93,9 +133,9 @@ def test_the_new_force_works_as_shown(page: str) -> None:
     assert v[-1] < -0.5
 
 
-def test_the_new_domain_works_as_shown(page: str) -> None:
+def test_the_new_domain_works_as_shown(components_page: str) -> None:
     names: dict = {}
-    exec(added(page, "components/hydraulic.py"), names)
+    exec(added(components_page, "components/hydraulic.py"), names)
 
     class Discharge(Assembly):
         def __init__(self):
@@ -110,9 +150,9 @@ def test_the_new_domain_works_as_shown(page: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["Screw", "HardeningSpring"])
-def test_the_diffs_name_what_packages_list(page: str, name: str) -> None:
-    assert f'+    "{name}",' in page
-    assert re.search(rf"^\+from mbfmu\.components\.\w+\.\w+ import .*\b{name}\b", page, re.M)
+def test_the_diffs_name_what_packages_list(components_page: str, name: str) -> None:
+    assert f'+    "{name}",' in components_page
+    assert re.search(rf"^\+from mbfmu\.components\.\w+\.\w+ import .*\b{name}\b", components_page, re.M)
 
 
 def module_imports(root: pathlib.Path) -> dict[str, set[str]]:

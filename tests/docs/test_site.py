@@ -46,7 +46,7 @@ def test_every_command_and_the_contract_are_there(site: pathlib.Path) -> None:
     names = {info.name or info.callback.__name__ for info in app.registered_commands}  # type: ignore[union-attr]
     assert {name for name in names if f'id="mbfmu-{name}"' not in page} == set()
     assert "--fixed-step S" in page
-    text = (site / "reference" / "contract.html").read_text("utf-8")
+    text = (site / "architecture" / "contract.html").read_text("utf-8")
     assert [name for name in contract.FUNCTIONS if f"<code>{name}(" not in text] == []
 
 

@@ -34,7 +34,7 @@ RESTING = 1e4
 
 @dataclasses.dataclass(frozen=True)
 class InitialProblem:
-    """Equations of initialisation in symbols (docs/architecture.md)."""
+    """Equations of initialisation in symbols (docs/architecture/initialisation.md)."""
 
     unknowns: ca.SX
     unknown_names: tuple[str, ...]
