@@ -27,8 +27,8 @@ from mbfmu.errors import ModelError
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.run import Run
 
-#: What some models of the library are told: start values that nobody gives, a support that is not there, a jump, inertias
-#: that no body has.
+#: What some models of the library are told: start values that nobody gives, a support that is not there, a jump,
+#: inertias that no body has.
 pytestmark = [
     pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning"),
     pytest.mark.filterwarnings("ignore:.*which force3 does not have"),
