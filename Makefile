@@ -35,7 +35,7 @@ test: $(STUBS)
 core: $(STUBS)
 	$(PYTEST) tests/frames tests/modeling tests/components tests/dynamics tests/runtime
 
-# What takes under a minute: all but tests marked slow. It says how many it left out.
+# All but tests marked slow. It says how many it left out.
 quick: $(STUBS)
 	$(PYTEST) -m "not slow"
 
