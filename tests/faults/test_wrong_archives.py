@@ -194,7 +194,7 @@ EDITS = {
     'valueReference="1"': ('valueReference="-1"', 'value reference of ".*", -1'),
     'valueReference="1" ': ('valueReference="99999999999" ', "99999999999, is none of 32 bits"),
     'causality="output"': ('causality="nothing"', 'causality of "rev.phi", "nothing", is unknown'),
-    'start="1"': ('start="x"', 'start value of ".*", "x", is no number'),
+    'start="20.0"': ('start="x"', 'start value of ".*", "x", is no number'),
 }
 
 

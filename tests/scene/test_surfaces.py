@@ -192,6 +192,7 @@ def test_openmodelica_reads_surfaces_and_vectors_of_the_fmu(tmp_path: pathlib.Pa
         np.testing.assert_allclose(result[name], 0.4 * np.sin(2 * np.pi * result["time"]), atol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 @pytest.mark.usefixtures("can_live")
 def test_a_live_surface_moves(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
     browser = opened(mbfmu.animate(Sea(), tmp_path / "sea.html", live=True))
