@@ -89,6 +89,10 @@ def test_co_simulation_is_that_of_the_library(pairs, name, stop):
     """All variables, in the same steps; the equations of engine_v6 take 37 pages of memory. Only libm differs."""
     pair = pairs(name)
     guest, native = pair.guest(), pair.native()
+    if name == "engine_v6":  # its own start is a dead centre, where the last bit tells on which side of a switch it is
+        (angle,) = (int(v.valueReference) for v in pair.description.modelVariables if v.name == "load.phi")
+        guest.done("set-float64", [angle], [0.1])
+        native.setFloat64([angle], [0.1])
     guest.done("enter-initialization-mode", None, 0.0, stop)
     guest.done("exit-initialization-mode")
     native.enterInitializationMode(startTime=0.0, stopTime=stop)
