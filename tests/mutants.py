@@ -152,8 +152,7 @@ def is_c(text: str, name: str) -> bool:
     from mbfmu.runtime import build
 
     with tempfile.TemporaryDirectory() as folder:
-        for file, content in build.sources().items():
-            pathlib.Path(folder, file).write_bytes(content)
+        build.write_sources(pathlib.Path(folder))
         pathlib.Path(folder, pathlib.Path(name).name).write_text(text, encoding="utf-8")
         command = ["cc", "-std=c99", "-w", "-fsyntax-only", "-I", str(build.headers()), "library.c", "lane_library.c"]
         return subprocess.run(command, cwd=folder, capture_output=True, check=False).returncode == 0

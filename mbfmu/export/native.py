@@ -277,9 +277,7 @@ class Sources:
 
     def _write_runtime(self) -> None:
         left_out = {*runtime.HOST_SOURCES, f"fmi{5 - self._fmi}.c"}
-        for name, content in runtime.sources().items():
-            if name not in left_out:
-                (self.folder / name).write_bytes(content)
+        runtime.write_sources(self.folder, left_out)
         total = len(names_of_functions(self._equations))
         prefix = self._prefix if self._apart else ""
         elimination = written_out(self._equations.sparsity, self._equations.pivots)

@@ -6,6 +6,7 @@ import hashlib
 import os
 import pathlib
 import tempfile
+from collections.abc import Collection
 
 from mbfmu.errors import BuildError
 from mbfmu.runtime import contract
@@ -40,6 +41,13 @@ def sources() -> dict[str, bytes]:
     folder = template_folder("runtime")
     files = {file.name: file.read_bytes() for file in sorted(folder.glob("*.[ch]"))}
     return files | {name: text.encode() for name, text in contract.sources().items()}
+
+
+def write_sources(folder: pathlib.Path, left_out: Collection[str] = ()) -> None:
+    """Write the C files of the runtime, but for those left out, into an existing folder."""
+    for name, content in sources().items():
+        if name not in left_out:
+            (folder / name).write_bytes(content)
 
 
 def headers() -> pathlib.Path:
@@ -84,8 +92,7 @@ def build_libraries(platform: str, compiler: Compiler | None = None) -> list[pat
     made = []
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for file, content in sources().items():
-            (folder / file).write_bytes(content)
+        write_sources(folder)
         for source, title in _names(platform).items():
             target = library(platform, title)
             content = compiler.compile(folder / source, target.name, headers(), _optimize(compiler, source))

@@ -19,6 +19,7 @@ from typing import TypeAlias, TypeGuard
 import casadi as ca
 
 from mbfmu.runtime.contract import ARITHMETIC, OPERATIONS, operands
+from mbfmu.runtime.tape import NAMES
 
 #: Statements of a piece: of lengths from 100 to 800 the one with which compiler and code are quickest.
 PIECE = 200
@@ -28,8 +29,6 @@ WHOLE = 1000
 
 #: Statements of a file: a compiler takes a fraction of a second for it.
 FILE = 4000
-
-_NAMES = {getattr(ca, f"OP_{name}"): name for name in OPERATIONS}
 
 #: An operation with the numbers of the variables that are its operands.
 _FORMS = {name: re.sub(r"\b([ab])\b", r"{\1}", text) for name, text in OPERATIONS.items()}
@@ -281,7 +280,7 @@ class Code:
         dialect = self._dialect
         kind, operands_of, made = function.instruction_id, function.instruction_input, function.instruction_output
         for k in range(function.n_instructions()):
-            name, to = _NAMES[kind(k)], made(k)
+            name, to = NAMES[kind(k)], made(k)
             if name == "CONST":
                 text = dialect.number(function.instruction_constant(k))
                 found.append(_Statement(f"a{to[0]} = {text};", (), to[0]))

@@ -55,8 +55,7 @@ def make_component() -> pathlib.Path:
         raise BuildError(f"{_PURPOSE}: node is not installed; install Node.js")
     with tempfile.TemporaryDirectory(prefix="mbfmu-component-") as name, npm.workplace(_tools(), _PURPOSE) as folder:
         sources = pathlib.Path(name)
-        for file, content in build.sources().items():
-            (sources / file).write_bytes(content)
+        build.write_sources(sources)
         module = compiler.compile(sources / _SOURCE, "component.wasm", build.headers(), "-O3")
         (folder / "module.wasm").write_bytes(module)
         npm.run([node, "component.js", "fmi3.wit", "module.wasm", "component.wasm"], folder, _PURPOSE)

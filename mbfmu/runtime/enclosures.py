@@ -21,16 +21,15 @@ from typing import Any
 
 import casadi as ca
 
-from mbfmu.runtime.contract import FUNCTIONS, OPERATIONS
+from mbfmu.runtime.contract import FUNCTIONS
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.tape import NAMES
 
 #: What an unbounded value or slope is taken to be. Products of three are finite.
 UNBOUNDED = 1e100
 
 #: What a crossing depends on beside parameters and discrete states: time; inputs, too; states, too.
 OF_TIME, OF_INPUTS, OF_STATES = range(3)
-
-_NAMES = {getattr(ca, f"OP_{name}"): name for name in OPERATIONS}
 
 #: Lower and upper bound; one object twice where they are the same.
 Bounds = tuple[ca.SX, ca.SX]
@@ -523,7 +522,7 @@ def _results(rows: ca.Function, given: dict[str, ca.SX], names: tuple[str, ...])
     work: list[_Node | None] = [None] * rows.sz_w()
     found: list[_Node | None] = [None] * rows.numel_out(0)
     for k in range(rows.n_instructions()):
-        name = _NAMES.get(rows.instruction_id(k))
+        name = NAMES.get(rows.instruction_id(k))
         inputs, outputs = rows.instruction_input(k), rows.instruction_output(k)
         if name == "OUTPUT":
             found[outputs[1]] = work[inputs[0]]

@@ -10,8 +10,11 @@ import numpy as np
 
 from mbfmu.runtime.contract import OPERATIONS
 
-_CODES = {getattr(ca, f"OP_{name}"): code for code, name in enumerate(OPERATIONS)}
-_ASSIGN, _CONST, _INPUT, _OUTPUT = (tuple(OPERATIONS).index(name) for name in ("ASSIGN", "CONST", "INPUT", "OUTPUT"))
+#: Names of operations by CasADi's numbers.
+NAMES = {getattr(ca, f"OP_{name}"): name for name in OPERATIONS}
+
+_CODES = {number: code for code, number in enumerate(NAMES)}
+_ASSIGN, _CONST, _INPUT, _OUTPUT = (list(OPERATIONS).index(name) for name in ("ASSIGN", "CONST", "INPUT", "OUTPUT"))
 
 
 def tape(function: ca.Function) -> bytes:

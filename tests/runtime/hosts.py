@@ -11,15 +11,19 @@ import ctypes
 import dataclasses
 import pathlib
 import re
+import shutil
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import fmpy.fmi2 as fmi2
+import pytest
 from fmpy.fmi1 import FMICallException
 from hand_made_models import parameter, variable
 
 from mbfmu.errors import MbfmuError
 from mbfmu.export import native
+from mbfmu.runtime import build
+from mbfmu.runtime.compilers import find_compiler, host_platform, library_name
 from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.equations import Equations
 from mbfmu.runtime.library import WARNING
@@ -38,6 +42,18 @@ COUNTS = ("steps", "rejections", "events", "evaluations", "implicit_steps", "jac
 
 #: Makes a model: its equations, and its variables where there are special ones.
 Maker = Callable[[], "Equations | tuple[Equations, Sequence[ScalarVariable]]"]
+
+
+def library_of(program: pathlib.Path, folder: pathlib.Path, optimize: str) -> pathlib.Path:
+    """Compile a C file that includes the runtime in an empty folder; skip where there is no compiler."""
+    compiler = find_compiler()
+    if compiler is None:
+        pytest.skip("no C compiler")
+    build.write_sources(folder)
+    shutil.copy(program, folder)
+    name = library_name(program.stem, host_platform())
+    (folder / name).write_bytes(compiler.compile(folder / program.name, name, build.headers(), optimize))
+    return folder / name
 
 
 class Failed(Exception):

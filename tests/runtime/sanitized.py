@@ -58,8 +58,7 @@ class Sources:
         if kind == "compiled":
             native.write_sources(equations, variables, GUID, folder)
         else:
-            for name, content in build.sources().items():
-                (folder / name).write_bytes(content)
+            build.write_sources(folder)
         (folder / "resources").mkdir(exist_ok=True)
         native.write_descriptor(equations, variables, GUID, folder / "resources")
         return cls(folder, equations, variables, kind)

@@ -29,8 +29,7 @@ def write_sources(folder, kind, model=everything):
         native.write_sources(*model_and_variables(model), GUID, folder)
         left_out = {"equations.c"}
     else:
-        for name, content in build.sources().items():
-            (folder / name).write_bytes(content)
+        build.write_sources(folder)
         left_out = set(build.OF_ONE_MODEL)
     left_out |= {*build.WHOLE, *build.REPEATED}
     return [file for file in sorted(folder.glob("*.c")) if file.name not in left_out]

@@ -281,8 +281,7 @@ def test_lanes_have_no_undefined_behaviour(tmp_path):
 @pytest.mark.slow
 @NEEDS_COMPILER
 def test_the_library_compiles_without_warnings(tmp_path):
-    for name, content in build.sources().items():
-        (tmp_path / name).write_bytes(content)
+    build.write_sources(tmp_path)
     flags = ["-std=c99", "-O1", "-fPIC", "-Wall", "-Wextra", "-Werror", "-Wno-unused-function"]
     command = [*find_compiler().command, *flags, "-c", "lane_library.c", "-o", "object.o"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -9,10 +9,9 @@ import casadi as ca
 import numpy as np
 import pytest
 from hand_made_models import Draft
+from hosts import library_of
 
 from mbfmu.errors import InitializationError
-from mbfmu.runtime import build
-from mbfmu.runtime.compilers import find_compiler, host_platform, library_name
 from mbfmu.runtime.run import Run
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -21,15 +20,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 @pytest.fixture(scope="module")
 def linear(tmp_path_factory):
     """Compile linear_algebra.c."""
-    compiler, folder = find_compiler(), tmp_path_factory.mktemp("linear")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    for name, content in build.sources().items():
-        (folder / name).write_bytes(content)
-    (folder / "linear_algebra.c").write_bytes((HERE / "linear_algebra.c").read_bytes())
-    name = library_name("linear", host_platform())
-    (folder / name).write_bytes(compiler.compile(folder / "linear_algebra.c", name, build.headers(), "-O2"))
-    return ctypes.CDLL(str(folder / name))
+    return ctypes.CDLL(str(library_of(HERE / "linear_algebra.c", tmp_path_factory.mktemp("linear"), "-O2")))
 
 
 def pointer(array):

@@ -6,7 +6,6 @@ import ctypes
 import itertools
 import math
 import pathlib
-import shutil
 import struct
 
 import casadi as ca
@@ -22,11 +21,10 @@ from hand_made_models import (
     point_pendulum,
     stiff_drive,
 )
-from hosts import HOSTS, model_and_variables
+from hosts import HOSTS, library_of, model_and_variables
 
-from mbfmu.runtime import build
 from mbfmu.runtime.compiled import _compiled, code_of, compile_functions
-from mbfmu.runtime.compilers import find_compiler, host_platform, library_name, require_compiler
+from mbfmu.runtime.compilers import find_compiler, require_compiler
 from mbfmu.runtime.contract import FUNCTIONS, OPERATIONS
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.lanes import most
@@ -224,17 +222,10 @@ def test_every_operation_is_that_of_python(compiled):
 @pytest.fixture(scope="module")
 def runs_of(tmp_path_factory):
     """What a function becomes when its tape is read: runs, each (operation, vector or -1, first place, numbers)."""
-    compiler, folder = find_compiler(), tmp_path_factory.mktemp("runs")
-    if compiler is None:
-        pytest.skip("no C compiler")
-    for name, content in build.sources().items():
-        (folder / name).write_bytes(content)
-    shutil.copy(HERE / "runs.c", folder)
-    name = library_name("runs", host_platform())
-    (folder / name).write_bytes(compiler.compile(folder / "runs.c", name, build.headers(), "-O0"))
-    read = ctypes.CDLL(str(folder / name)).runs_of
+    path = library_of(HERE / "runs.c", tmp_path_factory.mktemp("runs"), "-O0")
+    read = ctypes.CDLL(str(path)).runs_of
     read.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_int, ctypes.c_void_p, ctypes.c_int]
-    library = Library(folder / name)
+    library = Library(path)
 
     def runs(make, early=False):
         model = Model(library, descriptor(*model_and_variables(make)))
