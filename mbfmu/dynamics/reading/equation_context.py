@@ -707,11 +707,6 @@ class Scope(Events):
             raise ModelError(
                 f"{self._component.where}: an instant is the comparison {instant!s:.60}; give the time at which it is"
             )
-        if not ca.jacobian(instant, self.time).is_zero():
-            raise ModelError(
-                f"{self._component.where}: the instant {instant!s:.60} moves on with time, and is never reached; give "
-                "one that stays where it is until it has passed, as a sum of periods, or use self.sample"
-            )
         self._notes.times.append(instant)
 
     def delay(self, signal: Any, time: Any, longest: Any = None) -> ca.SX:

@@ -80,10 +80,7 @@ def _end(node: s.EndIndex, env: Environment) -> Any:
 def _conditional(node: s.Conditional, env: Environment) -> Any:
     """The first branch whose condition is true; where conditions change, a choice between what is left."""
     chosen: list[tuple[Any, Any]] = []
-    branches, otherwise = list(node.branches), node.otherwise
-    while isinstance(otherwise, s.Conditional):
-        branches += otherwise.branches
-        otherwise = otherwise.otherwise
+    branches, otherwise = node.chain()
     for decides, then in branches:
         value = condition(decides, env)
         if value is True:

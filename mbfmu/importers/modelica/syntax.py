@@ -114,6 +114,14 @@ class Conditional(Node):
     branches: tuple[tuple[Node, Node], ...]
     otherwise: Node
 
+    def chain(self) -> tuple[list[tuple[Node, Node]], Node]:
+        """Branches with those of conditionals that stand behind `else`, one behind the other, and the last `else`."""
+        branches, otherwise = list(self.branches), self.otherwise
+        while isinstance(otherwise, Conditional):
+            branches += otherwise.branches
+            otherwise = otherwise.otherwise
+        return branches, otherwise
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Range(Node):

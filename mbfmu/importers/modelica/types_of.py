@@ -205,10 +205,7 @@ def _in_loop(indices: Iterable[tuple[str, s.Node | None]], env: Environment) -> 
 
 
 def _conditional(node: s.Conditional, env: Environment) -> str | None:
-    branches, otherwise = list(node.branches), node.otherwise
-    while isinstance(otherwise, s.Conditional):
-        branches += otherwise.branches
-        otherwise = otherwise.otherwise
+    branches, otherwise = node.chain()
     for decides, _ in branches:
         check_condition(decides, env)
     found = [base_of(then, env) for then in (*(then for _, then in branches), otherwise)]
