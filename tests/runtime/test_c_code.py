@@ -9,6 +9,7 @@ import random
 import struct
 
 import casadi as ca
+import numpy as np
 import pytest
 
 from mbfmu.runtime import build, c_code
@@ -103,6 +104,23 @@ def test_pieces_give_the_bits_of_the_whole(tmp_path):
             expected = function(*(ca.DM.zeros(n) if a is None else ca.DM(a) for n, a in zip(sizes, given, strict=True)))
             bits = [struct.pack(f"{e.numel()}d", *e.full().ravel()) for e in expected]
             assert called(library, function, *given) == bits, function.name()
+
+
+@pytest.mark.parametrize("longer", [0, 1], ids=["first", "last"])
+def test_places_are_used_again_by_what_is_as_long(tmp_path, longer):
+    """Of results that are read later, none lies where a shorter one has been."""
+    x, y = ca.SX.sym("x", 3), ca.SX.sym("y", 2)
+    results = [ca.sin(x + y[0]), ca.vertcat(ca.cos(x) + y[1], 3 * y)]
+    leaf = ca.Function("leaf", [x, y], results if longer else results[::-1])
+    given, made = ca.MX.sym("x", 3), []
+    for i in range(8):
+        made.append(leaf(made[-1][1 - longer] if made else given, ca.vertcat(0.1 * i, -0.4)))
+    kept = [results[longer] for results in made[::2]]
+    functions = {"calls": ca.Function("calls", [given], [ca.vertcat(*kept), *made[-1]])}
+    library, _ = compiled(functions, tmp_path)
+    numbers = [0.3, -0.7, 1.1]
+    expected = [bytes(np.array(e).ravel()) for e in functions["calls"](ca.DM(numbers))]
+    assert called(library, functions["calls"], numbers) == expected
 
 
 def test_what_is_no_call_is_written_out(tmp_path):

@@ -136,6 +136,17 @@ def test_what_is_enclosed_and_what_is_not() -> None:
     assert {f.numel_out(0) for f in found.functions.values()} == {3}
 
 
+def test_what_is_iterated_has_no_bounds() -> None:
+    """Iteration variables are the last inputs of the functions, and none of these is known over a step."""
+    d = Draft("iterated", q=1, v=1, inputs=(0.0,), switches=2, iterations=1)
+    equations = d.equations(
+        A=ca.SX(1), b=-d.v, guess=ca.vertcat(1.0, 0.0), crossings=ca.vertcat(d.u[0] - 1, d.s - 1),
+        iterations=d.s + d.s**3 - d.q, iteration_guess=ca.SX(0), iteration_blocks=(1,), iteration_names=("s",),
+        iteration_nominals=(1.0,),
+    )  # fmt: skip
+    assert Enclosed.of(equations).rows == (0,)
+
+
 def test_a_model_without_such_switches_has_no_such_function() -> None:
     """Nothing is made that nobody calls."""
     d = Draft("plain", q=1, v=1)
