@@ -20,7 +20,7 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench page wheel clean always compile_commands.json
+.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench validation page wheel clean always compile_commands.json
 
 demo: $(READY)
 	$(BIN)/mbfmu demo
@@ -75,6 +75,10 @@ live: $(ZIG)
 
 bench: $(PEERS)
 	$(BIN)/python -m benchmarks
+
+# Published problems, solved: build/validation/problems.json, .html, .pdf; some of them with IDS="andrews-beta ...".
+validation: $(READY)
+	$(BIN)/python -m problems $(IDS)
 
 # The program of animation pages, by hand.
 page: $(READY)

@@ -26,7 +26,7 @@ def test_links_and_paths_exist(page: pathlib.Path) -> None:
     targets = [(page.parent / link).resolve() for link in links if link]
     assert [target for target in targets if not target.exists() and target not in MADE] == []
     named = re.findall(
-        r"\b(?:mbfmu|components|templates|fmus|docs|tests|benchmarks)/[\w./{},-]*\w[/}]?",
+        r"\b(?:mbfmu|components|templates|fmus|docs|tests|benchmarks|problems)/[\w./{},-]*\w[/}]?",
         re.sub(r"\]\([^)]*\)", "]", prose),
     )
     paths = [path for name in named for path in expanded(name)]

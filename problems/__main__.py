@@ -1,0 +1,12 @@
+"""Solve published problems and write the report: `python -m problems [ID ...]`, or `make validation`."""
+
+import os
+import sys
+
+# One thread each, told before numpy reads it: what a run costs is work, not how many processors it is spread over.
+for library in ("OMP", "OPENBLAS", "MKL"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+
+from problems.run import main  # noqa: E402
+
+sys.exit(main())

@@ -1,0 +1,78 @@
+"""Published problems: they agree with their references, and the report says so where they do not."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import pathlib
+
+import pytest
+
+from mbfmu.errors import ModelError
+from problems import run
+from problems.problem import Problem, Solution
+from problems.topics import all_problems, chosen, topics
+
+#: What a consumer of problems.json finds in each entry.
+FIELDS = {"id", "title", "source", "quantity", "unit", "reference", "ours", "tolerance"}
+
+
+@pytest.mark.parametrize("name", ["andrews"])
+def test_a_topic_agrees_with_its_references(name: str) -> None:
+    for problem in topics()[name].PROBLEMS:
+        assert problem.difference(problem.tolerance) <= problem.error, problem.id
+
+
+def test_a_problem_that_differs_does_not_pass() -> None:
+    problem = all_problems()["andrews-beta"]
+    assert problem.passes
+    wrong = dataclasses.replace(problem, reference=problem.reference + 2 * problem.error)
+    assert not wrong.passes
+    assert not run.entry(wrong)["passes"]
+
+
+def test_a_problem_that_cannot_be_solved_says_why() -> None:
+    def solve(tolerance: float) -> Solution:
+        if tolerance < 1e-7:
+            raise ModelError("the wheel is off")
+        return Solution({"wheel-x": [1.0, float("nan")]}, 0.0)
+
+    problem = Problem("wheel-x", "Wheel", "a book", "x", "m", [1.0, 2.0], solve, error=1e-3, tolerance=1e-8)
+    found = run.entry(problem)
+    assert found["failure"] == "the wheel is off"
+    assert found["ours"] is None
+    assert found["runs"] == [
+        {"tolerance": 1e-6, "ours": [1.0, None], "difference": None, "evaluations": None, "seconds": 0.0}
+    ]
+    coarse = dataclasses.replace(problem, tolerance=1e-6, tolerances=(1e-6,))
+    assert not run.entry(coarse)["passes"]  # what is no number is nowhere near
+    with pytest.raises(ValueError, match="ours has the shape"):
+        dataclasses.replace(coarse, reference=1.0).difference(1e-6)
+
+
+def test_every_module_with_problems_is_a_topic(root: pathlib.Path) -> None:
+    written = {path.stem for path in (root / "problems").glob("*.py") if "\nPROBLEMS" in path.read_text("utf-8")}
+    assert written == set(topics())
+    assert all(problem.source and problem.quantity and problem.unit for problem in all_problems().values())
+
+
+def test_problems_are_chosen_by_id_and_topic() -> None:
+    assert [p.id for p in chosen(["four-bars-a02-x"])["four_bars"]] == ["four-bars-a02-x"]
+    assert chosen(["andrews"]) == {"andrews": list(topics()["andrews"].PROBLEMS)}
+    with pytest.raises(KeyError, match="andrew"):
+        chosen(["andrew"])
+
+
+def test_the_report_holds_what_was_asked_for(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["andrews-beta", "andrews-rate-phi", "--no-pictures", "--folder", str(tmp_path)]
+    assert run.main(arguments) == 0
+    found = json.loads((tmp_path / "problems.json").read_text("utf-8"))
+    assert [entry["id"] for entry in found] == ["andrews-beta", "andrews-rate-phi"]
+    assert all(entry.keys() >= FIELDS for entry in found)
+    assert found[0]["ours"] == pytest.approx(15.81077119629904, abs=1e-8)
+    assert [one["tolerance"] for one in found[0]["runs"]] == [1e-6, 1e-9, 1e-12]
+    assert all(one["evaluations"] > 100 for one in found[0]["runs"])
+    page = (tmp_path / "problems.html").read_text("utf-8")
+    assert "2 of 2 agree" in page
+    assert "15.8107711963" in page
+    assert "2 of 2 agree" in capsys.readouterr().out
