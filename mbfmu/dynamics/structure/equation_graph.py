@@ -170,7 +170,7 @@ def _is_acceleration(quantity: object) -> bool:
         return quantity.order == 2
     if isinstance(quantity, UnknownOf):
         return isinstance(quantity.own.leaf, leaves.Acceleration | leaves.Multiplier)
-    return isinstance(quantity, MultiplierOf | ImpliedSignal)
+    return isinstance(quantity, MultiplierOf)
 
 
 def _reached(
