@@ -6,6 +6,7 @@ names of points are those of the source.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 
 from mbfmu.components import Body, Fixed, FixedTranslation, Revolute, World, rotational
@@ -22,7 +23,7 @@ SOURCE = (
     "Value Problem Solvers, release 2.4 (2008), problem andrews; also problem A03 of IFToMM's "
     "library of computational benchmarks"
 )
-END = 0.03
+END, TORQUE = 0.03, 0.033
 
 #: Angles [rad] and their rates [rad/s] at the start (the rates are all 0) and, as published, at 0.03 s.
 START = {
@@ -89,7 +90,7 @@ class Squeezer(Assembly):
         self.AH, self.HE = _rod(0, -0.04), _rod(0.02, 0)
         self.at_E = [Revolute(cylinderLength=0.004, cylinderDiameter=0.003) for _ in range(3)]
         self.spring = Spring(c=4530, s_unstretched=0.07785, width=0.004, coilWidth=0.0004, numberOfWindings=12)
-        self.drive = rotational.ConstantTorque(tau_constant=0.033)
+        self.drive = rotational.ConstantTorque(tau_constant=TORQUE)
         self.connect(self.drive.flange, self.beta.axis)
         for base, joint, body, rod in (
             (self.world.frame_b, self.beta, self.K1, self.OF),
@@ -124,15 +125,17 @@ def _rod(x: float, y: float) -> FixedTranslation:
 
 @functools.cache
 def _system() -> System:
-    return System.of(Squeezer())
+    return System.of(Squeezer(), energy=True)
 
 
 def solve(tolerance: float) -> Solution:
-    """Angles and rates at the end."""
-    names = [f"{name}.{letter}" for letter in ("phi", "w") for name in START]
+    """Angles and rates at the end, and the energy gained until then without what the torque has done."""
+    names = [*(f"{name}.{letter}" for letter in ("phi", "w") for name in START), "energy.total"]
     found = motion(_system(), names, (0.0, END), tolerance)
     values = {f"andrews-{name}": found.values[f"{name}.phi"][-1] for name in START}
     values |= {f"andrews-rate-{name}": found.values[f"{name}.w"][-1] for name in START}
+    energy, beta = found.values["energy.total"], found.values["beta.phi"]
+    values["andrews-energy"] = energy[-1] - energy[0] - TORQUE * (beta[-1] - beta[0])
     return Solution(values, found.seconds, found.evaluations)
 
 
@@ -145,5 +148,8 @@ def _problem(name: str, quantity: str, unit: str, reference: float, error: float
 
 PROBLEMS = (
     *(_problem(f"andrews-{name}", f"angle {name}", "rad", value, 1e-8) for name, value in POSITIONS.items()),
+    dataclasses.replace(
+        _problem("andrews-energy", "energy gained beyond the work of the torque,", "J", 0.0, 1e-9), origin="closed form"
+    ),
     *(_problem(f"andrews-rate-{name}", f"rate of {name}", "rad/s", value, 1e-5) for name, value in RATES.items()),
 )

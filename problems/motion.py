@@ -21,14 +21,17 @@ class Motion:
     evaluations: int
 
 
-def motion(system: System, names: Sequence[str], times: Sequence[float], tolerance: float) -> Motion:
+def motion(system: System, names: Sequence[str], times: Sequence[float] | np.ndarray, tolerance: float) -> Motion:
     """Run from the first of some instants [s] to the last, and return variables at each of them."""
     variables = {variable.name: variable for variable in system.variables}
-    places = np.array([place(variables[name]) for name in names], dtype=np.int32)
+    moving = [name for name in names if variables[name].store != "constant"]
+    places = np.array([place(variables[name]) for name in moving], dtype=np.int32)
     run = Run(system.equations, system.variables, tolerance=tolerance, start_time=times[0], stop_time=times[-1])
     begin = time.process_time()
     run.finish_initialisation()
     rows = run.rows(np.array(times, dtype=float), places)
     seconds = time.process_time() - begin
     evaluations = run.instance.statistics()["evaluations"]
-    return Motion(dict(zip(names, rows.T, strict=True)), seconds, evaluations)
+    values = dict(zip(moving, rows.T, strict=True))
+    values |= {name: np.full(len(times), float(variables[name].start or 0.0)) for name in set(names) - set(moving)}
+    return Motion(values, seconds, evaluations)

@@ -7,7 +7,9 @@ import datetime
 import inspect
 import pathlib
 import platform
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import jinja2
@@ -18,6 +20,10 @@ from mbfmu.version import __version__
 from problems.topics import topics
 
 PAGE = pathlib.Path(__file__).with_name("page.html.jinja")
+DOCS_PAGE = pathlib.Path(__file__).with_name("page.md.jinja")
+
+#: So many numbers of a list are shown.
+LISTED = 4
 
 #: A4, in inches.
 _PAPER = {"paperWidth": 8.27, "paperHeight": 11.69, "marginLeft": 0.5, "marginRight": 0.5, "printBackground": True}
@@ -29,6 +35,8 @@ def write(
     """Write problems.html and problems.pdf, and yield what was written; `say` is told what is left out, and why."""
     page, printed = folder / "problems.html", folder / "problems.pdf"
     found = list(sections(entries))
+    for name, why in absent().items():
+        say(f"{name}: {why}")
     if not pictures:
         page.write_text(_html(found), encoding="utf-8")
         yield page
@@ -37,7 +45,7 @@ def write(
         with rendering.chromium() as browser:
             for section in found:
                 if section["model"] is not None:
-                    section["picture"] = _picture(browser, section["model"], folder)
+                    section["picture"] = _picture(browser, section, folder)
             page.write_text(_html(found), encoding="utf-8")
             yield page
             browser.get(page.as_uri())
@@ -59,37 +67,71 @@ def sections(entries: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
     told = set()
     for title, rows in grouped.items():
         module, problem = homes[rows[0]["id"]]
-        tables: dict[Any, list[dict[str, Any]]] = {}
-        for row in rows:
-            tables.setdefault((homes[row["id"]][1].solve, homes[row["id"]][1].tolerances), []).append(row)
+        # Costs stand with the first of the problems that share their runs.
+        first = {homes[row["id"]][1].solve: row["id"] for row in reversed(rows)}
         yield {
             "title": title,
-            "text": [] if module in told else inspect.getdoc(module).split("\n\n"),
+            "text": [] if module in told else (inspect.getdoc(module) or "").split("\n\n"),
             "sources": list(dict.fromkeys(row["source"] for row in rows)),
-            "tables": list(tables.values()),
+            "rows": [row | {"costs": first[homes[row["id"]][1].solve] == row["id"]} for row in rows],
+            "shared": len(first) == 1,
             "model": problem.model,
             "picture": None,
         }
         told.add(module)
 
 
-def _picture(browser: Any, model: Callable[[], Any], folder: pathlib.Path) -> str:
+def absent() -> dict[str, str]:
+    """Topics that need what is not here, and what that is."""
+    return {name: module.ABSENT for name, module in topics().items() if getattr(module, "ABSENT", "")}
+
+
+def _picture(browser: Any, section: dict[str, Any], folder: pathlib.Path) -> pathlib.Path:
+    """Render a section's model."""
+    path = folder / "pictures" / f"{slug(section['title'])}.png"
+    path.parent.mkdir(exist_ok=True)
+    return rendering.save_picture(browser, section["model"](), path)
+
+
+def slug(title: str) -> str:
+    """Name of a file for a title."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
+
+
+def _embedded(path: pathlib.Path) -> str:
     """Address of a picture that holds it."""
-    path = rendering.save_picture(browser, model(), folder / "picture.png")
-    content = base64.b64encode(path.read_bytes()).decode()
-    path.unlink()
-    return f"data:image/png;base64,{content}"
+    return f"data:image/png;base64,{base64.b64encode(path.read_bytes()).decode()}"
+
+
+def write_docs(entries: Sequence[dict[str, Any]], pictures: pathlib.Path, docs: pathlib.Path) -> pathlib.Path:
+    """Write the site's page, docs/validation.md, with the pictures of the report."""
+    found = list(sections(entries))
+    target = docs / "images" / "problems"
+    target.mkdir(exist_ok=True)
+    for section in found:
+        picture = pictures / f"{slug(section['title'])}.png"
+        if section["model"] is not None and picture.is_file():
+            section["picture"] = f"images/problems/{picture.name}"
+            shutil.copy(picture, target / picture.name)
+    page = docs / "validation.md"
+    page.write_text(_filled(DOCS_PAGE, found), encoding="utf-8")
+    return page
 
 
 def _html(found: Sequence[dict[str, Any]]) -> str:
+    return _filled(PAGE, found)
+
+
+def _filled(template: pathlib.Path, found: Sequence[dict[str, Any]]) -> str:
     environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+        autoescape=template is PAGE, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
     )
-    environment.filters |= {"number": number, "small": small}
-    rows = [row for section in found for table in section["tables"] for row in table]
-    return environment.from_string(PAGE.read_text("utf-8")).render(
+    environment.filters |= {"number": number, "small": small, "cost": cost, "embedded": _embedded}
+    rows = [row for section in found for row in section["rows"]]
+    return environment.from_string(template.read_text("utf-8")).render(
         sections=found,
         rows=rows,
+        absent=absent(),
         version=__version__,
         date=datetime.datetime.now(datetime.UTC).date().isoformat(),
         machine=f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
@@ -97,14 +139,24 @@ def _html(found: Sequence[dict[str, Any]]) -> str:
 
 
 def number(value: float | Sequence[Any] | None) -> str:
-    """A value in full, as far as double precision says something."""
+    """A value as far as it is compared; of a list that is long, how it begins."""
     if value is None:
         return "-"
     if isinstance(value, list | tuple):
-        return "(" + ", ".join(number(one) for one in value) + ")"
+        shown = [f"{one:.7g}" if isinstance(one, float) else number(one) for one in value[:LISTED]]
+        return "(" + ", ".join(shown) + (f", and {len(value) - LISTED} more)" if len(value) > LISTED else ")")
     return f"{value:.12g}"
 
 
 def small(value: float | None) -> str:
-    """An error: its size is what counts."""
-    return "-" if value is None else f"{value:.1e}"
+    """An error or a tolerance: its size is what counts."""
+    if value is None:
+        return "-"
+    mantissa, _, exponent = f"{value:.1e}".partition("e")
+    return f"{mantissa.removesuffix('.0')}e{int(exponent)}" if value else "0"
+
+
+def cost(run: Mapping[str, Any]) -> str:
+    """What a run took."""
+    evaluations = "" if run["evaluations"] is None else f"{run['evaluations']:,}; "
+    return f"{evaluations}{1000 * run['seconds']:.3g} ms"

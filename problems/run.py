@@ -29,6 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("ids", nargs="*", metavar="ID", help="ids of problems, or topics (modules); default: all")
     parser.add_argument("--folder", type=pathlib.Path, default=FOLDER, help="where it is written")
     parser.add_argument("--no-pictures", action="store_true", help="leave out pictures and PDF, which take Chromium")
+    parser.add_argument("--docs", action="store_true", help="write docs/validation.md and its pictures, too")
     parser.add_argument("--list", action="store_true", help="print ids and what they are, and solve nothing")
     options = parser.parse_args(arguments)
     try:
@@ -43,11 +44,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
 
     found: list[dict[str, Any]] = []
-    with concurrent.futures.ProcessPoolExecutor(min(os.cpu_count() or 1, len(wanted))) as pool:
-        tasks = {pool.submit(solved, [p.id for p in listed]): topic for topic, listed in wanted.items()}
+    with concurrent.futures.ProcessPoolExecutor(min(os.cpu_count() or 1, max(len(wanted), 1))) as pool:
+        tasks = [pool.submit(solved, ids) for listed in wanted.values() for ids in _sharing(listed)]
         with console.status("solving") as status:
-            for done in concurrent.futures.as_completed(tasks):
-                status.update(f"{tasks[done]} is done")
+            for i, _ in enumerate(concurrent.futures.as_completed(tasks), 1):
+                status.update(f"{i} of {len(tasks)} models are solved")
         for task in tasks:
             found += task.result()
     options.folder.mkdir(parents=True, exist_ok=True)
@@ -56,12 +57,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(data)
     for written in report.write(found, options.folder, pictures=not options.no_pictures, say=console.print):
         console.print(written)
+    if options.docs:
+        console.print(report.write_docs(found, options.folder / "pictures", FOLDER.parents[1] / "docs"))
     failed = [entry for entry in found if not entry["passes"]]
     for entry in failed:
         why = entry["failure"] or f"differs by {entry['difference']:.2g} {entry['unit']}, not {entry['error']:.2g}"
         console.print(f"{entry['id']}: {why}")
     console.print(f"{len(found) - len(failed)} of {len(found)} agree with their references")
     return 1 if failed else 0
+
+
+def _sharing(listed: Sequence[Problem]) -> list[list[str]]:
+    """Ids of problems, those together that are solved by the same runs."""
+    groups: dict[Any, list[str]] = {}
+    for problem in listed:
+        groups.setdefault(problem.solve, []).append(problem.id)
+    return list(groups.values())
 
 
 def solved(ids: Sequence[str]) -> list[dict[str, Any]]:

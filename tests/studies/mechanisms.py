@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
-
 import mbfmu.components as parts
 from mbfmu.components import translational
 from mbfmu.modeling import Assembly, Start
@@ -121,50 +119,3 @@ class TwoSprings(Assembly):
             self.connect(self.ground.flange, spring.flange_a)
             self.connect(spring.flange_b, self.body.flange_a)
         self.output(self.body.s)
-
-
-class Bicycle(Assembly):
-    """The benchmark bicycle of Meijaard, Papadopoulos, Ruina and Schwab (2007), with z upwards, upright and rolling."""
-
-    def __init__(self, speed=5.0, **frame):
-        tilt, base, trail = np.pi / 10, 1.02, 0.08
-        rear, front = np.array([0, 0, 0.3]), np.array([base, 0, 0.35])
-        axis = np.array([-np.sin(tilt), 0, np.cos(tilt)])
-        head = np.array([base + trail, 0, 0]) + axis * 0.3 / np.cos(tilt)
-        self.world = parts.World(n=(0, 0, -1), g=9.81)
-        self.rear = parts.RollingWheel(
-            wheelRadius=0.3, wheelMass=2.0, wheel_I_axis=0.12, wheel_I_long=0.0603,
-            der_angles=Start((0, speed / 0.3, 0)),
-        )  # fmt: skip
-        guesses = {"x": base, "y": 0.0, "angles": (0, 0, 0), "der_angles": (0, speed / 0.35, 0)}
-        self.front = parts.RollingWheel(
-            wheelRadius=0.35, wheelMass=3.0, wheel_I_axis=0.28, wheel_I_long=0.1405,
-            **{name: Start(value, fixed=False) for name, value in guesses.items()},
-        )  # fmt: skip
-        self.rear_axle, self.front_axle = parts.Revolute(n=(0, 1, 0)), parts.Revolute(n=(0, 1, 0))
-        self.frame = parts.Body(m=85.0, r_CM=(0.3, 0, 0.6), I_11=9.2, I_22=11.0, I_33=2.8, I_31=-2.4, **frame)
-        self.to_head = parts.FixedTranslation(r=head - rear)
-        self.head = parts.Revolute(n=axis, phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
-        self.to_front = parts.FixedTranslation(r=front - head)
-        self.fork = parts.Body(
-            m=4.0, r_CM=np.array([0.9, 0, 0.7]) - head, I_11=0.05892, I_22=0.06, I_33=0.00708, I_31=0.00756
-        )
-        self.connect(self.rear.frame_a, self.rear_axle.frame_a)
-        self.connect(self.rear_axle.frame_b, self.frame.frame_a)
-        self.connect(self.frame.frame_a, self.to_head.frame_a)
-        self.connect(self.to_head.frame_b, self.head.frame_a)
-        self.connect(self.head.frame_b, self.fork.frame_a)
-        self.connect(self.head.frame_b, self.to_front.frame_a)
-        self.connect(self.to_front.frame_b, self.front_axle.frame_b)
-        self.connect(self.front_axle.frame_a, self.front.frame_a)
-        self.output(self.head.phi)
-
-    @staticmethod
-    def equation(speed):
-        """A of (lean, steer, their rates), from the linear equation of the paper."""
-        mass = np.array([[80.81722, 2.31941332208709], [2.31941332208709, 0.29784188199686]])
-        damping = np.array([[0, 33.86641391492494], [-0.85035641456978, 1.68540397397560]])
-        weight = np.array([[-80.95, -2.59951685249872], [-2.59951685249872, -0.80329488458618]])
-        turning = np.array([[0, 76.59734589573222], [0, 2.65431523794604]])
-        inverse, stiffness = np.linalg.inv(mass), 9.81 * weight + speed**2 * turning
-        return np.block([[np.zeros((2, 2)), np.eye(2)], [-inverse @ stiffness, -inverse @ damping * speed]])

@@ -8,7 +8,7 @@ import fmpy
 import numpy as np
 import pytest
 import scipy.optimize
-from mechanisms import Bicycle, CartPole, Chain, G, Governor, Suspension
+from mechanisms import CartPole, Chain, G, Governor, Suspension
 
 import mbfmu
 from mbfmu import Start, cli
@@ -17,6 +17,7 @@ from mbfmu.errors import ModelError
 from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.pendulum import Pendulum
 from mbfmu.fmus.vehicle import Vehicle
+from problems.bicycle import Bicycle
 
 
 def test_a_hanging_chain():

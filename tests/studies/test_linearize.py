@@ -11,7 +11,7 @@ import pytest
 import scipy.linalg
 import scipy.signal
 from chirp import compare
-from mechanisms import Bicycle, CartPole, G, Suspension, TwoPendulums
+from mechanisms import CartPole, G, Suspension, TwoPendulums
 
 import mbfmu
 from mbfmu import Assembly, cli
@@ -23,6 +23,7 @@ from mbfmu.fmus.furuta_pendulum import FurutaPendulum
 from mbfmu.fmus.scara import Scara
 from mbfmu.runtime.run import Run
 from mbfmu.studies import modes
+from problems.bicycle import Bicycle
 
 
 def second_order(mass, stiffness, damping=None):
