@@ -193,7 +193,8 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
         ("needs", "Python" if slave and slave.needsExecutionTool else "nothing else"),
         ("experiment", experiment and f"{experiment.startTime} to {experiment.stopTime} s, tol {experiment.tolerance}"),
     ):
-        facts.add_row(name, escape(value or ""))
+        if value:
+            facts.add_row(name, escape(value))
     console.print(facts)
     variables(
         shown.modelVariables,

@@ -148,7 +148,7 @@ def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | Non
 
 
 def system_structure(
-    structure: SystemStructure, date: datetime.datetime, stop_time: float | None = None, connectors: bool = False
+    structure: SystemStructure, date: datetime.datetime | None, stop_time: float | None = None, connectors: bool = False
 ) -> bytes:
     """Write SystemStructure.ssd (SSP 1.0 and 2.0, section 5): elements in resources/NAME.fmu, and their connections.
 
@@ -170,8 +170,9 @@ def system_structure(
         version=version,
         name=structure.name,
         generationTool=f"mbfmu {__version__}",
-        generationDateAndTime=f"{date:%Y-%m-%dT%H:%M:%SZ}",
     )
+    if date is not None:
+        root.set("generationDateAndTime", f"{date:%Y-%m-%dT%H:%M:%SZ}")
     system = etree.SubElement(root, _ssd("System"), name=structure.name)
     wires = [
         (_End.of(structure, c.start_element, c.start_connector), _End.of(structure, c.end_element, c.end_connector))

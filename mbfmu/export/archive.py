@@ -20,8 +20,10 @@ _EARLIEST = datetime.datetime(1980, 1, 1, tzinfo=datetime.UTC)
 _LATEST = datetime.datetime(2107, 12, 31, 23, 59, 58, tzinfo=datetime.UTC)
 
 
-def build_date() -> datetime.datetime:
-    """Return the date of the build: that of SOURCE_DATE_EPOCH, else now, in whole seconds UTC.
+def build_date() -> datetime.datetime | None:
+    """Return the date that files bear: that of SOURCE_DATE_EPOCH (seconds UTC), else None.
+
+    The clock has no part in them: the same input gives the same bytes on any day.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def build_date() -> datetime.datetime:
     """
     text = os.environ.get("SOURCE_DATE_EPOCH")
     if text is None:
-        return datetime.datetime.now(datetime.UTC).replace(microsecond=0)
+        return None
     try:
         return datetime.datetime.fromtimestamp(int(text), datetime.UTC)
     except (ValueError, OverflowError, OSError):
@@ -110,11 +112,13 @@ def _room(target: pathlib.Path) -> Iterator[None]:
 class Archive:
     """A ZIP archive in the making, the same bytes for the same content, order and date.
 
-    Entries have forward slashes and no leading `./`, all the same date and fixed permissions.
+    Entries have forward slashes and no leading `./`, fixed permissions and all the same date: where there is none, the
+    first one that an archive can tell.
     """
 
-    def __init__(self, file: pathlib.Path, date: datetime.datetime) -> None:
-        self._moment = min(max(date.astimezone(datetime.UTC), _EARLIEST), _LATEST).timetuple()[:6]
+    def __init__(self, file: pathlib.Path, date: datetime.datetime | None) -> None:
+        moment = _EARLIEST if date is None else date.astimezone(datetime.UTC)
+        self._moment = min(max(moment, _EARLIEST), _LATEST).timetuple()[:6]
         self._archive = zipfile.ZipFile(file, "w")
 
     def __enter__(self) -> Self:
@@ -133,7 +137,7 @@ class Archive:
             self._archive.writestr(entry, names[name].read_bytes(), zipfile.ZIP_DEFLATED, compresslevel=9)
 
 
-def write_archive(folder: pathlib.Path, file: pathlib.Path, date: datetime.datetime) -> None:
+def write_archive(folder: pathlib.Path, file: pathlib.Path, date: datetime.datetime | None) -> None:
     """Write everything below `folder` into the ZIP archive `file`."""
     with Archive(file, date) as archive:
         archive.add(folder)

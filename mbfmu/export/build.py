@@ -227,7 +227,7 @@ def fill(
     """Write everything that an FMU contains into an empty folder, and in the archive what is there before libraries."""
     target, kind, platforms = made.target, made.equations, made.platforms
     identifier = model_identifier(system.name)
-    equations = system.equations
+    equations, date = system.equations, build_date()
     hindrance = obstacle(equations) if target == "native" else "the python target is for co-simulation only"
     exchange = hindrance is None
     if exchange and drifts(equations):
@@ -258,7 +258,7 @@ def fill(
         common: dict[str, Any] = {
             "identifier": identifier,
             "model_exchange": exchange,
-            "date": build_date(),
+            "date": date,
             "description": system.description,
             "figures": system.figures,
             "scene": visual,
@@ -280,7 +280,7 @@ def fill(
             **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
             "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
             "Integration": _integration(equations),
-            "Built": f"{build_date():%Y-%m-%d %H:%M:%S} UTC with mbfmu {__version__}",
+            "Built": f"with mbfmu {__version__}" if date is None else f"{date:%Y-%m-%d %H:%M:%S} UTC, mbfmu {__version__}",
             "Identity": guid,
         }
         write_documentation(folder, system, variables, facts, target, arrangement)

@@ -85,7 +85,7 @@ def model_description(
     identifier: str,
     guid: str,
     capabilities: Capabilities,
-    date: datetime.datetime,
+    date: datetime.datetime | None,
     model_exchange: bool = False,
     description: str = "",
     figures: Sequence[Figure] = (),
@@ -109,7 +109,7 @@ def model_description(
     model_exchange
         Whether the same binary is offered for model exchange.
     date
-        Date of generation, aware of its time zone.
+        Date of generation, aware of its time zone; None: it is not told.
     description
         One sentence on the model.
     figures
@@ -151,7 +151,7 @@ def model_description(
 
 
 def description_root(
-    equations: Equations, version: str, identity: Mapping[str, Value], description: str, date: datetime.datetime
+    equations: Equations, version: str, identity: Mapping[str, Value], description: str, date: datetime.datetime | None
 ) -> Any:
     """The root of modelDescription.xml of either version; `identity` is its guid or instantiation token."""
     root = etree.Element("fmiModelDescription")
@@ -162,7 +162,7 @@ def description_root(
         **identity,
         description=description or None,
         generationTool=f"mbfmu {__version__}",
-        generationDateAndTime=date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        generationDateAndTime=date and date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         variableNamingConvention="structured",
     )
     return root

@@ -46,7 +46,7 @@ def model_description_3(
     *,
     identifier: str,
     token: str,
-    date: datetime.datetime,
+    date: datetime.datetime | None,
     model_exchange: bool = False,
     execution_tool: bool = False,
     description: str = "",
@@ -68,7 +68,7 @@ def model_description_3(
     model_exchange
         Whether the same binary is offered for model exchange.
     date
-        Date of generation, aware of its time zone.
+        Date of generation, aware of its time zone; None: it is not told.
     description
         One sentence on the model.
     figures
