@@ -22,7 +22,7 @@ STUBS := .venv/.stubs
 
 .PHONY: demo test core quick mutants versions lint docs fmus gallery live bench validation page wheel clean always compile_commands.json
 
-demo: $(READY)
+demo: $(ZIG)
 	$(BIN)/mbfmu demo
 
 # Each worker takes neighbours, which share what a module has made, and in the end what others have left.
@@ -115,7 +115,7 @@ $(PEERS): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]'
 	@touch $@
 
-# What compiles the runtime for browsers.
+# What compiles the runtime for browsers and other platforms.
 $(ZIG): $(READY)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang
 	@touch $@

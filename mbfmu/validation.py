@@ -18,7 +18,7 @@ from mbfmu.errors import ValidationError
 from mbfmu.export import layered_wasm
 from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack
 from mbfmu.fmi.description import IDENTIFIER, read_description
-from mbfmu.fmi.libraries import PLATFORMS_3, REQUIRED, REQUIRED_3, exported_functions
+from mbfmu.fmi.libraries import PLATFORMS_3, REQUIRED, REQUIRED_3, exported_functions, processor_of
 from mbfmu.fmi.rules import description_problems, is_known, schema_violations
 from mbfmu.runtime.compilers import PLATFORMS
 from mbfmu.runtime.component import exported_names
@@ -155,11 +155,20 @@ def _binary_problems(path: pathlib.Path, root: etree._Element, names: list[str])
             if name not in names:
                 continue
             with zipfile.ZipFile(path) as archive:
-                exported = exported_functions(content(archive, name))
+                found = content(archive, name)
+            exported = exported_functions(found)
             if exported is None:
                 yield f'The binary "{name}" is no shared library for its platform.'
+            elif not _may_be_for(name, found):
+                yield f'The binary "{name}" is for another processor, {processor_of(found)}.'
             elif missing := sorted(required - exported):
                 yield f'The binary "{name}" does not export {", ".join(missing)}, which {interface} needs.'
+
+
+def _may_be_for(name: str, library: bytes) -> bool:
+    """Is a library for the processor that its folder names? FMI 2.0's own words are taken for others than x86, too."""
+    named = re.match("binaries/(x86_64|aarch64)-(linux|windows)/", name)
+    return named is None or processor_of(library) in (None, named[1])
 
 
 def _component_problems(path: pathlib.Path, root: etree._Element, names: list[str]) -> Iterator[str]:
@@ -227,16 +236,27 @@ def _build_description_problems(path: pathlib.Path, names: list[str]) -> Iterato
             yield f'The source file "sources/{source.get("name")}" is listed, but not in the archive.'
 
 
+def _runs_here(path: pathlib.Path, description: Any) -> bool:
+    """Is there a library for this machine where FMPy looks for one?"""
+    import fmpy
+
+    if fmpy.platform not in fmpy.supported_platforms(str(path)):
+        return False
+    folder = fmpy.platform if description.fmiVersion == "2.0" else fmpy.platform_tuple
+    with zipfile.ZipFile(path) as archive:
+        names = [n for n in archive.namelist() if re.fullmatch(rf"binaries/{folder}/[^/]+\.(so|dll|dylib)", n)]
+        processors = {processor_of(content(archive, name)) for name in names}
+    return bool(names) and processors <= {fmpy.architecture, None}
+
+
 def _run_problems(path: pathlib.Path) -> list[str]:
     """Run the FMU in a process of its own, so that a crash is a problem of the FMU and not of ours.
 
     One for scheduled execution alone is not run: no host is here that activates its clocks.
     """
-    import fmpy
-
     description = read_description(path)
     clocked = description.coSimulation is None and description.modelExchange is None
-    if clocked or fmpy.platform not in fmpy.supported_platforms(str(path)):
+    if clocked or not _runs_here(path, description):
         return []
     try:
         with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:  # it goes also where the run crashes

@@ -40,7 +40,10 @@ Target = Annotated[
 ]
 Platform = Annotated[
     str | None,
-    typer.Option(metavar="NAMES", help="linux64, win64, darwin64 (comma-separated) or all; default: this machine."),
+    typer.Option(
+        metavar="NAMES",
+        help="linux64, win64, darwin64, aarch64-linux, aarch64-windows (comma-separated), all; default: this machine.",
+    ),
 ]
 
 

@@ -33,10 +33,13 @@ class Run:
 
 def run(folder: pathlib.Path, console: Console, fmi: int) -> None:
     """Run the demonstration; FMUs and picture go into the folder."""
-    from mbfmu.export.build import TARGETS
+    from mbfmu.export.build import TARGETS, kind_of
     from mbfmu.modeling.registry import assemblies
+    from mbfmu.runtime.compilers import host_platform
 
-    targets = TARGETS if fmi == 2 else ("native",)  # pythonfmu is for FMI 2.0
+    # pythonfmu is for FMI 2.0, and for the platforms that it has a library for.
+    hosted = fmi == 2 and host_platform() in kind_of("python").platforms
+    targets = [name for name in TARGETS if name == "native" or hosted]
     runs = [demonstrate(assemblies()["double_pendulum"](), target, folder, fmi) for target in targets]
     console.print(comparison(runs))
     picture = folder / "double_pendulum.png"

@@ -22,9 +22,10 @@ from mbfmu.export.fingerprint import fingerprint
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
 from mbfmu.export.model_description_3 import build_description, model_description_3
 from mbfmu.export.model_exchange import drifts, led_back, obstacle
+from mbfmu.fmi.libraries import platform_of
 from mbfmu.modeling import Assembly
 from mbfmu.runtime import arguments
-from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, library_name, own_work, require_compiler
+from mbfmu.runtime.compilers import PLATFORMS, find_compiler, host_platform, own_work, require_compiler
 from mbfmu.runtime.component import ready_component
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.equations import Equations
@@ -122,8 +123,8 @@ def build(
         Of a native FMU: `compiled` (C code, needs a compiler here), `interpreted` (needs none, runs at most three times
         slower), or `auto`: compiled where a C compiler is found for all platforms.
     platforms
-        Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`, or `all`; by default
-        that of this machine.
+        Platforms of a native FMU, as a list or comma-separated: `linux64`, `win64`, `darwin64`, `aarch64-linux`,
+        `aarch64-windows`, in words of FMI 3.0 as `x86_64-linux`, too, or `all`; by default that of this machine.
     variables
         Patterns such as `body.*`, as a list or comma-separated: which local variables the FMU shows; the name of an
         array takes all of its elements. Parameters, start values, inputs and outputs are always there. By default it
@@ -280,7 +281,7 @@ def fill(
             **({"WebAssembly": f"FMI-LS-WASM {layered_wasm.VERSION} (draft), equations interpreted"} if wasm else {}),
             "Experiment": f"{equations.start_time:g} s to {equations.stop_time:g} s, tolerance {equations.tolerance:g}",
             "Integration": _integration(equations),
-            "Built": f"with mbfmu {__version__}" if date is None else f"{date:%Y-%m-%d %H:%M:%S} UTC, mbfmu {__version__}",
+            "Built": (f"{date:%Y-%m-%d %H:%M:%S} UTC " if date else "") + f"with mbfmu {__version__}",
             "Identity": guid,
         }
         write_documentation(folder, system, variables, facts, target, arrangement)
@@ -310,6 +311,8 @@ def fill(
         for platform, started in compiling.items():
             report(f"Compiling for {platform}")
             native.write_library(folder, platform, identifier, started, fmi)
+        if fmi == 2:
+            native.stand_in(folder, platforms)
 
 
 def _write_scene(
@@ -439,10 +442,7 @@ def _platforms(target: str, platforms: str | Sequence[str] | None) -> list[str]:
             raise BuildError("platforms: a python FMU runs wherever the runtime's libraries are; leave the option out.")
         return python.platforms()
     names = _split(platforms) or [host_platform()]
-    names = list(PLATFORMS) if names == ["all"] else names
-    for name in names:
-        library_name("", name)
-    return names
+    return list(PLATFORMS) if names == ["all"] else list(dict.fromkeys(map(platform_of, names)))
 
 
 def _equations(target: str, kind: str, platforms: Sequence[str]) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import pathlib
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 
 import casadi as ca
@@ -19,7 +20,7 @@ from mbfmu.errors import BuildError
 from mbfmu.export.archive import temporary_folder
 from mbfmu.export.elimination import written_out
 from mbfmu.export.model_description import Capabilities, model_identifier
-from mbfmu.fmi.libraries import PLATFORMS_3
+from mbfmu.fmi.libraries import PLATFORMS_3, STAND_INS
 from mbfmu.runtime import build as runtime
 from mbfmu.runtime import contract
 from mbfmu.runtime.c_code import Code, declarations, is_long, work_length
@@ -81,7 +82,7 @@ def build_library(
     folder
         Root of the unpacked FMU.
     platform
-        `linux64`, `win64` or `darwin64`; by default the one that runs now.
+        One of `PLATFORMS` of `mbfmu.runtime.compilers`; by default the one that runs now.
     compiler
         By default the one that `require_compiler` finds for the platform.
     lengths
@@ -306,6 +307,17 @@ def library_folders(folder: pathlib.Path, platform: str, fmi: int) -> list[pathl
     """Folders for the library of a platform, below the root of an FMU of this version."""
     names = PLATFORMS_3[platform] if fmi == 3 else (platform,)
     return [folder / "binaries" / name for name in names]
+
+
+def stand_in(folder: pathlib.Path, platforms: Sequence[str]) -> None:
+    """Put libraries for aarch64 into the folders of x86, too, of an FMU of FMI 2.0 that is not for x86.
+
+    FMI 2.0 had no name for such processors at first: on them, importers look into `linux64` and `win64`.
+    """
+    for platform in platforms:
+        place = STAND_INS.get(platform)
+        if place is not None and place not in platforms:
+            shutil.copytree(folder / "binaries" / platform, folder / "binaries" / place)
 
 
 def _write_library(folder: pathlib.Path, platform: str, name: str, library: bytes, fmi: int) -> pathlib.Path:

@@ -7,12 +7,22 @@ from __future__ import annotations
 
 import struct
 
+from mbfmu.errors import BuildError
+
 #: The platforms as FMI 3.0 calls them (FMI 3.0.2, section 2.5.1.1); the library for macOS is for two processors.
 PLATFORMS_3 = {
     "linux64": ("x86_64-linux",),
     "win64": ("x86_64-windows",),
     "darwin64": ("x86_64-darwin", "aarch64-darwin"),
+    "aarch64-linux": ("aarch64-linux",),
+    "aarch64-windows": ("aarch64-windows",),
 }
+
+#: Platforms in whose place importers of FMI 2.0 look on another processor: FMPy and OpenModelica do.
+STAND_INS = {"aarch64-linux": "linux64", "aarch64-windows": "win64"}
+
+#: Processors by their numbers in ELF and PE files.
+_PROCESSORS = {0x3E: "x86_64", 0xB7: "aarch64", 0x8664: "x86_64", 0xAA64: "aarch64"}
 
 _COMMON = """
 GetTypesPlatform GetVersion SetDebugLogging Instantiate FreeInstance SetupExperiment EnterInitializationMode
@@ -58,6 +68,33 @@ REQUIRED_3 = {
     interface: frozenset(f"fmi3{name}" for name in (_COMMON_3 + own).split())
     for interface, own in (("ModelExchange", _EXCHANGE_3), ("CoSimulation", _SLAVE_3))
 }
+
+
+def platform_of(name: str) -> str:
+    """The platform that FMI 2.0 or FMI 3.0 calls so, by its name of FMI 2.0.
+
+    Raises
+    ------
+    BuildError
+        There is none.
+    """
+    for platform, names in PLATFORMS_3.items():
+        if name in (platform, *names):
+            return platform
+    raise BuildError(f"unknown platform {name!r}: one of {', '.join(PLATFORMS_3)}")
+
+
+def processor_of(library: bytes) -> str | None:
+    """The processor that a library for Linux or Windows is for, `x86_64` or `aarch64`; None for other files."""
+    try:
+        if library.startswith(b"\x7fELF"):
+            return _PROCESSORS.get(*struct.unpack_from("<H", library, 18))
+        if library.startswith(b"MZ"):
+            (header,) = struct.unpack_from("<I", library, 60)
+            return _PROCESSORS.get(*struct.unpack_from("<H", library, header + 4))
+    except struct.error:
+        pass
+    return None
 
 
 def exported_functions(library: bytes) -> frozenset[str] | None:

@@ -20,6 +20,9 @@ LIBRARIES = _ROOT / "libraries"
 #: File names of the libraries, without extension, by the source that is compiled.
 NAMES = {"library.c": "mbfmu", "lane_library.c": "mbfmu-lanes", "pythonfmu.c": "mbfmu-pythonfmu"}
 
+#: Platforms that pythonfmu has a host library for: others need none of ours in front of it.
+PYTHONFMU = ("linux64", "win64")
+
 #: Sources that serve any model: the library of one model does without them.
 HOST_SOURCES = (
     *NAMES, "resources.c", "resources.h", "host.c", "host.h", "batch.c", "batch.h", "lanes.c", "lanes.h",
@@ -69,7 +72,9 @@ def is_current(platform: str) -> bool:
 
 def _names(platform: str) -> dict[str, str]:
     """Names of a platform's libraries by their sources: where there are no FMUs, that for programs is all."""
-    return NAMES if platform in PLATFORMS else {"library.c": NAMES["library.c"]}
+    if platform not in PLATFORMS:
+        return {"library.c": NAMES["library.c"]}
+    return {source: name for source, name in NAMES.items() if source != "pythonfmu.c" or platform in PYTHONFMU}
 
 
 def digest() -> str:

@@ -15,6 +15,7 @@ import signal
 import struct
 import subprocess
 import sys
+import sysconfig
 import threading
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Self
@@ -22,8 +23,15 @@ from typing import Self
 from mbfmu.errors import BuildError
 from mbfmu.runtime.cache import cached
 
-#: FMI 2.0 platforms (FMI 2.0.4, section 2.3) and the extension of their libraries.
-PLATFORMS = {"linux64": ".so", "win64": ".dll", "darwin64": ".dylib"}
+#: Platforms as FMI 2.0 calls them (FMI 2.0.5, section 2.3: but for x86 and macOS in the words of FMI 3.0), and the
+#: extension of their libraries.
+PLATFORMS = {
+    "linux64": ".so",
+    "win64": ".dll",
+    "darwin64": ".dylib",
+    "aarch64-linux": ".so",
+    "aarch64-windows": ".dll",
+}
 
 #: All that libraries are made for: WebAssembly, too, for programs in browsers, which is no platform of FMI's.
 EXTENSIONS = {**PLATFORMS, "wasm32": ".wasm"}
@@ -33,6 +41,8 @@ _ZIG_TARGETS = {
     "linux64": ("x86_64-linux-gnu.2.17",),
     "win64": ("x86_64-windows-gnu",),
     "darwin64": ("x86_64-macos.11.0", "aarch64-macos.11.0"),
+    "aarch64-linux": ("aarch64-linux-gnu.2.17",),
+    "aarch64-windows": ("aarch64-windows-gnu",),
     "wasm32": ("wasm32-wasi",),
 }
 
@@ -44,6 +54,8 @@ _COMPILING = {
     "linux64": ("-fPIC", "-DPORTABLE", "-fno-asynchronous-unwind-tables"),
     "win64": (),
     "darwin64": ("-fPIC", "-g0"),
+    "aarch64-linux": ("-fPIC", "-DPORTABLE", "-fno-asynchronous-unwind-tables"),
+    "aarch64-windows": (),
     "wasm32": (),
 }
 
@@ -52,11 +64,13 @@ _LINKING = {
     "linux64": ("-shared", "-s", "-Wl,--build-id=none,--as-needed"),
     "win64": ("-shared", "-s"),
     "darwin64": ("-shared", "-g0"),
+    "aarch64-linux": ("-shared", "-s", "-Wl,--build-id=none,--as-needed"),
+    "aarch64-windows": ("-shared", "-s"),
     "wasm32": ("-mexec-model=reactor", "-s", "-Wl,--export-dynamic", "-Wl,--export=malloc", "-Wl,--export=free"),
 }
 
 #: Behind what is linked: linkers take what is needed. dlopen is in a library of its own before glibc 2.34.
-_LIBRARIES = {"linux64": ("-lm", "-ldl"), "darwin64": ("-lm",)}
+_LIBRARIES = {"linux64": ("-lm", "-ldl"), "darwin64": ("-lm",), "aarch64-linux": ("-lm", "-ldl")}
 
 _REMEDY = "install a C compiler or `pip install mbfmu[cross]`, or use --equations interpreted"
 
@@ -281,13 +295,15 @@ def universal_binary(libraries: Sequence[bytes]) -> bytes:
 
 
 def host_platform() -> str:
-    """The FMI 2.0 platform of the running interpreter."""
+    """The platform of the running interpreter, one of `PLATFORMS`."""
     name = {"linux": "linux64", "win32": "win64", "darwin": "darwin64"}.get(sys.platform)
     if name is None or sys.maxsize < 2**32:
         raise BuildError(
             f"FMI 2.0 has no 64-bit platform for {sys.platform}: other platforms cannot run FMUs of this version"
         )
-    return name
+    # On Windows a Python for x86 may run on the other processor: it loads what is for x86.
+    is_arm = sysconfig.get_platform().endswith(("aarch64", "arm64"))
+    return {"linux64": "aarch64-linux", "win64": "aarch64-windows"}.get(name, name) if is_arm else name
 
 
 def library_name(model_identifier: str, platform: str) -> str:

@@ -9,6 +9,7 @@ import shutil
 import stat
 import struct
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -91,6 +92,7 @@ def test_ziglang_takes_the_place_of_a_missing_compiler(monkeypatch):
     assert require_compiler("linux64").targets == (("-target", "x86_64-linux-gnu.2.17"),)
     assert require_compiler("win64").targets == (("-target", "x86_64-windows-gnu"),)
     assert len(require_compiler("darwin64").targets) == 2
+    assert require_compiler("aarch64-linux").targets == (("-target", "aarch64-linux-gnu.2.17"),)
 
 
 def test_the_library_for_macos_holds_both_processors():
@@ -116,8 +118,24 @@ def test_cc_chooses_the_compiler(monkeypatch):
     assert require_compiler().command == ("no-such-compiler", "-m64")
 
 
+@pytest.mark.parametrize(
+    ("system", "machine", "expected"),
+    [
+        ("linux", "linux-x86_64", "linux64"),
+        ("linux", "linux-aarch64", "aarch64-linux"),
+        ("win32", "win-amd64", "win64"),
+        ("win32", "win-arm64", "aarch64-windows"),
+        ("darwin", "macosx-11.0-arm64", "darwin64"),
+    ],
+)
+def test_this_machine_is_told_by_its_system_and_processor(monkeypatch, system, machine, expected):
+    monkeypatch.setattr(sys, "platform", system)
+    monkeypatch.setattr(compilers.sysconfig, "get_platform", lambda: machine)
+    assert host_platform() == expected
+
+
 def test_an_unknown_platform_is_refused():
-    with pytest.raises(BuildError, match="unknown platform 'amiga': one of linux64, win64, darwin64"):
+    with pytest.raises(BuildError, match="unknown platform 'amiga': one of linux64, win64, darwin64, aarch64-linux"):
         find_compiler("amiga")
 
 

@@ -8,18 +8,23 @@ import pathlib
 import shutil
 import struct
 import subprocess
+import zipfile
 
 import numpy as np
+import processors
 import pytest
 from hand_made_models import bouncing_mass, everything
 from hosts import FMUS, GUID, Library, model_and_variables
 
 from mbfmu.export import native
-from mbfmu.fmi.libraries import REQUIRED, REQUIRED_3, exported_functions
+from mbfmu.export.build import build as build_fmu
+from mbfmu.fmi.libraries import REQUIRED, REQUIRED_3, exported_functions, processor_of
+from mbfmu.modeling.registry import assemblies
 from mbfmu.runtime import build
 from mbfmu.runtime.compilers import PLATFORMS, require_compiler
 from mbfmu.runtime.library import _PROTOTYPES
 from mbfmu.runtime.references import value_references
+from mbfmu.validation import validate
 
 HERE = pathlib.Path(__file__).resolve().parent
 
@@ -74,6 +79,44 @@ def test_a_library_for_windows_runs_as_that_of_this_machine(built, tmp_path):
         slave.step(0.1)
         np.testing.assert_allclose([float(word) for word in line.split()], slave.get(*names), atol=1e-8)
     assert slave.time == pytest.approx(1.0)
+
+
+@pytest.mark.skipif(bool(processors.missing()), reason=processors.missing())
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_a_library_for_another_processor_runs_as_that_of_this_machine(request, tmp_path, fmi):
+    """Under an emulator; the loop and the switches of this model would tell of another order of additions."""
+    kind = "compiled" if fmi == 3 else "interpreted"
+    fmu = build_fmu(
+        assemblies()["planar_loop_release"](), tmp_path, fmi=fmi, equations=kind, platforms="aarch64-linux,x86_64-linux"
+    )
+    programs = {platform: processors.host(tmp_path, platform) for platform in processors.RUNNERS}
+    assert processors.difference(fmu, programs, tmp_path / "unpacked") < 1e-12
+
+
+@pytest.mark.parametrize("platform", ["aarch64-linux", "aarch64-windows"])
+def test_fmi_2_has_libraries_for_aarch64_where_importers_look_for_them(tmp_path, platform):
+    """In the folder of x86 as well, unless the FMU is for that, too."""
+    stands_in = {"aarch64-linux": "linux64", "aarch64-windows": "win64"}[platform]
+    for asked, expected in ((platform, {platform, stands_in}), (f"{platform},{stands_in}", {platform, stands_in})):
+        fmu = build_fmu(assemblies()["pendulum"](), tmp_path, equations="interpreted", platforms=asked)
+        with zipfile.ZipFile(fmu) as archive:
+            names = {pathlib.PurePosixPath(name).parts[1]: name for name in archive.namelist() if "binaries/" in name}
+            found = {folder: processor_of(archive.read(name)) for folder, name in names.items()}
+        assert set(found) == expected
+        assert found[platform] == "aarch64"
+        assert found[stands_in] == ("aarch64" if asked == platform else "x86_64")
+        assert validate(fmu) == []
+
+
+def test_a_library_for_another_processor_than_its_folder_says_is_found(tmp_path):
+    fmu = build_fmu(assemblies()["pendulum"](), tmp_path, fmi=3, equations="interpreted", platforms="aarch64-linux")
+    with zipfile.ZipFile(fmu) as archive, zipfile.ZipFile(tmp_path / "wrong.fmu", "w") as wrong:
+        for name in archive.namelist():
+            wrong.writestr(name.replace("aarch64-linux", "x86_64-linux"), archive.read(name))
+    assert (
+        validate(tmp_path / "wrong.fmu")
+        == ['The binary "binaries/x86_64-linux/Pendulum.so" is for another processor, aarch64.'] * 2
+    )
 
 
 @pytest.mark.parametrize("platform", PLATFORMS)
