@@ -1,8 +1,8 @@
 """The gallery on another processor: python tests/runtime/processors.py [NAME ...] [--json FILE].
 
 Runs libraries for aarch64 Linux under qemu, in a host of a few lines of C, and those for x86-64 in the same host
-without it, and writes how far the outputs are apart. Needs ziglang, qemu-aarch64 and the C library of such machines (on Debian
-`apt install qemu-user libc6-arm64-cross`).
+without it, and writes how far the outputs are apart. Needs ziglang, qemu-aarch64 and the C library of such machines (on
+Debian `apt install qemu-user libc6-arm64-cross`).
 """
 
 from __future__ import annotations
