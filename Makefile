@@ -20,7 +20,8 @@ VIEWER := templates/scene/package.json $(wildcard templates/scene/*.js)
 # What editors complete constructors of components from (distribution/stubs.py), renewed when components change.
 STUBS := .venv/.stubs
 
-.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench validation page wheel clean always compile_commands.json
+.PHONY: demo test core quick mutants versions lint docs fmus gallery live bench validation page wheel sbom compatibility \
+	clean always compile_commands.json
 
 demo: $(ZIG)
 	$(BIN)/mbfmu demo
@@ -91,6 +92,17 @@ compile_commands.json: $(READY)
 # With the runtime's libraries for all platforms, which ziglang compiles; pip fetches that for the time of the build.
 wheel: $(READY)
 	$(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --config-settings platforms=all --wheel-dir dist .
+
+# What is in the wheel and what it needs, as CycloneDX, in dist/: of an environment that has it and nothing else.
+sbom: wheel
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[sbom]'
+	@rm -rf build/sbom && $(PYTHON) -m venv build/sbom
+	@build/sbom/bin/python -m pip install --quiet --disable-pip-version-check "$$(ls -t dist/*.whl | head -1)"
+	$(BIN)/python -m distribution.sbom "$$(ls -t dist/*.whl | head -1)" build/sbom/bin/python dist/mbfmu.cdx.json
+
+# What fmi-standard.org asks tools for: FMUs with their results, and the hosts that ran them, in build/compatibility.
+compatibility: $(ZIG)
+	$(BIN)/python tests/hosts/compatibility.py build/compatibility
 
 clean:
 	rm -rf .venv build compile_commands.json demo dist *.egg-info .mypy_cache .pytest_cache .ruff_cache mbfmu/runtime/libraries mbfmu/scene/page fmus/*.fmu fmus/*/*.fmu

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from mbfmu.dynamics.system import System
     from mbfmu.errors import MbfmuError
     from mbfmu.export.build import build
+    from mbfmu.export.layered_ref import ReferenceExperiment
+    from mbfmu.export.provenance import Uncertainty
     from mbfmu.modeling import Assembly, Component, Start
     from mbfmu.simulation import Result, simulate
     from mbfmu.sources import load
@@ -33,10 +35,12 @@ __all__ = [
     "Fit",
     "LinearModel",
     "MbfmuError",
+    "ReferenceExperiment",
     "Result",
     "Start",
     "Sweep",
     "System",
+    "Uncertainty",
     "__version__",
     "animate",
     "animate_mode",
@@ -59,10 +63,12 @@ _MODULES = {
     "Fit": "mbfmu.studies.fit",
     "LinearModel": "mbfmu.studies.linearize",
     "MbfmuError": "mbfmu.errors",
+    "ReferenceExperiment": "mbfmu.export.layered_ref",
     "Result": "mbfmu.simulation",
     "Start": "mbfmu.modeling",
     "Sweep": "mbfmu.studies.sweep",
     "System": "mbfmu.dynamics.system",
+    "Uncertainty": "mbfmu.export.provenance",
     "__version__": "mbfmu.version",
     "animate": "mbfmu.animation",
     "animate_mode": "mbfmu.studies.modes",

@@ -16,6 +16,7 @@ from lxml import etree
 
 from mbfmu.errors import ValidationError
 from mbfmu.export import layered_wasm
+from mbfmu.fmi import experiments
 from mbfmu.fmi.archive import archive_problems, content, open_fmu, unpack
 from mbfmu.fmi.description import IDENTIFIER, read_description
 from mbfmu.fmi.libraries import PLATFORMS_3, REQUIRED, REQUIRED_3, exported_functions, processor_of
@@ -30,7 +31,7 @@ PATIENCE = 120
 BUILD_DESCRIPTION = "sources/buildDescription.xml"
 TERMINALS = "terminalsAndIcons/terminalsAndIcons.xml"
 
-_TRIAL = "import sys; from mbfmu.validation import run; run(*sys.argv[1:])"
+_TRIAL = "import sys; from mbfmu.validation import {}; {}(*sys.argv[1:])"
 
 
 def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
@@ -41,7 +42,8 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
     path
         The FMU.
     run
-        Also run it for a few steps, in a process of its own, where it has a binary for this machine.
+        Also run it for a few steps and repeat the reference experiments that it holds (draft FMI-LS-REF), in processes
+        of their own, where it has a binary for this machine.
 
     Raises
     ------
@@ -62,7 +64,11 @@ def validate(path: str | pathlib.Path, run: bool = True) -> list[str]:
         problems += _terminal_problems(path, root, names)
     problems = problems or _fmpy_problems(path)
     if run and not problems:
-        problems = _run_problems(path)
+        problems = _run_problems(path, "run", f"The run of {STEPS} steps")
+    if f"{experiments.FOLDER}/{experiments.MANIFEST}" in names and not problems:
+        problems = _experiment_problems(path) or (
+            _run_problems(path, "replay", "Running the reference experiments again") if run else []
+        )
     return problems
 
 
@@ -110,6 +116,35 @@ def run(path: str | pathlib.Path, folder: str | None = None) -> None:
     for name in result.dtype.names:
         if result.dtype[name].base.kind == "f" and not np.all(np.isfinite(result[name])):
             raise ValidationError(f'The output "{name}" is not finite in the run.')
+
+
+def replay(path: str | pathlib.Path, folder: str) -> None:
+    """Repeat the reference experiments of an FMU, which is unpacked in a folder, in this process.
+
+    Raises
+    ------
+    ValidationError
+        Results differ from those that are expected.
+    """
+    problems = [
+        text
+        for each in experiments.transients(pathlib.Path(folder))
+        for text in experiments.replay(pathlib.Path(path), each)
+    ]
+    if problems:
+        more = f" ({len(problems) - 1} more)" if len(problems) > 1 else ""
+        raise ValidationError(problems[0] + more)
+
+
+def _experiment_problems(path: pathlib.Path) -> list[str]:
+    """The manifest of FMI-LS-REF, and the files that it names."""
+    with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
+        unpack(path, folder)
+        try:
+            list(experiments.transients(pathlib.Path(folder)))
+        except ValidationError as error:
+            return [str(error)]
+    return []
 
 
 def _fmpy_problems(path: pathlib.Path) -> list[str]:
@@ -249,8 +284,8 @@ def _runs_here(path: pathlib.Path, description: Any) -> bool:
     return bool(names) and processors <= {fmpy.architecture, None}
 
 
-def _run_problems(path: pathlib.Path) -> list[str]:
-    """Run the FMU in a process of its own, so that a crash is a problem of the FMU and not of ours.
+def _run_problems(path: pathlib.Path, function: str, what: str) -> list[str]:
+    """Run the FMU by a function of this module, in a process of its own: a crash is a problem of the FMU, not of ours.
 
     One for scheduled execution alone is not run: no host is here that activates its clocks.
     """
@@ -261,10 +296,10 @@ def _run_problems(path: pathlib.Path) -> list[str]:
     try:
         with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:  # it goes also where the run crashes
             unpack(path, folder)
-            command = [sys.executable, "-c", _TRIAL, str(path), folder]
+            command = [sys.executable, "-c", _TRIAL.format(function, function), str(path), folder]
             trial = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     except subprocess.TimeoutExpired:
-        return [f"The run of {STEPS} steps takes longer than {PATIENCE} s."]
+        return [f"{what} takes longer than {PATIENCE} s."]
     if trial.returncode == 0:
         return []
     if trial.returncode < 0:

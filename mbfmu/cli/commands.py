@@ -111,6 +111,19 @@ def build(
         bool, typer.Option("--wasm", help="With --fmi 3: add a WebAssembly component (draft FMI-LS-WASM).")
     ] = False,
     energy: Annotated[bool, typer.Option("--energy", help="Add the variables energy and power.")] = False,
+    experiment: Annotated[
+        bool,
+        typer.Option("--experiment", help="Add a reference experiment: the run and its results (draft FMI-LS-REF)."),
+    ] = False,
+    inputs: Annotated[
+        pathlib.Path | None,
+        typer.Option("--input", metavar="FILE", help="With --experiment: its inputs over time, CSV."),
+    ] = None,
+    held: Held = False,
+    uncertainty: Annotated[
+        pathlib.Path | None,
+        typer.Option(metavar="FILE", help="Add the intervals of parameters that mbfmu fit --json has printed to FILE."),
+    ] = None,
     start: Annotated[
         str | None, typer.Option(metavar="equilibrium", help="Start in a rest position, found from the start values.")
     ] = None,
@@ -119,6 +132,8 @@ def build(
 ) -> None:
     """Build an FMU from an assembly."""
     check_suffix(output, ".fmu")
+    if inputs is not None and not experiment:
+        raise MbfmuError(f"--input {inputs}: inputs are those of a reference experiment; add --experiment")
     if start not in (None, "equilibrium"):
         raise MbfmuError(f"--start {start}: the one start that is found is equilibrium; set others with -p")
     with printing.working("Reading the assembly") as progress:
@@ -126,6 +141,8 @@ def build(
         progress("Loading the exporter")
         from mbfmu.export.build import build as build_fmu
         from mbfmu.export.build import kind_of
+        from mbfmu.export.layered_ref import ReferenceExperiment
+        from mbfmu.export.provenance import read_uncertainty
 
         kind = kind_of(target, equations, platform)
         model: Any = assembly
@@ -149,6 +166,8 @@ def build(
             solver=solver,
             fixed_step=fixed_step,
             energy=energy,
+            experiment=experiment and ReferenceExperiment(inputs=inputs, interpolation="held" if held else "linear"),
+            uncertainty=read_uncertainty(uncertainty) if uncertainty else None,
             progress=progress,
         )
     report.notes(assembly)

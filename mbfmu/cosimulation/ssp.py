@@ -29,6 +29,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError
 from mbfmu.export.archive import build_date, replacing, temporary_folder, write_archive
 from mbfmu.export.build import build
+from mbfmu.export.provenance import write_provenance
 from mbfmu.fmi.variables import KINDS, is_variable, unit_of
 from mbfmu.modeling import Assembly
 from mbfmu.runtime import arguments
@@ -144,6 +145,7 @@ def _pack(structure: SystemStructure, file: pathlib.Path, stop_time: float | Non
             with contextlib.suppress(shutil.SameFileError):
                 shutil.copyfile(path, folder / "resources" / f"{element}.fmu")
         (folder / "SystemStructure.ssd").write_bytes(system_structure(structure, date, stop_time, connectors))
+        write_provenance(folder, structure.name, date, {"kind": "SSP"}, {}, {})
         write_archive(folder, file, date)
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import math
 import pathlib
 import shutil
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from mbfmu.arrays import derivative_name
@@ -16,12 +16,23 @@ from mbfmu.dynamics.system import System, check_assembly, without_collections
 from mbfmu.errors import BuildError
 from mbfmu.export import layered_wasm, native, python
 from mbfmu.export.archive import Archive, build_date, replacing, temporary_folder
-from mbfmu.export.arrays import arrange
+from mbfmu.export.arrays import Arrangement, arrange
 from mbfmu.export.documentation import write_documentation
 from mbfmu.export.fingerprint import fingerprint
+from mbfmu.export.layered_ref import ReferenceExperiment, experiments_of, write_experiments
 from mbfmu.export.model_description import Capabilities, model_description, model_identifier
 from mbfmu.export.model_description_3 import build_description, model_description_3
 from mbfmu.export.model_exchange import drifts, led_back, obstacle
+from mbfmu.export.provenance import (
+    FILE,
+    TYPE,
+    Uncertainty,
+    check_uncertainty,
+    licenses_of,
+    parameters_digest,
+    sources_of,
+    write_provenance,
+)
 from mbfmu.fmi.libraries import platform_of
 from mbfmu.modeling import Assembly
 from mbfmu.runtime import arguments
@@ -103,6 +114,8 @@ def build(
     solver: str | None = None,
     fixed_step: float | None = None,
     energy: bool = False,
+    experiment: bool | ReferenceExperiment | Sequence[ReferenceExperiment] = False,
+    uncertainty: Mapping[str, Uncertainty] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> pathlib.Path:
     """Build an FMU, for co-simulation and, of native ones where it is sound, model exchange.
@@ -143,6 +156,12 @@ def build(
         costs the same. `auto` is `explicit` then.
     energy
         Add the variables energy and power. For assemblies, not for a System that is made already.
+    experiment
+        Put reference experiments into the FMU, with their inputs and expected results (draft FMI-LS-REF): True for the
+        default experiment, or a `ReferenceExperiment` or several. `mbfmu.validate` and others can run them again.
+    uncertainty
+        Intervals by variable, which travel with the FMU's meta-data: `Fit.uncertainty()`, `Sweep.uncertainty()`, or
+        your own.
     progress
         Called with a sentence whenever something new begins.
 
@@ -170,6 +189,7 @@ def build(
     if not isinstance(assembly, System):
         check_assembly(assembly)
     made = kind_of(target, equations, platforms)
+    experiments = experiments_of(experiment)
     target = made.target
     if target == "python" and sources:
         raise BuildError("sources: a python FMU has no C sources; choose the native target.")
@@ -191,6 +211,7 @@ def build(
     with without_collections(), replacing(file) as part, temporary_folder() as folder:
         report("Deriving the equations of motion")
         system = System.of(assembly, energy=energy, scene=True, progress=report)
+        check_uncertainty(arguments.mapping(uncertainty, "uncertainty"), system.variables)
         record = system.equations
         if fixed_step is not None and fixed_step > record.stop_time - record.start_time:
             raise BuildError(
@@ -208,8 +229,14 @@ def build(
             shown = tuple(variable for variable in shown if variable.causality != "independent")
         shown = with_own_derivatives(shown)
         with Archive(part, build_date()) as archive:
-            fill(folder, system, shown, fmi, made, sources, wasm, archive, report)
+            fill(folder, system, shown, fmi, made, sources, wasm, archive, report, experiments)
             report("Writing the archive")
+            inside = ["mbfmu", "pythonfmu"] if target == "python" else ["mbfmu"]
+            write_provenance(
+                folder, system.name, build_date(),
+                {"kind": f"FMI {fmi}.0, {made}", "parameters.sha3-256": parameters_digest(shown)},
+                sources_of(assembly), licenses_of(inside), uncertainty,
+            )  # fmt: skip
             archive.add(folder)
     return file
 
@@ -224,6 +251,7 @@ def fill(
     wasm: bool,
     archive: Archive,
     report: Callable[[str], None],
+    experiments: Sequence[ReferenceExperiment] = (),
 ) -> None:
     """Write everything that an FMU contains into an empty folder, and in the archive what is there before libraries."""
     target, kind, platforms = made.target, made.equations, made.platforms
@@ -287,6 +315,12 @@ def fill(
         write_documentation(folder, system, variables, facts, target, arrangement)
         if system.scene is not None and visual is not None:
             _write_scene(folder, visual, system, system.scene, {variable.name for variable in scalars}, report)
+        if experiments:
+            report("Running reference experiments")
+            outputs, inputs = _columns(variables, arrangement, "output"), _columns(variables, arrangement, "input")
+            outputs = outputs or _columns(variables, arrangement, None)
+            about = {"type": TYPE, "source": f"../../{FILE}", "role": "meta-data", "description": "Provenance"}
+            write_experiments(folder, equations, system.variables, experiments, outputs, inputs, [about])
         if target == "python":
             report("Writing the Python target")
             python.write_python_target(folder, equations, scalars, identifier, guid, platforms, lengths)
@@ -335,6 +369,21 @@ def _write_scene(
         shutil.copyfile(mesh, target)
     if picture.left_out:
         report(f"Leaving out {len(picture.left_out)} shapes, whose variables or files are not there")
+
+
+def _columns(
+    variables: Sequence[ScalarVariable], arrangement: Arrangement | None, causality: str | None
+) -> list[tuple[str, list[str]]]:
+    """Variables of the FMU that have this causality, or are states, with the names of their scalars; no texts."""
+    states = {variable.derivative_of for variable in variables}
+    shown = [v for whole in arrangement.variables for v in (whole, *whole.aliases)] if arrangement else []
+    listed = [(v.name, v.elements) for v in shown] if arrangement else [(v.name, (v,)) for v in variables]
+    return [
+        (name, [element.name for element in elements])
+        for name, elements in listed
+        if (elements[0].causality == causality if causality else elements[0].name in states)
+        and elements[0].type != "String"
+    ]
 
 
 def _integration(equations: Equations) -> str:

@@ -204,7 +204,7 @@ class Foreign:
                         f"{self.name}: is of FMI 1.0, where inputs go along no straight lines here; hold them "
                         "(--held), or use an FMU of FMI 2.0 or 3.0"
                     )
-                options["input"] = None if drive is None else _table(drive)
+                options["input"] = None if drive is None else drive.table()
                 options["start_values"] = dict(start_values)
                 options["logger"] = lambda *line: log.note(line[-3], _octets(line[-1]))
             else:
@@ -306,17 +306,6 @@ def signals_of(fmu: Foreign, inputs: Any, times: np.ndarray, interpolation: Any)
     """
     check_interpolation(fmu.name, interpolation)
     return None if inputs is None else drive_of(fmu.name, fmu.variables, inputs, times, interpolation)
-
-
-def _table(drive: Drive) -> np.ndarray:
-    """Inputs over time as the structured array that FMPy takes: a jump is two rows of one instant."""
-    ends = drive.values[:-1] + drive.slopes[:-1] * np.diff(drive.knots)[:, None]
-    rows = [(drive.knots[0], *drive.values[0])]
-    for k in range(1, drive.knots.size):
-        if not np.allclose(ends[k - 1], drive.values[k], rtol=1e-12, atol=0.0):
-            rows.append((drive.knots[k], *ends[k - 1]))
-        rows.append((drive.knots[k], *drive.values[k]))
-    return np.array(rows, dtype=[("time", float), *((name, float) for name in drive.names)])
 
 
 def _is_multiple(length: float, of: float, any_longer: bool) -> bool:

@@ -61,7 +61,7 @@ def load(path: str | pathlib.Path, **options: Any) -> Assembly:
         if name not in known:
             raise ModelError(f"{path}: {path.suffix} files have no option {name!r}; they have {', '.join(known)}")
     assembly: Assembly = reader(path, **given)
-    assembly.folder = str(path.resolve().parent)
+    assembly.folder, assembly.source_file = str(path.resolve().parent), str(path.resolve())
     return assembly
 
 

@@ -60,6 +60,8 @@ class Assembly(Component):
     notes: tuple[str, ...] = ()
     #: Of the file that it was read from: files that it names stand beside that.
     folder: str | None = None
+    #: That file itself.
+    source_file: str | None = None
 
     def __new__(cls, *args: Any, **kwargs: Any) -> Assembly:
         """An empty assembly: `__init__` of a subclass need not call this class's."""

@@ -82,7 +82,7 @@ def load_assembly(path: pathlib.Path | str) -> Assembly:
     try:
         check_structure(record)
         assembly = _Reader(record, name).assembly
-        assembly.folder = str(path.resolve().parent)
+        assembly.folder, assembly.source_file = str(path.resolve().parent), str(path.resolve())
         return assembly
     except ModelError as error:
         raise ModelError(f"{path}: {error}") from error

@@ -62,6 +62,16 @@ class Drive:
         row = max(0, int(np.searchsorted(self.knots, begin, side=side)) - 1)
         return self.values[row] + self.slopes[row] * max(time - self.knots[row], 0.0), self.slopes[row]
 
+    def table(self) -> np.ndarray:
+        """The same as the structured array that FMPy takes, with a column `time`: a jump is two rows of one instant."""
+        ends = self.values[:-1] + self.slopes[:-1] * np.diff(self.knots)[:, None]
+        rows = [(self.knots[0], *self.values[0])]
+        for k in range(1, self.knots.size):
+            if not np.allclose(ends[k - 1], self.values[k], rtol=1e-12, atol=0.0):
+                rows.append((self.knots[k], *ends[k - 1]))
+            rows.append((self.knots[k], *self.values[k]))
+        return np.array(rows, dtype=[("time", float), *((name, float) for name in self.names)])
+
     def record(self) -> DriveRecord:
         """What C reads; it points into copies that the record keeps."""
         arrays = [

@@ -16,6 +16,7 @@ import scipy.stats
 
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError, SimulationError, UnknownNameError
+from mbfmu.export.provenance import Uncertainty, intervals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import Batch, in_order
 from mbfmu.runtime.inputs import drive_of, read_csv, series_of
@@ -117,6 +118,14 @@ class Fit:
             "evaluations": self.evaluations,
             "message": self.message,
         }  # fmt: skip
+
+    def uncertainty(self) -> dict[str, Uncertainty]:
+        """The intervals for `mbfmu.build(..., uncertainty=)`; parameters without one are left out."""
+        found = {
+            name: (float(value), float(low), float(high))
+            for name, value, (low, high) in zip(self.names, self.values, self.intervals, strict=True)
+        }
+        return intervals_of(found, self.confidence)
 
     def plot(self) -> Figure:
         """Draw measured and calculated series, and what is left, for each signal of each experiment."""

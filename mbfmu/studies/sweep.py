@@ -16,6 +16,7 @@ import numpy as np
 
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameError
+from mbfmu.export.provenance import Uncertainty
 from mbfmu.fmi.foreign import Foreign, find, signals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.batch import cores, in_order, part_of
@@ -79,6 +80,30 @@ class Sweep:
         """Numbers of the runs that failed, and why."""
         texts = self.columns["message"]
         return {int(i): str(texts[i]) for i in np.flatnonzero(texts != "")}
+
+    def uncertainty(self, probability: float = 0.95) -> dict[str, Uncertainty]:
+        """Intervals between quantiles of results that are numbers, for `mbfmu.build(..., uncertainty=)`.
+
+        Each holds the share `probability` of the runs that did not fail; the nominal value is the median.
+
+        Raises
+        ------
+        ModelError
+            The probability is not between 0 and 1.
+        """
+        if not 0 < arguments.real(probability, "probability") < 1:
+            raise ModelError(f"probability {probability:g}: is between 0 and 1")
+        good = self.columns["message"] == ""
+        info = f"{probability:.0%} of {int(good.sum())} runs of a sweep over {', '.join(self.parameters)}"
+        found = {}
+        for name, column in self.columns.items():
+            if name in self.parameters or column.ndim > 1 or column.dtype.kind != "f":
+                continue
+            values = column[good & np.isfinite(column)]
+            if values.size:
+                low, middle, high = np.quantile(values, [(1 - probability) / 2, 0.5, (1 + probability) / 2])
+                found[name] = Uncertainty(float(low), float(high), float(middle), "Computed", info)
+        return found
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Sweep:

@@ -1,0 +1,171 @@
+"""Reference experiments in FMUs: whoever knows the draft standard can run them again."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+import zipfile
+
+import fmpy
+import numpy as np
+import pytest
+from lxml import etree
+
+from mbfmu import Assembly, ReferenceExperiment, Start, build, validate
+from mbfmu.components import Body, Prismatic, World, translational
+from mbfmu.errors import BuildError
+from mbfmu.modeling.registry import assemblies
+
+PLACE = "extra/org.fmi-standard.fmi-ls-ref"
+
+
+class Pushed(Assembly):
+    """A mass that a force pushes along a rail, with a vector as output."""
+
+    stop_time = 1.0
+
+    def __init__(self) -> None:
+        self.world = World()
+        self.rail = Prismatic(useAxisFlange=True, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True))
+        self.body = Body(m=2.0, r_CM=[0.0, 0.0, 0.0])
+        self.force = translational.Force()
+        self.damper = translational.Damper(d=3.0)
+        self.connect(self.world.frame_b, self.rail.frame_a)
+        self.connect(self.rail.frame_b, self.body.frame_a)
+        self.connect(self.force.flange, self.rail.axis)
+        self.connect(self.rail.support, self.damper.flange_a)
+        self.connect(self.damper.flange_b, self.rail.axis)
+        self.input(self.force.f, "push")
+        self.output(self.body.frame_a.r_0, "motion")
+
+
+def by_ten_lines(path: pathlib.Path, folder: pathlib.Path) -> float:
+    """The first experiment of an FMU in FMPy, by the drafts alone: the largest difference, of a result's magnitude."""
+    place = pathlib.Path(fmpy.extract(str(path), str(folder))) / PLACE
+    manifest = etree.parse(place / "fmi-ls-manifest.xml")
+    experiment = etree.parse(place / manifest.find("Related[@role='experiment']").get("source")).find("Experiment")
+    times = experiment.find("TransientSimulation").attrib
+    files = {child.tag: fmpy.read_csv(place / child.get("source")) for child in experiment if child.get("source")}
+    found = fmpy.simulate_fmu(
+        str(path), start_time=float(times["startTime"]), stop_time=float(times["stopTime"]), input=files.get("Stimuli"),
+        output_interval=float(times["stepSize"]), relative_tolerance=float(experiment.get("tolerance")),
+        output=files["References"].dtype.names[1:],
+    )  # fmt: skip
+    expected, at = files["References"], np.searchsorted(found["time"], files["References"]["time"] - 1e-9)
+    off = [np.abs(found[n][at] - expected[n]).max() / np.abs(expected[n]).max() for n in expected.dtype.names[1:]]
+    return float(max(off))
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+@pytest.mark.parametrize("name", ["pendulum", "planar_four_bar"])
+def test_fmpy_repeats_an_experiment_of_the_gallery_from_its_file(tmp_path, name, fmi):
+    path = build(assemblies()[name](), tmp_path, fmi=fmi, equations="interpreted", experiment=True)
+    assert by_ten_lines(path, tmp_path / "unpacked") < 1e-4
+    assert validate(path) == []
+
+
+@pytest.mark.parametrize("fmi", [2, 3])
+def test_inputs_and_parameters_are_part_of_an_experiment(tmp_path, fmi):
+    """Held inputs jump at instants of the table: every importer follows them alike."""
+    pushed = ReferenceExperiment(
+        "pushed", inputs={"time": [0.0, 0.25, 0.5], "push": [1.0, -3.0, 0.5]}, interpolation="held", stop_time=0.8,
+    )  # fmt: skip
+    heavy = ReferenceExperiment("heavy", inputs={"time": [0.0, 0.8], "push": [0.0, 5.0]}, start_values={"body.m": 7.0})
+    path = build(Pushed(), tmp_path, fmi=fmi, equations="interpreted", experiment=[pushed, heavy])
+    assert by_ten_lines(path, tmp_path / "unpacked") < 1e-4
+    assert validate(path) == []
+    with zipfile.ZipFile(path) as archive:
+        names = set(archive.namelist())
+        header = archive.read(f"{PLACE}/heavy_ref.csv").decode().splitlines()[0]
+    files = {"fmi-ls-manifest.xml", "experiments.exp", "heavy.ssv"} | {
+        f"{name}_{kind}.csv" for name in ("pushed", "heavy") for kind in ("in", "ref")
+    }
+    assert {f"{PLACE}/{file}" for file in files} | {"documentation/fmi-ls-ref.txt"} <= names
+    assert header == ('"time","motion"' if fmi == 3 else '"time","motion[1]","motion[2]","motion[3]"')
+
+
+def changed(path: pathlib.Path, name: str, old: str, new: str) -> pathlib.Path:
+    """A copy of an FMU in which one of its related files says something else, or is missing where `new` is empty."""
+    with zipfile.ZipFile(path) as archive, zipfile.ZipFile(path.with_name("changed.fmu"), "w") as other:
+        for entry in archive.namelist():
+            data = archive.read(entry)
+            if entry == f"{PLACE}/{name}":
+                assert old.encode() in data
+                data = data.replace(old.encode(), new.encode(), 1)
+                if not new:
+                    continue
+            other.writestr(entry, data)
+    return path.with_name("changed.fmu")
+
+
+@pytest.fixture(scope="module")
+def experimental(tmp_path_factory):
+    force = {"time": [0.0, 1.0], "push": [1.0, 4.0]}
+    one = ReferenceExperiment("one", inputs=force, start_values={"body.m": 4.0})
+    return build(Pushed(), tmp_path_factory.mktemp("fmu"), equations="interpreted", experiment=one)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "expected"),
+    [
+        ("one.ssv", "4.0", "4.1", r'^Experiment "one": motion\[\d\] is off by .* where .* is allowed\.( \(1 more\))?$'),
+        ("one_in.csv", "1.0,4.0", "1.0,4.2", r'^Experiment "one": motion'),
+        ("one_ref.csv", "motion[1]", "motion[4]", r'there is no variable "motion\[4\]"'),
+        ("one_ref.csv", "\n0.0,", "\nnothing,", r'The table "one_ref.csv" cannot be read'),
+        ("one_in.csv", "time", "", r'The related file "one_in.csv" is not in the archive'),
+        ("experiments.exp", 'stepSize="0.01"', 'stepSize="small"', "stepSize is 'small', no number"),
+        ("fmi-ls-manifest.xml", 'role="experiment"', 'role="trial"', "a source or a known role is missing"),
+        ("fmi-ls-manifest.xml", "org.fmi-standard.fmi-ls-ref", "org.example", "is no manifest of"),
+        ("fmi-ls-manifest.xml", "experiments.exp", "../../../x.exp", "is not in the archive"),
+    ],
+)  # fmt: skip
+def test_an_experiment_that_does_not_hold_is_found(experimental, name, old, new, expected):
+    (problem,) = validate(changed(experimental, name, old, new))
+    assert re.search(expected, problem), problem
+
+
+def test_experiments_of_other_tools_are_repeated(experimental, tmp_path):
+    """Times as the text of the draft has them, no annotation of ours, fewer rows than steps."""
+    with zipfile.ZipFile(experimental) as archive:
+        root = etree.fromstring(archive.read(f"{PLACE}/experiments.exp"))
+    element = root.find("Experiment")
+    times = element.find("TransientSimulation")
+    element.attrib.update(times.attrib)
+    element.remove(times)
+    element.find("References").remove(element.find("References/Annotations"))
+    for mass in (b"4.0", b"5.0"):
+        other = tmp_path / "other.fmu"
+        written = etree.tostring(root)
+        with zipfile.ZipFile(experimental) as archive, zipfile.ZipFile(other, "w") as made:
+            for entry in archive.namelist():
+                data = archive.read(entry)
+                if entry.endswith("experiments.exp"):
+                    data = written
+                elif entry.endswith("one.ssv"):
+                    data = data.replace(b"4.0", mass)
+                elif entry.endswith("one_ref.csv"):
+                    rows = data.splitlines()
+                    data = b"\n".join(rows[:2] + rows[2:-1:7] + rows[-1:])
+                made.writestr(entry, data)
+        assert bool(validate(other)) == (mass != b"4.0")
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (7, "give True, a ReferenceExperiment"),
+        ([ReferenceExperiment("a"), ReferenceExperiment("a")], "stands once"),
+        (ReferenceExperiment("a b"), "letters, digits"),
+    ],
+)
+def test_what_is_no_experiment_is_refused(tmp_path, given, expected):
+    with pytest.raises(BuildError, match=expected):
+        build(Pushed(), tmp_path, experiment=given)
+
+
+def test_results_that_depend_on_the_tolerance_are_refused(tmp_path):
+    """A double pendulum is chaotic."""
+    wild = assemblies()["double_pendulum"]()
+    wild.tolerance = 1e-3
+    with pytest.raises(BuildError, match="earlier stop_time"):
+        build(wild, tmp_path, equations="interpreted", experiment=ReferenceExperiment(stop_time=60.0))
