@@ -162,7 +162,7 @@ def description_root(
         **identity,
         description=description or None,
         generationTool=f"mbfmu {__version__}",
-        generationDateAndTime=date and date.astimezone(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        generationDateAndTime=f"{date.astimezone(datetime.UTC):%Y-%m-%dT%H:%M:%SZ}" if date else None,
         variableNamingConvention="structured",
     )
     return root

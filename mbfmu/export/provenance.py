@@ -147,7 +147,8 @@ def licenses_of(packages: Sequence[str]) -> dict[str, str]:
     found = {}
     for package in packages:
         metadata = importlib.metadata.metadata(package)
-        found[package] = metadata.get("License-Expression") or metadata.get("License") or "see documentation/licenses"
+        said = [metadata[key] for key in ("License-Expression", "License") if key in metadata]
+        found[package] = said[0] if said else "see documentation/licenses"
     return found
 
 
@@ -200,6 +201,8 @@ def write_provenance(
             )
             numbers = {key: getattr(each, key) for key in ("lower", "upper", "nominal")}
             told = {key: repr(float(value)) for key, value in numbers.items() if value is not None}
-            etree.SubElement(entry, "Interval", {**told, "source": each.source, "info": each.info})
+            interval = etree.SubElement(entry, "Interval")
+            for key, text in {**told, "source": each.source, "info": each.info}.items():
+                interval.set(key, text)
     (folder / FILE).parent.mkdir(parents=True, exist_ok=True)
     (folder / FILE).write_bytes(etree.tostring(root, xml_declaration=True, encoding="UTF-8", pretty_print=True))
