@@ -460,6 +460,8 @@ def test_a_bad_setting_ends_in_one_message(
         "missing source": ("build", ["SOURCE"]),
         "unknown target": ("build pendulum.py --target nativ", ["nativ", "native", "python"]),
         "unknown platform": ("build pendulum.py --target native --platform linux65", ["linux65", "linux64"]),
+        "input without an experiment": ("build pendulum.py --input push.csv", ["--input", "--experiment"]),
+        "no uncertainty": ("build pendulum.py --uncertainty pendulum.py", ["pendulum.py", "mbfmu fit --json"]),
         "source as output": ("build pendulum.py -o pendulum.py", ["pendulum.py", "written over"]),
         "package of another name": ("ssp powertrain car -o car.fmu", ["car.fmu", "car.ssp"]),
         "FMU in place of an assembly": ("build broken.fmu", ["is an FMU", "`mbfmu info`"]),

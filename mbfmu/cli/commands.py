@@ -120,6 +120,10 @@ def build(
         typer.Option("--input", metavar="FILE", help="With --experiment: its inputs over time, CSV."),
     ] = None,
     held: Held = False,
+    stop: Annotated[
+        float | None,
+        typer.Option("--stop", parser=number, metavar="S", help="With --experiment: its end. Default: the assembly's."),
+    ] = None,
     uncertainty: Annotated[
         pathlib.Path | None,
         typer.Option(metavar="FILE", help="Add the intervals of parameters that mbfmu fit --json has printed to FILE."),
@@ -132,8 +136,9 @@ def build(
 ) -> None:
     """Build an FMU from an assembly."""
     check_suffix(output, ".fmu")
-    if inputs is not None and not experiment:
-        raise MbfmuError(f"--input {inputs}: inputs are those of a reference experiment; add --experiment")
+    for option, given in (("--input", inputs), ("--held", held or None), ("--stop", stop)):
+        if given is not None and not experiment:
+            raise MbfmuError(f"{option}: is for a reference experiment; add --experiment, or leave it out")
     if start not in (None, "equilibrium"):
         raise MbfmuError(f"--start {start}: the one start that is found is equilibrium; set others with -p")
     with printing.working("Reading the assembly") as progress:
@@ -166,7 +171,8 @@ def build(
             solver=solver,
             fixed_step=fixed_step,
             energy=energy,
-            experiment=experiment and ReferenceExperiment(inputs=inputs, interpolation="held" if held else "linear"),
+            experiment=experiment
+            and ReferenceExperiment(inputs=inputs, interpolation="held" if held else "linear", stop_time=stop),
             uncertainty=read_uncertainty(uncertainty) if uncertainty else None,
             progress=progress,
         )

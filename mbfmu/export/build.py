@@ -319,7 +319,8 @@ def fill(
             report("Running reference experiments")
             outputs, inputs = _columns(variables, arrangement, "output"), _columns(variables, arrangement, "input")
             outputs = outputs or _columns(variables, arrangement, None)
-            about = {"type": TYPE, "source": f"../../{FILE}", "role": "meta-data", "description": "Provenance"}
+            place = f"../{FILE.removeprefix('extra/')}"
+            about = {"type": TYPE, "source": place, "role": "meta-data", "description": "Provenance"}
             write_experiments(folder, equations, system.variables, experiments, outputs, inputs, [about])
         if target == "python":
             report("Writing the Python target")

@@ -27,12 +27,12 @@ STC = "{http://ssp-standard.org/SSPTraceability1/SSPTraceabilityCommon}"
 
 @pytest.fixture(scope="module")
 def schema():
-    """The schemas of the draft and of SSP 2.0, in srmd/ with their licence."""
+    """The schemas of the draft and of SSP 2.0, in schemas/ with their licence."""
     locations = [
-        ("http://ssp-standard.org/SSP1/SystemStructureCommon", str(HERE / "srmd" / "SystemStructureCommon.xsd")),
-        ("http://ssp-standard.org/SSPTraceability1/SSPTraceabilityCommon", str(HERE / "srmd" / "STC.xsd")),
+        ("http://ssp-standard.org/SSP1/SystemStructureCommon", str(HERE / "schemas" / "SystemStructureCommon.xsd")),
+        ("http://ssp-standard.org/SSPTraceability1/SSPTraceabilityCommon", str(HERE / "schemas" / "STC.xsd")),
     ]
-    return xmlschema.XMLSchema11(str(HERE / "srmd" / "SRMD.xsd"), locations=locations, allow="local")
+    return xmlschema.XMLSchema11(str(HERE / "schemas" / "SRMD.xsd"), locations=locations, allow="local")
 
 
 def entries(path: pathlib.Path) -> tuple[bytes, dict[str, dict[str, str]]]:
@@ -52,6 +52,7 @@ def check_files(path: pathlib.Path, told: dict[str, str]) -> None:
     assert told == sums
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("fmi", "target"), [(2, "python"), (3, "native")])
 def test_an_fmu_says_what_it_was_made_of(tmp_path, schema, fmi, target):
     source = tmp_path / "swing.toml"
@@ -92,6 +93,7 @@ def test_the_schema_notices_what_is_wrong(tmp_path, schema):
         schema.validate(io.BytesIO(entries(path)[0].replace(b"keyword=", b"key=", 1)))
 
 
+@pytest.mark.slow
 def test_intervals_of_fits_and_sweeps_travel_with_an_fmu(tmp_path, schema):
     motion = simulate(assemblies()["pendulum"](), 1.0, step=0.01, outputs=["rev.phi"])
     measured = motion["rev.phi"] + 1e-3 * np.random.default_rng(1).standard_normal(motion.time.size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import pathlib
 import re
 import zipfile
@@ -9,6 +10,7 @@ import zipfile
 import fmpy
 import numpy as np
 import pytest
+import xmlschema
 from lxml import etree
 
 from mbfmu import Assembly, ReferenceExperiment, Start, build, validate
@@ -56,6 +58,7 @@ def by_ten_lines(path: pathlib.Path, folder: pathlib.Path) -> float:
     return max(float(np.abs(one - other).max() / max(np.abs(other).max(), 1e-3)) for one, other in pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 @pytest.mark.parametrize("name", ["pendulum", "planar_four_bar"])
 def test_fmpy_repeats_an_experiment_of_the_gallery_from_its_file(tmp_path, name, fmi):
@@ -64,6 +67,7 @@ def test_fmpy_repeats_an_experiment_of_the_gallery_from_its_file(tmp_path, name,
     assert validate(path) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_inputs_and_parameters_are_part_of_an_experiment(tmp_path, fmi):
     """Held inputs jump at instants of the table: every importer follows them alike."""
@@ -82,6 +86,20 @@ def test_inputs_and_parameters_are_part_of_an_experiment(tmp_path, fmi):
     }
     assert {f"{PLACE}/{file}" for file in files} | {"documentation/fmi-ls-ref.txt"} <= names
     assert header == ('"time","motion"' if fmi == 3 else '"time","motion[1]","motion[2]","motion[3]"')
+
+
+def test_the_manifest_is_valid(experimental):
+    """By the draft's schema (in schemas/, with its licence), which includes two of FMI 3.0."""
+    own = pathlib.Path(__file__).resolve().parent / "schemas" / "fmi3LayeredStandardReferenceManifest.xsd"
+    theirs = pathlib.Path(fmpy.__file__).parent / "schema" / "fmi3"
+    schema = xmlschema.XMLSchema(
+        str(own), uri_mapper=lambda uri: str(theirs / uri.rpartition("/")[2]) if uri.startswith("https:") else uri
+    )
+    with zipfile.ZipFile(experimental) as archive:
+        data = archive.read(f"{PLACE}/fmi-ls-manifest.xml")
+    schema.validate(io.BytesIO(data))
+    with pytest.raises(xmlschema.XMLSchemaException):
+        schema.validate(io.BytesIO(data.replace(b'role="experiment"', b'role="trial"')))
 
 
 def changed(path: pathlib.Path, name: str, old: str, new: str) -> pathlib.Path:
@@ -105,6 +123,7 @@ def experimental(tmp_path_factory):
     return build(Pushed(), tmp_path_factory.mktemp("fmu"), equations="interpreted", experiment=one)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
@@ -124,6 +143,7 @@ def test_an_experiment_that_does_not_hold_is_found(experimental, name, old, new,
     assert re.search(expected, problem), problem
 
 
+@pytest.mark.slow
 def test_experiments_of_other_tools_are_repeated(experimental, tmp_path):
     """Times as the text of the draft has them, no annotation of ours, fewer rows than steps."""
     with zipfile.ZipFile(experimental) as archive:

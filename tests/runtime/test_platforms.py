@@ -81,6 +81,7 @@ def test_a_library_for_windows_runs_as_that_of_this_machine(built, tmp_path):
     assert slave.time == pytest.approx(1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(bool(processors.missing()), reason=processors.missing())
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_library_for_another_processor_runs_as_that_of_this_machine(request, tmp_path, fmi):
@@ -93,6 +94,7 @@ def test_a_library_for_another_processor_runs_as_that_of_this_machine(request, t
     assert processors.difference(fmu, programs, tmp_path / "unpacked") < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("platform", ["aarch64-linux", "aarch64-windows"])
 def test_fmi_2_has_libraries_for_aarch64_where_importers_look_for_them(tmp_path, platform):
     """In the folder of x86 as well, unless the FMU is for that, too."""
