@@ -319,8 +319,8 @@ def fill(
             report("Running reference experiments")
             outputs, inputs = _columns(variables, arrangement, "output"), _columns(variables, arrangement, "input")
             outputs = outputs or _columns(variables, arrangement, None)
-            place = f"../{FILE.removeprefix('extra/')}"
-            about = {"type": TYPE, "source": place, "role": "meta-data", "description": "Provenance"}
+            beside = f"../{FILE.removeprefix('extra/')}"
+            about = {"type": TYPE, "source": beside, "role": "meta-data", "description": "Provenance"}
             write_experiments(folder, equations, system.variables, experiments, outputs, inputs, [about])
         if target == "python":
             report("Writing the Python target")
