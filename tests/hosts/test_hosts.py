@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator
 
+import fmpy
 import numpy as np
 import pytest
 
@@ -20,6 +21,7 @@ from mbfmu.runtime.compilers import find_compiler
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent))
 
+import compatibility
 import gallery
 import known_hosts as hosts
 import random_calls
@@ -62,6 +64,7 @@ def test_importers_that_restart_only_when_told_get_the_motion_of_co_simulation(c
 PACKAGES = {"FMPy": 1e-8, "libcosim, by libcosimpy": 1e-8, "ecos, by ecospy": 1e-8}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("host", PACKAGES)
 @pytest.mark.parametrize("name", ["engine_1b", "heavy_top", *ITERATED])
 def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host):
@@ -72,6 +75,25 @@ def test_hosts_that_are_packages_run_our_fmus_in_co_simulation(cases, name, host
         if kind[1] == "CoSimulation":
             given = gallery.isolated(cases[name], run)
             assert given.get("difference", 1.0) < PACKAGES[host] or "arrays" in given.get("unavailable", ""), given
+
+
+@pytest.mark.slow
+def test_compatibility_information_is_what_the_standards_site_asks_for(tmp_path):
+    """Of one model: FMU, results by the site's rules for CSV, options; a page with the table of hosts; an entry."""
+    assert compatibility.main(tmp_path, ["double_pendulum"]) == 0
+    for fmi in ("2.0", "3.0"):
+        place = tmp_path / fmi / "DoublePendulum"
+        names = {"DoublePendulum.fmu", "DoublePendulum_ref.csv", "DoublePendulum_ref.opt", "Readme.txt"}
+        assert {file.name for file in place.iterdir()} == names
+        variables = {v.name for v in fmpy.read_model_description(str(place / "DoublePendulum.fmu")).modelVariables}
+        results = fmpy.read_csv(place / "DoublePendulum_ref.csv")
+        assert set(results.dtype.names) - {"time"} <= variables
+        options = dict(line.split(", ") for line in (place / "DoublePendulum_ref.opt").read_text("utf-8").splitlines())
+        assert [results["time"][0], results["time"][-1]] == [float(options[f"{end}Time"]) for end in ("Start", "Stop")]
+    page = (tmp_path / "README.md").read_text("utf-8")
+    assert "| FMPy " in page
+    assert "](co-simulation.md" not in page
+    assert json.loads((tmp_path / "tools.json").read_text("utf-8"))["fmuExport"] == ["CS", "ME"]
 
 
 @pytest.fixture(scope="module")
