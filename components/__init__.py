@@ -1,4 +1,4 @@
-"""The component library: world, parts, joints, forces, sensors, 1-dim. mechanics, heat, electrics, blocks,
+"""The component library: world, parts, joints, forces, contact, sensors, 1-dim. mechanics, heat, electrics, blocks,
 visualizers, utilities of examples.
 
 Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat, electrics and
@@ -8,6 +8,7 @@ rotational`.
 
 from mbfmu.components import (
     blocks,
+    contact,
     electrical,
     examples,
     forces,
@@ -29,6 +30,7 @@ __all__ = [
     "GravityPool",
     "World",
     "blocks",
+    "contact",
     "electrical",
     "examples",
     "forces",

@@ -359,6 +359,15 @@ class Component:
                     f"{other}"
                 )
 
+    def attachments(self) -> list[tuple[Connector, Connector]]:
+        """Connections that the component makes itself, once the assembly is complete: of its connectors, which nobody
+        else connects, with those of components that its parameters name.
+
+        Raises:
+            ModelError: there is no such component.
+        """
+        return []
+
     @property
     def ties_orientation(self) -> bool:
         """True where a joint computes one frame's orientation from the other's (Modelica's Connections.branch)."""

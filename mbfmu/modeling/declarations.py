@@ -290,6 +290,8 @@ class Parameter(Declaration):
             if not isinstance(value, bool | np.bool_):
                 raise ModelError(f"{where}.{self.name} = {value!r}: expected true or false")
             return bool(value)
+        if self.shape is None and isinstance(value, list | tuple):
+            return tuple(self._checked_choice(part, where) for part in value)
         if not isinstance(value, str):
             raise ModelError(f"{where}.{self.name} = {value!r}: expected a string")
         short = value.rsplit(".", 1)[-1] if self.type.values else value

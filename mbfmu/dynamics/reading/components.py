@@ -32,6 +32,8 @@ def components_of(root: Component) -> dict[str, Component]:
 def connections_of(components: Mapping[str, Component]) -> list[Connection]:
     """Connections between connectors that exist: one that is switched off takes its connections with it.
 
+    What components attach themselves to comes last.
+
     Raises:
         ModelError: a connection to something outside, or, in an assembly, to a connector that is switched off.
     """
@@ -47,6 +49,9 @@ def connections_of(components: Mapping[str, Component]) -> list[Connection]:
                 _refuse_switched_off(component, connector, components)
             if _exists(a, components) and _exists(b, components):
                 found.append((component, a, b))
+    for component in components.values():
+        # In the scope of the other component, where its own connections are
+        found += [(other.owner.part_of or other.owner, own, other) for own, other in component.attachments()]
     return found
 
 

@@ -312,8 +312,7 @@ class Visible:
         flat = np.ravel(value, order="F") if isinstance(value, np.ndarray | tuple | list) else [value]
         kind = {"Real": float, "Integer": int, "Boolean": bool, "String": str}[base]
         attributes: dict[str, Any] = {**_CONSTANT, "structural": True}
-        shape = np.shape(value) if base != "String" else ()
-        for (label, element), v in zip(scalars_of(full, shape), flat, strict=True):
+        for (label, element), v in zip(scalars_of(full, np.shape(value)), flat, strict=True):
             yield _scalar(label, declaration.doc, declaration.type, **attributes, start=kind(v), element=element)
 
     def _values(self, path: str, entry: Seen) -> Iterator[ScalarVariable]:

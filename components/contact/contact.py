@@ -1,0 +1,461 @@
+"""Contact between two geometries, and between all pairs of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import combinations, product
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.components.animation import FORCE_COLOR, Animated
+from mbfmu.components.contact import laws
+from mbfmu.components.contact.geometry import Geometry
+from mbfmu.components.contact.pairs import Point, Solid, curvature, is_round, points
+from mbfmu.components.interfaces import guarded_length
+from mbfmu.errors import ModelError
+from mbfmu.frames import angular_velocity1, cross, null_rotation, resolve1, resolve2
+from mbfmu.messages import suggestion
+from mbfmu.modeling import Component, Frame_a, Frame_b, required
+from mbfmu.modeling import types as t
+from mbfmu.modeling.connectors import Connector
+from mbfmu.modeling.declarations import Parameter, State, Variable, is_expression
+
+NormalLaw = t.Type("NormalLaw", "String", values=("Hertz", "PowerLaw"))
+Damping = t.Type("Damping", "String", values=("HuntCrossley", "Restitution"))
+Friction = t.Type("Friction", "String", values=("None", "Coulomb"))
+Resistance = t.Type("Resistance", "String", values=("None", "Coulomb"))
+InverseVelocity = t.Type("InverseVelocity", unit="s/m")
+#: Time in which a bristle relaxes where no damping is given [s].
+RELAXATION = 1e-3
+
+
+def _has_friction(self: Any) -> bool:
+    return bool(self.friction == "Coulomb")
+
+
+def _turns(self: Any) -> bool:
+    return bool(self.turning == "Coulomb")
+
+
+class ContactLaw(Animated):
+    """What bodies do to each other where they touch: parameters that pairs and groups have in common."""
+
+    normalLaw = Parameter(
+        NormalLaw,
+        lambda self: "Hertz" if self.is_given("E_a") else "PowerLaw",
+        "Law of the normal force: of Hertz for round elastic surfaces, or c*depth^n",
+    )
+    E_a = Parameter(
+        t.Pressure,
+        required,
+        "Modulus of elasticity of geometry_a",
+        min=0,
+        nonzero=True,
+        when=lambda self: self.normalLaw == "Hertz",
+    )
+    E_b = Parameter(
+        t.Pressure,
+        lambda self: self.E_a,
+        "Modulus of elasticity of geometry_b",
+        min=0,
+        nonzero=True,
+        when=lambda self: self.normalLaw == "Hertz",
+    )
+    nu_a = Parameter(
+        t.Dimensionless,
+        0.3,
+        "Poisson's ratio of geometry_a",
+        min=-1,
+        max=0.5,
+        when=lambda self: self.normalLaw == "Hertz",
+    )
+    nu_b = Parameter(
+        t.Dimensionless,
+        lambda self: self.nu_a,
+        "Poisson's ratio of geometry_b",
+        min=-1,
+        max=0.5,
+        when=lambda self: self.normalLaw == "Hertz",
+    )
+    c = Parameter(
+        t.Real,
+        required,
+        "Stiffness [N/m^n]: normal force at a depth of 1 m, at each point of contact",
+        min=0,
+        nonzero=True,
+        when=lambda self: self.normalLaw == "PowerLaw",
+    )
+    n = Parameter(
+        t.Dimensionless, 1.0, "Exponent of the depth", min=1, max=5, when=lambda self: self.normalLaw == "PowerLaw"
+    )
+    damping = Parameter(
+        Damping,
+        lambda self: "Restitution" if self.is_given("e") else "HuntCrossley",
+        "Damping by a factor d, or such that bodies part with e times the speed with which they meet",
+    )
+    d = Parameter(
+        InverseVelocity,
+        0.0,
+        "Damping: the normal force is 1 + d*v times the elastic one, where the depth grows with the speed v",
+        min=0,
+        when=lambda self: self.damping == "HuntCrossley",
+    )
+    e = Parameter(
+        t.Dimensionless,
+        1.0,
+        "Coefficient of restitution",
+        min=laws.LEAST_RESTITUTION,
+        max=1,
+        when=lambda self: self.damping == "Restitution",
+    )
+    v_min = Parameter(
+        t.Velocity,
+        1e-3,
+        "Speed of impact below which the damping is that of this speed",
+        min=1e-9,
+        when=lambda self: self.damping == "Restitution",
+    )
+    friction = Parameter(
+        Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
+    )
+    mu_k = Parameter(t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=_has_friction)
+    mu_s = Parameter(
+        t.Dimensionless,
+        lambda self: self.mu_k,
+        "Coefficient of static friction",
+        min=0,
+        tunable=True,
+        when=_has_friction,
+    )
+    v_S = Parameter(
+        t.Velocity,
+        1e-2,
+        "Speed of sliding (Stribeck's) at which friction has come down to mu_k + (mu_s - mu_k)/e",
+        min=1e-9,
+        tunable=True,
+        when=_has_friction,
+    )
+    c_t = Parameter(
+        t.TranslationalSpringConstant,
+        required,
+        "Tangential stiffness of a point of contact that sticks",
+        min=0,
+        nonzero=True,
+        when=_has_friction,
+    )
+    d_t = Parameter(
+        t.TranslationalDampingConstant,
+        lambda self: self.c_t * RELAXATION,
+        "Tangential damping of a point of contact that sticks",
+        min=0,
+        nonzero=True,
+        when=_has_friction,
+    )
+    turning = Parameter(
+        Resistance,
+        lambda self: "Coulomb" if self.is_given("mu_r") or self.is_given("mu_d") else "None",
+        "Resistance against rolling and drilling",
+    )
+    mu_r = Parameter(
+        t.Length, 0.0, "Rolling resistance: torque over normal force", min=0, tunable=True, when=_turns
+    )
+    mu_d = Parameter(
+        t.Length, 0.0, "Drilling resistance: torque over normal force", min=0, tunable=True, when=_turns
+    )
+    c_r = Parameter(
+        t.RotationalSpringConstant,
+        required,
+        "Stiffness of a point of contact against rolling and drilling while it sticks",
+        min=0,
+        nonzero=True,
+        when=_turns,
+    )
+    d_r = Parameter(
+        t.RotationalDampingConstant,
+        lambda self: self.c_r * RELAXATION,
+        "Damping of a point of contact against rolling and drilling while it sticks",
+        min=0,
+        nonzero=True,
+        when=_turns,
+    )
+    scale = Parameter(
+        t.Real, 1e-3, "Length of an arrow of force per newton [m/N]", min=0, animation=True
+    )
+
+    def check_values(self) -> None:
+        super().check_values()
+        if _has_friction(self):
+            mu_s, mu_k = self.value("mu_s"), self.value("mu_k")
+            if not (is_expression(mu_s) or is_expression(mu_k)) and mu_s < mu_k:
+                raise ModelError(
+                    f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; give "
+                    "a greater mu_s, or leave it out"
+                )
+
+    def modify(self, **modifiers: Any) -> None:
+        """As Component.modify; what belongs to a law that was not chosen is refused.
+
+        Raises:
+            ModelError: a parameter of another law, of friction without mu_k, and what Component.modify refuses.
+        """
+        super().modify(**modifiers)
+        for name in modifiers:
+            declaration = self.declarations.get(name)
+            if isinstance(declaration, Parameter) and not declaration.enabled(self):
+                raise ModelError(f"{self.where}.{name}: has no effect {_NEEDS[name].format(self)}")
+
+
+_NEEDS = {
+    **dict.fromkeys(("E_a", "E_b", "nu_a", "nu_b"), "with normalLaw = 'PowerLaw'; leave it out, or give E_a and no c"),
+    **dict.fromkeys(("c", "n"), "with normalLaw = 'Hertz'; leave it out, or give c and no E_a"),
+    "d": "with damping = 'Restitution'; give either d or e",
+    **dict.fromkeys(("e", "v_min"), "with damping = 'HuntCrossley'; give either d or e"),
+    **dict.fromkeys(("mu_k", "mu_s", "v_S", "c_t", "d_t"), "without friction; give mu_k, too"),
+    **dict.fromkeys(("mu_r", "mu_d", "c_r", "d_r"), "without rolling resistance; give mu_r or mu_d, too"),
+}
+
+
+class Contact(ContactLaw):
+    """Contact between two geometries, at as many points as their pair has.
+
+    Bodies that overlap press each other apart: by Hertz's law or a power of the depth, damped after Hunt and Crossley,
+    never pulling. Friction is that of an elastic bristle at each point, whose tip sticks or slides: it creeps under no
+    load. Where contact begins and ends is an event; sticking and sliding are none.
+    """
+
+    modelica_name = "Contact.Contact"
+
+    geometry_a = Parameter(t.String, required, "Name of one geometry, as seen from where this contact is")
+    geometry_b = Parameter(t.String, required, "Name of the other geometry")
+
+    frame_a = Frame_a("Frame of geometry_a, to which the contact connects itself")
+    frame_b = Frame_b("Frame of geometry_b, to which the contact connects itself")
+
+    gap = Variable(
+        t.Position, "Distance of the surfaces at each point, negative where they overlap", shape=lambda self: self.each
+    )
+    f_n = Variable(t.Force, "Normal force at each point", shape=lambda self: self.each)
+    f_t = Variable(t.Force, "Friction force at each point", shape=lambda self: self.each)
+    f_a = Variable(t.Force, "Force on geometry_a, resolved in world frame", shape=3)
+    z = State(
+        t.Position,
+        "What the bristle of each point gives way by, resolved in frame_b",
+        shape=lambda self: (3 * self.each[0],),
+        start=0.0,
+        fixed=True,
+        nominal=1e-6,
+        when=_has_friction,
+    )
+    phi = State(
+        t.Angle,
+        "What the bristle of each point gives way by against rolling and drilling, resolved in frame_b",
+        shape=lambda self: (3 * self.each[0],),
+        start=0.0,
+        fixed=True,
+        nominal=1e-6,
+        when=_turns,
+    )
+
+    def modify(self, **modifiers: Any) -> None:
+        """As ContactLaw.modify; geometries may be given themselves, which stand for their names."""
+        for name in ("geometry_a", "geometry_b"):
+            if name in modifiers:
+                modifiers[name] = name_of(modifiers[name])
+        super().modify(**modifiers)
+
+    # -- which geometries
+
+    def attachments(self) -> list[tuple[Connector, Connector]]:
+        """Both frames are those of the geometries."""
+        return [
+            (self.connector(own), self.geometry(end).connector("frame_a"))
+            for own, end in (("frame_a", "a"), ("frame_b", "b"))
+        ]
+
+    def geometry(self, end: str) -> Geometry:
+        """The geometry at end `a` or `b`, looked for from where the contact is outwards.
+
+        Raises:
+            ModelError: there is none of this name, or it is something else.
+        """
+        name = self.value(f"geometry_{end}")
+        where, owner = f"{self.where}.geometry_{end} = {name!r}", self.part_of
+        known: list[str] = []
+        while owner is not None:
+            part: Component | None = owner
+            for piece in name.split("."):
+                part = part.parts.get(piece) if part is not None else None
+            if isinstance(part, Geometry):
+                return part
+            if part is not None:
+                raise ModelError(
+                    f"{where}: is a {type(part).__name__}, which has no shape to touch; name a geometry, such as a "
+                    "Contact.Sphere at its frame"
+                )
+            prefix = len(owner.path) + 1 if owner.path else 0
+            known += [one.path[prefix:] for one in owner.walk() if isinstance(one, Geometry)]
+            owner = owner.part_of
+        raise ModelError(f"{where}: there is no such geometry; {suggestion(name, known)}")
+
+    @property
+    def each(self) -> tuple[int]:
+        """Shape of what every point of contact has."""
+        if self.part_of is None:
+            return (1,)
+        solids = [Solid(self.geometry(end), ca.SX.zeros(3), null_rotation()) for end in "ab"]
+        return (len(points(*solids) or ()),)
+
+    def check_connections(self, connected: set[str]) -> None:
+        """The pair must have a closed form, and its law must hold for it."""
+        super().check_connections(connected)
+        a, b = self.geometry("a"), self.geometry("b")
+        names = f"{self.where}: {a.where} ({type(a).__name__}) and {b.where} ({type(b).__name__})"
+        if a is b:
+            raise ModelError(f"{self.where}: {a.where} cannot touch itself; name another geometry")
+        if not self.each[0]:
+            raise ModelError(
+                f"{names} have no contact in closed form; a Plane touches all other shapes, a Sphere all but an "
+                "Ellipsoid, a Capsule another: cover one of them with such"
+            )
+        if self.value("normalLaw") == "Hertz" and not is_round(a, b):
+            raise ModelError(
+                f"{names} do not touch in a circle, as normalLaw = 'Hertz' has it for spheres and planes; give a "
+                "stiffness c, and an exponent n, instead of E_a"
+            )
+
+    # -- physics
+
+    def equations(self) -> None:
+        a, b = self.frame_a, self.frame_b
+        solids = [
+            Solid(geometry, frame.r_0 + resolve1(frame.R, geometry.r), frame.R)
+            for geometry, frame in ((self.geometry("a"), a), (self.geometry("b"), b))
+        ]
+        found = points(*solids)
+        assert found is not None
+        stiffness, exponent = self._elasticity(*(solid.geometry for solid in solids))
+        w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
+        force, torque_a, torque_b = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
+        stored, lost = ca.SX.zeros(1), ca.SX.zeros(1)
+        normal_forces, frictions, rates_z, rates_phi = [], [], [], []
+        for i, point in enumerate(found):
+            n, r_a, r_b = point.normal, point.place - a.r_0, point.place - b.r_0
+            v = self.der(a.r_0) + cross(w_a, r_a) - self.der(b.r_0) - cross(w_b, r_b)
+            approach = -ca.dot(n, v)
+            elastic, energy, f_n = self._press(point, approach, stiffness, exponent)
+            f, stored, lost = f_n * n, stored + energy, lost + (f_n - elastic) * approach
+            if _has_friction(self):
+                v_t = v + approach * n
+                z = resolve1(b.R, self.z[3 * i : 3 * i + 3])
+                most = laws.coulomb(self.mu_k, self.mu_s, self.v_S, v_t) * f_n
+                f_t, z_rate = laws.bristle(self.c_t, self.d_t, z - n * ca.dot(n, z), v_t, most)
+                z_rate -= self.c_t / self.d_t * n * ca.dot(n, z)
+                f -= f_t
+                stored += self.c_t * ca.sumsqr(z) / 2
+                lost += ca.dot(f_t, v_t) - self.c_t * ca.dot(z, z_rate)
+                rates_z.append(resolve2(b.R, z_rate))
+                frictions.append(guarded_length(f_t, laws.TINY))
+            force, torque_a, torque_b = force + f, torque_a + cross(r_a, f), torque_b - cross(r_b, f)
+            if _turns(self):
+                w, phi = w_a - w_b, resolve1(b.R, self.phi[3 * i : 3 * i + 3])
+                across, along = n * ca.dot(n, w), n * ca.dot(n, phi)
+                drilling, rate_d = laws.bristle(self.c_r, self.d_r, along, across, self.mu_d * f_n)
+                rolling, rate_r = laws.bristle(self.c_r, self.d_r, phi - along, w - across, self.mu_r * f_n)
+                torque_a, torque_b = torque_a - drilling - rolling, torque_b + drilling + rolling
+                stored += self.c_r * ca.sumsqr(phi) / 2
+                lost += ca.dot(drilling + rolling, w) - self.c_r * ca.dot(phi, rate_d + rate_r)
+                rates_phi.append(resolve2(b.R, rate_d + rate_r))
+            normal_forces.append(f_n)
+        self.gap, self.f_n, self.f_a = ca.vertcat(*(point.gap for point in found)), ca.vertcat(*normal_forces), force
+        self.f_t = ca.vertcat(*frictions) if frictions else ca.SX.zeros(len(found))
+        if rates_z:
+            self.der.z = ca.vertcat(*rates_z)
+        if rates_phi:
+            self.der.phi = ca.vertcat(*rates_phi)
+        a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque_a)
+        b.f, b.t = resolve2(b.R, force), -resolve2(b.R, torque_b)
+        self.energy(potential=stored, dissipated=lost)
+
+    def _elasticity(self, a: Geometry, b: Geometry) -> tuple[Any, Any]:
+        """Stiffness and exponent of the normal force."""
+        if self.normalLaw == "PowerLaw":
+            return self.c, self.n
+        curved = curvature(a) + curvature(b)
+        return laws.hertz_stiffness(self.E_a, self.nu_a, self.E_b, self.nu_b, curved), laws.HERTZ
+
+    def _press(self, point: Point, approach: Any, c: Any, n: Any) -> tuple[Any, Any, Any]:
+        """Elastic force, its energy, and the damped force, while the surfaces overlap."""
+        closed = self.switch(-point.gap, 1, 0)
+        elastic, energy = laws.elastic_force(c, n, ca.fmax(0, -point.gap))
+        elastic, energy = ca.if_else(closed, elastic, 0), ca.if_else(closed, energy, 0)
+        if self.damping == "HuntCrossley":
+            return elastic, energy, laws.hunt_crossley(elastic, self.d, approach)
+        impact = self.hold(self.edge(closed > 0.5), value=ca.fmax(approach, self.v_min), start=self.v_min)
+        return elastic, energy, laws.hunt_crossley(elastic, laws.damping_number(self.e) / impact, approach)
+
+    def visualize(self: Any) -> None:
+        self.draw_arrow(
+            "force",
+            self.f_a * self.scale,
+            self.world.defaultArrowDiameter,
+            r=self.frame_a.r_0,
+            quantity="Force",
+            coordinates=self.f_a,
+            color=FORCE_COLOR,
+        )
+
+
+class ContactGroup(ContactLaw):
+    """Contact by one law between all pairs of a group, or of two groups."""
+
+    modelica_name = "Contact.ContactGroup"
+
+    geometries_a = Parameter(t.String, required, "Names of geometries", shape=None)
+    geometries_b = Parameter(
+        t.String, (), "Names of those that may touch these; where there are none, all pairs of geometries_a", shape=None
+    )
+    exclude = Parameter(t.String, (), "Pairs of names that do not touch", shape=None)
+
+    def modify(self, **modifiers: Any) -> None:
+        """As ContactLaw.modify; geometries may be given themselves. Pairs are made anew."""
+        for name in {"geometries_a", "geometries_b", "exclude"} & set(modifiers):
+            modifiers[name] = _names(modifiers[name])
+        super().modify(**modifiers)
+        if set(modifiers) & set(ContactLaw.declarations):
+            self._rebuild()
+
+    def build(self) -> None:
+        law = {name: getattr(self, name) for name in ContactLaw.declarations if self.parameter(name) is not None}
+        for i, (a, b) in enumerate(self._pairs()):
+            self.add(f"pair[{i + 1}]", Contact(geometry_a=a, geometry_b=b, **law))
+
+    def _pairs(self) -> Iterator[tuple[str, str]]:
+        one, others = _listed(self.geometries_a), _listed(self.geometries_b)
+        excluded = {frozenset(pair) for pair in self.exclude}
+        for a, b in product(one, others) if others else combinations(one, 2):
+            if a != b and frozenset((a, b)) not in excluded:
+                yield a, b
+
+
+def name_of(geometry: Any) -> Any:
+    """Name of a geometry that is part of an assembly; all else as it is."""
+    if not isinstance(geometry, Geometry):
+        return geometry
+    if geometry.part_of is None:
+        raise ModelError(
+            f"a contact is given a {type(geometry).__name__} that is part of nothing; assign it to an attribute of the "
+            "assembly first, or give its name"
+        )
+    return geometry.path
+
+
+def _names(value: Any) -> Any:
+    return [_names(part) for part in value] if isinstance(value, list | tuple) else name_of(value)
+
+
+def _listed(names: Any) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+__all__ = ["Contact", "ContactGroup", "ContactLaw"]

@@ -1,0 +1,305 @@
+"""Geometry that may touch: what a shape is, where it is nearest to a plane, and how far a point is from it.
+
+A geometry stands at a frame and carries no load; a Contact names two of them. What pairs can be told in closed form is
+said in `mbfmu.components.contact.pairs`, from the two methods that a shape may have:
+
+- `lowest(n)`: the balls of which the shape is the convex hull, as far as they can touch a plane with the normal n;
+- `distance(p)`: signed distance of a point from the surface, with its gradient.
+"""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import casadi as ca
+
+from mbfmu.components.animation import Animated, draw_sphere
+from mbfmu.components.interfaces import PartialOneFrame_a, guarded_length
+from mbfmu.frames import from_nxy, normalize
+from mbfmu.modeling import Frame_a, required
+from mbfmu.modeling import types as t
+from mbfmu.modeling.declarations import Final, Parameter
+
+SHAPE_COLOR = (0, 128, 255)
+GROUND_COLOR = (160, 160, 150)
+#: Lengths below this have no direction [m].
+SHORT = 1e-12
+
+#: Balls as (centre [m], radius [m]), resolved in the geometry's frame.
+Balls = list[tuple[Any, Any]]
+
+
+class Geometry(Animated, PartialOneFrame_a):
+    """Shape at a frame that may touch others: a Contact says which, and by which law."""
+
+    frame_a = Frame_a("Coordinate system fixed to the body that has this shape", needed=True)
+    r = Parameter(t.Position, (0, 0, 0), "Vector from frame_a to the middle of the shape, resolved in frame_a", shape=3)
+    color = Parameter(t.Color, SHAPE_COLOR, "Color of shape", shape=3, animation=True)
+
+    #: True where all normal sections have one radius, so that Hertz's circular contact holds.
+    is_round = False
+
+    def equations(self) -> None:
+        """No load: contacts act on the frame themselves."""
+        self.frame_a.f, self.frame_a.t = [0, 0, 0], [0, 0, 0]
+
+    @property
+    def size(self) -> Any:
+        """Depth [m] to which others may go in before they come out on the other side; None where there is none."""
+        raise NotImplementedError(f"{type(self).__name__} must define size")
+
+    def lowest(self, n: Any) -> Balls | None:
+        """Balls that touch a plane with the unit normal n, resolved in frame_a; None where that is not known."""
+        return None
+
+    def distance(self, p: Any) -> tuple[Any, Any] | None:
+        """Signed distance [m] of a point p [m] from the surface and its gradient (3,); None where not known.
+
+        p is counted from the middle of the shape and resolved in frame_a, as the gradient is.
+        """
+        return None
+
+
+class Sphere(Geometry):
+    """Sphere about a point of a frame."""
+
+    modelica_name = "Contact.Sphere"
+
+    radius = Parameter(t.Radius, required, "Radius of sphere", nonzero=True)
+
+    is_round = True
+
+    @property
+    def size(self) -> Any:
+        return self.radius
+
+    def lowest(self, n: Any) -> Balls:
+        return [(ca.SX.zeros(3), self.radius)]
+
+    def distance(self, p: Any) -> tuple[Any, Any]:
+        length = guarded_length(p, SHORT)
+        return length - self.radius, p / length
+
+    def visualize(self: Any) -> None:
+        draw_sphere(self, "sphere", self.frame_a, 2 * self.radius, self.color, self.r)
+
+
+class Plane(Geometry):
+    """Plane through a point of a frame: all that lies on the side from which n points away is solid."""
+
+    modelica_name = "Contact.Plane"
+
+    n = Parameter(t.Axis, (0, 0, 1), "Normal that points out of the solid, resolved in frame_a", shape=3)
+    e = Final(t.Axis, lambda self: normalize(self.n), "Unit vector along n", shape=3)
+    length = Parameter(t.Length, 1.0, "Length and width of the square that is drawn", animation=True)
+    color = Parameter(t.Color, GROUND_COLOR, "Color of shape", shape=3, animation=True)
+
+    is_round = True
+
+    @property
+    def size(self) -> Any:
+        return None
+
+    def distance(self, p: Any) -> tuple[Any, Any]:
+        e = ca.DM(self.e)
+        return ca.dot(e, p), ca.SX(e)
+
+    def visualize(self: Any) -> None:
+        thickness = self.length / 100
+        across = (1, 0, 0) if abs(float(self.e[0])) < 0.9 else (0, 1, 0)
+        self.draw_shape(
+            "plane",
+            "box",
+            self.frame_a,
+            r_shape=[self.r[i] - self.e[i] * thickness for i in range(3)],
+            lengthDirection=self.e,
+            widthDirection=across,
+            length=thickness,
+            width=self.length,
+            height=self.length,
+            color=self.color,
+        )
+
+
+class _Oblong(Geometry):
+    """Shape with an axis."""
+
+    n = Parameter(t.Axis, (0, 0, 1), "Axis of the shape, resolved in frame_a", shape=3)
+    e = Final(t.Axis, lambda self: normalize(self.n), "Unit vector along n", shape=3)
+    radius = Parameter(t.Radius, required, "Radius across the axis", nonzero=True)
+
+    @property
+    def size(self) -> Any:
+        return self.radius
+
+
+class Capsule(_Oblong):
+    """Cylinder with half a sphere at either end."""
+
+    modelica_name = "Contact.Capsule"
+
+    length = Parameter(t.Length, required, "Length between the centres of both half spheres", min=0, nonzero=True)
+
+    def lowest(self, n: Any) -> Balls:
+        return [(sign * self.length / 2 * ca.DM(self.e), self.radius) for sign in (1, -1)]
+
+    def distance(self, p: Any) -> tuple[Any, Any]:
+        e = ca.DM(self.e)
+        along = ca.fmax(-self.length / 2, ca.fmin(self.length / 2, ca.dot(p, e)))
+        across = p - along * e
+        length = guarded_length(across, SHORT)
+        return length - self.radius, across / length
+
+    def visualize(self: Any) -> None:
+        for name, sign in (("first", 1), ("last", -1)):
+            end = [self.r[i] + sign * self.length / 2 * self.e[i] for i in range(3)]
+            draw_sphere(self, name, self.frame_a, 2 * self.radius, self.color, end)
+        _draw_cylinder(self, self.length)
+
+
+class Cylinder(_Oblong):
+    """Cylinder with flat ends, or a disc.
+
+    On a plane it stands or rolls on two balls of its ends: thin ellipsoids, so that a flat end that lies on a plane has
+    a point that moves steadily as the cylinder tilts. `crown` is their height over the radius: the rim is that much
+    lower than the middle of the end, and the end has the radius of curvature radius/crown.
+    """
+
+    modelica_name = "Contact.Cylinder"
+
+    length = Parameter(t.Length, required, "Length between both ends", min=0, nonzero=True)
+    crown = Parameter(t.Dimensionless, 1e-3, "Height by which the ends are crowned over the radius", min=1e-6, max=1)
+
+    def lowest(self, n: Any) -> Balls:
+        e = ca.DM(self.e)
+        height = self.crown * self.radius
+        along = ca.dot(n, e)
+        half_axes_squared = self.radius**2 * (n - along * e) + height**2 * along * e
+        rim = -half_axes_squared / ca.sqrt(ca.dot(n, half_axes_squared))
+        return [(sign * (self.length / 2 - height) * e + rim, 0.0) for sign in (1, -1)]
+
+    def distance(self, p: Any) -> tuple[Any, Any]:
+        e = ca.DM(self.e)
+        along = ca.dot(p, e)
+        across = p - along * e
+        out = across / guarded_length(across, SHORT)
+        beyond = ca.vertcat(ca.dot(p, out) - self.radius, ca.fabs(along) - self.length / 2)
+        distance, slope = _outside_or_inside(beyond)
+        return distance, slope[0] * out + slope[1] * ca.if_else(along < 0, -1, 1) * e
+
+    def visualize(self: Any) -> None:
+        _draw_cylinder(self, self.length)
+
+
+class _Blocks(Geometry):
+    """Shape with three axes of its own: x along lengthDirection, y along widthDirection, z across both."""
+
+    lengthDirection = Parameter(t.Axis, (1, 0, 0), "Direction of length, resolved in frame_a", shape=3)
+    widthDirection = Parameter(t.Axis, (0, 1, 0), "Direction of width, resolved in frame_a", shape=3)
+    length = Parameter(t.Length, required, "Size along lengthDirection", min=0, nonzero=True)
+    width = Parameter(t.Length, lambda self: self.length, "Size along widthDirection", min=0, nonzero=True)
+    height = Parameter(t.Length, lambda self: self.width, "Size across both", min=0, nonzero=True)
+
+    @property
+    def half(self) -> Any:
+        """Half the sizes [m], (3,)."""
+        return ca.vertcat(self.length, self.width, self.height) / 2
+
+    @property
+    def size(self) -> Any:
+        return ca.mmin(self.half)
+
+    @property
+    def T(self) -> Any:
+        """Transformation from frame_a to the axes of the shape, (3, 3)."""
+        return ca.DM(from_nxy(self.lengthDirection, self.widthDirection).T)
+
+
+class Box(_Blocks):
+    """Box about a point of a frame."""
+
+    modelica_name = "Contact.Box"
+
+    def lowest(self, n: Any) -> Balls:
+        corners = (self.half * ca.DM(signs) for signs in product((1, -1), repeat=3))
+        return [(ca.mtimes(self.T.T, corner), 0.0) for corner in corners]
+
+    def distance(self, p: Any) -> tuple[Any, Any]:
+        own = ca.mtimes(self.T, p)
+        distance, slope = _outside_or_inside(ca.fabs(own) - self.half)
+        return distance, ca.mtimes(self.T.T, slope * ca.if_else(own < 0, -1, 1))
+
+    def visualize(self: Any) -> None:
+        along = normalize(self.lengthDirection)
+        self.draw_shape(
+            "box",
+            "box",
+            self.frame_a,
+            r_shape=[self.r[i] - along[i] * self.length / 2 for i in range(3)],
+            lengthDirection=self.lengthDirection,
+            widthDirection=self.widthDirection,
+            length=self.length,
+            width=self.width,
+            height=self.height,
+            color=self.color,
+        )
+
+
+class Ellipsoid(_Blocks):
+    """Ellipsoid about a point of a frame, with the axes length, width and height."""
+
+    modelica_name = "Contact.Ellipsoid"
+
+    def lowest(self, n: Any) -> Balls:
+        stretched = self.half * ca.mtimes(self.T, n)
+        return [(-ca.mtimes(self.T.T, self.half * stretched) / ca.norm_2(stretched), 0.0)]
+
+    def visualize(self: Any) -> None:
+        along = normalize(self.lengthDirection)
+        self.draw_shape(
+            "ellipsoid",
+            "sphere",
+            self.frame_a,
+            r_shape=[self.r[i] - along[i] * self.length / 2 for i in range(3)],
+            lengthDirection=self.lengthDirection,
+            widthDirection=self.widthDirection,
+            length=self.length,
+            width=self.width,
+            height=self.height,
+            color=self.color,
+        )
+
+
+def _draw_cylinder(self: Any, length: Any) -> None:
+    """Draw a cylinder about the middle of an oblong shape."""
+    self.draw_shape(
+        "cylinder",
+        "cylinder",
+        self.frame_a,
+        r_shape=[self.r[i] - self.e[i] * length / 2 for i in range(3)],
+        lengthDirection=self.e,
+        length=length,
+        width=2 * self.radius,
+        color=self.color,
+    )
+
+
+def _outside_or_inside(beyond: Any) -> tuple[Any, Any]:
+    """Distance from a corner of faces, where `beyond` says how far a point lies beyond each [m], and its gradient.
+
+    Outside it is the way to the nearest point of face, edge or corner, inside that to the nearest face.
+    """
+    out = ca.fmax(beyond, 0)
+    length = guarded_length(out, SHORT)
+    nearest = ca.mmax(beyond)
+    first = beyond.numel()
+    slope = ca.SX.zeros(first)
+    for i in range(first):  # one face counts, the first of several that are equally near
+        earlier = ca.sum1(slope[:i]) if i else 0
+        slope[i] = ca.if_else(ca.logic_and(beyond[i] >= nearest, earlier < 0.5), 1, 0)
+    is_outside = nearest > 0
+    return ca.if_else(is_outside, length, nearest), ca.if_else(is_outside, out / length, slope)
+
+
+__all__ = ["Box", "Capsule", "Cylinder", "Ellipsoid", "Plane", "Sphere"]
