@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import combinations, product
 from typing import Any
@@ -10,7 +11,7 @@ import casadi as ca
 
 from mbfmu.components.animation import FORCE_COLOR, Animated
 from mbfmu.components.contact import laws
-from mbfmu.components.contact.geometry import Geometry
+from mbfmu.components.contact.geometry import Geometry, Plane
 from mbfmu.components.contact.pairs import Point, Solid, curvature, is_round, points
 from mbfmu.components.interfaces import guarded_length
 from mbfmu.errors import ModelError
@@ -28,6 +29,8 @@ Resistance = t.Type("Resistance", "String", values=("None", "Coulomb"))
 InverseVelocity = t.Type("InverseVelocity", unit="s/m")
 #: Time in which a bristle relaxes where no damping is given [s].
 RELAXATION = 1e-3
+#: How far bodies may overlap at the start, over the size of the smaller one.
+OVERLAP = 0.1
 
 
 def _has_friction(self: Any) -> bool:
@@ -313,10 +316,12 @@ class Contact(ContactLaw):
         names = f"{self.where}: {a.where} ({type(a).__name__}) and {b.where} ({type(b).__name__})"
         if a is b:
             raise ModelError(f"{self.where}: {a.where} cannot touch itself; name another geometry")
+        if isinstance(a, Plane) and isinstance(b, Plane):
+            raise ModelError(f"{names} are two planes, which do not touch; give one of them another shape")
         if not self.each[0]:
             raise ModelError(
                 f"{names} have no contact in closed form; a Plane touches all other shapes, a Sphere all but an "
-                "Ellipsoid, a Capsule another: cover one of them with such"
+                "Ellipsoid, a Capsule another one: make one of them up of such shapes"
             )
         if self.value("normalLaw") == "Hertz" and not is_round(a, b):
             raise ModelError(
@@ -335,6 +340,7 @@ class Contact(ContactLaw):
         found = points(*solids)
         assert found is not None
         stiffness, exponent = self._elasticity(*(solid.geometry for solid in solids))
+        size = ca.mmin(ca.vertcat(*(s.geometry.size for s in solids if s.geometry.size is not None)))
         w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
         force, torque_a, torque_b = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
         stored, lost = ca.SX.zeros(1), ca.SX.zeros(1)
@@ -343,6 +349,7 @@ class Contact(ContactLaw):
             n, r_a, r_b = point.normal, point.place - a.r_0, point.place - b.r_0
             v = self.der(a.r_0) + cross(w_a, r_a) - self.der(b.r_0) - cross(w_b, r_b)
             approach = -ca.dot(n, v)
+            self._stay_outside(point, size)
             elastic, energy, f_n = self._press(point, approach, stiffness, exponent)
             f, stored, lost = f_n * n, stored + energy, lost + (f_n - elastic) * approach
             if _has_friction(self):
@@ -384,6 +391,20 @@ class Contact(ContactLaw):
         curved = curvature(a) + curvature(b)
         return laws.hertz_stiffness(self.E_a, self.nu_a, self.E_b, self.nu_b, curved), laws.HERTZ
 
+    def _stay_outside(self, point: Point, size: Any) -> None:
+        """End the run where bodies overlap so far that their surfaces say nothing of the depth any more."""
+        a, b = self.geometry("a").where, self.geometry("b").where
+        self.require(
+            point.gap + size,
+            f"{a} is so deep in {b} that it comes out on the other side; give the contact a greater stiffness, or "
+            "make the bodies slower",
+        )
+        self.require(
+            self.hold(self.initial, value=point.gap) + OVERLAP * size,
+            f"{a} and {b} overlap at the start by more than a tenth of their size ({self._component.where}.gap says how "
+            "far); start them further apart",
+        )
+
     def _press(self, point: Point, approach: Any, c: Any, n: Any) -> tuple[Any, Any, Any]:
         """Elastic force, its energy, and the damped force, while the surfaces overlap."""
         closed = self.switch(-point.gap, 1, 0)
@@ -407,7 +428,7 @@ class Contact(ContactLaw):
 
 
 class ContactGroup(ContactLaw):
-    """Contact by one law between all pairs of a group, or of two groups."""
+    """Contact by one law between all pairs of a group, or of two groups; a part `a_b` for each."""
 
     modelica_name = "Contact.ContactGroup"
 
@@ -427,15 +448,32 @@ class ContactGroup(ContactLaw):
 
     def build(self) -> None:
         law = {name: getattr(self, name) for name in ContactLaw.declarations if self.parameter(name) is not None}
-        for i, (a, b) in enumerate(self._pairs()):
-            self.add(f"pair[{i + 1}]", Contact(geometry_a=a, geometry_b=b, **law))
+        for a, b in self._pairs():
+            name = re.sub(r"\W+", "_", f"{a}_{b}")
+            while name in self.parts:
+                name += "_"
+            self.add(name, Contact(geometry_a=a, geometry_b=b, **law))
 
     def _pairs(self) -> Iterator[tuple[str, str]]:
         one, others = _listed(self.geometries_a), _listed(self.geometries_b)
+        known = {*one, *others}
+        for pair in self.exclude:
+            if isinstance(pair, str) or len(pair) != 2 or not set(pair) <= known:
+                raise ModelError(
+                    f"{self.where}.exclude = {self.exclude!r:.60}: expected pairs of two names of this group's "
+                    f"geometries ({', '.join(sorted(known))}), such as [[{one[0]!r}, {(*others, *one)[-1]!r}]]"
+                )
         excluded = {frozenset(pair) for pair in self.exclude}
+        found = False
         for a, b in product(one, others) if others else combinations(one, 2):
             if a != b and frozenset((a, b)) not in excluded:
+                found = True
                 yield a, b
+        if not found:
+            raise ModelError(
+                f"{self.where}: the group of {', '.join(sorted(known)) or 'nothing'} has no pair that may touch; name "
+                "two geometries or more, or leave the group out"
+            )
 
 
 def name_of(geometry: Any) -> Any:
@@ -455,7 +493,8 @@ def _names(value: Any) -> Any:
 
 
 def _listed(names: Any) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)
+    """Names in the order given, each once."""
+    return tuple(dict.fromkeys((names,) if isinstance(names, str) else names))
 
 
 __all__ = ["Contact", "ContactGroup", "ContactLaw"]
