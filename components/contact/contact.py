@@ -12,10 +12,10 @@ import casadi as ca
 from mbfmu.components.animation import FORCE_COLOR, Animated
 from mbfmu.components.contact import laws
 from mbfmu.components.contact.geometry import Geometry, Plane
-from mbfmu.components.contact.pairs import Point, Solid, curvature, is_round, points
+from mbfmu.components.contact.pairs import Point, Solid, curvature, is_round, number_of_points, points
 from mbfmu.components.interfaces import guarded_length
 from mbfmu.errors import ModelError
-from mbfmu.frames import angular_velocity1, cross, null_rotation, resolve1, resolve2
+from mbfmu.frames import angular_velocity1, cross, resolve1, resolve2
 from mbfmu.messages import suggestion
 from mbfmu.modeling import Component, Frame_a, Frame_b, required
 from mbfmu.modeling import types as t
@@ -306,8 +306,7 @@ class Contact(ContactLaw):
         """Shape of what every point of contact has."""
         if self.part_of is None:
             return (1,)
-        solids = [Solid(self.geometry(end), ca.SX.zeros(3), null_rotation()) for end in "ab"]
-        return (len(points(*solids) or ()),)
+        return (number_of_points(self.geometry("a"), self.geometry("b")),)
 
     def check_connections(self, connected: set[str]) -> None:
         """The pair must have a closed form, and its law must hold for it."""
@@ -340,7 +339,8 @@ class Contact(ContactLaw):
         found = points(*solids)
         assert found is not None
         stiffness, exponent = self._elasticity(*(solid.geometry for solid in solids))
-        size = ca.mmin(ca.vertcat(*(s.geometry.size for s in solids if s.geometry.size is not None)))
+        self.gap = ca.vertcat(*(point.gap for point in found))
+        self._stay_outside(*(solid.geometry for solid in solids))
         w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
         force, torque_a, torque_b = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
         stored, lost = ca.SX.zeros(1), ca.SX.zeros(1)
@@ -349,7 +349,6 @@ class Contact(ContactLaw):
             n, r_a, r_b = point.normal, point.place - a.r_0, point.place - b.r_0
             v = self.der(a.r_0) + cross(w_a, r_a) - self.der(b.r_0) - cross(w_b, r_b)
             approach = -ca.dot(n, v)
-            self._stay_outside(point, size)
             elastic, energy, f_n = self._press(point, approach, stiffness, exponent)
             f, stored, lost = f_n * n, stored + energy, lost + (f_n - elastic) * approach
             if _has_friction(self):
@@ -374,7 +373,7 @@ class Contact(ContactLaw):
                 lost += ca.dot(drilling + rolling, w) - self.c_r * ca.dot(phi, rate_d + rate_r)
                 rates_phi.append(resolve2(b.R, rate_d + rate_r))
             normal_forces.append(f_n)
-        self.gap, self.f_n, self.f_a = ca.vertcat(*(point.gap for point in found)), ca.vertcat(*normal_forces), force
+        self.f_n, self.f_a = ca.vertcat(*normal_forces), force
         self.f_t = ca.vertcat(*frictions) if frictions else ca.SX.zeros(len(found))
         if rates_z:
             self.der.z = ca.vertcat(*rates_z)
@@ -391,18 +390,19 @@ class Contact(ContactLaw):
         curved = curvature(a) + curvature(b)
         return laws.hertz_stiffness(self.E_a, self.nu_a, self.E_b, self.nu_b, curved), laws.HERTZ
 
-    def _stay_outside(self, point: Point, size: Any) -> None:
+    def _stay_outside(self, a: Geometry, b: Geometry) -> None:
         """End the run where bodies overlap so far that their surfaces say nothing of the depth any more."""
-        a, b = self.geometry("a").where, self.geometry("b").where
+        size = ca.mmin(ca.vertcat(*(geometry.size for geometry in (a, b) if geometry.size is not None)))
+        least = ca.mmin(self.gap)
         self.require(
-            point.gap + size,
-            f"{a} is so deep in {b} that it comes out on the other side; give the contact a greater stiffness, or "
-            "make the bodies slower",
+            least + size,
+            f"{a.where} is so deep in {b.where} that it comes out on the other side; give the contact a greater "
+            "stiffness, or make the bodies slower",
         )
         self.require(
-            self.hold(self.initial, value=point.gap) + OVERLAP * size,
-            f"{a} and {b} overlap at the start by more than a tenth of their size ({self._component.where}.gap says how "
-            "far); start them further apart",
+            self.hold(self.initial, value=least) + OVERLAP * size,
+            f"{a.where} and {b.where} overlap at the start by more than a tenth of their size "
+            f"({self._component.where}.gap says how far); start them further apart",
         )
 
     def _press(self, point: Point, approach: Any, c: Any, n: Any) -> tuple[Any, Any, Any]:

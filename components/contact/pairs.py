@@ -14,7 +14,7 @@ import casadi as ca
 
 from mbfmu.components.contact.geometry import SHORT, Capsule, Geometry, Plane, Sphere
 from mbfmu.components.interfaces import guarded_length
-from mbfmu.frames import Orientation, resolve1, resolve2
+from mbfmu.frames import Orientation, null_rotation, resolve1, resolve2
 
 
 @dataclasses.dataclass(frozen=True)
@@ -47,6 +47,19 @@ def points(a: Solid, b: Solid) -> list[Point] | None:
         if found is not None:  # normals the other way round
             found = [Point(point.gap, -point.normal, point.place) for point in found]
     return found
+
+
+def number_of_points(a: Geometry, b: Geometry) -> int:
+    """How many points `points` gives for two shapes; 0 where it knows none."""
+    kinds = type(a), type(b)
+    if kinds not in _NUMBERS:
+        found = points(*(Solid(geometry, ca.SX.zeros(3), null_rotation()) for geometry in (a, b)))
+        _NUMBERS[kinds] = len(found or ())
+    return _NUMBERS[kinds]
+
+
+#: What number_of_points has found, by classes.
+_NUMBERS: dict[tuple[type, type], int] = {}
 
 
 def _points(a: Solid, b: Solid) -> list[Point] | None:
@@ -114,4 +127,4 @@ def curvature(geometry: Geometry) -> Any:
     return 1 / geometry.radius if isinstance(geometry, Sphere) else 0.0
 
 
-__all__ = ["Point", "Solid", "curvature", "is_round", "points"]
+__all__ = ["Point", "Solid", "curvature", "is_round", "number_of_points", "points"]

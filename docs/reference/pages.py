@@ -36,6 +36,7 @@ COMPONENT_PAGES = {
     "parts": ("Parts", ("MultiBody.Parts",)),
     "joints": ("Joints", ("MultiBody.Joints",)),
     "forces": ("Forces", ("MultiBody.Forces",)),
+    "contact": ("Contact", ("Contact",)),
     "sensors": ("Sensors", ("MultiBody.Sensors",)),
     "rotational": ("Rotational mechanics", ("Rotational",)),
     "translational": ("Translational mechanics", ("Translational",)),
