@@ -122,7 +122,9 @@ class ContactLaw(Animated):
     friction = Parameter(
         Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
     )
-    mu_k = Parameter(t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=_has_friction)
+    mu_k = Parameter(
+        t.Dimensionless, required, "Coefficient of sliding friction", min=0, tunable=True, when=_has_friction
+    )
     mu_s = Parameter(
         t.Dimensionless,
         lambda self: self.mu_k,
@@ -160,12 +162,8 @@ class ContactLaw(Animated):
         lambda self: "Coulomb" if self.is_given("mu_r") or self.is_given("mu_d") else "None",
         "Resistance against rolling and drilling",
     )
-    mu_r = Parameter(
-        t.Length, 0.0, "Rolling resistance: torque over normal force", min=0, tunable=True, when=_turns
-    )
-    mu_d = Parameter(
-        t.Length, 0.0, "Drilling resistance: torque over normal force", min=0, tunable=True, when=_turns
-    )
+    mu_r = Parameter(t.Length, 0.0, "Rolling resistance: torque over normal force", min=0, tunable=True, when=_turns)
+    mu_d = Parameter(t.Length, 0.0, "Drilling resistance: torque over normal force", min=0, tunable=True, when=_turns)
     c_r = Parameter(
         t.RotationalSpringConstant,
         required,
@@ -182,9 +180,7 @@ class ContactLaw(Animated):
         nonzero=True,
         when=_turns,
     )
-    scale = Parameter(
-        t.Real, 1e-3, "Length of an arrow of force per newton [m/N]", min=0, animation=True
-    )
+    scale = Parameter(t.Real, 1e-3, "Length of an arrow of force per newton [m/N]", min=0, animation=True)
 
     def check_values(self) -> None:
         super().check_values()
@@ -192,8 +188,8 @@ class ContactLaw(Animated):
             mu_s, mu_k = self.value("mu_s"), self.value("mu_k")
             if not (is_expression(mu_s) or is_expression(mu_k)) and mu_s < mu_k:
                 raise ModelError(
-                    f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; give "
-                    "a greater mu_s, or leave it out"
+                    f"{self.where}.mu_s = {mu_s:g}: static friction is at least sliding friction, mu_k = {mu_k:g}; "
+                    "give a greater mu_s, or leave it out"
                 )
 
     def modify(self, **modifiers: Any) -> None:

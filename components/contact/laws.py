@@ -8,8 +8,9 @@ Sources:
   (1975), 440-445.
 - Gonthier, Y. et al.: A regularized contact model with asymmetric damping and dwell-time dependent friction. Multibody
   Syst. Dyn. 11 (2004), 209-233: damping for a restitution, exact for the law of Hunt and Crossley.
-- Kikuuwe, R. et al.: Fixed-step friction simulation: from classical Coulomb model to modern continuous models. IROS 2005;
-  Xiong, X., Kikuuwe, R., Yamamoto, M.: A differential algebraic method to approximate nonsmooth mechanical systems by
+- Kikuuwe, R. et al.: Fixed-step friction simulation: from classical Coulomb model to modern continuous models. IROS
+  2005.
+- Xiong, X., Kikuuwe, R., Yamamoto, M.: A differential algebraic method to approximate nonsmooth mechanical systems by
   ordinary differential equations. J. Appl. Math. 2013, 320276: friction of an elastic bristle with a slider.
 """
 
@@ -45,20 +46,20 @@ def hertz_stiffness(E_a: Any, nu_a: Any, E_b: Any, nu_b: Any, curvature: Any) ->
 
 def elastic_force(c: Any, n: Any, depth: Any) -> tuple[Any, Any]:
     """Force [N] of a power law, c depth^n, and the energy that it stores [J]; depth [m] is not negative."""
-    force = c * ca.fmax(depth, TINY) ** n
+    force = ca.if_else(depth > TINY, c * ca.fmax(depth, TINY) ** n, 0)
     return force, force * depth / (n + 1)
 
 
 def hunt_crossley(force: Any, d: Any, depth_rate: Any) -> Any:
-    """An elastic force [N] with the damping of Hunt and Crossley, d [s/m] times the rate of the depth; never negative."""
+    """An elastic force [N] times 1 + d times the rate of the depth [m/s], d in s/m; never negative."""
     return force * ca.fmax(0, 1 + d * depth_rate)
 
 
 def damping_number(e: Any) -> Any:
     """Damping of Hunt and Crossley times the speed of impact for which the coefficient of restitution is e.
 
-    From the first integral of m x'' = -c x^n (1 + d x'): D (1 + e) = ln((1 + D) / (1 - e D)) with D = d v, whatever m, c
-    and n are. Solved by Newton's method in x = e D, from above: from 8/5 (1 - e), the approximation of Flores et al.
+    From the first integral of m x'' = -c x^n (1 + d x'): D (1 + e) = ln((1 + D) / (1 - e D)) with D = d v, whatever m,
+    c and n are. Solved by Newton's method in x = e D, from above: from 8/5 (1 - e), the approximation of Flores et al.
     (Multibody Syst. Dyn. 25 (2011), 357-375), or for small e from where 1 - x is small.
     """
     x = ca.fmin(8 / 5 * (1 - e), 1 - (1 + 1 / e) * ca.exp(-(1 + e) / e))
@@ -98,4 +99,13 @@ def bristle(c: Any, d: Any, z: Any, v: Any, most: Any) -> tuple[Any, Any]:
     return resistance, (resistance - c * z) / d
 
 
-__all__ = ["HERTZ", "LEAST_RESTITUTION", "bristle", "coulomb", "damping_number", "elastic_force", "hertz_stiffness", "hunt_crossley"]
+__all__ = [
+    "HERTZ",
+    "LEAST_RESTITUTION",
+    "bristle",
+    "coulomb",
+    "damping_number",
+    "elastic_force",
+    "hertz_stiffness",
+    "hunt_crossley",
+]
