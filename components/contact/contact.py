@@ -181,6 +181,9 @@ class ContactLaw(Animated):
         when=_turns,
     )
     scale = Parameter(t.Real, 1e-3, "Length of an arrow of force per newton [m/N]", min=0, animation=True)
+    arrowDiameter = Parameter(
+        t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrows of force", animation=True
+    )
 
     def check_values(self) -> None:
         super().check_values()
@@ -237,6 +240,14 @@ class Contact(ContactLaw):
     f_n = Variable(t.Force, "Normal force at each point", shape=lambda self: self.each)
     f_t = Variable(t.Force, "Friction force at each point", shape=lambda self: self.each)
     f_a = Variable(t.Force, "Force on geometry_a, resolved in world frame", shape=3)
+    r_c = Variable(
+        t.Position, "Points of contact, a row each, resolved in world frame", shape=lambda self: (*self.each, 3)
+    )
+    f_c = Variable(
+        t.Force,
+        "Force on geometry_a at each point, a row each, resolved in world frame",
+        shape=lambda self: (*self.each, 3),
+    )
     z = State(
         t.Position,
         "What the bristle of each point gives way by, resolved in frame_b",
@@ -340,7 +351,7 @@ class Contact(ContactLaw):
         w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
         force, torque_a, torque_b = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
         stored, lost = ca.SX.zeros(1), ca.SX.zeros(1)
-        normal_forces, frictions, rates_z, rates_phi = [], [], [], []
+        forces, normal_forces, frictions, rates_z, rates_phi = [], [], [], [], []
         for i, point in enumerate(found):
             n, r_a, r_b = point.normal, point.place - a.r_0, point.place - b.r_0
             v = self.der(a.r_0) + cross(w_a, r_a) - self.der(b.r_0) - cross(w_b, r_b)
@@ -358,6 +369,7 @@ class Contact(ContactLaw):
                 lost += ca.dot(f_t, v_t) - self.c_t * ca.dot(z, z_rate)
                 rates_z.append(resolve2(b.R, z_rate))
                 frictions.append(guarded_length(f_t, laws.TINY))
+            forces.append(f)
             force, torque_a, torque_b = force + f, torque_a + cross(r_a, f), torque_b - cross(r_b, f)
             if _turns(self):
                 w, phi = w_a - w_b, resolve1(b.R, self.phi[3 * i : 3 * i + 3])
@@ -370,6 +382,7 @@ class Contact(ContactLaw):
                 rates_phi.append(resolve2(b.R, rate_d + rate_r))
             normal_forces.append(f_n)
         self.f_n, self.f_a = ca.vertcat(*normal_forces), force
+        self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*(point.place for point in found)).T
         self.f_t = ca.vertcat(*frictions) if frictions else ca.SX.zeros(len(found))
         if rates_z:
             self.der.z = ca.vertcat(*rates_z)
@@ -412,15 +425,16 @@ class Contact(ContactLaw):
         return elastic, energy, laws.hunt_crossley(elastic, laws.damping_number(self.e) / impact, approach)
 
     def visualize(self: Any) -> None:
-        self.draw_arrow(
-            "force",
-            self.f_a * self.scale,
-            self.world.defaultArrowDiameter,
-            r=self.frame_a.r_0,
-            quantity="Force",
-            coordinates=self.f_a,
-            color=FORCE_COLOR,
-        )
+        for i in range(self._component.each[0]):
+            self.draw_arrow(
+                f"force{i + 1}",
+                self.f_c[i, :].T * self.scale,
+                self.arrowDiameter,
+                r=self.r_c[i, :].T,
+                quantity="Force",
+                coordinates=self.f_c[i, :].T,
+                color=FORCE_COLOR,
+            )
 
 
 class ContactGroup(ContactLaw):

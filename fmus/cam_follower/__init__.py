@@ -24,12 +24,22 @@ class CamFollower(Assembly):
         self.inertia = rotational.Inertia(J=0.02)
         self.guide = Fixed(r=(0, LOW, 0), animation=False)
         self.prismatic = Prismatic(
-            n=(0, 1, 0), useAxisFlange=True, s=Start(0.0, fixed=True), v=Start(0.0, fixed=True), animation=False
+            n=(0, 1, 0), useAxisFlange=True, s=Start(-1e-4, fixed=True), v=Start(0.0, fixed=True), animation=False
         )
         self.stem = BodyBox(r=(0, 0.12, 0), width=0.03)
         self.face = Plane(n=(0, -1, 0), length=0.1)
         self.spring = translational.SpringDamper(c=200.0, d=1.0, s_rel0=0.02)
-        self.contact = Contact(geometry_a="face", geometry_b="cam", c=1e7, n=1.5, d=0.5, mu_k=0.1, c_t=1e5)
+        self.contact = Contact(
+            geometry_a="face",
+            geometry_b="cam",
+            c=1e7,
+            n=1.5,
+            d=10.0,
+            mu_k=0.1,
+            c_t=1e5,
+            scale=2e-3,
+            arrowDiameter=0.004,
+        )
         self.connect(self.world.frame_b, self.revolute.frame_a)
         self.connect(self.revolute.frame_b, self.shaft.frame_a)
         self.connect(self.revolute.frame_b, self.cam.frame_a)
