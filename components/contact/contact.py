@@ -400,19 +400,20 @@ class Contact(ContactLaw):
         return laws.hertz_stiffness(self.E_a, self.nu_a, self.E_b, self.nu_b, curved), laws.HERTZ
 
     def _stay_outside(self, a: Geometry, b: Geometry) -> None:
-        """End the run where bodies overlap so far that their surfaces say nothing of the depth any more."""
-        size = ca.mmin(ca.vertcat(*(geometry.size for geometry in (a, b) if geometry.size is not None)))
-        least = ca.mmin(self.gap)
-        self.require(
-            least + size,
-            f"{a.where} is so deep in {b.where} that it comes out on the other side; give the contact a greater "
-            "stiffness, or make the bodies slower",
-        )
+        """Refuse overlap that is none of a contact; end the run where surfaces say nothing of the depth any more."""
+        sizes = [geometry.size for geometry in (a, b) if geometry.size is not None]
+        least, size = ca.mmin(self.gap), ca.mmin(ca.vertcat(*sizes))
         self.require(
             self.hold(self.initial, value=least) + OVERLAP * size,
             f"{a.where} and {b.where} overlap at the start by more than a tenth of their size "
             f"({self._component.where}.gap says how far); start them further apart",
         )
+        if len(sizes) == 2:  # a plane has no other side
+            self.require(
+                least + size,
+                f"{a.where} is so deep in {b.where} that it comes out on the other side; give the contact a greater "
+                "stiffness, or make the bodies slower",
+            )
 
     def _press(self, point: Point, approach: Any, c: Any, n: Any) -> tuple[Any, Any, Any]:
         """Elastic force, its energy, and the damped force, while the surfaces overlap."""
@@ -459,7 +460,7 @@ class ContactGroup(ContactLaw):
     def build(self) -> None:
         law = {name: getattr(self, name) for name in ContactLaw.declarations if self.parameter(name) is not None}
         for a, b in self._pairs():
-            name = re.sub(r"\W+", "_", f"{a}_{b}")
+            name = "_".join(re.findall(r"\w+", f"{a} {b}"))
             while name in self.parts:
                 name += "_"
             self.add(name, Contact(geometry_a=a, geometry_b=b, **law))

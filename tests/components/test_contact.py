@@ -491,6 +491,12 @@ def touching(shape: Component | None = None, height: float = 0.5, **law) -> Touc
     return Touching(shape or Sphere(radius=0.1), law or {"c": 1e5}, height=height)
 
 
+def connected() -> Touching:
+    model = touching()
+    model.connect(model.body.frame_a, model.contact.frame_a)
+    return model
+
+
 def named(**names: str) -> Touching:
     model = touching()
     for name, value in names.items():
@@ -519,6 +525,7 @@ def named(**names: str) -> Touching:
         (lambda: named(geometry_b="grund"), r"contact.geometry_b = 'grund': there is no such geometry; .*ground"),
         (lambda: named(geometry_b="body"), r"geometry_b = 'body': is a Body, which has no shape to touch; name a geo"),
         (lambda: named(geometry_b="shape"), r"contact: shape cannot touch itself; name another geometry"),
+        (connected, r"contact.frame_a: connects itself with shape.frame_a; leave out the connection with body.frame_a"),
         (lambda: ContactGroup(geometries_a=["a"], c=1.0), r"the group of a has no pair that may touch; name two"),
         (lambda: ContactGroup(geometries_a=["a", "b"], exclude=["a"], c=1.0), r"exclude = .*expected pairs of two"),
         (lambda: ContactGroup(geometries_a=["a", "b"], exclude=[["a", "c"]], c=1.0), r"expected pairs of two names"),
@@ -547,5 +554,6 @@ def test_overlap_is_told_at_the_start_and_where_it_goes_too_far() -> None:
     with pytest.raises(InitializationError, match=r"shape and ground overlap at the start .*start them further apart"):
         simulate(touching(height=0.05), 0.1)
     simulate(touching(height=0.0999), 0.01)
-    with pytest.raises(SimulationError, match=r"shape is so deep in ground .*greater stiffness"):
-        simulate(touching(c=10.0), 1.0)
+    assert simulate(touching(c=10.0), 0.5)["contact.gap"].min() < -0.3  # soft ground has no other side
+    with pytest.raises(SimulationError, match=r"one is so deep in other .*greater stiffness"):
+        simulate(Meeting(Sphere(radius=0.05), Box(length=0.2), c=10.0))

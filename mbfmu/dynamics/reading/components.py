@@ -50,8 +50,10 @@ def connections_of(components: Mapping[str, Component]) -> list[Connection]:
             if _exists(a, components) and _exists(b, components):
                 found.append((component, a, b))
     for component in components.values():
-        # In the scope of the other component, where its own connections are
-        found += [(other.owner.part_of or other.owner, own, other) for own, other in component.attachments()]
+        for own, other in component.attachments():
+            _refuse_connected(own, other, found)
+            # In the scope of the other component, where its own connections are
+            found.append((other.owner.part_of or other.owner, own, other))
     return found
 
 
@@ -79,6 +81,17 @@ def _collect(component: Component, found: dict[str, Component]) -> None:
 
 def _exists(connector: Connector, components: Mapping[str, Component]) -> bool:
     return connector.owner.path in components and connector.port.enabled(connector.owner)
+
+
+def _refuse_connected(own: Connector, other: Connector, connections: list[Connection]) -> None:
+    """What a component connects itself must not be connected once more."""
+    for scope, *ends in connections:
+        for one, met in (ends, ends[::-1]):
+            if one.owner is own.owner and one.port is own.port:
+                raise ModelError(
+                    f"{scope.where}: {own.path}: connects itself with {other.path}; leave out the connection with "
+                    f"{met.path}"
+                )
 
 
 def _refuse_switched_off(scope: Component, connector: Connector, components: Mapping[str, Component]) -> None:
