@@ -349,41 +349,33 @@ class Contact(ContactLaw):
         self.gap = ca.vertcat(*(point.gap for point in found))
         self._stay_outside(*(solid.geometry for solid in solids))
         w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
-        force, torque_a, torque_b = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(3)
-        stored, lost = ca.SX.zeros(1), ca.SX.zeros(1)
+        torque_a, torque_b, stored, lost = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(1), ca.SX.zeros(1)
         forces, normal_forces, frictions, rates_z, rates_phi = [], [], [], [], []
         for i, point in enumerate(found):
             n, r_a, r_b = point.normal, point.place - a.r_0, point.place - b.r_0
             v = self.der(a.r_0) + cross(w_a, r_a) - self.der(b.r_0) - cross(w_b, r_b)
             approach = -ca.dot(n, v)
             elastic, energy, f_n = self._press(point, approach, stiffness, exponent)
-            f, stored, lost = f_n * n, stored + energy, lost + (f_n - elastic) * approach
+            stored, lost = stored + energy, lost + (f_n - elastic) * approach
+            f_t, moment = ca.SX.zeros(3), ca.SX.zeros(3)
             if _has_friction(self):
-                v_t = v + approach * n
-                z = resolve1(b.R, self.z[3 * i : 3 * i + 3])
-                most = laws.coulomb(self.mu_k, self.mu_s, self.v_S, v_t) * f_n
-                f_t, z_rate = laws.bristle(self.c_t, self.d_t, z - n * ca.dot(n, z), v_t, most)
-                z_rate -= self.c_t / self.d_t * n * ca.dot(n, z)
-                f -= f_t
-                stored += self.c_t * ca.sumsqr(z) / 2
-                lost += ca.dot(f_t, v_t) - self.c_t * ca.dot(z, z_rate)
+                v_t, z = v + approach * n, resolve1(b.R, self.z[3 * i : 3 * i + 3])
+                f_t, z_rate = self._rub(n, v_t, z, f_n)
+                stored, lost = _spent(stored, lost, self.c_t, z, z_rate, ca.dot(f_t, v_t))
                 rates_z.append(resolve2(b.R, z_rate))
-                frictions.append(guarded_length(f_t, laws.TINY))
-            forces.append(f)
-            force, torque_a, torque_b = force + f, torque_a + cross(r_a, f), torque_b - cross(r_b, f)
             if _turns(self):
                 w, phi = w_a - w_b, resolve1(b.R, self.phi[3 * i : 3 * i + 3])
-                across, along = n * ca.dot(n, w), n * ca.dot(n, phi)
-                drilling, rate_d = laws.bristle(self.c_r, self.d_r, along, across, self.mu_d * f_n)
-                rolling, rate_r = laws.bristle(self.c_r, self.d_r, phi - along, w - across, self.mu_r * f_n)
-                torque_a, torque_b = torque_a - drilling - rolling, torque_b + drilling + rolling
-                stored += self.c_r * ca.sumsqr(phi) / 2
-                lost += ca.dot(drilling + rolling, w) - self.c_r * ca.dot(phi, rate_d + rate_r)
-                rates_phi.append(resolve2(b.R, rate_d + rate_r))
+                moment, phi_rate = self._turn(n, w, phi, f_n)
+                stored, lost = _spent(stored, lost, self.c_r, phi, phi_rate, ca.dot(moment, w))
+                rates_phi.append(resolve2(b.R, phi_rate))
+            f = f_n * n - f_t
+            torque_a, torque_b = torque_a + cross(r_a, f) - moment, torque_b - cross(r_b, f) + moment
+            forces.append(f)
             normal_forces.append(f_n)
-        self.f_n, self.f_a = ca.vertcat(*normal_forces), force
+            frictions.append(guarded_length(f_t, laws.TINY) if _has_friction(self) else 0)
+        self.f_n, self.f_t = ca.vertcat(*normal_forces), ca.vertcat(*frictions)
         self.f_c, self.r_c = ca.horzcat(*forces).T, ca.horzcat(*(point.place for point in found)).T
-        self.f_t = ca.vertcat(*frictions) if frictions else ca.SX.zeros(len(found))
+        self.f_a = force = ca.sum2(ca.horzcat(*forces))
         if rates_z:
             self.der.z = ca.vertcat(*rates_z)
         if rates_phi:
@@ -391,6 +383,20 @@ class Contact(ContactLaw):
         a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque_a)
         b.f, b.t = resolve2(b.R, force), -resolve2(b.R, torque_b)
         self.energy(potential=stored, dissipated=lost)
+
+    def _rub(self, n: Any, v_t: Any, z: Any, f_n: Any) -> tuple[Any, Any]:
+        """Friction against sliding with v_t, and how its bristle gives way; what of z the normal has left dies away."""
+        across = n * ca.dot(n, z)
+        most = laws.coulomb(self.mu_k, self.mu_s, self.v_S, v_t) * f_n
+        f_t, rate = laws.bristle(self.c_t, self.d_t, z - across, v_t, most)
+        return f_t, rate - self.c_t / self.d_t * across
+
+    def _turn(self, n: Any, w: Any, phi: Any, f_n: Any) -> tuple[Any, Any]:
+        """Moment against turning with w, by drilling along the normal and rolling across it, and its bristle's rate."""
+        w_n, phi_n = n * ca.dot(n, w), n * ca.dot(n, phi)
+        drilling, drilled = laws.bristle(self.c_r, self.d_r, phi_n, w_n, self.mu_d * f_n)
+        rolling, rolled = laws.bristle(self.c_r, self.d_r, phi - phi_n, w - w_n, self.mu_r * f_n)
+        return drilling + rolling, drilled + rolled
 
     def _elasticity(self, a: Geometry, b: Geometry) -> tuple[Any, Any]:
         """Stiffness and exponent of the normal force."""
@@ -485,6 +491,11 @@ class ContactGroup(ContactLaw):
                 f"{self.where}: the group of {', '.join(sorted(known)) or 'nothing'} has no pair that may touch; name "
                 "two geometries or more, or leave the group out"
             )
+
+
+def _spent(stored: Any, lost: Any, c: Any, z: Any, rate: Any, power: Any) -> tuple[Any, Any]:
+    """Energies with those of a bristle that takes up some power: what it does not store turns into heat."""
+    return stored + c * ca.sumsqr(z) / 2, lost + power - c * ca.dot(z, rate)
 
 
 def name_of(geometry: Any) -> Any:

@@ -383,7 +383,7 @@ def test_a_group_has_all_pairs_but_those_left_out(heap: pathlib.Path, tmp_path: 
     assert result["touch.lowShape_highShape.f_n[1]"].max() > 1
     for suffix in (".py", ".toml"):
         writing.write(model, tmp_path / f"again{suffix}")
-    assert "geometries_a=(\"lowShape\", \"highShape\", \"ground\")" in (tmp_path / "again.py").read_text("utf-8")
+    assert 'geometries_a=("lowShape", "highShape", "ground")' in (tmp_path / "again.py").read_text("utf-8")
     for again in (load_assembly(tmp_path / "again.toml"), copy.deepcopy(model)):
         assert list(again.touch.parts) == list(model.touch.parts)
         assert again.touch.value("exclude") == (("highShape", "ground"),)
