@@ -185,7 +185,29 @@ def test_bodies_part_with_the_restitution_asked_for(e: float, n: float) -> None:
     model = Touching(Sphere(radius=0.1), {"c": 1e5, "n": n, "e": e}, height=0.11, v=(0, 0, -2), g=0.0)
     result = simulate(model, 0.1, tolerance=1e-9)
     assert result["body.v_0[3]"][-1] == pytest.approx(2 * e, rel=1e-6)
-    assert result["contact.f_n[1]"].min() == 0.0  # it never pulls
+
+
+def test_damping_never_pulls() -> None:
+    assert float(laws.hunt_crossley(10.0, 0.5, 1.0)) == 15.0
+    assert float(laws.hunt_crossley(10.0, 0.5, -1.0)) == 5.0
+    assert float(laws.hunt_crossley(10.0, 0.5, -3.0)) == 0.0
+
+
+def test_a_bristle_sticks_slides_and_relaxes() -> None:
+    """Up to the limit it is spring and damper; then its resistance is the limit, along both of them."""
+
+    def bristle(z, v, most):
+        return [np.ravel(ca.DM(part)) for part in laws.bristle(100.0, 10.0, ca.DM(z), ca.DM(v), most)]
+
+    resistance, rate = bristle([0.01, 0, 0], [0, 0.2, 0], 3.0)
+    np.testing.assert_allclose([resistance, rate], [[1, 2, 0], [0, 0.2, 0]], atol=1e-15)
+    resistance, rate = bristle([0.03, 0, 0], [0, 0.4, 0], 1.0)
+    np.testing.assert_allclose(resistance, [0.6, 0.8, 0], atol=1e-15)
+    np.testing.assert_allclose(rate, (resistance - [3, 0, 0]) / 10, atol=1e-15)
+    resistance, rate = bristle([0.03, 0, 0], [5, 0, 0], 0.0)
+    np.testing.assert_allclose([resistance, rate], [[0, 0, 0], [-0.3, 0, 0]], atol=1e-15)
+    assert float(laws.coulomb(0.2, 0.5, 0.1, ca.DM([0, 0, 0]))) == 0.5
+    assert float(laws.coulomb(0.2, 0.5, 0.1, ca.DM([0.06, 0.08, 0]))) == pytest.approx(0.2 + 0.3 / math.e)
 
 
 def test_landings_come_to_those_of_a_rigid_ball_as_stiffness_grows() -> None:

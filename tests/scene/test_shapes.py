@@ -28,6 +28,7 @@ from mbfmu.simulation import simulate
 
 #: Classes whose parts draw: they hand their looks on.
 BY_PARTS = {
+    "Contact.ContactGroup",
     "MultiBody.Forces.Spring",
     "MultiBody.Joints.Universal",
     "MultiBody.Joints.RollingWheelSet",
