@@ -158,6 +158,16 @@ def test_a_plane_is_touched_where_a_shape_is_lowest(name: str) -> None:
     assert all(np.allclose(point.normal, (0, 0, 1)) for point in points)
 
 
+def test_crowned_ends_keep_length_and_radius() -> None:
+    """A standing cylinder touches in the middle of its end, a lying one with its rims, pulled in by the crown."""
+    shape, middles = Cylinder(radius=R, length=L, crown=0.01), [(0, 0, 0.2), np.zeros(3)]
+    standing = found(shape, Plane(), middles, [Rotation.identity()] * 2)
+    assert min(point.gap for point in standing) == pytest.approx(0.2 - L / 2, abs=1e-12)
+    lying = found(shape, Plane(), middles, [Rotation.from_euler("y", 90, degrees=True), Rotation.identity()])
+    np.testing.assert_allclose([point.gap for point in lying], 0.2 - R, atol=1e-12)
+    np.testing.assert_allclose(sorted(point.place[0] for point in lying), [-0.149, 0.149], atol=1e-12)
+
+
 @pytest.mark.parametrize("name", ["capsule", "cylinder", "box"])
 def test_a_sphere_inside_is_pushed_out_by_the_nearest_way(name: str) -> None:
     """Its centre has just gone in through the side in -z."""
