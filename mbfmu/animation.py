@@ -9,6 +9,8 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export.build import build
@@ -22,6 +24,7 @@ from mbfmu.runtime.run import Value
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.live import DESCRIPTOR, write_live_page
 from mbfmu.scene.motion import largest_turn, motion
+from mbfmu.scene.ranges import efforts
 from mbfmu.scene.scene_file import LARGEST, SCENE_FILE, read_scene
 from mbfmu.scene.subject import Described, Subject
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
@@ -172,9 +175,24 @@ def _live(
     moved = motion(subject.scene, result.time, result, by_name=True)
     glb = write_glb(moved.start, subject.scene.up, subject.name)
     wasm = ready_library("wasm32").read_bytes()
-    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, largest_turn(moved), tolerance)
+    span = efforts_of(fmu)
+    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, largest_turn(moved), tolerance, span)
     target.write_text(page, encoding="utf-8")
     return target
+
+
+def efforts_of(fmu: Foreign) -> dict[str, float]:
+    """What sliders of forces and torques have to reach, by the inputs' names: the FMU is asked at its start."""
+    rates = [d.variable.name for d in fmu.description.derivatives]
+    start = fmu.start_time
+    times = np.array([start, start + 1e-6 * (fmu.stop_time - start)])
+    inputs = [one for one in fmu.elements.values() if one.variable.causality == "input"]
+
+    def at_start(values: Mapping[str, float]) -> np.ndarray:
+        found = fmu.simulate(times, values, rates)
+        return np.array([found[name][0] for name in rates])
+
+    return efforts(inputs, [fmu.elements[name].attribute("unit") or "" for name in rates], at_start)
 
 
 def _ready_platforms() -> list[str]:

@@ -23,5 +23,4 @@ class Scara(Assembly):
         self.load = Body(r_CM=(0, 0, 0.07), m=load, I_11=inertia, I_22=inertia, I_33=inertia)
         self.connect(self.wrist.frame_b, self.load.frame_a)
         for name, target in TARGETS.items():
-            reference, _ = self.inputs[f"{name}_ref"]
-            self.input(reference, f"{name}_ref", start=target)
+            self.input(self.inputs[f"{name}_ref"].target, f"{name}_ref", start=target)

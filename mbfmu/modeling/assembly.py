@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import difflib
 import html
 from collections.abc import Mapping, Sequence
@@ -12,8 +13,9 @@ import numpy as np
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component, shown
 from mbfmu.modeling.connectors import Connector, Reference, Signal, SignalOutput
-from mbfmu.modeling.declarations import Declaration, checked_numbers, truths_as_numbers
+from mbfmu.modeling.declarations import Declaration, checked_numbers
 from mbfmu.modeling.figures import Drawn
+from mbfmu.modeling.inputs import AssemblyInput, check_input
 from mbfmu.modeling.names import checked_name, checked_text
 from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.types import Real, Type
@@ -71,8 +73,8 @@ class Assembly(Component):
         return self
 
     @property
-    def inputs(self) -> dict[str, tuple[Connector | tuple[Connector, ...], Any]]:
-        """Inputs of the FMU: name -> (signal connector that it feeds, of some arrays several; start value)."""
+    def inputs(self) -> dict[str, AssemblyInput]:
+        """Inputs of the FMU by name: the signal that each feeds, its start value, bounds and unit."""
         return self._inputs
 
     @property
@@ -81,20 +83,40 @@ class Assembly(Component):
         return self._outputs
 
     def input(
-        self, target: Connector | Sequence[Connector], name: str | None = None, start: float | list[float] = 0.0
+        self,
+        target: Connector | Sequence[Connector],
+        name: str | None = None,
+        start: float | Sequence[float] | None = None,
+        *,
+        min: float | Sequence[float] | None = None,
+        max: float | Sequence[float] | None = None,
+        unit: str | None = None,
     ) -> None:
-        """Make an input signal of a component an input of the FMU, under its own name or `name`.
+        """Make an input signal of a component an input of the FMU, under its own name or `name`. ::
+
+            self.input(self.torque.tau, "torque", min=-200, max=200)
+            self.input(self.steering.phi_ref, "steering", min=-30, max=30, unit="deg")
 
         A vector signal is one input, an array; so are several signals, given as a list with a `name`: ::
 
             self.input([self.motor1.tau, self.motor2.tau], "tau", start=[0.5, -0.5])
 
-        FMI 3.0 has them as arrays, FMI 2.0 their elements `tau[1]`, `tau[2]`. `start` is its start value, in the
-        signal's unit, a list for an array; True or False (or 1, 0) for a Boolean. The same again gives it another one.
+        FMI 3.0 has them as arrays, FMI 2.0 their elements `tau[1]`, `tau[2]`.
+
+        Args:
+            target: A signal connector, or a list of such.
+            name: Of the input; the signal's path where None.
+            start: Its value until somebody sets it, a list for an array; True or False (or 1, 0) for a Boolean.
+            min: Least value that it takes: what sliders span, and what series of inputs must not go below.
+            max: Greatest value.
+            unit: Of the input, and so of `start`, `min`, `max` and of all values that it is given. A signal that has a
+                unit gets them converted to its own; one that has none takes this one.
+
+        The same again changes what is given, and leaves the rest as it was.
 
         Raises:
             ModelError: no signal input, a name that is taken or that FMI forbids, several signals without a name or of
-                different types, a start value of another size.
+                different types, numbers of another size, bounds that leave no start value, a unit that does not fit.
         """
         several = isinstance(target, list | tuple)
         connectors = tuple(target) if isinstance(target, list | tuple) else (target,)
@@ -114,16 +136,13 @@ class Assembly(Component):
         if several:
             _check_alike(name, connectors)
         before = self._inputs.get(name)
-        if before is None or _placed(before[0]) != _placed(connectors):
+        if before is None or _placed(before.target) != _placed(connectors):
             name = self._new_name("input", name)
-        size = sum(len(connector.places) for connector in connectors)
-        given = truths_as_numbers(start) if connectors[0].port.type.base == "Boolean" else start
-        checked_numbers(given, f"input {name}: its start value {start!r}")
-        if isinstance(start, list | tuple | np.ndarray) and (
-            len(start) != size or any(isinstance(part, list | tuple | np.ndarray) for part in start)
-        ):
-            raise ModelError(f"input {name}: its start value {start!r} has {len(start)} numbers, expected {size}")
-        self._inputs[name] = (connectors if several else connectors[0], start)
+            before = AssemblyInput(connectors if several else connectors[0])
+        given = {key: v for key, v in {"start": start, "min": min, "max": max, "unit": unit}.items() if v is not None}
+        declared = dataclasses.replace(before, **given)
+        check_input(name, declared, sum(len(connector.places) for connector in connectors))
+        self._inputs[name] = declared
 
     def output(
         self, variable: Reference | Connector | Sequence[Reference | Connector], name: str | None = None

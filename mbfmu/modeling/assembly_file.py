@@ -3,7 +3,8 @@
     [world]                       parameters of the component `world`
     [[component]]                 name, class, [component.parameters], dim = [6] for an array of blocks
     [[connect]]                   a, b: two connectors, `sine.y[1]` an element, `err1[4:6].u1` a slice (from 1)
-    [[input]], [[output]]         name (optional), variable: inputs and outputs of the FMU
+    [[input]], [[output]]         name (optional), variable: inputs and outputs of the FMU; of an input start, min, max,
+                                  unit
     [[figure]]                    title, curves = ["revolute1.phi", ...], caption: what is worth drawing together
     [experiment]                  start, stop, tolerance, solver
     assembly = "engine_v6"        the file describes a gallery assembly that is built in Python
@@ -48,7 +49,16 @@ _STRUCTURE: dict[str, Any] = {
     "world": "parameters",
     "component": [{"name": "text", "class": "text", "dim": "list", "parameters": "parameters"}],
     "connect": [{"a": "text", "b": "text"}],
-    "input": [{"name": "text", "variable": "variables", "start": "numbers"}],
+    "input": [
+        {
+            "name": "text",
+            "variable": "variables",
+            "start": "numbers",
+            "min": "numbers",
+            "max": "numbers",
+            "unit": "text",
+        }
+    ],
     "output": [{"name": "text", "variable": "variables"}],
     "figure": [{"title": "text", "curves": "names", "caption": "text"}],
     "experiment": {"start": "number", "stop": "number", "tolerance": "number", "interval": "number", "solver": "text"},
@@ -226,7 +236,8 @@ class _Reader:
                 if name in self.assembly.inputs:
                     raise ModelError(f"input {name}: is there already; give it another name, or leave it out")
                 target = _joined(found) if given is not texts else found
-                self.assembly.input(target, name, entry.get("start", 0.0))
+                told = {key: entry[key] for key in ("start", "min", "max", "unit") if key in entry}
+                self.assembly.input(target, name, **told)
 
     def _figures(self, entries: list[dict[str, Any]]) -> None:
         for i, entry in enumerate(entries, start=1):

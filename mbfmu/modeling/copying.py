@@ -15,6 +15,7 @@ import numpy as np
 from mbfmu.frames import Orientation
 from mbfmu.modeling.connectors import Connector, Port, Reference
 from mbfmu.modeling.declarations import Start
+from mbfmu.modeling.inputs import AssemblyInput
 
 
 class Copier:
@@ -77,7 +78,7 @@ class Copier:
             return found
         if type(value) is dict:
             return {key: self._referred(item) for key, item in value.items()}
-        if isinstance(value, Orientation | Start | Reference):
+        if isinstance(value, Orientation | Start | Reference | AssemblyInput):
             fields = dataclasses.fields(value)
             return type(value)(**{field.name: self._referred(getattr(value, field.name)) for field in fields})
         if isinstance(value, Connector):

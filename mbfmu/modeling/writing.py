@@ -20,6 +20,7 @@ from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Connector, Flange, Port, Reference, Signal
 from mbfmu.modeling.declarations import Parameter, Start, Variable
 from mbfmu.modeling.figures import Drawn
+from mbfmu.modeling.inputs import AssemblyInput
 
 #: Longest line that is written.
 WIDTH = 120
@@ -216,14 +217,13 @@ class _Python:
             yield from self._part(name, part)
         for a, b in connections_of(self.assembly):
             yield from _call("        self.connect", [self._connector(a), self._connector(b)])
-        for name, (target, start) in self.assembly.inputs.items():
+        for name, declared in self.assembly.inputs.items():
+            target = declared.target
             places = [self._connector(one) for one in target] if isinstance(target, tuple) else self._connector(target)
             arguments = [_listed(places)]
             if isinstance(target, tuple) or name != target.path:
                 arguments.append(_literal(name))
-            start = plain(start, name)
-            if start != 0:
-                arguments.append(f"start={_literal(start)}")
+            arguments += [f"{key}={_literal(value)}" for key, value in _told(name, declared).items()]
             yield from _call("        self.input", arguments)
         for name, given in self.assembly.outputs.items():
             shown = [self._reference(one) for one in given] if isinstance(given, tuple) else self._reference(given)
@@ -328,6 +328,12 @@ class _Python:
             return shown
         self.imports.setdefault("mbfmu.modeling.connectors", set()).add("Reference")
         return f"Reference(self, {_literal(reference.path)})"
+
+
+def _told(name: str, given: AssemblyInput) -> dict[str, Any]:
+    """What was said of an input beside its name and target."""
+    told = {key: plain(getattr(given, key), name) for key in ("start", "min", "max", "unit")}
+    return {key: value for key, value in told.items() if value is not None and (key != "start" or value != 0)}
 
 
 def _listed(places: str | list[str]) -> str:
@@ -436,11 +442,11 @@ def to_toml(assembly: Assembly) -> str:
             sections.append(_table("[[component]]", entry) + "\n" + _table("[component.parameters]", parameters))
     for a, b in connections_of(assembly):
         sections.append(_table("[[connect]]", {"a": _place(a), "b": _place(b)}))
-    for name, (target, start) in assembly.inputs.items():
+    for name, declared in assembly.inputs.items():
+        target = declared.target
         places = tuple(map(_place, target)) if isinstance(target, tuple) else _place(target)
         entry = {"variable": places} if name == places else {"name": name, "variable": places}
-        start = plain(start, name)
-        sections.append(_table("[[input]]", entry | ({"start": start} if start != 0 else {})))
+        sections.append(_table("[[input]]", entry | _told(name, declared)))
     for name, given in assembly.outputs.items():
         paths = tuple(one.path for one in given) if isinstance(given, tuple) else given.path
         entry = {"variable": paths} if name == paths else {"name": name, "variable": paths}

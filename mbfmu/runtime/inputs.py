@@ -255,6 +255,11 @@ def _factors(model: str, name: str, given: str, wanted: str) -> tuple[float, flo
 def _converted(model: str, variable: ScalarVariable, unit: str | None, values: np.ndarray) -> np.ndarray:
     if unit is None or unit == (variable.unit or "1"):
         return values
+    if variable.unit is None and unit != "1":
+        raise ModelError(
+            f"{model}: '{variable.name}' has no unit that a series in {unit} could be converted to; give it one, "
+            f"input(..., unit='m'), or leave [{unit}] out"
+        )
     factor, offset = _factors(model, variable.name, unit, variable.unit or "1")
     return factor * values + offset
 

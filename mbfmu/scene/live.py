@@ -13,6 +13,7 @@ from mbfmu.fmi.variables import Scalar
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
 from mbfmu.runtime.result import Result
 from mbfmu.scene.page import Packed, page, page_model
+from mbfmu.scene.ranges import range_of
 from mbfmu.scene.scene_file import shape_entry
 from mbfmu.scene.subject import Subject
 
@@ -31,6 +32,7 @@ def write_live_page(
     glb: bytes,
     turn: float,
     tolerance: float | None = None,
+    efforts: Mapping[str, float] | None = None,
 ) -> str:
     """Return the page.
 
@@ -43,6 +45,7 @@ def write_live_page(
         glb: the shapes as binary glTF, frames by name.
         turn: the largest angle [rad] by which something turns between two instants of the run.
         tolerance: of the integrator; the FMU's own where None.
+        efforts: what sliders of forces and torques have to reach, by name of the input (see scene/ranges.py).
 
     Raises:
         MbfmuError: the page's program is missing, or the FMU has other variables than its scene.
@@ -61,7 +64,7 @@ def write_live_page(
         "tolerance": tolerance or 0.0,
         "shapes": [shape_entry(shape) for shape in subject.scene.shapes],
         "quantities": {name: elements[name].reference for name in names},
-        "settables": _settables(elements.values(), subject),
+        "settables": _settables(elements.values(), subject, efforts or {}),
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
     poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), -1).T
@@ -69,13 +72,22 @@ def write_live_page(
     return page(subject, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
 
 
-def _settables(elements: Iterable[Scalar], subject: Subject) -> list[dict[str, Any]]:
-    """What can be set: inputs, parameters, start values; `kind` says when a value acts."""
+def _settables(elements: Iterable[Scalar], subject: Subject, efforts: Mapping[str, float]) -> list[dict[str, Any]]:
+    """What can be set: inputs, parameters, start values; `kind` says when a value acts, `range` what its slider spans.
+
+    Inputs come first, what is only drawn comes last.
+    """
     structural = {v.name for v in subject.variables if v.structural}
-    paths = {path for path, *_ in subject.components}
+    paths = {path: kind for path, kind, _ in subject.components}
+
+    def order(element: Scalar) -> tuple[bool, bool, bool]:
+        of, _, own = element.name.rpartition(".")
+        is_world = paths.get(of) == "World"
+        return element.variable.causality != "input", is_world, is_world and own.startswith("default")
+
     references: set[tuple[str, int]] = set()
     found = []
-    for element in sorted(elements, key=lambda element: element.variable.causality != "input"):
+    for element in sorted(elements, key=order):
         kind = _kind(element.variable)
         key = (element.type, element.reference)
         if kind is None or element.name in structural or element.start is None or key in references:
@@ -100,6 +112,18 @@ def _settables(elements: Iterable[Scalar], subject: Subject) -> list[dict[str, A
             value = element.attribute(bound)
             if value is not None:
                 entry[bound] = float(value)
+        if element.type in ("Real", "Integer"):
+            of_state = kind == "start" and not entry["isParameter"]
+            start = float(entry["start"])
+            entry["range"] = range_of(
+                start,
+                entry.get("min"),
+                entry.get("max"),
+                entry.get("nominal"),
+                entry["unit"],
+                kind == "input" or of_state or start < 0,
+                efforts.get(element.name),
+            )
         found.append(entry)
     return found
 

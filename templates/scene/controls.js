@@ -10,16 +10,6 @@ const KEYS = [["ArrowLeft", "ArrowRight"], ["ArrowDown", "ArrowUp"], ["j", "k"],
 const SIGNS = { ArrowLeft: "←", ArrowRight: "→", ArrowDown: "↓", ArrowUp: "↑" };
 const MANY = 12; // groups with more entries are closed at first
 
-// What a slider spans: the declared bounds, else twice the start value and what is needed beside one of them.
-export function rangeOf({ min, max, start, nominal, kind }) {
-  const size = Math.abs(start) || Math.abs(nominal ?? 0) || 1;
-  const isSigned = kind === "input" || start < 0 || (kind === "start" && start === 0);
-  let low = min ?? (isSigned ? -2 * size : 0), high = max ?? (start < 0 && kind !== "input" ? 0 : 2 * size);
-  if (start === 0 && min === undefined && max === undefined) [low, high] = [-size, size];
-  if (low >= high) [low, high] = min === undefined ? [high - 2 * size, high] : [low, low + 2 * size];
-  return [low, high];
-}
-
 export class Controls {
   constructor(viewer, simulation, model) {
     Object.assign(this, { viewer, simulation, model, held: new Map(), rows: new Map() });
@@ -98,7 +88,7 @@ export class Controls {
       row.append(box);
       this.rows.set(variable, { show: (value) => (box.value = value) });
     } else {
-      const [low, high] = rangeOf(variable), step = type === "Integer" ? 1 : "any", value = this.simulation.valueOf(variable);
+      const [low, high] = variable.range, step = type === "Integer" ? 1 : "any", value = this.simulation.valueOf(variable);
       const slider = element("input", { type: "range", min: low, max: high, step, value, oninput: () => give(Number(slider.value), true) });
       const number = element("input", { type: "number", step, value, min: variable.min ?? "", max: variable.max ?? "" });
       number.addEventListener("change", () => number.value !== "" && give(Number(number.value)));

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Mapping
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -15,7 +16,9 @@ from mbfmu.errors import ModelError
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.component import Component
 from mbfmu.modeling.connectors import Port, Signal, SignalInput
+from mbfmu.modeling.inputs import AssemblyInput
 from mbfmu.modeling.types import Type
+from mbfmu.modeling.units import conversion
 from mbfmu.runtime.variables import Terminal, wanted_instead
 
 
@@ -33,12 +36,30 @@ class Input:
     description: str
     terminal: Terminal | None = None
     element: Element | None = None
+    min: float | None = None
+    max: float | None = None
+    #: What it feeds has `factor` * input + `offset`, in the signal's own unit.
+    factor: float = 1.0
+    offset: float = 0.0
 
 
 def terminal(port: Port, member: str) -> Terminal:
     """A variable of a connector as part of a terminal."""
     flows = {quantity.name for quantity in port.flows}
     return Terminal(port.name, member, member in flows, port.modelica_name)
+
+
+def _meant(flat: Flat, key: ConnectorKey, port: Signal) -> Type:
+    """The type of an assembly's own input: where it has no unit, that of all signals that it feeds."""
+    if port.type.unit is not None or port.type.base != "Real":
+        return port.type
+    units = {
+        sink.type.unit
+        for (fed, _), (source, _) in flat.sources.items()
+        if source == key and isinstance(sink := flat.ports[fed], Signal)
+    }
+    unit = units.pop() if len(units) == 1 else None
+    return port.type if unit is None else dataclasses.replace(port.type, unit=unit)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,6 +82,16 @@ class Inputs:
     def symbol(self, name: str) -> ca.SX:
         """The symbol of an input."""
         return self._symbols[name]
+
+    def converted(self, name: str) -> ca.SX:
+        """The value of an input in the unit of the signal that it feeds."""
+        given = self._named[name]
+        is_same = (given.factor, given.offset) == (1.0, 0.0)
+        return given.symbol if is_same else given.factor * given.symbol + given.offset
+
+    @functools.cached_property
+    def _named(self) -> Mapping[str, Input]:
+        return {given.name: given for given in self.all}
 
     @functools.cached_property
     def _symbols(self) -> Mapping[str, ca.SX]:
@@ -85,7 +116,7 @@ class Inputs:
 
         def new(
             name: str, start: float, type: Type, doc: str, terminal: Terminal | None = None,
-            element: Element | None = None,
+            element: Element | None = None, **more: Any,
         ) -> ca.SX:  # fmt: skip
             if name in found:
                 raise ModelError(
@@ -94,25 +125,38 @@ class Inputs:
             wanted = wanted_instead(type.base, float(start))
             if wanted:
                 raise ModelError(f"input {name}: is {type.base}, its start value {start:g} is not; give {wanted}")
-            found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal, element)
+            found[name] = Input(name, ca.SX.sym(name), float(start), type, doc, terminal, element, **more)
             return found[name].symbol
 
-        def feed(name: str, fed: list[tuple[ConnectorKey, Signal, int]], start: float | list[float]) -> None:
-            starts = np.broadcast_to(np.asarray(start, dtype=float), (len(fed),))
+        def feed(name: str, fed: list[tuple[ConnectorKey, Signal, int]], given: AssemblyInput | float) -> None:
+            if not isinstance(given, AssemblyInput):
+                given = AssemblyInput((), given)
+            numbers = {
+                key: np.broadcast_to(np.asarray(getattr(given, key), dtype=object), (len(fed),))
+                for key in ("start", "min", "max")
+            }
             labels = scalars_of(name, (len(fed),) if len(fed) > 1 else ())
-            for (label, element), (key, port, place), value in zip(labels, fed, starts, strict=True):
+            for i, ((label, element), (key, port, place)) in enumerate(zip(labels, fed, strict=True)):
                 path = ".".join(filter(None, key))
                 doc = port.doc if path == name else f"{port.doc}, for {path}"
                 if (key, place) in flat.sources:
-                    raise ModelError(f"{'.'.join(filter(None, key))}: is connected already; it cannot be an input, too")
+                    raise ModelError(f"{path}: is connected already; it cannot be an input, too")
                 if (key, place) in signals:
                     raise ModelError(
-                        f"input {name}: {'.'.join(filter(None, key))} has an input already, "
-                        f"{signals[key, place].name()}; keep one of them"
+                        f"input {name}: {path} has an input already, {signals[key, place].name()}; keep one of them"
                     )
-                signals[key, place] = new(label, value, port.type, doc, element=element)
+                type, factor, offset = given.type if given.target else _meant(flat, key, port), 1.0, 0.0
+                if None not in (type.unit, port.type.unit) and type.unit != port.type.unit:
+                    factor, offset = conversion(str(type.unit), str(port.type.unit))
+                bounds: dict[str, Any] = {
+                    k: None if numbers[k][i] is None else float(numbers[k][i]) for k in ("min", "max")
+                }
+                signals[key, place] = new(
+                    label, numbers["start"][i], type, doc, element=element, factor=factor, offset=offset, **bounds
+                )
 
-        for name, (target, start) in assembly.inputs.items():
+        for name, given in assembly.inputs.items():
+            target = given.target
             fed: list[tuple[ConnectorKey, Signal, int]] = []
             for connector in target if isinstance(target, tuple) else (target,):
                 key, port = (connector.owner.path, connector.port.name), connector.port
@@ -124,7 +168,7 @@ class Inputs:
                         "of the assembly"
                     )
                 fed += [(key, port, place) for place in connector.places]
-            feed(name, fed, start)
+            feed(name, fed, given)
         for name, own in assembly.ports().items():
             if isinstance(own, SignalInput):
                 feed(name, [(("", name), own, place) for place in range(own.size(assembly))], own.start(assembly))

@@ -252,6 +252,7 @@ class Visible:
         )
         for i, given in enumerate(self.formulation.values.inputs.all):
             place: dict[str, Any] = {"start": given.start, "store": "u", "index": i}
+            place |= {"min": given.min, "max": given.max}
             running: dict[str, Any] = {"causality": "input", "variability": _running(given.type), "initial": None}
             take(_scalar(given.name, given.description, given.type, **running, **place, element=given.element))
         for path, component in self.formulation.values.flat.components.items():

@@ -143,12 +143,12 @@ class MultiplierOf(Known):
 
 @dataclasses.dataclass(frozen=True)
 class InputOf(Known):
-    """An input of the system."""
+    """An input of the system, in the unit of what it feeds."""
 
     label: str
 
     def symbol(self, structure: Structure) -> ca.SX:
-        return structure.inputs.symbol(self.label)
+        return structure.inputs.converted(self.label)
 
 
 # -- motion

@@ -62,7 +62,15 @@ class Actuators:
             blocks.append((axis.source(f"_{name}"),) * 2)
         for (_, output), (following, _) in itertools.pairwise(blocks):
             builder.connect(output, following)
-        builder.assembly.input(blocks[0][0], name)
+        builder.assembly.input(blocks[0][0], name, **self._range(a))
+
+    def _range(self, a: int) -> dict[str, Any]:
+        """What an actuator's control takes, and its start: 0, or the bound next to it."""
+        model = self.source.model
+        if not model.actuator_ctrllimited[a] or self.source.off("CLAMPCTRL"):
+            return {}
+        lower, upper = map(float, model.actuator_ctrlrange[a])
+        return {"start": min(max(0.0, lower), upper), "min": lower, "max": upper}
 
     def _command(self, a: int, name: str) -> list[Block]:
         """What stands between the control signal and the gain: its range, and the activation."""

@@ -203,6 +203,10 @@ def port_of(model: Model, name: str) -> Port:
         type_ = _type(model, name) if kind.scalar is not None else _port_type(model, name)
         if type_.base not in kind.port.bases:  # an enumeration; or a library's connector without a unit
             type_ = kind.port.default_type
+        least, greatest = _bound(model, name, "min"), _bound(model, name, "max")
+        type_ = dataclasses.replace(
+            type_, min=type_.min if least is None else least, max=type_.max if greatest is None else greatest
+        )
         given = {"start": lambda instance: _input_start(model, name)} if issubclass(kind.port, SignalInput) else {}
         return kind.port(component.doc or name, type=type_, shape=lambda _: model.sizes(name), when=when, **given)
     return kind.port(component.doc, when=when)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -59,14 +59,18 @@ def add_drive(robot: Robot, joint: Joint, axes: dict[str, Axis], held: list[str]
         else:
             axis.follow(axes[leader], factor, offset)
     elif options.drive == "effort":
-        assembly.input(axis.source(), f"{axis.name}_{axis.freedom.effort}")
+        limits: dict[str, Any] = {"min": -joint.effort, "max": joint.effort} if joint.effort else {}
+        assembly.input(axis.source(), f"{axis.name}_{axis.freedom.effort}", **limits)
     elif options.drive == "position":
         # critically damped: J s^2 + 2 J w s + J w^2
         w, inertia = 2 * math.pi * options.bandwidth, inertia_about(robot, joint, held)
         gain = inertia * w**2
         reference, control = axis.feedback("", gain, -gain, -2 * inertia * w)
         builder.connect(control, axis.source())
-        assembly.input(reference, f"{axis.name}_{axis.freedom.position}_ref", robot.start(joint))
+        limits = {"min": joint.lower, "max": joint.upper} if joint.is_limited else {}
+        unit = "rad" if joint.rotates else "m"
+        name = f"{axis.name}_{axis.freedom.position}_ref"
+        assembly.input(reference, name, robot.start(joint), unit=unit, **limits)
     elif options.drive == "flange":
         flange = RotationalFlange if joint.rotates else TranslationalFlange
         name = builder.names.new(f"{axis.name}_axis")
