@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
 import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleDimensions, ConsoleOptions, RenderResult
 from rich.markup import escape
 from rich.progress import (
     BarColumn,
@@ -24,7 +26,8 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.table import Table
+from rich.table import Table as RichTable
+from rich.text import Text
 
 if sys.stdout is None:  # closed: what is printed goes nowhere, and files are written all the same
     sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
@@ -37,9 +40,19 @@ class _Console(Console):
         """Leave it to the command line, which tells it from what goes wrong: Rich would exit with 1."""
         raise BrokenPipeError
 
+    @property  # type: ignore[misc]
+    def size(self) -> ConsoleDimensions:
+        """What COLUMNS says, else the terminal's; Rich takes pipes and files to be 80 columns wide, which is little."""
+        columns = os.environ.get("COLUMNS", "")
+        known = super().size
+        if columns.isdigit() and int(columns) > 0:
+            return ConsoleDimensions(int(columns), known.height)
+        return known if self.file.isatty() else ConsoleDimensions(PIPED, known.height)
 
-#: Rich takes anything that is not a terminal to be 80 columns wide, which cuts descriptions in pipes and files.
-console = _Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+
+#: Columns of what is no terminal, where COLUMNS does not say.
+PIPED = 160
+console = _Console(highlight=False)
 progress_console = Console(stderr=True, highlight=False)
 
 #: After so long a command says what it is at where it has no terminal to show it [s].
@@ -119,18 +132,94 @@ def _progress(*columns: ProgressColumn) -> Progress:
     return Progress(*columns, console=progress_console, transient=True, disable=not progress_console.is_terminal)
 
 
-def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[str] = ()) -> Table:
+def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[str] = (), more: str = "") -> Table:
     """Return an empty table in the style of all tables here.
 
-    Columns in `right` hold numbers, those in `whole` are never broken into lines.
+    Args:
+        title: Stands above it, where it is not empty.
+        columns: Their heads, as markup.
+        right: Columns of numbers: none of them is ever broken.
+        whole: Columns of names, which are broken only where nothing else helps.
+        more: What shows the columns that have no room, for the line that counts them.
     """
-    numbers, unbroken = set(right), set(whole)
-    result = Table(title=title or None, box=None, pad_edge=False, header_style="dim")
-    result.title_style, result.title_justify = "bold", "left"
-    for column in columns:
-        justify: Literal["right", "left"] = "right" if column in numbers else "left"
-        result.add_column(column, justify=justify, overflow="fold", no_wrap=column in unbroken)
-    return result
+    return Table(title, columns, frozenset(right), frozenset(whole), more)
+
+
+class Table:
+    """A table that leaves out the last columns, and counts them, rather than break a number or a word."""
+
+    #: Between columns; and the least widths of names and texts that are wider.
+    _GAP, _NAME, _TEXT = 2, 36, 16
+
+    def __init__(
+        self, title: str, columns: Sequence[str], right: frozenset[str], whole: frozenset[str], more: str
+    ) -> None:
+        self.title, self.columns, self.more = title, tuple(columns), more
+        self._right, self._whole = right, whole
+        self.rows: list[tuple[str, ...]] = []
+
+    def add_row(self, *cells: str) -> None:
+        """Add a row of markup, a cell for each column."""
+        self.rows.append(cells)
+
+    def fits(self, width: int) -> bool:
+        """Is there room for all columns?"""
+        return self._fitting(self._least(), width) == len(self.columns)
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        least = self._least()
+        kept = self._fitting(least, options.max_width)
+        widths = self._widths(least[:kept], options.max_width)
+        shown = RichTable(title=self.title or None, box=None, padding=(0, self._GAP, 0, 0), pad_edge=False)
+        shown.header_style, shown.title_style, shown.title_justify = "dim", "bold", "left"
+        for column, width in zip(self.columns, widths, strict=False):
+            justify: Literal["right", "left"] = "right" if column in self._right else "left"
+            shown.add_column(column, justify=justify, overflow="fold", width=width)
+        for row in self.rows:
+            shown.add_row(*row[:kept])
+        yield shown
+        left_out = [Text.from_markup(name).plain for name in self.columns[kept:]]
+        if left_out:
+            some = ", ".join(left_out[:4]) + (" ..." if len(left_out) > 4 else "")
+            what = f"{len(left_out)} more column{'s' if len(left_out) > 1 else ''} without room here: {some}"
+            yield Text(f"{what}{f'; {self.more}' if self.more else ''}", style="dim")
+
+    def _cells(self, number: int) -> Iterator[str]:
+        for text in (self.columns[number], *(row[number] for row in self.rows)):
+            yield Text.from_markup(text).plain
+
+    def _longest(self, number: int) -> int:
+        """The width that nothing is wrapped in."""
+        return max(max(map(cell_len, text.splitlines()), default=0) for text in self._cells(number))
+
+    def _longest_word(self, number: int) -> int:
+        return max(max(map(cell_len, text.split()), default=0) for text in self._cells(number))
+
+    def _least(self) -> list[int]:
+        """The least width of each column that breaks no number."""
+        return [
+            self._longest_word(i)
+            if column in self._right
+            else min(self._longest(i), self._NAME if column in self._whole else self._TEXT)
+            for i, column in enumerate(self.columns)
+        ]
+
+    def _fitting(self, least: Sequence[int], width: int) -> int:
+        """How many columns there is room for, at least one."""
+        return max(1, sum(end - self._GAP <= width for end in itertools.accumulate(one + self._GAP for one in least)))
+
+    def _widths(self, least: Sequence[int], width: int) -> list[int]:
+        """Widths of columns: numbers take what they need first, then names, then texts."""
+        widths, rest = list(least), width - sum(least) - self._GAP * (len(least) - 1)
+
+        def order(number: int) -> tuple[bool, bool, int]:
+            column = self.columns[number]
+            return column not in self._right, column not in self._whole, self._longest(number)
+
+        for number in sorted(range(len(widths)), key=order):
+            given = max(0, min(rest, self._longest(number) - widths[number]))
+            widths[number], rest = widths[number] + given, rest - given
+        return [max(1, min(one, width)) for one in widths]
 
 
 def size(octets: int) -> str:

@@ -206,7 +206,7 @@ def simulate(
     """Run an assembly in this process, without an FMU; or an FMU of any tool."""
     if source.endswith(".fmu"):
         result = simulate_foreign(pathlib.Path(source), parameter, stop, step, tolerance, variables, inputs, held)
-        show_result(result, csv, plot, table, as_json)
+        show_result(result, csv, plot, table, as_json, variables is not None)
         return
     with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
@@ -233,7 +233,7 @@ def simulate(
         report.picture(result.plot, plot)
         report.built(plot)
         result, plot = result.select(*names), None
-    show_result(result, csv, plot, table, as_json)
+    show_result(result, csv, plot, table, as_json, variables is not None)
 
 
 def simulate_foreign(
@@ -267,7 +267,7 @@ def simulate_foreign(
 
 
 def show_result(
-    result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool, as_json: bool
+    result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool, as_json: bool, asked: bool
 ) -> None:
     """Write a result to the files that are wanted, and print it."""
     if csv:
@@ -280,7 +280,7 @@ def show_result(
     if as_json:
         facts.show(facts.series(result))
         return
-    report.series(result, every_row=table)
+    report.series(result, every_row=table, asked=asked)
     if result.ended:
         printing.warned(result.ended)
     for file in filter(None, (csv, plot)):

@@ -9,12 +9,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Table as Grid
 
 from mbfmu.arrays import derivative_name
 from mbfmu.errors import MbfmuError
-from mbfmu.printing import console, progress_console, size, table, warned, working
+from mbfmu.printing import Table, console, progress_console, size, table, warned, working
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,15 +61,53 @@ def notes(shown: Any) -> None:
             progress_console.print("- " + escape(note))
 
 
-def series(result: Result, every_row: bool) -> None:
-    """Print time series as a table, thinned to a few rows unless every one is wanted."""
-    names = ["time", *result]
-    shown = table("", *map(escape, names), right=map(escape, names))
+def series(result: Result, every_row: bool, asked: bool = False) -> None:
+    """Print time series as a table, thinned to a few rows unless every one is wanted.
+
+    Variables that were asked for and are too many to stand beside each other have a row each, with first, last, least
+    and greatest value; of others, what has no room is counted.
+    """
+    names = list(dict.fromkeys(["time", *result]))
+    heads = [escape(name) for name in names]
+    shown = table("", *heads, right=heads, more="--variables chooses, --csv FILE has all")
+    noise = _noise(result)
     last = result.time.size - 1
     rows = range(last + 1) if every_row or last < FEW else [round(i * last / (FEW - 1)) for i in range(FEW)]
     for row in rows:
-        shown.add_row(*(number(float(result[name][row])) for name in names))
-    console.print(shown)
+        shown.add_row(*(_value(result[name][row], noise.get(name, 0.0)) for name in names))
+    if every_row or not asked or shown.fits(console.width):
+        console.print(shown)
+    else:
+        console.print(_summary(result, noise))
+
+
+def _summary(result: Result, noise: Mapping[str, float]) -> Table:
+    """A row for each variable, for those that are too many to stand beside each other."""
+    facts = ("first", "last", "least", "greatest")
+    shown = table("", "variable", "unit", *facts, right=facts, whole=["variable"])
+    for name in result:
+        series = result[name]
+        numbers = (series[0], series[-1], series.min(), series.max()) if series.size else ()
+        shown.add_row(escape(name), escape(result.units.get(name, "")), *(_value(v, noise[name]) for v in numbers))
+    return shown
+
+
+#: Of the largest number of a unit, what sums and differences of such numbers may leave of 0.
+_ROUNDING = 1e-12
+
+
+def _noise(result: Result) -> dict[str, float]:
+    """Below what a number says nothing, by variable: beside lengths of metres, 1e-17 m are 0."""
+    largest: dict[str, float] = {}
+    for name in result:
+        unit = result.units.get(name, name)
+        largest[unit] = max(largest.get(unit, 0.0), float(np.abs(result[name]).max(initial=0.0)))
+    return {name: _ROUNDING * largest[result.units.get(name, name)] for name in result}
+
+
+def _value(value: float, noise: float) -> str:
+    """A number of a series, 0 where it is nothing but rounding."""
+    return number(0.0 if abs(value) <= noise else float(value))
 
 
 def problems(file: pathlib.Path, found: Sequence[str]) -> None:
@@ -180,7 +219,7 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
     from mbfmu.fmi.variables import scalars_of
 
     console.print(f"[bold]{escape(shown.modelName)}[/bold]  {escape(shown.description or '')}\n")
-    facts = Table.grid(padding=(0, 2))
+    facts = Grid.grid(padding=(0, 2))
     slave = shown.coSimulation
     kinds = [kind for kind, part in (("co-simulation", slave), ("model exchange", shown.modelExchange)) if part]
     experiment = shown.defaultExperiment
@@ -206,11 +245,11 @@ def description(shown: Any, platforms: Sequence[str]) -> None:
 
 def library(gallery: Mapping[str, type], classes: Mapping[str, type]) -> None:
     """Print gallery assemblies and component classes with the first line of what they say of themselves."""
-    result = table("Gallery", "name", "description")
+    result = table("Gallery", "name", "description", whole=["name"])
     for name, cls in sorted(gallery.items()):
         result.add_row(name, escape(first_line(cls)))
     console.print(result)
-    result = table("\nComponents", "class", "description")
+    result = table("\nComponents", "class", "description", whole=["class"])
     for name, cls in sorted(classes.items()):
         result.add_row(name, escape(first_line(cls)))
     console.print(result)

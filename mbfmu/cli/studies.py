@@ -303,13 +303,13 @@ def _linear(linear: LinearModel) -> None:
     console.print(f"[bold]{escape(linear.model)}[/bold]  at {linear.time:g} s")
     for what in ("states", "inputs", "outputs"):
         console.print(f"{what}: {escape(', '.join(getattr(linear, what)) or 'none')}")
-    hertz = "frequency in Hz"
-    shown = printing.table("", "mode", "eigenvalue in 1/s", hertz, "damping ratio", right=[hertz])
-    rows = zip(linear.eigenvalues, linear.frequencies, linear.damping_ratios, strict=True)
-    for mode, (value, frequency, damping) in enumerate(rows, 1):
+    heads = ("mode", "eigenvalue in 1/s", "frequency in Hz", "damping ratio")
+    shown = printing.table("", *heads, right=heads)
+    for mode, (value, frequency, damping) in enumerate(linear.shown_modes(), 1):
         sign = "+" if value.imag >= 0 else "-"
         text = f"{value.real:.6g} {sign} {abs(value.imag):.6g}i" if value.imag else f"{value.real:.6g}"
-        shown.add_row(str(mode), text, report.number(frequency), report.number(damping))
+        ratio = "" if damping != damping else report.number(damping)
+        shown.add_row(str(mode), text, report.number(frequency), ratio)
     console.print(shown)
 
 
@@ -339,7 +339,8 @@ def _sweep_facts(found: Sweep, output: pathlib.Path | None) -> dict[str, Any]:
 
 def _swept(found: Sweep) -> None:
     names = [name for name, column in found.columns.items() if column.ndim == 1 and name != "message"]
-    shown = printing.table("", "run", *map(escape, names), right=["run", *map(escape, names)])
+    heads = ["run", *map(escape, names)]
+    shown = printing.table("", *heads, right=heads, more="-o FILE has all")
     last = len(found) - 1
     rows = range(last + 1) if last < report.FEW else [round(i * last / (report.FEW - 1)) for i in range(report.FEW)]
     for row in rows:
@@ -353,7 +354,7 @@ def _swept(found: Sweep) -> None:
 
 def _fitted(found: Fit) -> None:
     interval = f"{found.confidence:.0%} interval"
-    shown = printing.table("", "parameter", "estimate", interval, "unit", right=["estimate"])
+    shown = printing.table("", "parameter", "estimate", interval, "unit", right=["estimate", interval])
     for name, value, (low, high) in zip(found.names, found.values, found.intervals, strict=True):
         limits = "not determined" if low != low else f"{low:.6g} .. {high:.6g}"
         shown.add_row(escape(name), report.number(value), limits, found.units.get(name, ""))

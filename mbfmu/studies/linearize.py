@@ -65,6 +65,17 @@ class LinearModel:
         return modes_of(self.A)
 
     @property
+    def rounded_eigenvalues(self) -> Array:
+        """The eigenvalues [n], 1/s, with 0 for a real or imaginary part that is nothing but rounding.
+
+        The bound is the first-order one: an eigenvalue moves by the change of A times its condition number, and A is
+        known to some units of its last digit (Golub and Van Loan, Matrix Computations, section 7.2.2).
+        """
+        values, errors = self.eigenvalues, errors_of(self.A)
+        real, imaginary = (np.where(np.abs(part) <= errors, 0.0, part) for part in (values.real, values.imag))
+        return real + 1j * imaginary
+
+    @property
     def frequencies(self) -> Array:
         """Natural frequencies |lambda| / 2 pi of the eigenvalues, Hz [n]."""
         return np.abs(self.eigenvalues) / (2 * np.pi)
@@ -121,6 +132,13 @@ class LinearModel:
             raise ModelError(f"{target}: a linear model is written as .json or .mat; choose {target.stem}.json")
         return target
 
+    def shown_modes(self) -> list[tuple[complex, float, float]]:
+        """Eigenvalue [1/s], frequency [Hz] and damping ratio of each mode, without what is nothing but rounding."""
+        values = self.rounded_eigenvalues
+        size = np.abs(values)
+        ratios = np.divide(-values.real, size, out=np.full(size.shape, np.nan), where=size > 0) + 0.0
+        return [(complex(v), float(s) / (2 * np.pi), float(d)) for v, s, d in zip(values, size, ratios, strict=True)]
+
     def to_control(self) -> Any:
         """Return a `control.StateSpace`; names have `_` for `.`, which that refuses.
 
@@ -151,7 +169,7 @@ class LinearModel:
         rows = "".join(
             f"<tr><td>{value.real:.5g} {'+' if value.imag >= 0 else '-'} {abs(value.imag):.5g}i</td>"
             f"<td>{frequency:.5g}</td><td>{damping:.4g}</td></tr>"
-            for value, frequency, damping in zip(self.eigenvalues, self.frequencies, self.damping_ratios, strict=True)
+            for value, frequency, damping in self.shown_modes()
         )
         lists = "".join(
             f"<div>{what}: {html.escape(', '.join(getattr(self, what)) or 'none')}</div>"
@@ -187,6 +205,26 @@ def modes_of(A: Array) -> tuple[Array, Array]:
     values, vectors = values[order].astype(complex), vectors[:, order].astype(complex)
     largest = vectors[np.abs(vectors).argmax(axis=0), range(values.size)]
     return values, vectors / largest
+
+
+def errors_of(A: Array) -> Array:
+    """How far rounding may have moved the eigenvalues of a matrix [n], in the order of `modes_of`."""
+    if not A.size:
+        return np.empty(0)
+    from scipy.linalg import matrix_balance
+
+    balanced, scales = matrix_balance(A, permute=False)
+    vectors = np.linalg.solve(scales, modes_of(A)[1])
+    try:
+        with np.errstate(over="ignore"):  # an infinite number is bounded below
+            conditions = np.linalg.norm(vectors, axis=0) * np.linalg.norm(np.linalg.inv(vectors), axis=1)
+    except np.linalg.LinAlgError:  # equal eigenvectors: what is defective moves by the root of a change
+        conditions = np.full(len(A), _EPS**-0.5)
+    return _UNITS * len(A) * _EPS * float(np.linalg.norm(balanced)) * np.fmin(conditions, _EPS**-0.5)
+
+
+#: Precision of doubles, and how many units of the last digit entries of A may be off.
+_EPS, _UNITS = float(np.finfo(float).eps), 10
 
 
 def point_of(
