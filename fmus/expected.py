@@ -38,7 +38,7 @@ def outputs_of(name: str, system: System, tolerance: float) -> Result:
     names = [v.name for v in system.variables if v.causality == "output"]
     stop = UNTIL.get(name, system.equations.stop_time)
     step = (stop - system.equations.start_time) / INTERVALS
-    return simulate(system, stop, tolerance=tolerance, step=step, outputs=names)
+    return simulate(system, stop, tolerance=tolerance, interval=step, outputs=names)
 
 
 def read(path: pathlib.Path) -> dict[str, list[float]]:

@@ -7,7 +7,7 @@ import pathlib
 import tempfile
 import zipfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from mbfmu.dynamics.system import System
 from mbfmu.errors import MbfmuError
 from mbfmu.export.build import build
 from mbfmu.export.native import ready_library
-from mbfmu.fmi.foreign import Foreign
+from mbfmu.fmi.foreign import Foreign, signals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.build import is_current
 from mbfmu.runtime.compilers import PLATFORMS, host_platform
@@ -29,6 +29,7 @@ from mbfmu.scene.scene_file import LARGEST, SCENE_FILE, read_scene
 from mbfmu.scene.subject import Described, Subject
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
 from mbfmu.simulation import simulate
+from mbfmu.sources import is_fmu, resolved
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly
@@ -40,15 +41,19 @@ _TURN, _REFINEMENTS = 0.5, 4
 _Runner = Callable[[Sequence[str], float | None], Result]
 
 
+@arguments.renamed(step="interval")
 def animate(
     model: Assembly | System | str | os.PathLike[str],
     path: str | os.PathLike[str],
     stop_time: float | None = None,
     *,
     start_time: float | None = None,
-    step: float | None = None,
+    interval: float | None = None,
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
+    inputs: Any = None,
+    interpolation: Literal["linear", "held"] = "linear",
+    solver: str | None = None,
     live: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> pathlib.Path:
@@ -57,15 +62,15 @@ def animate(
     Parameters
     ----------
     model
-        An Assembly; the System that `System.of(assembly, scene=True)` made of one; or the path of an FMU of ours, which
-        FMPy runs.
+        An Assembly; the System that `System.of(assembly, scene=True)` made of one; what the command line takes, such as
+        a name of the gallery; or the path of an FMU of ours, which FMPy runs.
     path
         `.html`: a page that shows it in a browser, from disk and without a network; `.glb`: binary glTF 2.0.
-    stop_time, start_time, step, tolerance, start_values, progress
-        As those of `simulate`; without a step, what turns fast is recorded more often than 500 times.
+    stop_time, start_time, interval, tolerance, start_values, inputs, interpolation, solver, progress
+        As those of `simulate`; without an interval, what turns fast is recorded more often than 500 times.
     live
         The page runs the model itself, with inputs and parameters to play with. It holds the FMU, whose equations are
-        interpreted. `start_values` are for recorded runs; give a live page a model that has them.
+        interpreted. `start_values` and `inputs` are for recorded runs; give a live page a model that has them.
 
     Raises
     ------
@@ -83,38 +88,46 @@ def animate(
         raise MbfmuError(f"{target}: a live animation is a page; choose {target.stem}.html")
     if live and start_values:
         raise MbfmuError(f"{target}: a live page takes no start values; set them in the model")
-    if isinstance(model, str | os.PathLike):
-        fmu = Foreign(pathlib.Path(model))
+    if live and inputs is not None:
+        raise MbfmuError(f"{target}: a live page takes no inputs over time; it has sliders and keys for them")
+    if is_fmu(model):
+        if solver is not None:
+            raise MbfmuError(f"{model}: solver = {solver!r}: an FMU brings its own; leave it out")
+        fmu = Foreign(pathlib.Path(cast("str", model)))
         subject: Subject = read_subject(fmu)
 
-        def run(names: Sequence[str], interval: float | None) -> Result:
-            times = fmu.times(start_time, stop_time, interval)
-            return fmu.simulate(times, start_values or {}, names, None, tolerance)
+        def run(names: Sequence[str], every: float | None) -> Result:
+            times = fmu.times(start_time, stop_time, every)
+            signals = signals_of(fmu, inputs, times, interpolation)
+            return fmu.simulate(times, start_values or {}, names, signals, tolerance)
 
         if live:
-            return _live(subject, fmu, run, target, step, tolerance)
-        return _recorded(subject, run, target, step)
-    system = System.of(model, scene=True)
+            return _live(subject, fmu, run, target, interval, tolerance)
+        return _recorded(subject, run, target, interval)
+    system = System.of(cast("Assembly | System", resolved(model)), scene=True)
 
-    def run_here(names: Sequence[str], interval: float | None) -> Result:
+    def run_here(names: Sequence[str], every: float | None) -> Result:
         return simulate(
             system,
             stop_time,
             start_time=start_time,
-            step=interval,
+            interval=every,
             tolerance=tolerance,
             start_values=start_values,
+            inputs=inputs,
+            interpolation=interpolation,
+            solver=solver,
             outputs=list(names),
             progress=progress,
         )
 
     if not live:
-        return _recorded(system, run_here, target, step)
+        return _recorded(system, run_here, target, interval)
     needed_variables(system, target)
     ready_library("wasm32")  # what is missing is told before the work
     with tempfile.TemporaryDirectory() as folder:
         file = build(system, folder, equations="interpreted", platforms=_ready_platforms())
-        return _live(system, Foreign(file), run_here, target, step, tolerance)
+        return _live(system, Foreign(file), run_here, target, interval, tolerance)
 
 
 def read_subject(fmu: Foreign) -> Described:

@@ -1,4 +1,4 @@
-"""Run an assembly in this process, without an FMU."""
+"""Run an assembly in this process, without an FMU; or an FMU of any tool."""
 
 from __future__ import annotations
 
@@ -8,18 +8,21 @@ import os
 import pathlib
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
 from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError
+from mbfmu.fmi.foreign import Foreign, find, signals_of
 from mbfmu.runtime import arguments
 from mbfmu.runtime.contract import SOLVERS
 from mbfmu.runtime.figures import drawable
 from mbfmu.runtime.inputs import check_interpolation, drive_of
 from mbfmu.runtime.result import Result
-from mbfmu.runtime.run import Value, run, time_grid
+from mbfmu.runtime.run import Value, number_of, run, time_grid
+from mbfmu.runtime.variables import scalar_names
+from mbfmu.sources import is_fmu, resolved
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly
@@ -27,18 +30,19 @@ if TYPE_CHECKING:
 __all__ = ["Result", "simulate"]
 
 
+@arguments.renamed(step="interval", method="solver")
 def simulate(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     stop_time: float | None = None,
     *,
     start_time: float | None = None,
-    step: float | None = None,
+    interval: float | None = None,
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
     inputs: Any = None,
     interpolation: Literal["linear", "held"] = "linear",
     outputs: Sequence[str] | None = None,
-    method: str | None = None,
+    solver: str | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Simulate an assembly and return named time series: `result["revolute1.phi"]`.
@@ -46,10 +50,11 @@ def simulate(
     Parameters
     ----------
     assembly
-        An Assembly, or the System that was made of one.
+        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path, or
+        the path of an FMU of any tool, which FMPy runs.
     stop_time, start_time
         s; the assembly's own experiment where None.
-    step
+    interval
         Distance of recorded points, s; the assembly's own where None, else a 500th of the run.
     tolerance
         Relative and absolute tolerance of the integrator; the assembly's own where None.
@@ -57,15 +62,16 @@ def simulate(
         Parameters, start values and inputs by variable name, as an importer sets them on the FMU.
     inputs
         Inputs over time: a CSV file, a pandas DataFrame or xarray Dataset with a column, index or coordinate `time`, or
-        a mapping from names to numbers, functions of time (sampled every `step`), arrays parallel to its entry `time`,
-        or pairs (times, values). See docs/inputs.md.
+        a mapping from names to numbers, functions of time (sampled every `interval`), arrays parallel to its entry
+        `time`, or pairs (times, values). See docs/inputs.md.
     interpolation
         Of inputs between their instants: `linear`, or `held` until the next one.
     outputs
-        Names of the variables to record, arrays or their elements; all where None.
-    method
+        Names of the variables to record, arrays or their elements; all where None, of FMUs all numbers.
+    solver
         `explicit` (Dormand-Prince), `implicit` (Rodas5P, for stiff models), or `auto`: explicit until the model turns
         out to be stiff. None takes the model's own.
+        FMUs have theirs.
     progress
         Called now and then with the fraction of the run that is done.
 
@@ -85,17 +91,23 @@ def simulate(
     NotFiniteWarning
         A variable that is not among the `outputs` is no finite number at one of some instants of the run.
     """
+    if is_fmu(assembly):
+        if solver is not None:
+            raise ModelError(f"{assembly}: solver = {solver!r}: an FMU brings its own; leave it out")
+        return _of_fmu(pathlib.Path(cast("str", assembly)), (start_time, stop_time, interval), start_values, inputs,
+                       interpolation, outputs, tolerance)  # fmt: skip
+    assembly = resolved(assembly)
     system = system_of(assembly)
     equations = system.equations
-    if method is not None and method != equations.solver:
-        if method not in SOLVERS:
-            raise ModelError(f'{system.name}: the method "{method}" is unknown; there are {", ".join(SOLVERS)}')
-        equations = dataclasses.replace(equations, solver=method)
+    if solver is not None and solver != equations.solver:
+        if solver not in SOLVERS:
+            raise ModelError(f'{system.name}: the solver "{solver}" is unknown; there are {", ".join(SOLVERS)}')
+        equations = dataclasses.replace(equations, solver=solver)
     drive = None
     if inputs is not None or interpolation != "linear":
         check_interpolation(system.name, interpolation)
     if inputs is not None:
-        grid = time_grid(equations, start_time, stop_time, step)
+        grid = time_grid(equations, start_time, stop_time, interval)
         drive = drive_of(system.name, system.variables, inputs, grid, interpolation)
         twice = set(drive.names) & set(arguments.mapping(start_values, f"{system.name}: start_values"))
         if twice:
@@ -105,7 +117,7 @@ def simulate(
         system.variables,
         start_time=start_time,
         stop_time=stop_time,
-        interval=step,
+        interval=interval,
         tolerance=tolerance,
         start_values=start_values,
         drive=drive,
@@ -115,16 +127,40 @@ def simulate(
     again = {
         "stop_time": stop_time,
         "start_time": start_time,
-        "step": step,
+        "interval": interval,
         "tolerance": tolerance,
         "start_values": start_values,
-        "method": method,
+        "solver": solver,
         "inputs": inputs,
         "interpolation": interpolation,
     }
     result.figures = drawable(getattr(system, "figures", ()), result)
     result.animation = functools.partial(_animated, result, assembly, again)
     return result
+
+
+def _of_fmu(
+    file: pathlib.Path,
+    span: tuple[float | None, float | None, float | None],
+    start_values: Mapping[str, Value] | None,
+    inputs: Any,
+    interpolation: Any,
+    outputs: Sequence[str] | None,
+    tolerance: float | None,
+) -> Result:
+    """Run an FMU of any tool; `span`: start, stop and interval, s."""
+    fmu = Foreign(file)
+    start, stop, interval = span
+    times = fmu.times(start, stop, interval)
+    values = arguments.mapping(start_values, f"{fmu.name}: start_values")
+    for name, value in values.items():
+        variable = find(fmu, name)
+        if variable.type == "Real":
+            number_of(variable, value)
+    names = [v.name for v in fmu.variables if v.type != "String" and v.causality != "independent"]
+    if outputs is not None:
+        names = scalar_names(arguments.names(outputs, f"{fmu.name}: outputs"), fmu.variables)
+    return fmu.simulate(times, values, names, signals_of(fmu, inputs, times, interpolation), tolerance)
 
 
 def _animated(

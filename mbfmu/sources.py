@@ -6,6 +6,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import os
 import pathlib
 import re
 import sys
@@ -64,6 +65,22 @@ def load(source: str | pathlib.Path, settings: Sequence[str] = (), **options: An
     for name, value in values.items():
         apply_setting(assembly, name, value)
     return assembly
+
+
+def resolved(model: T | str | os.PathLike[str], **options: Any) -> T | Assembly:
+    """The model itself, or the assembly that a text or path names, as on the command line.
+
+    Raises
+    ------
+    ModelError
+        See `load`; an FMU is none.
+    """
+    return load(os.fspath(model), **options) if isinstance(model, str | os.PathLike) else model
+
+
+def is_fmu(model: Any) -> bool:
+    """True for the path of an FMU."""
+    return isinstance(model, str | os.PathLike) and os.fspath(model).endswith(".fmu")
 
 
 def parse_setting(setting: str) -> tuple[str, Any]:

@@ -85,7 +85,7 @@ def test_diffrax_ends_where_a_batch_does(tmp_path: pathlib.Path) -> None:
 
     mechanisms = module("mechanisms")
     joints, gravity = [link.position for link in mechanisms.DOUBLE_PENDULUM.links], np.array([9.0, 9.80665])
-    run = mbfmu.simulate(mbfmu.load("double_pendulum"), outputs=joints, tolerance=1e-10, step=3.0, stop_time=3.0)
+    run = mbfmu.simulate(mbfmu.load("double_pendulum"), outputs=joints, tolerance=1e-10, interval=3.0, stop_time=3.0)
     start = np.array([run[name][0] for name in joints])
     rollouts = module("peers.diffrax").rollouts
     found = rollouts(mechanisms.DOUBLE_PENDULUM, start, np.zeros(2), gravity, "Dopri8", 1e-9)()

@@ -272,7 +272,7 @@ def test_the_page_of_the_equations_is_refused_where_there_is_none(
 
 
 def test_simulate_writes_csv_and_picture(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    command = "simulate pendulum.py --stop 0.4 --step 0.1 --tolerance 1e-9 --csv out.csv --plot out.png --table"
+    command = "simulate pendulum.py --stop 0.4 --interval 0.1 --tolerance 1e-9 --csv out.csv --plot out.png --table"
     assert cli.main(command.split()) == 0
     header, *rows = csv.reader((folder / "out.csv").open())
     assert header == ["time", "hinge.phi"]
@@ -474,7 +474,7 @@ def test_a_bad_setting_ends_in_one_message(
         "unknown variable": ("simulate pendulum.py --variables hinge.phy", ["hinge.phy", "hinge.phi"]),
         "unwritable CSV": ("simulate pendulum.py --csv nowhere/out.csv", ["nowhere"]),
         "backwards": ("simulate pendulum.py --stop -1", ["-1"]),
-        "step of zero": ("simulate pendulum.py --step 0", ["0 s", "positive"]),
+        "step of zero": ("simulate pendulum.py --interval 0", ["0 s", "positive"]),
         "unknown picture format": ("simulate pendulum.py --plot out.xyz", ["xyz"]),
         "unknown class": ("list Revolite", ["Revolite", "Revolute"]),
         "unknown demonstration": ("demo triple", ["triple", "double_pendulum"]),

@@ -18,8 +18,23 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mbfmu import printing
-from mbfmu.cli import facts, report, studies
-from mbfmu.cli.options import SOURCE_HELP, Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example, number
+from mbfmu.cli import completion, facts, report, studies
+from mbfmu.cli.help import HELP, Command
+from mbfmu.cli.options import (
+    SOURCE_HELP,
+    Held,
+    Input,
+    Interval,
+    Json,
+    Settings,
+    Solver,
+    Source,
+    Start,
+    Stop,
+    Tolerance,
+    example,
+    number,
+)
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 from mbfmu.version import __version__
@@ -33,10 +48,19 @@ app = typer.Typer(
     help="Mechanisms written in Python become FMUs of FMI 2.0 or 3.0.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
+    context_settings=HELP,
 )
 
 Target = Annotated[
     str, typer.Option(metavar="auto|native|python", help="A C library, or one hosted by Python; auto: native.")
+]
+Variables = Annotated[
+    str | None,
+    typer.Option(
+        metavar="PATTERNS",
+        help="Variables to show, comma-separated (revolute1.*, tip); default: outputs.",
+        autocompletion=completion.variables,
+    ),
 ]
 Platform = Annotated[
     str | None,
@@ -93,13 +117,7 @@ def build(
             "without those of inner connectors.",
         ),
     ] = None,
-    solver: Annotated[
-        str | None,
-        typer.Option(
-            metavar="auto|explicit|implicit",
-            help="Integration; auto is explicit until a model turns out stiff. Default: the assembly's, else auto.",
-        ),
-    ] = None,
+    solver: Solver = None,
     fixed_step: Annotated[
         float | None,
         typer.Option(parser=number, metavar="S", help="Steps of one length without error control, for real time."),
@@ -185,12 +203,15 @@ def build(
 def simulate(
     source: Source,
     stop: Stop = None,
+    start: Start = None,
     tolerance: Tolerance = None,
-    step: Step = None,
+    interval: Interval = None,
+    solver: Solver = None,
     parameter: Settings = (),  # type: ignore[assignment]
-    variables: Annotated[
-        str | None,
-        typer.Option(metavar="PATTERNS", help="Variables to show, comma-separated (revolute1.*); default: outputs."),
+    variables: Variables = None,
+    output: Annotated[
+        pathlib.Path | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Write the time series: .csv, .mat, .parquet or .nc."),
     ] = None,
     csv: Annotated[pathlib.Path | None, typer.Option(metavar="FILE", help="Write the time series as CSV.")] = None,
     plot: Annotated[
@@ -204,77 +225,70 @@ def simulate(
     options: dict[str, Any],
 ) -> None:
     """Run an assembly in this process, without an FMU; or an FMU of any tool."""
-    if source.endswith(".fmu"):
-        result = simulate_foreign(pathlib.Path(source), parameter, stop, step, tolerance, variables, inputs, held)
-        show_result(result, csv, plot, table, as_json, variables is not None)
-        return
-    with printing.working("Reading the assembly") as progress:
-        assembly = read_source(source, parameter, options)
-        progress("Deriving the equations of motion")
-        from mbfmu.dynamics.system import System
-        from mbfmu.simulation import simulate as run
+    if output is not None:
+        from mbfmu.runtime.result import check_suffix as check_result
 
-        system = System.of(assembly, progress=progress)
-        names = shown_names(system, variables)
-        drawn = [c.name for f in system.figures for c in f.curves] if plot and variables is None else []
-    with printing.running(f"Running {system.name}") as done:
+        check_result(output)
+    interpolation: Any = "held" if held else "linear"
+    model: Any = source
+    drawn: list[str] = []
+    if source.endswith(".fmu"):
+        with printing.working(f"Reading {source}"):
+            from mbfmu.fmi.foreign import Foreign
+            from mbfmu.simulation import simulate as run
+            from mbfmu.sources import parse_settings
+
+            fmu, values, notes = Foreign(pathlib.Path(source)), parse_settings(parameter), None
+            names = named(fmu.variables, variables)
+            if variables is None:
+                names = [v.name for v in fmu.variables if v.causality == "output" and v.type != "String"]
+    else:
+        with printing.working("Reading the assembly") as progress:
+            notes = read_source(source, parameter, options)
+            progress("Deriving the equations of motion")
+            from mbfmu.dynamics.system import System
+            from mbfmu.simulation import simulate as run
+
+            model, values = System.of(notes, progress=progress), {}
+            names = shown_names(model, variables)
+            drawn = [c.name for f in model.figures for c in f.curves] if plot and variables is None else []
+    with printing.running(f"Running {source if notes is None else model.name}") as done:
         result = run(
-            system,
+            model,
             stop_time=stop,
+            start_time=start,
             tolerance=tolerance,
-            step=step,
+            interval=interval,
+            solver=solver,
+            start_values=values or None,
             inputs=inputs,
-            interpolation="held" if held else "linear",
+            interpolation=interpolation,
             outputs=list(dict.fromkeys([*names, *drawn])),
             progress=done,
         )
-    report.notes(assembly)
+    if notes is not None:
+        report.notes(notes)
     if drawn and plot:
         report.picture(result.plot, plot)
         report.built(plot)
         result, plot = result.select(*names), None
-    show_result(result, csv, plot, table, as_json, variables is not None)
-
-
-def simulate_foreign(
-    file: pathlib.Path,
-    settings: Sequence[str],
-    stop: float | None,
-    step: float | None,
-    tolerance: float | None,
-    patterns: str | None,
-    inputs: pathlib.Path | None,
-    held: bool,
-) -> Result:
-    """Run an FMU of any tool, by FMPy."""
-    from mbfmu.fmi.foreign import Foreign, find, signals_of
-    from mbfmu.runtime.run import number_of
-    from mbfmu.sources import parse_settings
-
-    with printing.working(f"Running {file}"):
-        fmu = Foreign(file)
-        times = fmu.times(None, stop, step)
-        values = parse_settings(settings)
-        for name, value in values.items():
-            variable = find(fmu, name)
-            if variable.type == "Real":
-                number_of(variable, value)
-        names = named(fmu.variables, patterns)
-        if patterns is None:
-            names = [v.name for v in fmu.variables if v.causality == "output" and v.type != "String"]
-        signals = signals_of(fmu, inputs, times, "held" if held else "linear")
-        return fmu.simulate(times, values, names, signals, tolerance)
+    show_result(result, [csv, output], plot, table, as_json, variables is not None)
 
 
 def show_result(
-    result: Result, csv: pathlib.Path | None, plot: pathlib.Path | None, table: bool, as_json: bool, asked: bool
+    result: Result,
+    outputs: Sequence[pathlib.Path | None],
+    plot: pathlib.Path | None,
+    table: bool,
+    as_json: bool,
+    asked: bool,
 ) -> None:
     """Write a result to the files that are wanted, and print it."""
-    if csv:
+    for file in filter(None, outputs):
         from mbfmu.export.archive import replacing
 
-        with replacing(csv) as part:
-            result.to_csv(part)
+        with replacing(file) as part:
+            result.save(part, file.suffix)
     if plot:
         report.picture(lambda: result.plot(list(result)), plot)
     if as_json:
@@ -283,7 +297,7 @@ def show_result(
     report.series(result, every_row=table, asked=asked)
     if result.ended:
         printing.warned(result.ended)
-    for file in filter(None, (csv, plot)):
+    for file in filter(None, (*outputs, plot)):
         report.built(file)
 
 
@@ -300,12 +314,14 @@ def animate(
             help="motion.html, a page for any browser, or motion.glb (glTF 2.0); default: NAME.html.",
         ),
     ] = None,
-    stop: Annotated[
-        float | None, typer.Option(parser=number, metavar="S", help="Stop time; default: the assembly's.")
-    ] = None,
+    stop: Stop = None,
+    start: Start = None,
     tolerance: Tolerance = None,
-    step: Step = None,
+    interval: Interval = None,
+    solver: Solver = None,
     parameter: Settings = (),  # type: ignore[assignment]
+    inputs: Input = None,
+    held: Held = False,
     live: Annotated[
         bool, typer.Option("--live", help="A page that runs the model itself, with inputs and parameters to play with.")
     ] = False,
@@ -313,8 +329,24 @@ def animate(
     options: dict[str, Any],
 ) -> None:
     """Run an assembly, or an FMU of mbfmu, and write its motion as a page or a glTF file."""
+    run: dict[str, Any] = {
+        "start_time": start,
+        "tolerance": tolerance,
+        "interval": interval,
+        "solver": solver,
+        "inputs": inputs,
+        "interpolation": "held" if held else "linear",
+        "live": live,
+    }
     if source.endswith(".fmu"):
-        report.built(animate_fmu(source, output, stop, tolerance, step, parameter, live))
+        with printing.working(f"Running {source}"):
+            from mbfmu.animation import animate as write_animation
+            from mbfmu.sources import parse_settings
+
+            run["start_values"] = parse_settings(parameter) or None
+            target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
+            file = write_animation(source, target, stop, **run)
+        report.built(file)
         return
     with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
@@ -327,30 +359,9 @@ def animate(
         target = check_target(output or pathlib.Path(f"{model_identifier(assembly.name)}.html"))
         system = System.of(assembly, scene=True, progress=progress)
     with printing.running(f"Running {system.name}") as done:
-        file = write_animation(system, target, stop, tolerance=tolerance, step=step, live=live, progress=done)
+        file = write_animation(system, target, stop, progress=done, **run)
     report.notes(assembly)
     report.built(file)
-
-
-def animate_fmu(
-    source: str,
-    output: pathlib.Path | None,
-    stop: float | None,
-    tolerance: float | None,
-    step: float | None,
-    settings: Sequence[str],
-    live: bool,
-) -> pathlib.Path:
-    """Write the motion of an FMU, as its own scene describes it."""
-    from mbfmu.animation import animate as write_animation
-    from mbfmu.sources import parse_settings
-
-    with printing.working(f"Running {source}"):
-        target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
-        values = parse_settings(settings)
-        return write_animation(
-            source, target, stop, tolerance=tolerance, step=step, start_values=values or None, live=live
-        )
 
 
 @app.command(epilog=example("mbfmu ssp powertrain car -c powertrain.axis1=car.axis1 -c powertrain.axis2=car.axis2"))
@@ -533,6 +544,7 @@ def list_(
             metavar="[CLASS|WORDS...]",
             help="Show parameters, connectors and variables of this class; of other words, what has them in name or "
             "description, nearest first.",
+            autocompletion=completion.classes,
         ),
     ] = None,
     as_json: Json = False,
@@ -583,6 +595,8 @@ def demo(
 
 
 app.registered_commands += studies.app.registered_commands
+for _command in app.registered_commands:
+    _command.cls = Command
 
 
 def check_suffix(output: pathlib.Path | None, suffix: str) -> None:

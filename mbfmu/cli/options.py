@@ -7,11 +7,13 @@ from typing import Annotated
 
 import typer
 
+from mbfmu.cli import completion
+
 SOURCE_HELP = (
     "Gallery name, file.py, file.py:Class, module:Class, model.toml, file.mo, file.mo:Class.Name, "
     "or a .urdf, .xacro or .xml (MJCF) file."
 )
-Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP)]
+Source = Annotated[str, typer.Argument(metavar="SOURCE", help=SOURCE_HELP, autocompletion=completion.sources)]
 
 
 def number(text: str) -> float:
@@ -34,10 +36,18 @@ Settings = Annotated[
     ),
 ]
 Stop = Annotated[float | None, typer.Option(parser=number, metavar="S", help="Stop time; default: the assembly's.")]
-Step = Annotated[
+Interval = Annotated[
     float | None,
     typer.Option(
-        parser=number, metavar="S", help="Recorded interval; default: the assembly's, else a 500th of the run."
+        parser=number, metavar="S", help="Between recorded points; default: the assembly's, else a 500th of the run."
+    ),
+]
+Start = Annotated[float | None, typer.Option(parser=number, metavar="S", help="Start time; default: the assembly's.")]
+Solver = Annotated[
+    str | None,
+    typer.Option(
+        metavar="auto|explicit|implicit",
+        help="Integration; auto is explicit until a model turns out stiff. Default: the assembly's, else auto.",
     ),
 ]
 Tolerance = Annotated[

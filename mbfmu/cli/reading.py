@@ -13,6 +13,7 @@ import typer
 
 from mbfmu.cli.options import number
 from mbfmu.errors import MbfmuError
+from mbfmu.printing import warned
 
 if TYPE_CHECKING:
     from mbfmu.modeling.assembly import Assembly
@@ -59,12 +60,25 @@ def _options(
     """Declare the options once, for every command that takes a SOURCE."""
 
 
+#: The old name of --interval.
+_STEP = inspect.Parameter(
+    "step",
+    inspect.Parameter.KEYWORD_ONLY,
+    default=None,
+    annotation=Annotated[float | None, typer.Option("--step", parser=number, hidden=True)],
+)
+
+
 def takes_reader_options(command: Callable[..., None]) -> Callable[..., None]:
     """Add the options of readers to a command, which gets them in its parameter `options`."""
     own, extra = inspect.signature(command, eval_str=True), inspect.signature(_options, eval_str=True)
 
     @functools.wraps(command)
     def run(**arguments: Any) -> None:
+        renamed = arguments.pop("step", None)
+        if renamed is not None:
+            warned("--step is called --interval now; the old name goes with version 1.0")
+            arguments["interval"] = renamed
         options = {name: arguments.pop(name) for name in extra.parameters}
         options = {name: None if value is False else value for name, value in options.items()}
         check_files(arguments)
@@ -73,6 +87,8 @@ def takes_reader_options(command: Callable[..., None]) -> Callable[..., None]:
         command(**arguments, options=options)
 
     parameters = [p for p in own.parameters.values() if p.name != "options"] + [*extra.parameters.values()]
+    if "interval" in own.parameters:
+        parameters.append(_STEP)
     parameters.sort(key=lambda p: p.default is not p.empty)
     vars(run)["__signature__"] = own.replace(parameters=parameters)
     run.__annotations__ = {p.name: p.annotation for p in parameters}

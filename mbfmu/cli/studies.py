@@ -10,7 +10,7 @@ from rich.markup import escape
 
 from mbfmu import printing
 from mbfmu.cli import facts, report
-from mbfmu.cli.options import Held, Input, Json, Settings, Source, Step, Stop, Tolerance, example
+from mbfmu.cli.options import Held, Input, Interval, Json, Settings, Source, Stop, Tolerance, example
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.errors import MbfmuError
 
@@ -166,7 +166,7 @@ def sweep(
     sampling: Annotated[str, typer.Option(metavar="sobol|latin|random", help="How they are drawn.")] = "sobol",
     seed: Annotated[int, typer.Option(metavar="N", help="Of the samples.")] = 0,
     stop: Stop = None,
-    step: Step = None,
+    interval: Interval = None,
     tolerance: Tolerance = None,
     inputs: Input = None,
     held: Held = False,
@@ -197,7 +197,7 @@ def sweep(
             values if table is None else read_csv(table),
             y,
             stop,
-            step=step,
+            interval=interval,
             tolerance=tolerance,
             inputs=inputs,
             interpolation="held" if held else "linear",

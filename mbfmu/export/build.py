@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import math
+import os
 import pathlib
 import shutil
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -44,6 +45,7 @@ from mbfmu.runtime.references import value_references
 from mbfmu.runtime.variables import ScalarVariable, matching
 from mbfmu.scene.scene_file import SCENE_FILE, by_known_names, scene_file
 from mbfmu.scene.visual_xml import visual_xml
+from mbfmu.sources import resolved
 from mbfmu.version import __version__
 
 #: The targets, the preferred one first.
@@ -101,7 +103,7 @@ def kind_of(target: str = "auto", equations: str = "auto", platforms: str | Sequ
 
 
 def build(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     path: str | pathlib.Path | None = None,
     *,
     fmi: int = 2,
@@ -123,7 +125,7 @@ def build(
     Parameters
     ----------
     assembly
-        An Assembly, or the System that was made of one.
+        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
     path
         File to write, or a folder for `NAME.fmu`; by default that is in the working directory. The file is there when
         it is complete, and not before.
@@ -186,6 +188,7 @@ def build(
     for given, name in ((sources, "sources"), (wasm, "wasm"), (energy, "energy")):
         if not isinstance(given, bool):
             raise BuildError(f"{name} = {given!r:.60}: it is True or False.")
+    assembly = resolved(assembly)
     if not isinstance(assembly, System):
         check_assembly(assembly)
     made = kind_of(target, equations, platforms)

@@ -2,16 +2,45 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import operator
 import os
 import pathlib
-from collections.abc import Iterable, Mapping
-from typing import Any
+import warnings
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from mbfmu.errors import ModelError
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let a function take arguments by their old names, too: old="new"; that is told as a `DeprecationWarning`."""
+
+    def decorate(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def taking(*args: P.args, **kwargs: P.kwargs) -> T:
+            for old, new in names.items():
+                if old in kwargs:
+                    if new in kwargs:
+                        raise TypeError(f"{function.__name__}() got {new}, and {old}, its old name; leave {old} out")
+                    warnings.warn(
+                        f"{old}= of {function.__name__}() is called {new}= now; the old name goes with version 1.0",
+                        DeprecationWarning,
+                        stacklevel=2,
+                    )
+                    kwargs[new] = kwargs.pop(old)
+            return function(*args, **kwargs)
+
+        return taking
+
+    return decorate
+
 
 #: A tolerance below is none that double precision can keep: `usable_tolerance` of templates/runtime/instance.c.
 LEAST_TOLERANCE = 1e-14

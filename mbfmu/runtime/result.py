@@ -8,6 +8,7 @@ import errno
 import html
 import os
 import pathlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -45,6 +46,29 @@ def arrays_of(variables: Iterable[ScalarVariable]) -> dict[str, np.ndarray]:
     """The arrays of which some variables are elements: names of all elements, in an array of its shape, by its name."""
     arrays = dict.fromkeys(variable.element.array for variable in variables if variable.element)
     return {array.name: np.array([e.name for e in array.elements]).reshape(array.shape) for array in arrays}
+
+
+def check_suffix(path: pathlib.Path) -> str:
+    """The suffix of a file that `Result.save` writes.
+
+    Raises
+    ------
+    ModelError
+        It is another one.
+    """
+    if path.suffix not in (".csv", ".mat", ".parquet", ".nc"):
+        raise ModelError(f"{path}: results are written as .csv, .mat, .parquet or .nc; choose {path.stem}.csv")
+    return path.suffix
+
+
+#: The longest name that MATLAB keeps.
+_LONGEST = 63
+
+
+def _matlab_name(name: str) -> str:
+    """A name as MATLAB has them: letters, digits and `_`, a letter first."""
+    plain = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    return (plain if plain[:1].isalpha() else f"x_{plain}")[:_LONGEST]
 
 
 class Result(Mapping[str, np.ndarray]):
@@ -234,8 +258,39 @@ class Result(Mapping[str, np.ndarray]):
         time = ("time", self.time, {"units": "s"})
         return xarray.Dataset(variables, coords={"time": time}, attrs={"model": self.model})
 
-    def save(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Write .csv, .parquet (extra `tables`) or .nc (NetCDF, extra `arrays`); returns the path.
+    def to_mat(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Write a file for MATLAB, of version 5; returns the path.
+
+        It has `time` [n, 1], `names`, `units` and `values` [n, k], and each series by a name that MATLAB allows: what
+        cannot stand in one is `_`; where two would be one, the second is not written by name.
+        """
+        from scipy.io import savemat
+
+        target = arguments.path(path, f"{self.model}: the file")
+        names = [name for name in self._series if name != "time"]
+        content: dict[str, Any] = {
+            "time": self.time[:, None],
+            "names": np.array(names, dtype=object)[:, None],
+            "units": np.array([self.units.get(name, "") for name in names], dtype=object)[:, None],
+            "values": np.column_stack([self._series[name] for name in names])
+            if names
+            else np.empty((len(self.time), 0)),
+        }
+        for name in names:
+            content.setdefault(_matlab_name(name), self._series[name][:, None])
+        with writing(target):
+            savemat(str(target), content, appendmat=False)
+        return target
+
+    def save(self, path: str | os.PathLike[str], suffix: str | None = None) -> pathlib.Path:
+        """Write .csv, .mat (MATLAB), .parquet (extra `tables`) or .nc (NetCDF, extra `arrays`); returns the path.
+
+        Parameters
+        ----------
+        path
+            The file.
+        suffix
+            What to write, where the file has another suffix.
 
         Raises
         ------
@@ -245,18 +300,19 @@ class Result(Mapping[str, np.ndarray]):
             What the format takes is not installed.
         """
         target = arguments.path(path, f"{self.model}: the file")
-        if target.suffix == ".csv":
+        suffix = check_suffix(target) if suffix is None else suffix
+        if suffix == ".csv":
             return self.to_csv(target)
-        if target.suffix == ".parquet":
+        if suffix == ".mat":
+            return self.to_mat(target)
+        if suffix == ".parquet":
             extra("pyarrow", "Parquet")
             with writing(target):
                 self.to_pandas().to_parquet(target)
-        elif target.suffix == ".nc":
+        else:
             extra("netCDF4", "NetCDF")
             with writing(target):
                 self.to_xarray().to_netcdf(target)
-        else:
-            raise ModelError(f"{target}: results are written as .csv, .parquet or .nc; choose {target.stem}.csv")
         return target
 
     def animate(self, path: str | os.PathLike[str] | None = None) -> Any:

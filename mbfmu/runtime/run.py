@@ -343,11 +343,11 @@ def run(
     one.finish_initialisation()
     for status, text in one.log:
         if status == WARNING:
-            warnings.warn(f"{equations.name}: {text}", InitialConditionsWarning, stacklevel=3)
+            warnings.warn(f"{equations.name}: {text}", InitialConditionsWarning, stacklevel=4)
     chosen_now = one.choices()
     if not one.instance.model.told.issuperset(chosen_now):
         one.instance.model.told.update(chosen_now)
-        warnings.warn(f"{equations.name}: {_listed(chosen_now)}", InitialConditionsWarning, stacklevel=3)
+        warnings.warn(f"{equations.name}: {_listed(chosen_now)}", InitialConditionsWarning, stacklevel=4)
 
     moving = [variable for variable in recorded if variable.store != "constant"]
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)
@@ -395,7 +395,7 @@ class _Hidden:
             f"{self._model}: '{name}', which is not recorded, is {value:g} at {run.time:.9g} s, no finite "
             f"number{more}: a division by zero, or a function outside its range; limit what goes into it",
             NotFiniteWarning,
-            stacklevel=4,
+            stacklevel=5,
         )
 
 

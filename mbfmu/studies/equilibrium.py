@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import html
+import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from mbfmu.errors import MbfmuError, ModelError, SimulationError, UnknownNameErr
 from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.sources import resolved
 from mbfmu.studies import operating
 from mbfmu.studies.operating import Array, Mechanics
 from mbfmu.studies.points import point_of_run, state_names
@@ -225,7 +227,7 @@ class _Problem:
 
 
 def equilibrium(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     *,
     start_values: Mapping[str, Value] | None = None,
     hold: Sequence[str] = (),
@@ -242,7 +244,7 @@ def equilibrium(
     Parameters
     ----------
     assembly
-        An Assembly, or the System that was made of one.
+        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
     start_values
         Parameters, guesses of coordinates and inputs by variable name.
     hold
@@ -263,7 +265,7 @@ def equilibrium(
     InitializationError
         There is no start.
     """
-    system = system_of(assembly)
+    system = system_of(resolved(assembly))
     e = system.equations
     _t, x0, u, P, m0 = point_of_run(system, e.start_time, start_values)
     mechanics = Mechanics(e, P)

@@ -22,6 +22,7 @@ from mbfmu.runtime.batch import Batch, in_order
 from mbfmu.runtime.inputs import drive_of, read_csv, series_of
 from mbfmu.runtime.run import Value, checked_tolerance, model_of, number_of, place
 from mbfmu.runtime.variables import ScalarVariable
+from mbfmu.sources import resolved
 from mbfmu.studies.operating import find_variables, plain_basis
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Fit:
 
 
 def fit(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     data: Any,
     parameters: Sequence[str] | Mapping[str, Any],
     *,
@@ -180,7 +181,7 @@ def fit(
     Parameters
     ----------
     assembly
-        An Assembly, or the System that was made of one.
+        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
     data
         What `Experiment` takes as data, an Experiment, or a list of them.
     parameters
@@ -204,7 +205,7 @@ def fit(
     SimulationError
         The model does not run with the values at which the search begins.
     """
-    system = system_of(assembly)
+    system = system_of(resolved(assembly))
     given = data if isinstance(data, list | tuple) else [data]
     experiments = [one if isinstance(one, Experiment) else Experiment(one, inputs) for one in given]
     if isinstance(parameters, Mapping):

@@ -17,6 +17,7 @@ from mbfmu.dynamics.system import System, system_of
 from mbfmu.errors import ModelError
 from mbfmu.runtime import arguments
 from mbfmu.runtime.run import Value
+from mbfmu.sources import resolved
 from mbfmu.studies import operating
 from mbfmu.studies.equilibrium import Equilibrium, equilibrium
 from mbfmu.studies.operating import Array, Mechanics
@@ -252,7 +253,7 @@ def point_of(
 
 
 def linearize(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     at: At = "start",
     *,
     start_values: Mapping[str, Value] | None = None,
@@ -266,7 +267,7 @@ def linearize(
     Parameters
     ----------
     assembly
-        An Assembly, or the System that was made of one.
+        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
     at
         `start`; a time of the run, s; `equilibrium` (searched for); or an Equilibrium that was found.
     start_values
@@ -292,7 +293,7 @@ def linearize(
     UserWarning
         The motion there is steady, but A changes along it, as it does in coordinates that turn with a wheel.
     """
-    system = system_of(assembly)
+    system = system_of(resolved(assembly))
     t, x, u, P, m = point_of(system, at, start_values, drive, tolerance)
     e = system.equations
     mechanics = Mechanics(e, P)

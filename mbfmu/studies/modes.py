@@ -14,6 +14,7 @@ from mbfmu.runtime import arguments
 from mbfmu.runtime.result import Result, arrays_of
 from mbfmu.runtime.run import Value
 from mbfmu.scene.writing import check_target, needed_variables, write_animation
+from mbfmu.sources import resolved
 from mbfmu.studies import operating
 from mbfmu.studies.linearize import At, modes_of, point_of
 from mbfmu.studies.operating import Mechanics
@@ -27,7 +28,7 @@ PICTURES = 60
 
 
 def animate_mode(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     path: str | os.PathLike[str],
     mode: int = 1,
     at: At = "start",
@@ -66,7 +67,7 @@ def animate_mode(
     from mbfmu.dynamics.system import System
 
     target = check_target(pathlib.Path(path))
-    system = System.of(assembly, scene=True)
+    system = System.of(resolved(assembly), scene=True)
     needed = needed_variables(system, target)
     t, x, u, P, m = point_of(system, at, start_values)
     mechanics = Mechanics(system.equations, P)

@@ -27,6 +27,7 @@ from mbfmu.runtime.lanes import most
 from mbfmu.runtime.result import Result, arrays_of
 from mbfmu.runtime.run import Value, checked_tolerance, index_in_p, number_of, time_grid
 from mbfmu.runtime.variables import ScalarVariable, scalar_names
+from mbfmu.sources import is_fmu, resolved
 from mbfmu.studies import cluster, reductions, store
 from mbfmu.studies import design as designs
 from mbfmu.studies.job import BYTES, Columns, Job, failed, run_rows
@@ -243,8 +244,8 @@ class _Plan:
 
     def _foreign(self, path: pathlib.Path) -> Job:
         fmu = Foreign(path)
-        start, stop, step = self.span
-        self.name, self.times = fmu.name, fmu.times(start, stop, step)
+        start, stop, interval = self.span
+        self.name, self.times = fmu.name, fmu.times(start, stop, interval)
         fmu.check_recorded(self.recorded)
         varied, recorded = ([find(fmu, name) for name in some] for some in (self.varied, self.recorded))
         fixed = self._numbers([find(fmu, name) for name in self.fixed])
@@ -326,6 +327,7 @@ def _one(system: System, name: str) -> ScalarVariable:
     return found[0]
 
 
+@arguments.renamed(step="interval")
 def sweep(
     assembly: Assembly | System | Callable[..., Assembly] | str | os.PathLike[str],
     parameters: Mapping[str, Any],
@@ -333,7 +335,7 @@ def sweep(
     stop_time: float | None = None,
     *,
     start_time: float | None = None,
-    step: float | None = None,
+    interval: float | None = None,
     tolerance: float | None = None,
     start_values: Mapping[str, Value] | None = None,
     inputs: Any = None,
@@ -362,7 +364,7 @@ def sweep(
         What is kept: `"revolute1.phi"` or `"revolute1.phi:trajectory"` keeps the whole of it, `"revolute2.w:max"` one
         number; there are `initial`, `final`, `min`, `max`, `absmax`, `mean`, `rms` and `crossing=LEVEL` (the first time
         of it). Reductions look at recorded instants.
-    stop_time, start_time, step, tolerance, start_values, inputs, interpolation
+    stop_time, start_time, interval, tolerance, start_values, inputs, interpolation
         As for `simulate`, the same for all runs.
     samples, sampling, seed
         How many samples distributions give, and how: `sobol`, `latin` or `random`.
@@ -388,6 +390,8 @@ def sweep(
     SimulationError
         The scheduler does not answer, has no worker, or was lost.
     """
+    if not is_fmu(assembly):
+        assembly = resolved(assembly)
     each = arguments.flag(each, "each")
     for function, what in ((progress, "progress"), (building, "building")):
         arguments.check_callback(function, what)
@@ -412,7 +416,7 @@ def sweep(
         raise ModelError(f"{file}: the folder {file.parent} does not exist; create it or choose another")
     plan = _Plan(
         assembly, design, design.names, list(outputs), start_values, inputs, interpolation,
-        (start_time, stop_time, step), tolerance, building,
+        (start_time, stop_time, interval), tolerance, building,
     )  # fmt: skip
     count, names = len(design), [*design.names, *(one.label for one in kept), "message"]
     units = dict(plan.units)
@@ -464,13 +468,14 @@ def sweep(
     return Sweep(plan.name, design.names, joined, plan.times, units)
 
 
+@arguments.renamed(step="interval")
 def simulate_many(
-    assembly: Assembly | System,
+    assembly: Assembly | System | str | os.PathLike[str],
     runs: Iterable[Mapping[str, Value]],
     stop_time: float | None = None,
     *,
     start_time: float | None = None,
-    step: float | None = None,
+    interval: float | None = None,
     tolerance: float | None = None,
     inputs: Any = None,
     interpolation: Literal["linear", "held"] = "linear",
@@ -482,10 +487,10 @@ def simulate_many(
     Parameters
     ----------
     assembly
-        An Assembly, or the System that was made of one.
+        An Assembly, the System that was made of one, or what the command line takes: a name of the gallery, a path.
     runs
         For each run parameters, start values and inputs by variable name; all runs set the same variables.
-    stop_time, start_time, step, tolerance, inputs, interpolation
+    stop_time, start_time, interval, tolerance, inputs, interpolation
         As for `simulate`.
     outputs
         Names of the variables to record, arrays or their elements; the model's outputs where None.
@@ -502,7 +507,7 @@ def simulate_many(
     ModelError
         A name is unknown, or runs set different variables.
     """
-    system = system_of(assembly)
+    system = system_of(resolved(assembly))
     check_interpolation(system.name, interpolation)
     threads = None if threads is None else arguments.whole(threads, f"{system.name}: threads", 1)
     if isinstance(runs, Mapping | str) or not isinstance(runs, Iterable):
@@ -520,7 +525,7 @@ def simulate_many(
     )  # fmt: skip
     arrays = arrays_of(v for v in system.variables if v.name in set(recorded))
     kept = [f"{name}:trajectory" for name in recorded]
-    plan = _Plan(system, None, names, kept, None, inputs, interpolation, (start_time, stop_time, step), tolerance)
+    plan = _Plan(system, None, names, kept, None, inputs, interpolation, (start_time, stop_time, interval), tolerance)
     (job,) = plan.jobs
     assert isinstance(job, Job)
     values = np.array([[arguments.numbers(one[name], f"{system.name}: '{name}'") for name in names] for one in given])

@@ -138,7 +138,7 @@ def test_a_source_without_end_runs_on_far_beyond_the_experiment():
     assembly = wired("s.y - i.u", "t.y[0] - j.u", stop=1.0, s=blocks.Pulse(period=0.01), i=blocks.Integrator(),
                      t=blocks.CombiTimeTable(table=((0, 0), (0.02, 1), (0.03, 0)), extrapolation="Periodic"),
                      j=blocks.Integrator())  # fmt: skip
-    result = simulate(assembly, 50.0, step=0.1, tolerance=1e-10)
+    result = simulate(assembly, 50.0, interval=0.1, tolerance=1e-10)
     np.testing.assert_allclose(result["i.y"], result.time / 2, atol=1e-9)
     whole = np.floor(result.time / 0.03 + 1e-9)
     within = result.time - 0.03 * whole

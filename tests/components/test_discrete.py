@@ -349,7 +349,7 @@ def test_means_count_periods_from_the_start_of_the_run():
     """A run that starts at 0.3 ends its first period at 1.3."""
     assembly = wired("s.y - m.u", s=Wave(omega=1.0), m=blocks.Mean(f=1.0), stop=3.0)
     assembly.start_time = 0.3
-    result = simulate(assembly, 3.0, step=0.1, tolerance=1e-10)
+    result = simulate(assembly, 3.0, interval=0.1, tolerance=1e-10)
     times = np.asarray(result.time)
     end = 0.3 + np.floor(times - 0.3 + 1e-9)
     np.testing.assert_allclose(result["m.y"], np.where(end > 0.31, np.cos(end - 1) - np.cos(end), 0.0), atol=1e-9)

@@ -175,7 +175,7 @@ class MovingBevelGear(Assembly):
 
 def test_the_energy_of_a_bevel_gear_on_a_moving_housing_balances():
     """Kinetic energy of the true, turning rotors and the housing's against the work of the two torques."""
-    result = simulate(MovingBevelGear(), 1.5, step=1e-3, tolerance=1e-11)
+    result = simulate(MovingBevelGear(), 1.5, interval=1e-3, tolerance=1e-11)
     w_a, T = vectors(result, "housing.w_a"), matrices(result, "housing.frame_a.R")
     v = vectors(result, "housing.v_0") + np.einsum("tji,tj->ti", T, np.cross(w_a, [0.2, 0.1, 0.0]))
     height = np.einsum("tj,j->t", T[:, :, 1], [0.2, 0.1, 0.0])

@@ -47,7 +47,7 @@ def turned(time: Any, w: Any = W) -> np.ndarray:
 
 def test_quaternion_goes_on_through_half_turns() -> None:
     """Over five turns, of which each passes the rotation where Q and -Q are equally near to the null rotation."""
-    result = mbfmu.simulate(Top(), 5.0, step=0.01)
+    result = mbfmu.simulate(Top(), 5.0, interval=0.01)
     Q = np.stack([result[name] for name in NAMES], axis=1)
     np.testing.assert_allclose(Q, turned(result.time), atol=1e-6)
     assert Q[:, 3].min() < -0.99  # the run goes where the nearer one would be the other

@@ -90,7 +90,7 @@ def test_a_shaft_sticks_and_slides(amplitude, peak, table, w):
     phases = stick_and_slide(lambda t: amplitude * np.sin(omega * t), law, peak, w, stop)
     friction = rotational.BearingFriction(tau_pos=table, peak=peak)
     result = simulate(
-        Shaft(friction, signal=Wave(amplitude=amplitude, omega=omega), w=w), stop, step=0.01, tolerance=1e-9
+        Shaft(friction, signal=Wave(amplitude=amplitude, omega=omega), w=w), stop, interval=0.01, tolerance=1e-9
     )
     t, mode, phi = result.time, result["brakes[1].mode"], result["inertia.phi"]
     travelled = 0.0
@@ -125,7 +125,7 @@ class Launch(Assembly):
 
 def test_a_clutch_brings_two_shafts_to_one_speed():
     """Slip falls evenly, ends at the time and speed that momentum asks for, and half of the work becomes heat."""
-    result = simulate(Launch(Wave(amplitude=0.0, omega=1.0, offset=1.0)), 2.0, step=0.005, tolerance=1e-10)
+    result = simulate(Launch(Wave(amplitude=0.0, omega=1.0, offset=1.0)), 2.0, interval=0.005, tolerance=1e-10)
     tau = 0.3 * 0.2 * 500.0
     synchronous = 100.0 / (tau * (1 / 0.4 + 1 / 1.6))
     t, slip = result.time, result["engine.w"] - result["load.w"]
@@ -148,7 +148,7 @@ def test_a_stuck_clutch_carries_the_loads_share_and_slips_beyond_its_peak():
             self.connect(self.ramp.y, self.push.tau)
             self.connect(self.push.flange, self.engine.flange_a)
 
-    result = simulate(Ramp(), 2.0, step=0.005, tolerance=1e-10)
+    result = simulate(Ramp(), 2.0, interval=0.005, tolerance=1e-10)
     t, torque = result.time, 120.0 * np.sin(0.5 * result.time)
     slips = 2.0 * math.asin(1.2 * 30.0 / 0.8 / 120.0)
     stuck, sliding = t < slips - 1e-3, t > slips + 1e-3
@@ -180,7 +180,7 @@ def test_a_brake_holds_releases_and_passes_its_torque_to_the_support():
             self.connect(self.shaft.flange_b, self.brake.flange_a)
             self.connect(self.brake.support, self.ground.flange)
 
-    result = simulate(Held(), 4.0, step=0.01, tolerance=1e-9)
+    result = simulate(Held(), 4.0, interval=0.01, tolerance=1e-9)
     force = 20.0 * (0.5 + 0.5 * np.sin(2.0 * result.time))
     np.testing.assert_allclose(result["brake.fn"], force, atol=1e-9)
     slides = result["brake.mode"] == 1.0
@@ -206,7 +206,7 @@ def test_a_brake_pressed_at_rest_holds_from_the_first_moment():
             self.press = Wave(amplitude=1.0, omega=1.0)
             self.connect(self.press.y, brake.f_normalized)
 
-    result = simulate(Parked(), 1.5, step=0.005, tolerance=1e-9)
+    result = simulate(Parked(), 1.5, interval=0.005, tolerance=1e-9)
     np.testing.assert_allclose(result["brakes[1].tau"], 3.0 * np.sin(result.time), atol=1e-9)
     np.testing.assert_allclose(result["inertia.w"], 0.0, atol=1e-11)
 
@@ -214,7 +214,7 @@ def test_a_brake_pressed_at_rest_holds_from_the_first_moment():
 def test_what_has_stopped_comes_to_rest():
     """Coasting: w falls by 2/s to zero at 0.5 s, and what rounding leaves of it dies away."""
     friction = rotational.BearingFriction(tau_pos=((0.0, 2.0),))
-    result = simulate(Shaft(friction, signal=Wave(amplitude=0.0, omega=1.0), w=1.0), 30.0, step=0.1, tolerance=1e-9)
+    result = simulate(Shaft(friction, signal=Wave(amplitude=0.0, omega=1.0), w=1.0), 30.0, interval=0.1, tolerance=1e-9)
     np.testing.assert_allclose(result["inertia.w"], np.maximum(1.0 - 2.0 * result.time, 0.0), atol=2e-9)
     assert abs(result["inertia.w"][-1]) < 1e-18
 
@@ -234,7 +234,7 @@ def test_clutches_in_a_row_lock_one_after_the_other():
                 self.connect(clutch.flange_b, right.flange_a)
                 self.connect(self.signal.y, clutch.f_normalized)
 
-    result = simulate(Row(), 2.0, step=0.01, tolerance=1e-9)
+    result = simulate(Row(), 2.0, interval=0.01, tolerance=1e-9)
     t, first, second = result.time, 1.25, 1.25 + 5.0 / 12.0
     corners = [0.0, first, second, 2.0]
     for i, speeds in enumerate(
@@ -252,7 +252,7 @@ def test_clutches_in_a_row_lock_one_after_the_other():
 def test_two_brakes_on_one_shaft_share_its_torque():
     """Both stick, which leaves their shares open; neither may make the equations singular."""
     brakes = [rotational.BearingFriction(tau_pos=((0.0, limit),)) for limit in (1.0, 1.5)]
-    result = simulate(Shaft(*brakes, signal=Wave(amplitude=3.0, omega=0.5)), 3.0, step=0.01, tolerance=1e-9)
+    result = simulate(Shaft(*brakes, signal=Wave(amplitude=3.0, omega=0.5)), 3.0, interval=0.01, tolerance=1e-9)
     t, torque = result.time, 3.0 * np.sin(0.5 * result.time)
     together = result["brakes[1].tau"] + result["brakes[2].tau"]
     slips = 2.0 * math.asin(2.5 / 3.0)
@@ -279,7 +279,7 @@ def test_the_energy_balance_of_friction_closes():
 )
 def test_a_characteristic_is_interpolated_as_it_is_told(smoothness, law):
     friction = rotational.BearingFriction(tau_pos=((0, 1), (1, 0.8), (2, 1), (4, 2)), smoothness=smoothness)
-    result = simulate(Shaft(friction, signal=Wave(amplitude=4.0, omega=2.0)), 2.0, step=0.02, tolerance=1e-9)
+    result = simulate(Shaft(friction, signal=Wave(amplitude=4.0, omega=2.0)), 2.0, interval=0.02, tolerance=1e-9)
     w, slides = result["inertia.w"], np.abs(result["brakes[1].mode"]) == 1.0
     assert 1.5 < np.abs(w).max() < 4.0
     np.testing.assert_allclose(result["brakes[1].tau"][slides], (np.sign(w) * law(np.abs(w)))[slides], atol=1e-8)

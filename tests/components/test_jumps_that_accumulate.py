@@ -84,7 +84,7 @@ def accumulation(e: float) -> float:
 @pytest.mark.parametrize("e", [0.3, 0.7, 0.9])
 def test_ball_does_not_fall_through_its_floor_without_a_word(cls: type[Ball], e: float) -> None:
     with pytest.raises(SimulationError) as caught:
-        mbfmu.simulate(balls(cls, e=e), 20.0, step=0.05)
+        mbfmu.simulate(balls(cls, e=e), 20.0, interval=0.05)
     message = str(caught.value)
     found = re.search(r"the run ends at ([\d.]+) s", message)
     assert found is not None
@@ -94,12 +94,12 @@ def test_ball_does_not_fall_through_its_floor_without_a_word(cls: type[Ball], e:
 
 def test_ball_that_keeps_no_speed_is_told_at_its_first_impact() -> None:
     with pytest.raises(SimulationError, match=r"ball: setting v anew does not bring \(h<=0\) back any more"):
-        mbfmu.simulate(balls(e=0.0), 20.0, step=0.05)
+        mbfmu.simulate(balls(e=0.0), 20.0, interval=0.05)
 
 
 @pytest.mark.parametrize(("cls", "e"), [(Ball, 1.0), (RestingBall, 0.7), (RestingBall, 0.0)])
 def test_ball_that_goes_on_or_rests_is_not_stopped(cls: type[Ball], e: float) -> None:
-    result = mbfmu.simulate(balls(cls, e=e), 10.0, step=0.05)
+    result = mbfmu.simulate(balls(cls, e=e), 10.0, interval=0.05)
     height = np.asarray(result["ball.h"])
     assert height.min() > -1e-6
     if e < 1:

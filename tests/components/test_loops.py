@@ -178,7 +178,7 @@ def test_closures_with_a_universal_joint_agree():
     """A cut of elementary joints is the yardstick; the closed-form rod and the aggregation use fewer unknowns."""
     systems = [System.of(make()) for make in (ByElementaryJoints, ByUniversalSpherical, ByJointUSP)]
     assert [s.equations.nl for s in systems[1:]] == [1, 1]
-    one, rod, aggregation = (simulate(s, 1.5, tolerance=1e-11, step=0.05) for s in systems)
+    one, rod, aggregation = (simulate(s, 1.5, tolerance=1e-11, interval=0.05) for s in systems)
     for other in (rod, aggregation):
         np.testing.assert_allclose(other["crank_joint.phi"], one["crank_joint.phi"], atol=1e-8)
         np.testing.assert_allclose(other["crank_joint.w"], one["crank_joint.w"], atol=1e-7)
@@ -215,7 +215,7 @@ class ByJointSSP(SliderCrank):
 
 
 def test_closures_with_ball_joints_agree():
-    rod, aggregation = (simulate(make(), 1.5, tolerance=1e-11, step=0.05) for make in (ByRod, ByJointSSP))
+    rod, aggregation = (simulate(make(), 1.5, tolerance=1e-11, interval=0.05) for make in (ByRod, ByJointSSP))
     np.testing.assert_allclose(aggregation["crank_joint.phi"], rod["crank_joint.phi"], atol=1e-8)
     np.testing.assert_allclose(aggregation["joint.prismatic.s"], rod["slider_joint.s"], atol=1e-8)
     np.testing.assert_allclose(aggregation["joint.totalPower"], 0.0, atol=1e-8)
@@ -268,7 +268,7 @@ def rocker_angle(phi: np.ndarray, crank: float, rod: float, rocker: float, groun
 def test_planar_four_bar_on_both_branches(guess, branch):
     """phi_guess chooses between the two places where the circles of rod and rocker meet."""
     joint = JointRRR(rRod1_ia=(0.9, 0, 0), rRod2_ib=(0, 0.6, 0), phi_guess=guess, checkTotalPower=True)
-    result = simulate(RockerCrank(joint), 1.0, tolerance=1e-10, step=0.02)
+    result = simulate(RockerCrank(joint), 1.0, tolerance=1e-10, interval=0.02)
     angle = rocker_angle(result["crank_joint.phi"], 0.4, 0.9, 0.6, 1.0, branch)
     turn = result["joint.jointUSR.revolute.phi"] + math.pi / 2 - angle
     np.testing.assert_allclose(np.sin(turn / 2), 0.0, atol=1e-8)
@@ -333,10 +333,10 @@ def test_axis_at_frame_b_is_found_where_the_frame_is_turned():
     turned = FixedRotation(n=(1, 0, 0), angle=90.0)
     straight = JointRRR(rRod1_ia=(0.9, 0, 0), rRod2_ib=(0, 0.6, 0))
     skew = JointRRR(rRod1_ia=(0.9, 0, 0), rRod2_ib=(0, 0, -0.6))
-    one = simulate(RockerCrank(straight), 0.5, tolerance=1e-10, step=0.05)
+    one = simulate(RockerCrank(straight), 0.5, tolerance=1e-10, interval=0.05)
     assembly = RockerCrank(skew, turned=turned)
     assembly.rocker.modify(r_CM=(0, 0, -0.3), I_22=0.05, I_33=0.001)
-    two = simulate(assembly, 0.5, tolerance=1e-10, step=0.05)
+    two = simulate(assembly, 0.5, tolerance=1e-10, interval=0.05)
     np.testing.assert_allclose([two[f"joint.n_b[{i}]"][0] for i in (1, 2, 3)], (0, 1, 0), atol=1e-12)
     np.testing.assert_allclose(two["crank_joint.phi"], one["crank_joint.phi"], atol=1e-8)
     np.testing.assert_allclose(two["joint.jointUSR.revolute.phi"], one["joint.jointUSR.revolute.phi"], atol=1e-8)
@@ -345,7 +345,7 @@ def test_axis_at_frame_b_is_found_where_the_frame_is_turned():
 def test_joint_ssr_is_a_spatial_rocker():
     """A ball-ended rod and a rocker about z: in the plane, the same circles meet."""
     joint = JointSSR(rod1Length=0.9, rRod2_ib=(0, 0.6, 0), rod1Mass=0.4, checkTotalPower=True)
-    result = simulate(RockerCrank(joint), 1.0, tolerance=1e-10, step=0.02)
+    result = simulate(RockerCrank(joint), 1.0, tolerance=1e-10, interval=0.02)
     angle = rocker_angle(result["crank_joint.phi"], 0.4, 0.9, 0.6, 1.0, -1)
     np.testing.assert_allclose(np.sin((result["joint.revolute.phi"] + math.pi / 2 - angle) / 2), 0.0, atol=1e-8)
     np.testing.assert_allclose(result["joint.totalPower"], 0.0, atol=1e-8)
@@ -388,7 +388,7 @@ def test_joint_usr_carries_loads_on_all_its_frames():
     aggregation = JointUSR(n1_a=(0, 1, 0), rRod1_ia=rod, rRod2_ib=rocker, checkTotalPower=True)
     for joint in (aggregation, Elementary()):
         ends = {name: getattr(joint, f"frame_{name}") for name in ("ia", "ib", "im")}
-        results.append(simulate(Loaded(joint, ends), 0.8, tolerance=1e-11, step=0.05))
+        results.append(simulate(Loaded(joint, ends), 0.8, tolerance=1e-11, interval=0.05))
     for name in ("crank_joint.phi", "crank_joint.w", "joint.revolute.phi", "load_ia.w_a[1]", "load_im.w_a[3]"):
         np.testing.assert_allclose(results[0][name], results[1][name], atol=1e-7)
     np.testing.assert_allclose(results[0]["joint.totalPower"], 0.0, atol=1e-8)
@@ -417,7 +417,7 @@ def test_planar_slider_crank():
             self.connect(self.joint.bearing, self.spring.flange_a)
             self.connect(self.joint.axis, self.spring.flange_b)
 
-    result = simulate(System.of(Engine(), energy=True), 1.0, tolerance=1e-10, step=0.01)
+    result = simulate(System.of(Engine(), energy=True), 1.0, tolerance=1e-10, interval=0.01)
     phi = result["crank_joint.phi"]
     piston = 0.1 * np.cos(phi) + np.sqrt(0.3**2 - (0.1 * np.sin(phi)) ** 2)
     np.testing.assert_allclose(result["joint.jointUSP.prismatic.s"], 0.6 - 0.05 - piston, atol=1e-9)
@@ -518,7 +518,7 @@ def swinging(closure: Component, held: Component | None = None) -> Assembly:
 )
 def test_constraint_moves_like_its_joint(joint, constraint, rows):
     """The free body with the constraint, started where the joint's body is, takes the same way and the same forces."""
-    yardstick = simulate(swinging(joint()), 0.8, tolerance=1e-11, step=0.02)
+    yardstick = simulate(swinging(joint()), 0.8, tolerance=1e-11, interval=0.02)
     assembly = swinging(constraint())
     T = np.array([[yardstick[f"body.frame_a.R.T[{i},{j}]"][0] for j in (1, 2, 3)] for i in (1, 2, 3)])
     w = np.array([yardstick[f"body.w_a[{i}]"][0] for i in (1, 2, 3)])
@@ -528,7 +528,7 @@ def test_constraint_moves_like_its_joint(joint, constraint, rows):
     assembly.body.modify(v_0=Start(tuple(yardstick[f"body.v_0[{i}]"][0] for i in (1, 2, 3))))
     system = System.of(assembly)
     assert (system.equations.nv, system.equations.nl) == (6, rows)
-    result = simulate(system, 0.8, tolerance=1e-11, step=0.02)
+    result = simulate(system, 0.8, tolerance=1e-11, interval=0.02)
     for name in ("r_0", "v_0", "w_a", "frame_a.f", "frame_a.t"):
         for i in (1, 2, 3):
             np.testing.assert_allclose(result[f"body.{name}[{i}]"], yardstick[f"body.{name}[{i}]"], atol=1e-6)
@@ -539,7 +539,7 @@ def test_constraint_moves_like_its_joint(joint, constraint, rows):
 @pytest.mark.parametrize("kind", [constraints.Revolute, constraints.Spherical, constraints.Universal])
 def test_released_direction_takes_no_power(kind):
     system = System.of(swinging(kind(x_locked=False)), energy=True)
-    result = simulate(system, 0.6, tolerance=1e-10, step=0.02)
+    result = simulate(system, 0.6, tolerance=1e-10, interval=0.02)
     total = result["energy.total"]
     np.testing.assert_allclose(total, total[0], atol=1e-7)
     assert np.ptp(result["closure.r_rel_a[1]"]) > 0.01
@@ -580,8 +580,8 @@ class Parallelogram(Assembly):
 def test_planar_loop_constraint_replaces_a_revolute():
     constraint = System.of(Parallelogram(RevolutePlanarLoopConstraint()))
     assert constraint.equations.nl == 2
-    one = simulate(constraint, 1.0, tolerance=1e-10, step=0.02)
-    two = simulate(Parallelogram(Revolute()), 1.0, tolerance=1e-10, step=0.02)
+    one = simulate(constraint, 1.0, tolerance=1e-10, interval=0.02)
+    two = simulate(Parallelogram(Revolute()), 1.0, tolerance=1e-10, interval=0.02)
     np.testing.assert_allclose(one["left.phi"], two["left.phi"], atol=1e-8)
     np.testing.assert_allclose(one["right.phi"], one["left.phi"], atol=1e-9)
 

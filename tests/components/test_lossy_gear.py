@@ -85,7 +85,7 @@ def test_a_gear_sticks_until_the_load_overcomes_its_losses():
 
 def test_a_coasting_gear_stops_and_stays():
     """The load drives backward from its inertia alone: it slows down evenly, and then rests."""
-    result = simulate(Geared(0.0, 0.0, w=2.0), 30.0, step=0.1, tolerance=1e-9)
+    result = simulate(Geared(0.0, 0.0, w=2.0), 30.0, interval=0.1, tolerance=1e-9)
     i, J1, J2 = Geared.ratio, Geared.J1, Geared.J2
     deceleration = i * 0.5 / (J2 + i**2 * J1 / 0.6)
     assert 2.0 / deceleration < 20
@@ -108,7 +108,7 @@ def test_events_are_the_same_whatever_the_communication_step():
             load=rotational.Inertia(J=1.0, **at()),
         )
 
-    runs = [simulate(swinging(), 2.0, step=step, tolerance=1e-9) for step in (5e-3, 5e-2, 0.2)]
+    runs = [simulate(swinging(), 2.0, interval=step, tolerance=1e-9) for step in (5e-3, 5e-2, 0.2)]
     times = np.linspace(0, 2, 11)
     fine, *others = [np.interp(times, r.time, r["load.phi"]) for r in runs]
     assert set(runs[0]["gear.mode"]) == {-1.0, 0.0, 1.0}
@@ -233,7 +233,7 @@ class Freewheel(Assembly):
 
 def test_an_open_freewheel_drives_one_way_and_overruns_the_other():
     """4 sin 2t drives both for a quarter period of push, then the load keeps its speed."""
-    result = simulate(Freewheel(0.0), 3.0, step=0.01, tolerance=1e-10)
+    result = simulate(Freewheel(0.0), 3.0, interval=0.01, tolerance=1e-10)
     t = result.time
     together, apart = t < np.pi / 2 - 1e-3, (t > np.pi / 2 + 1e-3) & (t < 3.0)
     speed = (1 - np.cos(2 * t)) * 2.0 / 4.0
@@ -247,7 +247,7 @@ def test_an_open_freewheel_drives_one_way_and_overruns_the_other():
 
 def test_a_pressed_freewheel_rubs_while_it_overruns():
     """It carries 1 N.m where the load overruns, and holds as a clutch until that is exceeded."""
-    result = simulate(Freewheel(1.0, peak=1.2), 3.0, step=0.01, tolerance=1e-10)
+    result = simulate(Freewheel(1.0, peak=1.2), 3.0, interval=0.01, tolerance=1e-10)
     slides = result["freewheel.w_rel"] > 1e-6
     assert slides.any()
     np.testing.assert_allclose(result["freewheel.tau"][slides], 1.0, atol=1e-9)
@@ -297,7 +297,7 @@ def test_a_gear_and_a_bearing_that_stick_on_one_shaft():
     begins = [0.0, brentq(surplus, 0.2, 0.25, args=(0, 1, 0.5)), brentq(surplus, 0.3, 0.5, args=(0, -1, 2))]
     turns = [turn(*case) for case in zip(begins, (-1, 1, -1), (2, 0.5, 2), strict=True)]
     for tolerance in (1e-6, 1e-9):
-        result = simulate(model, 0.5, tolerance=tolerance, step=0.005)
+        result = simulate(model, 0.5, tolerance=tolerance, interval=0.005)
         expected = np.zeros_like(result.time)
         for part in turns:
             moves = (result.time >= part.t[0]) & (result.time <= part.t[-1])

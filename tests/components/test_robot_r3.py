@@ -26,7 +26,7 @@ def test_the_current_follows_its_reference_as_a_second_order_lag() -> None:
             self.connect(self.motor.flange_motor, self.fixed.flange)
             self.connect(self.reference.y, self.motor.axisControlBus.current_ref)
 
-    result = simulate(Held(), 5e-3, step=5e-5, tolerance=1e-9)
+    result = simulate(Held(), 5e-3, interval=5e-5, tolerance=1e-9)
     t = np.maximum(result.time - begin, 0.0)
     damped = w * np.sqrt(1 - D**2)
     ringing = np.cos(damped * t) + D * w / damped * np.sin(damped * t)
@@ -96,7 +96,7 @@ def gravity_torques(angles: np.ndarray) -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def motion():
-    return simulate(Robot(), 2.0, step=0.02, tolerance=1e-6)
+    return simulate(Robot(), 2.0, interval=0.02, tolerance=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore:.*no distribution of mass")

@@ -46,7 +46,7 @@ def counting(event: Callable[[Any], Any], **modifiers: Any) -> Assembly:
 
 
 def counted(assembly: Assembly, start: float = 0.0) -> float:
-    return float(mbfmu.simulate(assembly, start + 1.0, start_time=start, step=0.05)["c.n"][-1])
+    return float(mbfmu.simulate(assembly, start + 1.0, start_time=start, interval=0.05)["c.n"][-1])
 
 
 @pytest.mark.parametrize(
@@ -122,5 +122,5 @@ def test_interval_that_an_fmu_is_given_is_refused_with_a_log_line(
 
 def test_many_instants_are_all_there() -> None:
     """Counted over a long run, which is recorded between the instants: floor(t / T) + 1."""
-    result = mbfmu.simulate(counting(lambda s: s.sample(0, s.T), T=0.07), 10.0, step=0.01 * np.sqrt(2))
+    result = mbfmu.simulate(counting(lambda s: s.sample(0, s.T), T=0.07), 10.0, interval=0.01 * np.sqrt(2))
     np.testing.assert_array_equal(result["c.n"], np.floor(np.asarray(result.time) / 0.07) + 1)

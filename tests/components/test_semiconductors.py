@@ -251,7 +251,7 @@ def test_models_of_modelica_have_semiconductors(tmp_path: pathlib.Path):
         "Modelica.Electrical.Analog.Basic.Ground ground;\n" + "\n".join(lines) + "\nequation\n"
         "connect(source.n, ground.p);\n" + "\n".join(wires) + "\nend Bench;\n"
     )
-    result = simulate(load(path), 1.0, step=0.05)
+    result = simulate(load(path), 1.0, interval=0.05)
     laws = {
         "d": lambda v: diode(v, Ids=1e-9, Vt=0.026),
         "d2": improved,

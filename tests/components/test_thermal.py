@@ -177,7 +177,7 @@ def test_what_a_spring_damper_loses_heats_its_surroundings():
         spring=forces.SpringDamperParallel(c=30.0, d=2.0, s_unstretched=0.1, useHeatPort=True),
         room=store(300.0),
     )
-    result = mbfmu.simulate(System.of(assembly, energy=True), 3.0, tolerance=1e-9, step=0.05)
+    result = mbfmu.simulate(System.of(assembly, energy=True), 3.0, tolerance=1e-9, interval=0.05)
     heat = 10.0 * (result["room.T"] - 300.0)
     assert heat[-1] > 10.0
     np.testing.assert_allclose(result["energy.total"] + heat, result["energy.total"][0], atol=1e-6)

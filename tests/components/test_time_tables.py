@@ -147,7 +147,7 @@ def all_of_them() -> Result:
     """One run with a block for each case."""
     assembly = wired(**{name: case.block() for name, case in CASES.items()})
     assembly.start_time, assembly.stop_time = BEGIN, END
-    return simulate(assembly, step=0.0625)
+    return simulate(assembly, interval=0.0625)
 
 
 @pytest.mark.slow

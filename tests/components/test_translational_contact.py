@@ -55,7 +55,7 @@ def test_a_damped_gap_never_pulls_and_its_energy_balance_closes():
         gap=translational.ElastoGap(c=400.0, d=60.0, s_rel0=0.1),
         mass=translational.Mass(m=4.0, **at(0.6, -1.0)),
     )
-    result = simulate(System.of(parts, energy=True), 2.0, step=0.001, tolerance=1e-9)
+    result = simulate(System.of(parts, energy=True), 2.0, interval=0.001, tolerance=1e-9)
     assert result["gap.f"].max() < 1e-9
     assert 0 < result["mass.v"][-1] < 0.9
     np.testing.assert_allclose(result["energy.balanceError"], 0.0, atol=1e-10)

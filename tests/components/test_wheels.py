@@ -47,7 +47,7 @@ class Wheel(Assembly):
 
 def test_upright_wheel_rolls_straight_through_many_turns():
     """x = R angle; the angle counts turns past the singular value of Cardan angles."""
-    result = simulate(Wheel(x=0.2, der_angles=(0, 7.0, 0)), 3.0, tolerance=1e-9, step=0.05)
+    result = simulate(Wheel(x=0.2, der_angles=(0, 7.0, 0)), 3.0, tolerance=1e-9, interval=0.05)
     np.testing.assert_allclose(result["wheel.angles[2]"], 7.0 * result.time, atol=1e-7)
     np.testing.assert_allclose(result["wheel.x"], 0.2 + R * 7.0 * result.time, atol=1e-7)
     np.testing.assert_allclose(result["wheel.rollingWheel.f_n"], M * G, rtol=1e-8)
@@ -75,7 +75,7 @@ def test_disk_on_its_steady_circle():
         "angles": (0, 0, lean),
         "der_angles": (turn + spin * math.sin(lean), spin * math.cos(lean), 0),
     }
-    result = simulate(Wheel(**start), 0.8 * 2 * math.pi / turn, tolerance=1e-10, step=0.1)
+    result = simulate(Wheel(**start), 0.8 * 2 * math.pi / turn, tolerance=1e-10, interval=0.1)
     np.testing.assert_allclose(result["wheel.x"], -radius * np.sin(turn * result.time), atol=1e-6)
     np.testing.assert_allclose(result["wheel.y"], radius * np.cos(turn * result.time), atol=1e-6)
     np.testing.assert_allclose(result["wheel.rollingWheel.z"], R * math.cos(lean), atol=1e-7)
@@ -99,7 +99,7 @@ def contact_velocity(result) -> np.ndarray:
 def test_wobbling_wheel_keeps_contact_and_energy_for_long():
     """40 s: no slip, no drift off the plane, constant energy, and angles that still tell the orientation."""
     start = {"x": 0.2, "y": 0.2, "der_angles": (0.0, 5.0, 1.0)}
-    result = simulate(System.of(Wheel(**start), energy=True), 40.0, tolerance=1e-8, step=0.2)
+    result = simulate(System.of(Wheel(**start), energy=True), 40.0, tolerance=1e-8, interval=0.2)
     assert contact_velocity(result) < 1e-10
     assert np.abs(result["wheel.rollingWheel.err"]).max() < 1e-10
     total = result["energy.total"]
@@ -158,7 +158,7 @@ def test_wheel_carried_by_a_vehicle():
     v, turn = 2.0, 1.25
     system = System.of(Sledge(v, turn))
     assert system.equations.nv - system.equations.nl == 2
-    result = simulate(system, 3.0, tolerance=1e-10, step=0.1)
+    result = simulate(system, 3.0, tolerance=1e-10, interval=0.1)
     np.testing.assert_allclose(result["carriage.phi"], turn * result.time, atol=1e-8)
     np.testing.assert_allclose(result["carriage.s_x"], v / turn * np.sin(turn * result.time), atol=1e-7)
     np.testing.assert_allclose(result["carriage.s_y"], v / turn * (1 - np.cos(turn * result.time)), atol=1e-7)
@@ -207,7 +207,7 @@ def test_wheel_set_turns_on_the_spot():
 
 def test_wheel_set_follows_a_clothoid_without_slip():
     """Unequal torques: v = R (theta1' + theta2') / 2 along the heading, phi = (theta2 - theta1) R / d."""
-    result = simulate(DrivenSet(0.1, 0.2), 1.5, tolerance=1e-10, step=0.001)
+    result = simulate(DrivenSet(0.1, 0.2), 1.5, tolerance=1e-10, interval=0.001)
     t, phi = result.time, result["set.phi"]
     np.testing.assert_allclose(phi, (result["set.theta2"] - result["set.theta1"]) * 0.1 / 0.5, atol=1e-9)
     v = 0.1 * (result["set.der_theta1"] + result["set.der_theta2"]) / 2

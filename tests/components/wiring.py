@@ -28,4 +28,4 @@ def _connector(assembly: Assembly, text: str) -> Any:
 
 def run(*connections: str, stop: float = 1.0, step: float | None = None, **parts: Component) -> Result:
     """Simulate such an assembly."""
-    return simulate(wired(*connections, stop=stop, **parts), stop, step=step or stop / 100, tolerance=1e-10)
+    return simulate(wired(*connections, stop=stop, **parts), stop, interval=step or stop / 100, tolerance=1e-10)

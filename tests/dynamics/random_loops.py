@@ -438,7 +438,7 @@ def worst_difference(kind: str, seed: int) -> float:
         MbfmuError: the model is refused, or its run ends.
     """
     assembly, flat = make(kind, seed)
-    result = simulate(assembly, STOP, step=STOP / INSTANTS, tolerance=1e-8)
+    result = simulate(assembly, STOP, interval=STOP / INSTANTS, tolerance=1e-8)
     worst = 0.0
     for row, time in enumerate(result.time):
         wanted = flat(float(time), _Row(result, row))

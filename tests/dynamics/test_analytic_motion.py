@@ -56,7 +56,7 @@ def test_pendulum_of_any_amplitude(amplitude: float) -> None:
     omega, k = math.sqrt(m * G * d / (inertia + m * d**2)), math.sin(amplitude / 2)
     period = 4 * ellipk(k**2) / omega
     result = mbfmu.simulate(
-        CompoundPendulum(m, d, inertia, amplitude - math.pi / 2), 1.5 * period, tolerance=1e-11, step=period / 40
+        CompoundPendulum(m, d, inertia, amplitude - math.pi / 2), 1.5 * period, tolerance=1e-11, interval=period / 40
     )
     _, cn, dn, _ = ellipj(omega * result.time, k**2)
     np.testing.assert_allclose(result["hinge.phi"] + math.pi / 2, 2 * np.arcsin(k * cn / dn), atol=1e-7)

@@ -138,7 +138,7 @@ def test_integrators_stay_on_the_branch(tolerance: float, built: Callable[..., p
         assert ((expected < 0) | (expected > math.pi)).any()
         np.testing.assert_allclose(result["j1.phi"], expected, atol=200 * tolerance)
         np.testing.assert_allclose(result["j4.phi"], result["j1.phi"], atol=1e-9)
-    here = mbfmu.simulate(Parallelogram(1.0, 5.0, guess=5.0), 1.0, tolerance=tolerance, step=0.1)
+    here = mbfmu.simulate(Parallelogram(1.0, 5.0, guess=5.0), 1.0, tolerance=tolerance, interval=0.1)
     np.testing.assert_allclose(here["j1.phi"], pendulum(1.0, 5.0, 0.0, here["time"]), atol=200 * tolerance)
     np.testing.assert_allclose(here["j4.phi"], here["j1.phi"], atol=1e-9)
 
@@ -212,7 +212,7 @@ def test_no_branch_is_taken_in_the_dark(tolerance: float, built: Callable[..., p
     expected = pendulum(0.0, 0.0, 0.0, np.linspace(0.0, 1.0, 101))
     reason = "branches of the motion cross"
     try:
-        here = mbfmu.simulate(Parallelogram(0.0, 0.0, guess=0.0), 1.0, tolerance=tolerance, step=0.01)["j1.phi"]
+        here = mbfmu.simulate(Parallelogram(0.0, 0.0, guess=0.0), 1.0, tolerance=tolerance, interval=0.01)["j1.phi"]
     except SimulationError as error:
         reason, here = str(error), expected
     assert "branches of the motion cross" in reason
@@ -254,7 +254,7 @@ def test_two_flat_loops_start_together() -> None:
             self.world = World()
             self.one, self.two = Parallelogram(0.0, 1.0, guess=1.0), Parallelogram(math.pi, -2.0, guess=-2.0)
 
-    result = mbfmu.simulate(Pair(), 0.5, tolerance=1e-8, step=0.01)
+    result = mbfmu.simulate(Pair(), 0.5, tolerance=1e-8, interval=0.01)
     for name, phi, w in (("one", 0.0, 1.0), ("two", math.pi, -2.0)):
         expected = pendulum(phi, w, 0.0, result["time"])
         np.testing.assert_allclose(result[f"{name}.j1.phi"], expected, atol=1e-6)

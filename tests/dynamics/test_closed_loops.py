@@ -30,7 +30,7 @@ def test_every_cut_gives_the_same_motion() -> None:
     for joint in joints(System.of(FourBar())):
         system = System.of(FourBar(), cuts=(joint,))
         if any(line.startswith(f"{joint}: cut") for line in system.structure):
-            result = mbfmu.simulate(system, 2.0, tolerance=1e-12, step=0.05, outputs=["j1.phi", "j1.w"])
+            result = mbfmu.simulate(system, 2.0, tolerance=1e-12, interval=0.05, outputs=["j1.phi", "j1.w"])
             motions[joint] = np.column_stack([result["j1.phi"], result["j1.w"]])
     assert len(motions) >= 4
     first = next(iter(motions.values()))
@@ -44,12 +44,12 @@ def test_an_engine_of_plain_hinges_runs_without_hints(
 ) -> None:
     """Redundant constraints of its six planar loops are found, and the motion is that with planar cut joints."""
     outputs = ["load.w", "load.phi"]
-    planar = mbfmu.simulate(gallery_system("engine_v6"), 0.02, tolerance=1e-8, step=0.005, outputs=outputs)
+    planar = mbfmu.simulate(gallery_system("engine_v6"), 0.02, tolerance=1e-8, interval=0.005, outputs=outputs)
     monkeypatch.setattr(engine_v6, "RevolutePlanarLoopConstraint", Revolute)
     system = System.of(engine_v6.EngineV6())
     assert system.equations.nv - system.equations.nl == 1
     assert sum("redundant" in line for line in system.structure) == 6
-    plain = mbfmu.simulate(system, 0.02, tolerance=1e-8, step=0.005, outputs=outputs)
+    plain = mbfmu.simulate(system, 0.02, tolerance=1e-8, interval=0.005, outputs=outputs)
     for name in outputs:
         np.testing.assert_allclose(plain[name], planar[name], rtol=1e-6, atol=1e-10)
 

@@ -44,7 +44,7 @@ def output(rule: Callable[[Any], Any]) -> tuple[np.ndarray, np.ndarray]:
             self.input(self.law.on, "on", start=1.0)
             self.input(self.law.n, "n", start=2.0)
 
-    result = mbfmu.simulate(Rules(), 1.0, step=0.05, inputs={"u": (TIMES, wave(TIMES))})
+    result = mbfmu.simulate(Rules(), 1.0, interval=0.05, inputs={"u": (TIMES, wave(TIMES))})
     return np.asarray(result.time), np.asarray(result["law.y"])
 
 

@@ -69,7 +69,7 @@ OUTPUTS = [*(f"plate.r_0[{i}]" for i in (1, 2, 3)), *(f"plate.frame_a.R.T[{i},{i
 
 
 def run(start: dict[str, float], tolerance: float) -> np.ndarray:
-    result = mbfmu.simulate(system(), 1.2, tolerance=tolerance, step=0.02, start_values=start, outputs=OUTPUTS)
+    result = mbfmu.simulate(system(), 1.2, tolerance=tolerance, interval=0.02, start_values=start, outputs=OUTPUTS)
     return np.column_stack([result[name] for name in OUTPUTS])
 
 

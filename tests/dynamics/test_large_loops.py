@@ -106,7 +106,9 @@ def test_both_run_alike(make: Callable[[], Assembly], monkeypatch: pytest.Monkey
     sparse, dense = both(make, monkeypatch)
     names = [v.name for v in dense.variables if v.store == "x"]
     stop = min(dense.equations.stop_time, 0.5)
-    runs = [mbfmu.simulate(system, stop, tolerance=1e-10, step=stop / 4, outputs=names) for system in (sparse, dense)]
+    runs = [
+        mbfmu.simulate(system, stop, tolerance=1e-10, interval=stop / 4, outputs=names) for system in (sparse, dense)
+    ]
     for name in names:
         np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-6, atol=1e-6, err_msg=name)
 
@@ -118,7 +120,7 @@ def test_a_stiff_run_and_a_linear_model_are_those_of_the_dense_form(monkeypatch:
     ends = []
     for system in (sparse, dense):
         stiff = dataclasses.replace(system, equations=dataclasses.replace(system.equations, solver="implicit"))
-        ends.append(mbfmu.simulate(stiff, 0.5, tolerance=1e-8, step=0.5, outputs=states))
+        ends.append(mbfmu.simulate(stiff, 0.5, tolerance=1e-8, interval=0.5, outputs=states))
     for name in states:
         assert ends[0][name][-1] == pytest.approx(ends[1][name][-1], abs=1e-6)
     models = [mbfmu.linearize(system, at=0.3, tolerance=1e-10) for system in (sparse, dense)]
@@ -161,7 +163,7 @@ def test_a_small_system_in_w_alone_is_solved_along_pivots(
     dense = System.of(make())
     assert not dense.equations.sparsity
     names = [v.name for v in dense.variables if v.store == "x"]
-    runs = [mbfmu.simulate(system, 0.5, tolerance=1e-9, step=0.1, outputs=names) for system in (sparse, dense)]
+    runs = [mbfmu.simulate(system, 0.5, tolerance=1e-9, interval=0.1, outputs=names) for system in (sparse, dense)]
     for name in names:
         np.testing.assert_allclose(runs[0][name], runs[1][name], rtol=1e-9, atol=1e-9, err_msg=name)
 

@@ -198,9 +198,11 @@ def test_an_orthogonal_bricard_linkage() -> None:
 def test_a_sweep_of_bricard_linkages_is_so_many_runs() -> None:
     """Runs of a batch share vectors where they can; these cannot."""
     system, speeds = mbfmu.System.of(bricard()), [0.5, 1.0, 2.0, 4.0]
-    found = mbfmu.sweep(system, {"hinges[1].w": speeds}, ["hinges[1].phi:final"], stop_time=0.5, step=0.1, threads=1)
+    found = mbfmu.sweep(
+        system, {"hinges[1].w": speeds}, ["hinges[1].phi:final"], stop_time=0.5, interval=0.1, threads=1
+    )
     for speed, end in zip(speeds, found["hinges[1].phi:final"], strict=True):
-        alone = mbfmu.simulate(system, 0.5, step=0.1, start_values={"hinges[1].w": speed})
+        alone = mbfmu.simulate(system, 0.5, interval=0.1, start_values={"hinges[1].w": speed})
         assert end == alone["hinges[1].phi"][-1]
 
 

@@ -239,7 +239,7 @@ class Decaying(Assembly):
 
 
 def error_of(typical: float) -> float:
-    result = mbfmu.simulate(Decaying(typical), 3.0, step=3.0, tolerance=1e-5)
+    result = mbfmu.simulate(Decaying(typical), 3.0, interval=3.0, tolerance=1e-5)
     return float(np.abs(result["decay.x"] / (1e-5 * np.exp(-3.0 * result.time)) - 1).max())
 
 

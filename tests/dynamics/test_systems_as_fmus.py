@@ -36,7 +36,7 @@ def run(path: pathlib.Path, tolerance: float, **start_values: float) -> np.ndarr
 def test_both_targets_agree(fmus: dict[str, pathlib.Path]) -> None:
     """1e-7 at tolerance 1e-10, and both with a run in this process."""
     native, python = (run(fmus[target], 1e-10) for target in TARGETS)
-    here = mbfmu.simulate(DoublePendulum(), 3.0, tolerance=1e-10, step=0.05)
+    here = mbfmu.simulate(DoublePendulum(), 3.0, tolerance=1e-10, interval=0.05)
     for name in OUTPUTS[:3]:
         np.testing.assert_allclose(native[name], python[name], atol=1e-7, err_msg=name)
         np.testing.assert_allclose(native[name], here[name], atol=1e-7, err_msg=name)
@@ -54,7 +54,7 @@ def test_start_values_act_as_rebuilding(fmus: dict[str, pathlib.Path], target: s
         rebuilt.boxBody2.r = (value, 0, 0)
     else:
         rebuilt.boxBody1.density = value
-    expected = mbfmu.simulate(rebuilt, 3.0, tolerance=1e-9, step=0.05)
+    expected = mbfmu.simulate(rebuilt, 3.0, tolerance=1e-9, interval=0.05)
     found, untouched = run(fmus[target], 1e-9, **{name: value}), run(fmus[target], 1e-9)
     for output in OUTPUTS[:2]:
         np.testing.assert_allclose(found[output], expected[output], atol=1e-6, err_msg=output)

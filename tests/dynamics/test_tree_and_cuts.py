@@ -112,7 +112,7 @@ def test_every_cut_gives_one_motion() -> None:
     for joint in FourBar.joints:
         system = mbfmu.System.of(FourBar(), cuts=(joint,))
         assert f"{joint}: cut, 5 constraints" in system.structure
-        motions[joint] = mbfmu.simulate(system, 1.0, tolerance=1e-11, step=0.05)
+        motions[joint] = mbfmu.simulate(system, 1.0, tolerance=1e-11, interval=0.05)
     for one, other in itertools.pairwise(FourBar.joints):
         for name in ("j1.phi", "j2.phi", "j3.phi", "j4.phi", "coupler.frame_b.r_0[1]"):
             difference = motions[one][name] - motions[other][name]

@@ -179,7 +179,7 @@ def test_every_state_has_its_derivative(system: mbfmu.System) -> None:
 @pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
 def test_derivatives_are_derivatives(system: mbfmu.System) -> None:
     """Central differences of every state over a run."""
-    result = mbfmu.simulate(system, 1.0, tolerance=1e-11, step=1e-3)
+    result = mbfmu.simulate(system, 1.0, tolerance=1e-11, interval=1e-3)
     for v in system.variables:
         if v.derivative_of is not None:
             slope = (result[v.derivative_of][2:] - result[v.derivative_of][:-2]) / 2e-3
@@ -198,7 +198,7 @@ def test_dependencies_hold_whatever_moves_a_value(system: mbfmu.System) -> None:
     names = [v.name for v in dependent(system)]
 
     def values(**start_values: float) -> np.ndarray:
-        result = mbfmu.simulate(system, 1e-9, step=1e-9, outputs=names, start_values=start_values)
+        result = mbfmu.simulate(system, 1e-9, interval=1e-9, outputs=names, start_values=start_values)
         return np.array([result[n][0] for n in names])
 
     base = values()

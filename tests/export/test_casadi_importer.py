@@ -43,7 +43,7 @@ def unpacked(request, tmp_path):
 def test_derivatives_and_their_derivatives(unpacked, name, pattern):
     dae = ca.DaeBuilder(name, unpacked(name, pattern))
     f = dae.create("f", ["x", "u"], ["ode", "y"])
-    own = simulate(sources.load(name, ()), 0.01, step=0.01, tolerance=1e-10)
+    own = simulate(sources.load(name, ()), 0.01, interval=0.01, tolerance=1e-10)
     start = np.array([own[state][0] for state in dae.x()])
     inputs = np.array(dae.start(dae.u()), dtype=float)
     ode, y = f(start, inputs)

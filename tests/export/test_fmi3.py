@@ -511,7 +511,7 @@ def test_a_pattern_takes_an_array_or_an_element(arm: System) -> None:
 
 
 def test_runs_record_arrays_by_name(arm: System) -> None:
-    result = mbfmu.simulate(arm, 0.2, step=0.1, outputs=["angles", "attitude", "tip[2]"])
+    result = mbfmu.simulate(arm, 0.2, interval=0.1, outputs=["angles", "attitude", "tip[2]"])
     assert result.names == (
         "angles[1]", "angles[2]", *(f"attitude[{i},{j}]" for j in (1, 2, 3) for i in (1, 2, 3)), "tip[2]"
     )  # fmt: skip

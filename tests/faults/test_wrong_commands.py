@@ -19,12 +19,12 @@ from mbfmu.fmus.pendulum import Pendulum
 
 #: Arguments behind `mbfmu` -> words of the message.
 COMMANDS: dict[str, list[str]] = {
-    "simulate pendulum --step 1e-12": ["points", "1e-12 s", "longer step"],
-    "simulate pendulum --step 1e-300": ["points", "longer step"],
-    "simulate pendulum --step nan": ["interval nan"],
-    "simulate pendulum --step inf": ["interval inf", "finite"],
-    "simulate pendulum --step 0": ["interval 0", "positive"],
-    "simulate pendulum --step -1": ["interval -1", "positive"],
+    "simulate pendulum --interval 1e-12": ["points", "1e-12 s", "longer step"],
+    "simulate pendulum --interval 1e-300": ["points", "longer step"],
+    "simulate pendulum --interval nan": ["interval nan"],
+    "simulate pendulum --interval inf": ["interval inf", "finite"],
+    "simulate pendulum --interval 0": ["interval 0", "positive"],
+    "simulate pendulum --interval -1": ["interval -1", "positive"],
     "simulate pendulum --stop nan": ["stop"],
     "simulate pendulum --stop inf": ["stop"],
     "simulate pendulum --stop -1": ["later stop time"],

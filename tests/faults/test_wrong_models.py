@@ -696,7 +696,7 @@ def test_the_interval_of_an_assembly_is_that_of_its_runs() -> None:
             self.g = blocks.Constant(k=1.0)
 
     assert simulate(M()).time.tolist() == [0.0, 0.25, 0.5, 0.75, 1.0]
-    assert simulate(M(), step=0.5).time.size == 3
+    assert simulate(M(), interval=0.5).time.size == 3
 
 
 def test_masses_of_zero_are_named() -> None:

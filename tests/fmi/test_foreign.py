@@ -161,8 +161,10 @@ def test_an_fmu_that_asks_for_no_inputs_within_steps_gets_stairs(fmus):
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_results_have_the_recorded_instants_only_and_sweeps_are_not_shifted(fmus, kind, fmi):
     drive = {"time": [0.0, 0.37, 0.37, 0.63, 0.63, 1.0], "F": [0.0, 0.0, 5.0, 5.0, 0.0, 0.0]}
-    here = mbfmu.simulate(Oscillator(), 1.0, step=0.1, inputs=drive, tolerance=1e-9)
-    swept = mbfmu.sweep(fmus[f"{kind} {fmi}"], {"mass.m": [1.0]}, ["s"], 1.0, step=0.1, inputs=drive, tolerance=1e-9)
+    here = mbfmu.simulate(Oscillator(), 1.0, interval=0.1, inputs=drive, tolerance=1e-9)
+    swept = mbfmu.sweep(
+        fmus[f"{kind} {fmi}"], {"mass.m": [1.0]}, ["s"], 1.0, interval=0.1, inputs=drive, tolerance=1e-9
+    )
     np.testing.assert_allclose(swept["s"][0], here["s"], atol=1e-7)
 
 
@@ -170,7 +172,7 @@ def test_results_have_the_recorded_instants_only_and_sweeps_are_not_shifted(fmus
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_held_inputs_jump_and_lines_pass_states_that_switch(fmus, kind, fmi):
     drive = {"time": [0.0, 0.5], "F": [1.0, -1.0]}
-    here = mbfmu.simulate(Oscillator(), 1.0, step=0.1, inputs=drive, tolerance=1e-9, interpolation="held")
+    here = mbfmu.simulate(Oscillator(), 1.0, interval=0.1, inputs=drive, tolerance=1e-9, interpolation="held")
     fmu = Foreign(fmus[f"{kind} {fmi}"])
     times = fmu.times(None, 1.0, 0.1)
     result = fmu.simulate(times, {}, ["s", "a"], signals_of(fmu, drive, times, "held"), 1e-9)
@@ -194,7 +196,17 @@ def test_the_command_line_follows_lines(fmus, tmp_path, capsys):
     drive = tmp_path / "drive.csv"
     rows = "".join(f"{at},{force}\n" for at, force in zip(TIMES, FORCES, strict=True))
     drive.write_text(f"time,F [N]\n{rows}")
-    line = ["simulate", str(fmus["native 3"]), "--input", str(drive), "--step", "0.1", "--tolerance", "1e-9", "--json"]
+    line = [
+        "simulate",
+        str(fmus["native 3"]),
+        "--input",
+        str(drive),
+        "--interval",
+        "0.1",
+        "--tolerance",
+        "1e-9",
+        "--json",
+    ]
     assert main(line) == 0
     found = json.loads(capsys.readouterr().out)["series"]
     np.testing.assert_allclose(found["s"], exact(np.array(found["time"]))[0], atol=1e-9)
@@ -203,11 +215,11 @@ def test_the_command_line_follows_lines(fmus, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--step", "-0.1"), "interval -0.1 s must be positive"),
-        (("--step", "0"), "interval 0 s must be positive"),
-        (("--step", "nan"), "interval nan s must be positive"),
-        (("--step", "inf"), "interval inf s must be finite"),
-        (("--step", "1e-13"), "more than memory holds"),
+        (("--interval", "-0.1"), "interval -0.1 s must be positive"),
+        (("--interval", "0"), "interval 0 s must be positive"),
+        (("--interval", "nan"), "interval nan s must be positive"),
+        (("--interval", "inf"), "interval inf s must be finite"),
+        (("--interval", "1e-13"), "more than memory holds"),
         (("--stop", "inf"), "has no length"),
         (("--stop", "-1"), "has no length"),
         (("--tolerance", "-3"), "tolerance -3 is not between 0 and 1"),
@@ -238,7 +250,7 @@ def fillings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path, capsys):
     target = tmp_path / "level.csv"
-    assert main(["simulate", str(fillings[f"{kind} {fmi}"]), "--step", "0.4", "--csv", str(target)]) == 0
+    assert main(["simulate", str(fillings[f"{kind} {fmi}"]), "--interval", "0.4", "--csv", str(target)]) == 0
     printed = capsys.readouterr()
     assert re.search(r"Filling ends the run at 1\.5\d* s", printed.err)
     rows = np.loadtxt(target, delimiter=",", skiprows=1)
@@ -251,12 +263,12 @@ def test_a_run_that_the_fmu_ends_keeps_its_results(fillings, kind, fmi, tmp_path
 @pytest.mark.parametrize("fmi", [2, 3])
 def test_a_run_that_fails_is_none_that_ends(tmp_path, capsys, fmi):
     path = mbfmu.build(Bursting(), tmp_path / "bursting.fmu", fmi=fmi, equations="interpreted")
-    assert main(["simulate", str(path), "--step", "0.4"]) == 2
+    assert main(["simulate", str(path), "--interval", "0.4"]) == 2
     assert "too high" in capsys.readouterr().err
 
 
 def test_a_run_in_this_process_says_why_it_ends(capsys):
-    result = mbfmu.simulate(Filling(), 5.0, step=0.4)
+    result = mbfmu.simulate(Filling(), 5.0, interval=0.4)
     assert result.ended == "Filling ends the run at 1.5 s: the model ends the simulation: end: the tank is full"
     assert result.select("level.y").ended == result.ended
     assert mbfmu.simulate(Filling(), 1.0).ended is None
@@ -277,7 +289,7 @@ def test_a_system_ends_with_the_first_of_its_fmus(fillings, kind, fmi, scheme, t
 
 
 def test_runs_of_a_sweep_that_end_are_failed_ones(fillings):
-    found = mbfmu.sweep(fillings["native 2"], {"flow.k": [0.1, 2.0]}, ["level.y:final"], 5.0, step=0.5)
+    found = mbfmu.sweep(fillings["native 2"], {"flow.k": [0.1, 2.0]}, ["level.y:final"], 5.0, interval=0.5)
     assert found["level.y:final"][0] == pytest.approx(0.5)
     assert np.isnan(found["level.y:final"][1])
     assert "the tank is full" in found.messages[1]
@@ -306,7 +318,7 @@ class Texts(Fmi2Slave):
 def test_texts_are_not_shown(tmp_path, capsys):
     (tmp_path / "texts.py").write_text(TEXT)
     path = FmuBuilder.build_FMU(tmp_path / "texts.py", dest=tmp_path)
-    assert main(["simulate", str(path), "--stop", "1", "--step", "0.25", "--json"]) == 0
+    assert main(["simulate", str(path), "--stop", "1", "--interval", "0.25", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["series"]["count"] == [0, 1, 2, 3, 4]
     assert main(["simulate", str(path), "--variables", "said"]) == 2
     assert "'said' is no number" in capsys.readouterr().err

@@ -96,7 +96,7 @@ class Case:
             self.uncertainty = self.difference(self._own(system, self.stop, OWN))[0]
 
     def _own(self, system: System, end: float, tolerance: float) -> Columns:
-        return dict(simulate(system, end, step=self.step, tolerance=tolerance).items())
+        return dict(simulate(system, end, interval=self.step, tolerance=tolerance).items())
 
     @functools.cached_property
     def lean(self) -> pathlib.Path:

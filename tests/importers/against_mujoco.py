@@ -127,7 +127,7 @@ class Twin:
         """Largest change of MuJoCo's energy along our run without inputs, relative to its kinetic energy."""
         mujoco, model = self.mujoco, self.model
         q, v, _ = self.names()
-        result = simulate(self.system, stop, tolerance=1e-10, step=stop / 20, outputs=[*q, *v])
+        result = simulate(self.system, stop, tolerance=1e-10, interval=stop / 20, outputs=[*q, *v])
         data, energies, kinetic = mujoco.MjData(model), [], []
         model.opt.enableflags |= int(mujoco.mjtEnableBit.mjENBL_ENERGY)
         for k in range(result.time.size):

@@ -33,7 +33,7 @@ def test_models_accelerate_as_in_mujoco(name: str) -> None:
 def test_models_start_where_the_file_puts_them(name: str) -> None:
     twin = Twin(MODELS / f"{name}.xml")
     positions, _, _ = twin.names()
-    result = mbfmu.simulate(twin.system, 1e-6, step=1e-6, outputs=positions)
+    result = mbfmu.simulate(twin.system, 1e-6, interval=1e-6, outputs=positions)
     assert np.allclose([result[n][0] for n in positions], twin.model.qpos0, atol=1e-12)
 
 
@@ -81,7 +81,7 @@ def swings(path: pathlib.Path, coordinate: str, speed: str, rate: float, stop: f
         mujoco.mj_step(model, data)
         if (k + 1) % steps == 0:
             expected.append(data.qpos[0])
-    ours = mbfmu.simulate(mbfmu.load(path), stop, step=1e-3, tolerance=1e-9, start_values={speed: rate})
+    ours = mbfmu.simulate(mbfmu.load(path), stop, interval=1e-3, tolerance=1e-9, start_values={speed: rate})
     return ours[coordinate], np.array(expected)
 
 

@@ -576,7 +576,7 @@ def test_blocks_of_ones_own_have_boolean_and_integer_signals(read: Read) -> None
           connect(late.y, both.u2[2]);
         end M;
     """)
-    result = mbfmu.simulate(model, 1.0, step=0.3)
+    result = mbfmu.simulate(model, 1.0, interval=0.3)
     shown = {name: list(result[name]) for name in ("stairs.y", "above.y", "inverter.y", "both.y[1]", "both.y[2]")}
     assert shown["stairs.y"] == [1, 1, 3, 3, 3]
     assert shown["above.y"] == [0, 0, 1, 1, 1]
@@ -599,7 +599,7 @@ def test_what_a_diagram_shows_is_a_variable(read: Read) -> None:
           connect(step.y, truth.activePort);
         end M;
     """)
-    result = mbfmu.simulate(model, 1.0, step=0.25)
+    result = mbfmu.simulate(model, 1.0, interval=0.25)
     np.testing.assert_allclose(result["real.showNumber"], result.time, atol=1e-12)
     assert list(result["truth.showActive"]) == [0, 0, 1, 1, 1]
     assert result["fixed.showNumber"][-1] == 6.0
@@ -712,7 +712,7 @@ def test_conditions_of_booleans(read: Read, condition: str, holds: Callable[[Any
           der(x) = 1;
           y = if {condition} then 1 else 2;
         end M;""")
-    result = mbfmu.simulate(assembly, 0.63, step=0.07)
+    result = mbfmu.simulate(assembly, 0.63, interval=0.07)
     truth = holds(np.asarray(result.time))
     np.testing.assert_array_equal(result["y"], np.where(truth, 1, 2))
 

@@ -27,6 +27,8 @@ def test_examples_follow_their_trajectories(name: str, reference: pathlib.Path) 
     if not path.is_file():
         pytest.skip(f"{path} is not there")
     case = read(folder)
-    result = mbfmu.simulate(load(path), start_time=case.times[0], stop_time=case.times[-1], tolerance=1e-8, step=1e-3)
+    result = mbfmu.simulate(
+        load(path), start_time=case.times[0], stop_time=case.times[-1], tolerance=1e-8, interval=1e-3
+    )
     errors = case.errors({n: np.interp(case.times, result.time, result[n]) for n in case.columns})
     assert errors == {}

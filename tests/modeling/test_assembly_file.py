@@ -321,7 +321,7 @@ def test_several_signals_are_one_array(read: Read) -> None:
         name = "found"
         variable = ["sum.y", "twice[1].y"]
         """
-    result = mbfmu.simulate(read(BLOCKS + entries.replace("NAME", 'name = "drive"')), 1.0, step=1.0)
+    result = mbfmu.simulate(read(BLOCKS + entries.replace("NAME", 'name = "drive"')), 1.0, interval=1.0)
     np.testing.assert_allclose(result["drive"][0], [4.0, 0.5])
     np.testing.assert_allclose(result["found"][0], [95.0, result["twice[1].y"][0]])
     with pytest.raises(ModelError, match="an input of several signals has no name"):

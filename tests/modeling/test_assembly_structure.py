@@ -270,7 +270,7 @@ def test_several_signals_are_one_array() -> None:
         inputs = [(v.name, v.start) for v in system.variables if v.causality == "input"]
         assert inputs == [("tau[1]", 1.0), ("tau[2]", -2.0)]
         assert [v.element for v in system.outputs] == list(Array("w", (2,)).elements)
-        np.testing.assert_allclose(mbfmu.simulate(system, 0.5, step=0.5)["w"][-1], [-1.0, 0.5], atol=1e-9)
+        np.testing.assert_allclose(mbfmu.simulate(system, 0.5, interval=0.5)["w"][-1], [-1.0, 0.5], atol=1e-9)
 
 
 def test_arrays_of_signals_are_checked() -> None:

@@ -370,7 +370,7 @@ def swept(case: str, values: dict[str, Values], tolerance: float, step: float = 
     """Run a case with each of these values."""
     assembly, stop, _, kept = CASES[case]
     return mbfmu.sweep(
-        assembly(), values, [f"{name}:trajectory" for name in kept], stop, step=step, tolerance=tolerance, each=True
+        assembly(), values, [f"{name}:trajectory" for name in kept], stop, interval=step, tolerance=tolerance, each=True
     )
 
 

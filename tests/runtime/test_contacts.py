@@ -23,7 +23,7 @@ def test_a_spool_that_is_pressed_slowly_off_its_stop_goes_on():
     amplitudes = {"sine.amplitude": 150.0 * np.linspace(0.99, 1.01, 60), "sine.f": np.full(60, 0.01)}
     found, strict = (
         mbfmu.sweep(
-            contacts.Spool(), amplitudes, ["spool.s:trajectory"], 100.0, step=0.1, tolerance=tolerance, each=True
+            contacts.Spool(), amplitudes, ["spool.s:trajectory"], 100.0, interval=0.1, tolerance=tolerance, each=True
         )
         for tolerance in (1e-6, 1e-10)
     )
@@ -44,7 +44,7 @@ def test_an_implicit_solver_gets_away_from_the_begin_of_contact(case):
     made.solver = "implicit"
     values = contacts.drawn(case, 60, 1)
     outputs = [f"{name}:trajectory" for name in kept]
-    found = mbfmu.sweep(made, values, outputs, stop, step=0.01, tolerance=1e-4, each=True)
+    found = mbfmu.sweep(made, values, outputs, stop, interval=0.01, tolerance=1e-4, each=True)
     assert found.messages == {}
 
 

@@ -41,7 +41,7 @@ class DelayedSine(Assembly):
 @pytest.mark.parametrize("tolerance", [1e-4, 1e-6, 1e-8, 1e-10])
 def test_a_delayed_sine_is_exact_to_the_tolerance(tolerance):
     """There is no state whose error could keep steps short: the history looks after itself."""
-    result = simulate(DelayedSine(), step=0.003, tolerance=tolerance)
+    result = simulate(DelayedSine(), interval=0.003, tolerance=tolerance)
     times = np.asarray(result.time)
     wanted = np.sin(6 * np.pi * np.maximum(times - T, 0) + 0.3)
     assert np.abs(result["y"] - wanted).max() < tolerance
@@ -73,7 +73,7 @@ def by_steps(times, delay=1.0):
 @pytest.mark.parametrize("solver", ["explicit", "implicit"])
 @pytest.mark.parametrize("tolerance", [1e-6, 1e-10])
 def test_a_delayed_loop_is_that_of_the_method_of_steps(solver, tolerance):
-    result = simulate(Loop(solver), step=0.01, tolerance=tolerance)
+    result = simulate(Loop(solver), interval=0.01, tolerance=tolerance)
     times = np.asarray(result.time)
     np.testing.assert_allclose(result["x"], by_steps(times), atol=5 * tolerance)
     np.testing.assert_allclose(result["before"], by_steps(np.maximum(times - 1, 0)), atol=5 * tolerance)
@@ -187,7 +187,7 @@ class Jumps(Assembly):
 
 def test_jumps_come_through_at_their_instants():
     """Integrals of jumps are exact where each jump is an event."""
-    result = simulate(Jumps(), step=0.013, tolerance=1e-6)
+    result = simulate(Jumps(), interval=0.013, tolerance=1e-6)
     times = np.asarray(result.time)
     np.testing.assert_array_equal(result["second.y"], times >= 0.8 + T)
     np.testing.assert_allclose(result["integrator.y"], np.maximum(times - 0.8 - T, 0), atol=1e-12)
@@ -213,7 +213,7 @@ class Varying(Assembly):
 
 
 def test_variable_delays_are_those_of_the_moment():
-    result = simulate(Varying(), step=0.02, tolerance=1e-9)
+    result = simulate(Varying(), interval=0.02, tolerance=1e-9)
     fine = np.linspace(0, 6, 60001)
     wanted = np.sin(np.maximum(fine - 0.5 - 0.3 * np.sin(2 * fine), 0))
     integral = np.concatenate([[0], np.cumsum((wanted[1:] + wanted[:-1]) / 2) * 1e-4])
@@ -246,7 +246,7 @@ def test_implicit_steps_know_the_rate_of_a_signal_that_an_input_delays():
                 self.told = Told(by_input=by_input)
                 self.input(self.told.u, "u")
 
-        return simulate(Lag(), step=0.1, tolerance=1e-6, inputs={"u": 0.4})["told.x"]
+        return simulate(Lag(), interval=0.1, tolerance=1e-6, inputs={"u": 0.4})["told.x"]
 
     of_input, of_state = run(True), run(False)
     assert of_input.tolist() == of_state.tolist()
@@ -314,7 +314,7 @@ def test_inputs_are_delayed(fmu, options):
 
 def test_short_steps_fill_no_memory():
     """Ten thousand communication steps within a delay, while an input ramps: pieces of history are joined."""
-    result = simulate(Driven(), 2.0, step=3.7e-5, inputs={"u": ([0.0, 2.0], [0.0, 2.0])}, tolerance=1e-8)
+    result = simulate(Driven(), 2.0, interval=3.7e-5, inputs={"u": ([0.0, 2.0], [0.0, 2.0])}, tolerance=1e-8)
     times = np.asarray(result.time)
     ramp = np.maximum(times - T, 0)
     np.testing.assert_allclose(result["x"], ramp + np.expm1(-ramp), atol=1e-7)
@@ -397,7 +397,7 @@ class Echoes(Assembly):
 
 
 def test_columns_are_delayed_each_by_its_own_time():
-    result = simulate(Echoes(), 1.0, step=0.05)
+    result = simulate(Echoes(), 1.0, interval=0.05)
     for i in range(3):
         np.testing.assert_allclose(
             result[f"y[{i + 1}]"], np.maximum(np.asarray(result.time) - 0.1 * (i + 1), 0), atol=1e-12

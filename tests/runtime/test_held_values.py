@@ -226,7 +226,7 @@ OPTIONS = [
 
 
 def test_in_this_process():
-    result = simulate(Plant(), 2.0, step=0.025, tolerance=1e-9)
+    result = simulate(Plant(), 2.0, interval=0.025, tolerance=1e-9)
     check(np.asarray(result.time), {name: result[name] for name in NAMES})
 
 

@@ -33,7 +33,9 @@ def cart():
 
 
 def pushed(cart, inputs, **options):
-    return mbfmu.simulate(cart, 2.0, step=0.1, tolerance=1e-9, inputs=inputs, outputs=["slide.s", "force"], **options)
+    return mbfmu.simulate(
+        cart, 2.0, interval=0.1, tolerance=1e-9, inputs=inputs, outputs=["slide.s", "force"], **options
+    )
 
 
 TIMES, FORCES = np.array([0.0, 0.55, 1.3, 2.0]), np.array([0.0, 3.0, -2.0, 1.0])
@@ -122,7 +124,9 @@ class Motors(Assembly):
 
 def test_an_array_takes_a_series_of_its_shape():
     system = mbfmu.System.of(Motors())
-    result = mbfmu.simulate(system, 1.0, step=0.5, inputs={"time": [0.0, 1.0], "torques": [[1.0, -2.0], [1.0, -2.0]]})
+    result = mbfmu.simulate(
+        system, 1.0, interval=0.5, inputs={"time": [0.0, 1.0], "torques": [[1.0, -2.0], [1.0, -2.0]]}
+    )
     np.testing.assert_allclose(result["speeds"][-1], [1.0, -2.0], atol=1e-9)
     with pytest.raises(ModelError, match=r"'torques' has the shape \(2, 1\); torques takes \[n, 2\]"):
         mbfmu.simulate(system, 1.0, inputs={"time": [0.0, 1.0], "torques": [[1.0], [1.0]]})

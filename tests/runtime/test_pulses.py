@@ -123,7 +123,7 @@ WIDTHS = {
 def test_pulses_count_whatever_the_tolerance(kind: type[Counted], solver: str) -> None:
     """The time on is exact, by both explicit methods and the implicit one, in steps over much more than the pulse."""
     for tolerance in (1e-4, 1e-7, 1e-10):
-        found = simulate(Model(kind, solver), step=10.0, tolerance=tolerance)["on"][-1]
+        found = simulate(Model(kind, solver), interval=10.0, tolerance=tolerance)["on"][-1]
         assert found == pytest.approx(WIDTHS[kind], rel=1e-9 if kind is not Waves else 1e-6), tolerance
 
 
@@ -161,7 +161,7 @@ def test_pulses_on_the_lines_of_measured_inputs(tmp_path: pathlib.Path) -> None:
     slopes = np.diff([row[1] for row in rows]) / np.diff([row[0] for row in rows])
     apart = np.diff([row[1] - row[2] for row in rows]) / np.diff([row[0] for row in rows])
     for tolerance in (1e-4, 1e-9):
-        result = simulate(Watched(), step=10.0, tolerance=tolerance, inputs=tmp_path / "drive.csv")
+        result = simulate(Watched(), interval=10.0, tolerance=tolerance, inputs=tmp_path / "drive.csv")
         passes = 2 * HALF * (1 / abs(slopes[0]) + 1 / abs(slopes[2]))
         assert result["part.on"][-1] == pytest.approx(passes, rel=1e-9)
         assert result["part.near"][-1] == pytest.approx(2e-4 * (1 / abs(apart[0]) + 1 / abs(apart[2])), rel=1e-9)
@@ -195,12 +195,12 @@ def test_pulses_of_tables_and_several_switches() -> None:
             self.connect(self.source.y[0], self.limits.u)
 
     times = np.linspace(0, 10, 2_000_001)
-    y = simulate(Tabulated(), step=5e-6, stop_time=5.0)["source.y[1]"]
+    y = simulate(Tabulated(), interval=5e-6, stop_time=5.0)["source.y[1]"]
     within = above(lambda s: np.interp(s, times[: y.size], y), 0.5, 0, 5) - above(
         lambda s: np.interp(s, times[: y.size], y), 0.501, 0, 5
     )
     for tolerance in (1e-4, 1e-9):
-        result = simulate(Tabulated(), step=10.0, tolerance=tolerance)
+        result = simulate(Tabulated(), interval=10.0, tolerance=tolerance)
         assert result["limits.on"][-1] == pytest.approx(2 * within, rel=1e-5)
         assert result["limits.both"][-1] == pytest.approx(within, rel=1e-2)
 
@@ -212,7 +212,7 @@ def test_waves_that_touch_their_level_cost_no_time() -> None:
         def crossing(self):
             return ca.fmin(ca.sin(self.time) * ca.cos(3 * self.time) - 1, ca.fmax(0, 1 - self.time) - 1e-300)
 
-    result = simulate(Model(Touching), step=10.0)
+    result = simulate(Model(Touching), interval=10.0)
     assert result["on"][-1] == 0.0
 
 
@@ -228,7 +228,7 @@ def test_compiled_and_interpreted_pulses_are_the_same_to_the_bit(target: str, tm
 
     path = build(Two(), tmp_path / "two.fmu", target=target)
     found = fmpy.simulate_fmu(str(path), stop_time=10.0, step_size=2.0, output_interval=2.0, relative_tolerance=1e-6)
-    wanted = simulate(Two(), step=2.0, tolerance=1e-6)
+    wanted = simulate(Two(), interval=2.0, tolerance=1e-6)
     for name in ("bump_on", "slot_on"):
         assert list(found[name]) == list(wanted[name])
     assert found["bump_on"][-1] == pytest.approx(2 * HALF, rel=1e-9)

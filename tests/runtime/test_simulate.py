@@ -18,7 +18,7 @@ def system(equations, variables=()):
 
 
 def test_a_run_takes_what_the_caller_says():
-    result = simulate(system(*oscillator()), 2.0, step=0.5, tolerance=1e-10, start_values={"s": 0.2}, outputs=["s"])
+    result = simulate(system(*oscillator()), 2.0, interval=0.5, tolerance=1e-10, start_values={"s": 0.2}, outputs=["s"])
     np.testing.assert_allclose(result["s"], 0.2 * np.cos(2 * np.arange(5) * 0.5), atol=1e-9)
 
 
@@ -31,11 +31,11 @@ def test_mistakes_become_errors_for_users():
     with pytest.raises(SimulationError, match="choose a later stop time"):
         simulate(model, stop_time=-1.0)
     with pytest.raises(SimulationError, match="interval"):
-        simulate(model, step=0.0)
+        simulate(model, interval=0.0)
     with pytest.raises(
         ModelError, match='oscillator: the method "Euler" is unknown; there are auto, explicit, implicit'
     ):
-        simulate(model, method="Euler")
+        simulate(model, solver="Euler")
 
 
 def test_an_impossible_start_becomes_an_initialization_error():

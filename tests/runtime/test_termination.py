@@ -55,13 +55,13 @@ def initialised(path: pathlib.Path, folder: pathlib.Path) -> Iterator[tuple[Any,
 
 
 def test_a_result_ends_where_the_model_ends_it():
-    result = simulate(Filling(), 5.0, step=0.4)
+    result = simulate(Filling(), 5.0, interval=0.4)
     np.testing.assert_allclose(result.time, [0, 0.4, 0.8, 1.2, 1.5], atol=1e-9)
     np.testing.assert_allclose(result["level.y"], 2 * result.time, atol=1e-9)
 
 
 def test_an_end_at_the_last_point_cuts_nothing_off():
-    result = simulate(Filling(), 1.5, step=0.3)
+    result = simulate(Filling(), 1.5, interval=0.3)
     np.testing.assert_allclose(result.time, [0, 0.3, 0.6, 0.9, 1.2, 1.5], atol=1e-9)
 
 
@@ -73,7 +73,7 @@ def test_an_end_at_the_last_point_cuts_nothing_off():
 def test_conditions_of_time_and_notes(condition, end):
     assembly = Assembly()
     assembly.clock, assembly.end = blocks.ContinuousClock(), blocks.TerminateSimulation(condition=condition)
-    assert simulate(assembly, 1.0, step=0.25).time[-1] == pytest.approx(end)
+    assert simulate(assembly, 1.0, interval=0.25).time[-1] == pytest.approx(end)
 
 
 def test_a_condition_of_a_modelica_model(tmp_path):

@@ -65,7 +65,7 @@ def test_nodes_stand_where_the_run_says(name: str) -> None:
     assert isinstance(scene, Scene)
     assert scene.shapes
     stop = min(system.equations.stop_time, 2.0)
-    result = simulate(system, stop, step=stop / 200, outputs=list(scene.variables))
+    result = simulate(system, stop, interval=stop / 200, outputs=list(scene.variables))
     glb = Glb(write_glb(motion(scene, result.time, result), scene.up, name))
     numbers = {node["name"]: i for i, node in enumerate(glb.nodes) if "mesh" in node}
     assert set(numbers) == {shape.ident for shape in scene.shapes}

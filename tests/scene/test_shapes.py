@@ -212,7 +212,7 @@ class Shown(Assembly):
 def values_of(system: System) -> dict[str, dict[str, np.ndarray]]:
     """Return the numbers of all shapes at the start of a run."""
     assert isinstance(system.scene, Scene)
-    result = simulate(system, 1e-3, step=1e-3, outputs=list(system.scene.variables) or None)
+    result = simulate(system, 1e-3, interval=1e-3, outputs=list(system.scene.variables) or None)
     return {
         shape.ident: {
             key: np.array([result[q][0] if isinstance(q, str) else q for q in quantities])

@@ -54,8 +54,8 @@ def test_the_same_as_on_this_machine(client, pendulum, here, tmp_path):
     whole = ["revolute1.phi:trajectory"]
     values, step = {"damper.d": [0.1, 0.2, 0.3]}, 0.05
     same(
-        mbfmu.sweep(pendulum, values, whole, 0.5, step=step, scheduler=client),
-        mbfmu.sweep(pendulum, values, whole, 0.5, step=step),
+        mbfmu.sweep(pendulum, values, whole, 0.5, interval=step, scheduler=client),
+        mbfmu.sweep(pendulum, values, whole, 0.5, interval=step),
     )
 
 

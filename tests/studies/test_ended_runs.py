@@ -84,7 +84,7 @@ def filling(fmi, tmp_path_factory):
 
 def test_the_command_keeps_what_came_before_the_end_and_says_why_it_ended(filling, tmp_path, capsys):
     assert (
-        cli.main(["simulate", str(filling), "--stop", "4.8", "--step", "0.4", "--csv", str(tmp_path / "level.csv")])
+        cli.main(["simulate", str(filling), "--stop", "4.8", "--interval", "0.4", "--csv", str(tmp_path / "level.csv")])
         == 0
     )
     rows = np.loadtxt(tmp_path / "level.csv", delimiter=",", skiprows=1)
@@ -103,7 +103,7 @@ def test_an_end_in_the_last_interval_is_told_too(filling):
 
 
 def test_our_own_run_says_it_too():
-    result = simulate(Filling(), 5.0, step=0.4)
+    result = simulate(Filling(), 5.0, interval=0.4)
     assert "the tank is full" in result.ended
     assert result.select("level.*").ended == result.ended
     assert simulate(Filling(), 1.0).ended is None
@@ -111,7 +111,7 @@ def test_our_own_run_says_it_too():
 
 def test_a_failure_is_no_end(fmi, tmp_path, capsys):
     path = build(Bursting(), tmp_path, fmi=fmi, equations="interpreted")
-    assert cli.main(["simulate", str(path), "--step", "0.4"]) != 0
+    assert cli.main(["simulate", str(path), "--interval", "0.4"]) != 0
     assert "too high" in capsys.readouterr().err
     with pytest.raises(SimulationError, match="too high"):
         cosimulate(coupled(path, tmp_path, fmi), step=0.4)
@@ -154,7 +154,7 @@ def test_texts_are_left_out_and_refused_where_they_are_asked_for(fmi, tmp_path, 
         return text.replace("</ModelVariables>", f"{element}</ModelVariables>")
 
     path = rewritten(build(Tap(), tmp_path, fmi=fmi, equations="interpreted"), with_text)
-    assert cli.main(["simulate", str(path), "--step", "1"]) == 0
+    assert cli.main(["simulate", str(path), "--interval", "1"]) == 0
     assert "motto" not in capsys.readouterr().out
     fmu = Foreign(path)
     with pytest.raises(ModelError, match="'motto' is of type String; only numbers"):

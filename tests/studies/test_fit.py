@@ -26,7 +26,7 @@ def suspension():
 @pytest.fixture(scope="module")
 def measured(suspension):
     return mbfmu.simulate(
-        suspension, 2.0, step=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"]
+        suspension, 2.0, interval=0.02, tolerance=1e-9, inputs=LOAD, outputs=["body.s", "wheel.s", "load"]
     )
 
 
@@ -61,7 +61,9 @@ def test_a_fit_from_elsewhere(suspension, measured):
 
 def test_what_the_data_cannot_tell_is_named(suspension, measured):
     # without a load, motion from a start knows ratios only: all masses, springs and dampers may be scaled together
-    free = mbfmu.simulate(suspension, 2.0, step=0.02, tolerance=1e-9, start_values={"body.s": 0.1}, outputs=["body.s"])
+    free = mbfmu.simulate(
+        suspension, 2.0, interval=0.02, tolerance=1e-9, start_values={"body.s": 0.1}, outputs=["body.s"]
+    )
     names = ["body.m", "wheel.m", "strut.c", "strut.d", "tyre.c", "tyre.d"]
     found = mbfmu.fit(suspension, {"time": free.time, "body.s": free["body.s"]}, names, start_values={"body.s": 0.1})
     assert found.unidentifiable == (tuple(names),)
@@ -81,7 +83,7 @@ def test_what_the_data_cannot_tell_is_named(suspension, measured):
 def test_a_pair_that_the_data_cannot_tell_apart_is_named_as_a_pair(noise, d, names, pair):
     # the second spring alone carries the mass where it is about a ratio
     system = mbfmu.System.of(TwoSprings(c=(100.0 if d else 0.0, 300.0), d=d))
-    run = mbfmu.simulate(system, step=0.01, tolerance=1e-9, outputs=["body.s"])
+    run = mbfmu.simulate(system, interval=0.01, tolerance=1e-9, outputs=["body.s"])
     series = run["body.s"] + noise * np.random.default_rng(4).normal(size=run.time.size)
     found = mbfmu.fit(system, {"time": run.time, "body.s": series}, names)
     assert found.unidentifiable == (pair,)
@@ -93,7 +95,9 @@ def test_a_pair_that_the_data_cannot_tell_apart_is_named_as_a_pair(noise, d, nam
 def test_start_values_bounds_gaps_and_several_experiments(suspension):
     experiments = []
     for s, v in ((0.1, 0.0), (0.0, 0.4)):
-        run = mbfmu.simulate(suspension, 1.0, step=0.02, tolerance=1e-9, start_values={"body.s": 0.1, "body.v": v + s})
+        run = mbfmu.simulate(
+            suspension, 1.0, interval=0.02, tolerance=1e-9, start_values={"body.s": 0.1, "body.v": v + s}
+        )
         series = run["body.s"].copy()
         series[7] = np.nan
         experiments.append(mbfmu.Experiment({"time": run.time, "body.s": series}, start_values={"body.v": v + s}))
@@ -167,7 +171,7 @@ def test_the_command(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "cart.py").write_text((__import__("pathlib").Path(__file__).parent / "mechanisms.py").read_text())
     run = mbfmu.simulate(
-        CartPole(m=0.8), 1.0, step=0.02, start_values={"hinge.phi": 0.5}, outputs=["slide.s", "hinge.phi"]
+        CartPole(m=0.8), 1.0, interval=0.02, start_values={"hinge.phi": 0.5}, outputs=["slide.s", "hinge.phi"]
     )
     run.to_csv("data.csv")
     arguments = ["fit", "cart.py:CartPole", "data.csv", "-p", "bob.m=0.1:2", "-p", "cart.m=2", "-p", "hinge.phi=0.5"]

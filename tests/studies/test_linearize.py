@@ -150,7 +150,7 @@ def test_coordinates_that_turn_with_a_wheel_are_warned_of():
     with pytest.warns(UserWarning, match="its motion at this point is steady, but A changes along it"):
         mbfmu.linearize(system)
     lean, times = 1e-4, np.linspace(0, 2, 21)  # the motion itself is right
-    run = mbfmu.simulate(system, 2.0, step=0.1, tolerance=1e-10, start_values={"rear.der_angles[3]": lean})
+    run = mbfmu.simulate(system, 2.0, interval=0.1, tolerance=1e-10, start_values={"rear.der_angles[3]": lean})
     wanted = [-(scipy.linalg.expm(Bicycle.equation(5.0) * t) @ [0, 0, lean, 0])[1] for t in times]
     np.testing.assert_allclose(run["head.phi"], wanted, atol=1e-6 * lean)
 
@@ -171,7 +171,7 @@ def test_small_motions_are_those_of_the_linear_model(assembly, size):
     chirp = size * np.sin(2 * np.pi * (1 + 4 * times) * times)
     held = dict(zip(linear.inputs, linear.u0, strict=True))
     inputs = {name: ((times, value + chirp) if i == 0 else value) for i, (name, value) in enumerate(held.items())}
-    run = mbfmu.simulate(system, 1.0, step=0.002, tolerance=1e-10, start_values=rest.start_values, inputs=inputs)
+    run = mbfmu.simulate(system, 1.0, interval=0.002, tolerance=1e-10, start_values=rest.start_values, inputs=inputs)
     u = np.zeros((times.size, len(linear.inputs)))
     u[:, 0] = chirp
     _, y, _ = scipy.signal.lsim(linear.to_scipy(), u, times)

@@ -32,13 +32,15 @@ VALUES = {"revolute1.phi": [-0.4, 0.3], "damper.d": "0.1,-1,2"}
 
 
 def test_every_run_is_what_simulate_gives(pendulum):
-    found = mbfmu.sweep(pendulum, VALUES, KEPT, 1.0, step=0.01)
+    found = mbfmu.sweep(pendulum, VALUES, KEPT, 1.0, interval=0.01)
     assert len(found) == 6
     assert list(found.messages) == [1, 4]
     assert "'damper.d' cannot be set to -1.0: its smallest value is 0" in found.messages[1]
     for row in (0, 2, 3, 5):
         settings = {name: found[name][row] for name in VALUES}
-        one = mbfmu.simulate(pendulum, 1.0, step=0.01, start_values=settings, outputs=["revolute1.phi", "revolute2.w"])
+        one = mbfmu.simulate(
+            pendulum, 1.0, interval=0.01, start_values=settings, outputs=["revolute1.phi", "revolute2.w"]
+        )
         np.testing.assert_array_equal(found["revolute1.phi:trajectory"][row], one["revolute1.phi"])
     assert found.units["revolute1.phi:crossing=-1"] == "s"
     assert np.isnan(found["revolute1.phi:final"][[1, 4]]).all()
@@ -130,7 +132,7 @@ def test_xarray_opens_zarr(pendulum, tmp_path):
     xarray = pytest.importorskip("xarray")
     path, values = tmp_path / "sweep.zarr", {"damper.d": [0.1, 0.2, -1.0]}
     for _ in range(2):  # the second replaces the first
-        found = mbfmu.sweep(pendulum, values, ["revolute1.phi", "revolute1.w:max"], 0.2, step=0.1, path=path)
+        found = mbfmu.sweep(pendulum, values, ["revolute1.phi", "revolute1.w:max"], 0.2, interval=0.1, path=path)
     opened = xarray.open_zarr(path)
     assert opened["revolute1.phi"].dims == ("run", "time")
     assert opened["revolute1.w:max"].dims == ("run",)
@@ -154,9 +156,9 @@ def test_inputs_and_given_values(pendulum):
     cart = mbfmu.System.of(CartPole())
     drive = {"force": ([0.0, 0.3, 1.0], [0.0, 2.0, -1.0])}
     found = mbfmu.sweep(
-        cart, {"cart.m": [1.0, 2.0]}, ["slide.s"], 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5}
+        cart, {"cart.m": [1.0, 2.0]}, ["slide.s"], 1.0, interval=0.1, inputs=drive, start_values={"slide.v": 0.5}
     )
-    one = mbfmu.simulate(cart, 1.0, step=0.1, inputs=drive, start_values={"slide.v": 0.5, "cart.m": 2.0})
+    one = mbfmu.simulate(cart, 1.0, interval=0.1, inputs=drive, start_values={"slide.v": 0.5, "cart.m": 2.0})
     np.testing.assert_array_equal(found["slide.s"][1], one["slide.s"])
     with pytest.raises(ModelError, match="'force' is given twice"):
         mbfmu.sweep(cart, {"force": [1.0]}, ["slide.s:final"], inputs=drive)
