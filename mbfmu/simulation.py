@@ -43,6 +43,7 @@ def simulate(
     interpolation: Literal["linear", "held"] = "linear",
     outputs: Sequence[str] | None = None,
     solver: str | None = None,
+    events: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Simulate an assembly and return named time series: `result["revolute1.phi"]`.
@@ -72,6 +73,9 @@ def simulate(
         `explicit` (Dormand-Prince), `implicit` (Rodas5P, for stiff models), or `auto`: explicit until the model turns
         out to be stiff. None takes the model's own.
         FMUs have theirs.
+    events
+        Record a row right before and one right after each event, and tell in `result.events` what switched, when and to
+        what. The model runs twice for that. Not for FMUs.
     progress
         Called now and then with the fraction of the run that is done.
 
@@ -94,6 +98,8 @@ def simulate(
     if is_fmu(assembly):
         if solver is not None:
             raise ModelError(f"{assembly}: solver = {solver!r}: an FMU brings its own; leave it out")
+        if events:
+            raise ModelError(f"{assembly}: events are not told by FMUs; give the model that it was made from")
         return _of_fmu(pathlib.Path(cast("str", assembly)), (start_time, stop_time, interval), start_values, inputs,
                        interpolation, outputs, tolerance)  # fmt: skip
     assembly = resolved(assembly)
@@ -122,6 +128,7 @@ def simulate(
         start_values=start_values,
         drive=drive,
         outputs=outputs,
+        events=arguments.flag(events, "events"),
         progress=progress,
     )
     again = {
@@ -133,6 +140,7 @@ def simulate(
         "solver": solver,
         "inputs": inputs,
         "interpolation": interpolation,
+        "events": events,
     }
     result.figures = drawable(getattr(system, "figures", ()), result)
     result.animation = functools.partial(_animated, result, assembly, again)

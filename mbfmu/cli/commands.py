@@ -218,6 +218,9 @@ def simulate(
         pathlib.Path | None, typer.Option(metavar="FILE", help="Draw them, or the model's figures (png, svg, pdf).")
     ] = None,
     table: Annotated[bool, typer.Option("--table", help="Print every row, not just a few.")] = False,
+    events: Annotated[
+        bool, typer.Option("--events", help="Tell what switched and when; rows stand at both sides of each event.")
+    ] = False,
     inputs: Input = None,
     held: Held = False,
     as_json: Json = False,
@@ -263,6 +266,7 @@ def simulate(
             start_values=values or None,
             inputs=inputs,
             interpolation=interpolation,
+            events=events,
             outputs=list(dict.fromkeys([*names, *drawn])),
             progress=done,
         )
@@ -295,6 +299,8 @@ def show_result(
         facts.show(facts.series(result))
         return
     report.series(result, every_row=table, asked=asked)
+    if result.events:
+        report.events(result)
     if result.ended:
         printing.warned(result.ended)
     for file in filter(None, (*outputs, plot)):

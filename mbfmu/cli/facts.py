@@ -23,7 +23,9 @@ def show(facts: Any) -> None:
 def series(result: Result) -> dict[str, Any]:
     """Return a result's time series, the units of those that have one, and why the model ended the run, if it did."""
     units = {name: unit for name, unit in result.units.items() if name in result}
-    ended = {"ended": result.ended} if result.ended else {}
+    ended: dict[str, Any] = {"ended": result.ended} if result.ended else {}
+    events = [{"time": e.time, "name": e.name, "before": e.before, "after": e.after} for e in result.events]
+    ended |= {"events": events} if events else {}
     return {"units": units, "series": {name: result[name].tolist() for name in ("time", *result)}, **ended}
 
 

@@ -81,6 +81,16 @@ def series(result: Result, every_row: bool, asked: bool = False) -> None:
         console.print(_summary(result, noise))
 
 
+def events(result: Result) -> None:
+    """Print what switched and when."""
+    shown = table("\nEvents", "time in s", "what", "from", "to", right=["time in s", "from", "to"], whole=["what"])
+    for one in result.events:
+        shown.add_row(
+            f"{one.time:.9g}", escape(one.name), "" if one.before is None else number(one.before), number(one.after)
+        )
+    console.print(shown)
+
+
 def _summary(result: Result, noise: Mapping[str, float]) -> Table:
     """A row for each variable, for those that are too many to stand beside each other."""
     facts = ("first", "last", "least", "greatest")

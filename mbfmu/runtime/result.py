@@ -20,6 +20,7 @@ from mbfmu.runtime import arguments
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.figures import Curve
 from mbfmu.runtime.figures import Figure as Proposed
+from mbfmu.runtime.happened import Event
 from mbfmu.runtime.variables import ScalarVariable, matching
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class Result(Mapping[str, np.ndarray]):
         }
         #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
         self.figures: tuple[Proposed, ...] = ()
+        #: What switched, when and to what, where `mbfmu.simulate(..., events=True)` was asked for it.
+        self.events: tuple[Event, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
         self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
@@ -164,8 +167,10 @@ class Result(Mapping[str, np.ndarray]):
             if not found:
                 raise UnknownNameError(unknown_variable(pattern, self._series))
             chosen |= dict.fromkeys(found)
-        return Result(self.model, self.time, {name: self._series[name] for name in chosen}, self._units_of(chosen),
-                      self.outputs, self.ended, self._arrays)  # fmt: skip
+        series = {name: self._series[name] for name in chosen}
+        found = Result(self.model, self.time, series, self._units_of(chosen), self.outputs, self.ended, self._arrays)
+        found.events = self.events
+        return found
 
     def _units_of(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.units[name] for name in names if name in self.units}
@@ -356,6 +361,8 @@ class Result(Mapping[str, np.ndarray]):
             for number, curve in enumerate(curves):
                 style = _STYLES[number // 10 % len(_STYLES)]
                 axis.plot(self.time, self[curve.name], style, label=curve.legend or curve.name)
+            for instant in dict.fromkeys(event.time for event in self.events):
+                axis.axvline(instant, color="gray", linewidth=0.6, alpha=0.5, zorder=0)
             axis.set_title(title, fontsize="medium")
             axis.set_ylabel(unit or "1")
             axis.grid(True, alpha=0.3)

@@ -18,6 +18,7 @@ from mbfmu.runtime.contract import STORES
 from mbfmu.runtime.descriptor import descriptor
 from mbfmu.runtime.drive import Drive, DriveRecord
 from mbfmu.runtime.equations import Equations
+from mbfmu.runtime.happened import event_times, told_by, with_both_sides
 from mbfmu.runtime.host import host_library
 from mbfmu.runtime.library import WARNING, Instance, Model
 from mbfmu.runtime.result import Result, arrays_of
@@ -273,6 +274,7 @@ def run(
     start_values: Mapping[str, Value] | None = None,
     drive: Drive | None = None,
     outputs: Sequence[str] | None = None,
+    events: bool = False,
     progress: Callable[[float], None] | None = None,
 ) -> Result:
     """Simulate and return named time series.
@@ -293,6 +295,8 @@ def run(
         Inputs over time; all others keep their start values.
     outputs
         Names of the variables to record, arrays or their elements; all numeric ones where None.
+    events
+        Run twice, the second time with a row right before and one right after each event, and tell what switched.
     progress
         Called now and then with the fraction of the run that is done.
 
@@ -334,13 +338,24 @@ def run(
             "than memory holds: choose a longer step, or fewer variables"
         )
     grid = _grid(start, stop, interval)
-    one = Run(equations, variables, tolerance=tolerance, start_time=start, stop_time=stop)
-    for name, value in settings.items():
-        one.set(find(name), value)
-    driven = None if drive is None else drive.snapped(grid).record()
-    if driven is not None:
-        one.start_drive(driven)
-    one.finish_initialisation()
+
+    def begun(listening: bool) -> tuple[Run, DriveRecord | None]:
+        made = Run(equations, variables, tolerance=tolerance, start_time=start, stop_time=stop, events=listening)
+        for name, value in settings.items():
+            made.set(find(name), value)
+        driven = None if drive is None else drive.snapped(grid).record()
+        if driven is not None:
+            made.start_drive(driven)
+        made.finish_initialisation()
+        return made, driven
+
+    found: dict[float, list[str]] = {}
+    if events:
+        first, driven = begun(listening=True)
+        first.rows(grid, np.empty(0, dtype=np.int32), driven)
+        found = event_times(text for _, text in first.log)
+        grid = with_both_sides(grid, list(found))
+    one, driven = begun(listening=False)
     for status, text in one.log:
         if status == WARNING:
             warnings.warn(f"{equations.name}: {text}", InitialConditionsWarning, stacklevel=4)
@@ -349,7 +364,10 @@ def run(
         one.instance.model.told.update(chosen_now)
         warnings.warn(f"{equations.name}: {_listed(chosen_now)}", InitialConditionsWarning, stacklevel=4)
 
+    switching = [v for v in numeric if v.variability == "discrete" and v.store != "constant"] if events else []
+    kept = {variable.name for variable in recorded}
     moving = [variable for variable in recorded if variable.store != "constant"]
+    moving += [variable for variable in switching if variable.name not in kept]
     places, columns = np.unique([place(v) for v in moving], return_inverse=True)
     series = np.empty((grid.size, places.size))
     ended: str | None = None
@@ -367,12 +385,15 @@ def run(
         if progress is not None:
             progress(float((grid[part[-1]] - start) / (stop - start)))
     _check_finite(equations.name, grid, series, moving, columns)
+    switched = {v.name: series[:, k] for v, k in zip(moving, columns.ravel(), strict=True) if v in switching}
     constant = np.array([float(v.start or 0.0) for v in recorded if v.store == "constant"])
     still, varying = iter(np.repeat(constant[:, None], grid.size, axis=1)), iter(columns.ravel())
     named = {v.name: next(still) if v.store == "constant" else series[:, next(varying)] for v in recorded}
     shown = [v.name for v in recorded if v.causality == "output"]
     units = {v.name: v.unit for v in recorded if v.unit}
-    return Result(equations.name, grid, named, units, shown, ended, arrays_of(recorded))
+    result = Result(equations.name, grid, named, units, shown, ended, arrays_of(recorded))
+    result.events = told_by(grid, found, switched, {v.name: place(v) for v in switching})
+    return result
 
 
 class _Hidden:
