@@ -27,7 +27,7 @@ from mbfmu.scene.motion import largest_turn, motion
 from mbfmu.scene.ranges import efforts
 from mbfmu.scene.scene_file import LARGEST, SCENE_FILE, read_scene
 from mbfmu.scene.subject import Described, Subject
-from mbfmu.scene.writing import check_target, needed_variables, write_animation
+from mbfmu.scene.writing import Page, check_target, needed_variables, write_animation
 from mbfmu.simulation import simulate
 from mbfmu.sources import is_fmu, resolved
 
@@ -44,7 +44,7 @@ _Runner = Callable[[Sequence[str], float | None], Result]
 @arguments.renamed(step="interval")
 def animate(
     model: Assembly | System | str | os.PathLike[str],
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | None = None,
     stop_time: float | None = None,
     *,
     start_time: float | None = None,
@@ -56,7 +56,7 @@ def animate(
     solver: str | None = None,
     live: bool = False,
     progress: Callable[[float], None] | None = None,
-) -> pathlib.Path:
+) -> Any:
     """Simulate a model and write its motion as an animation; returns the path.
 
     Parameters
@@ -65,7 +65,8 @@ def animate(
         An Assembly; the System that `System.of(assembly, scene=True)` made of one; what the command line takes, such as
         a name of the gallery; or the path of an FMU of ours, which FMPy runs.
     path
-        `.html`: a page that shows it in a browser, from disk and without a network; `.glb`: binary glTF 2.0.
+        `.html`: a page that shows it in a browser, from disk and without a network; `.glb`: binary glTF 2.0. None: the
+        page is returned, for a notebook to show.
     stop_time, start_time, interval, tolerance, start_values, inputs, interpolation, solver, progress
         As those of `simulate`; without an interval, what turns fast is recorded more often than 500 times.
     live
@@ -81,6 +82,13 @@ def animate(
     MbfmuError
         The path has another suffix, nothing is drawn, or something that it takes is not installed.
     """
+    if path is None:
+        given = {"start_time": start_time, "interval": interval, "tolerance": tolerance, "start_values": start_values,
+                 "inputs": inputs, "interpolation": interpolation, "solver": solver, "live": live,
+                 "progress": progress}  # fmt: skip
+        with tempfile.TemporaryDirectory() as folder:
+            file = animate(model, pathlib.Path(folder) / "animation.html", stop_time, **given)
+            return Page(file.read_text(encoding="utf-8"))
     target = check_target(arguments.path(path, "path"))
     live = arguments.flag(live, "live")
     arguments.check_callback(progress, "progress")

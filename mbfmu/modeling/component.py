@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Iterator, Mapping
 from types import FunctionType
@@ -26,7 +27,9 @@ from mbfmu.modeling.declarations import (
     is_expression,
     required,
 )
+from mbfmu.modeling.evaluation import evaluated, given, rows, sentence_of
 from mbfmu.modeling.names import checked_name
+from mbfmu.modeling.notebook import html_table
 from mbfmu.modeling.user_code import described, told
 
 
@@ -77,6 +80,18 @@ VOCABULARY = frozenset(
         *("switch", "time_event", "require", "terminate", "energy", "on_top"),
         *("initial", "edge", "change", "sample", "active", "when", "reinit", "hold", "kept"),
         *("draw_arrow", "draw_axes", "draw_lines", "draw_shape", "draw_surface", "is_positive"),
+    }
+)
+
+
+#: What mbfmu itself asks of components, and users do not.
+_INNER = frozenset(
+    {
+        *("check_attributes", "check_connections", "check_values", "copy_obstacle", "free_joint"),
+        *("free_joint_priority", "has_part", "is_animated", "is_composite", "is_fixed", "is_given", "lend", "original"),
+        *("own_words", "parameter", "see", "shape_of", "start", "switching_on", "symbol", "takes_attributes"),
+        *("ties_orientation", "title", "value_to", "variable", "where", "draw_own_shape", "folder"),
+        *("drops_connections", "draw_cylinder", "declarations"),
     }
 )
 
@@ -152,6 +167,9 @@ class Component:
                     "choose another name"
                 )
         cls._take_declarations(declarations)
+        for declaration in vars(cls).values():
+            if isinstance(declaration, Declaration):
+                declaration.__doc__ = sentence_of(declaration)  # for `help`
         cls._scope_classes = {}
 
     @classmethod
@@ -238,7 +256,17 @@ class Component:
         return name if self.where == name else f"{self.where} ({name})"
 
     def __repr__(self) -> str:
-        return f"<{self.title}>"
+        told = ", ".join(given(self))
+        return f"<{self.title}: {told}>" if told else f"<{self.title}>"
+
+    def _repr_html_(self) -> str:
+        head = ("name", "value", "unit", "description")
+        doc = (type(self).__doc__ or "").strip().partition("\n")[0]
+        parts = [(name, type(part).__name__) for name, part in self._parts.items()]
+        return (
+            f"<div><b>{html.escape(self.title)}</b> {html.escape(doc)}</div>{html_table(head, list(rows(self)), 60)}"
+            f"{html_table(('part', 'class'), parts)}"
+        )
 
     @property
     def _help(self) -> str:
@@ -574,8 +602,22 @@ class Component:
         raise AttributeError(f"{self.title} has no {name!r}; {suggestion(name, known, self._help)}")
 
     def __dir__(self) -> list[str]:
-        """Names that editors and notebooks complete: parts and connectors beside what the class has."""
-        return sorted({*super().__dir__(), *self._parts, *self._ports})
+        """Names that users need: what is declared, parts, connectors, methods; none of mbfmu's own work."""
+        off = {
+            name
+            for declared in (self._declared_ports, self._declared_variables, self._declared_parameters)
+            for name, one in declared.items()
+            if not self._is_on(one)
+        }
+        own = {name for name in super().__dir__() if name not in _INNER and not name.startswith("_")}
+        return sorted({*(own - off), *self._parts, *self._ports})
+
+    def _is_on(self, declaration: Declaration) -> bool:
+        """Is a declaration enabled? What cannot be told is shown."""
+        try:
+            return declaration.enabled(self)
+        except Exception:
+            return True
 
     def _read(self, declaration: Declaration) -> Any:
         if isinstance(declaration, Parameter):
@@ -679,6 +721,17 @@ class Component:
         elif name not in self._values:
             value = declaration.checked_default(self.where)
         return value
+
+    def evaluated(self, name: str) -> Any:
+        """Value of a parameter as number(s), with whatever it depends on; text or truth value of such.
+
+        Raises:
+            ModelError: there is no such parameter, or it depends on what has no value yet.
+        """
+        if not isinstance(self.declarations.get(name), Parameter):
+            hint = suggestion(name, self.parameters(), self._help)
+            raise ModelError(f"{self.title} has no parameter {name!r}; {hint}")
+        return evaluated(self, name)
 
     def original(self, name: str) -> Any:
         """Value of a parameter, as `value`; what owners just pass on is found where it was given."""

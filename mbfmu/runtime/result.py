@@ -168,9 +168,9 @@ class Result(Mapping[str, np.ndarray]):
                 raise UnknownNameError(unknown_variable(pattern, self._series))
             chosen |= dict.fromkeys(found)
         series = {name: self._series[name] for name in chosen}
-        found = Result(self.model, self.time, series, self._units_of(chosen), self.outputs, self.ended, self._arrays)
-        found.events = self.events
-        return found
+        result = Result(self.model, self.time, series, self._units_of(chosen), self.outputs, self.ended, self._arrays)
+        result.events = self.events
+        return result
 
     def _units_of(self, names: Iterable[str]) -> dict[str, str]:
         return {name: self.units[name] for name in names if name in self.units}

@@ -153,11 +153,27 @@ class Sweep:
             if name == "time":
                 axis.plot(self.times, column[:: max(1, len(self) // 100)].T, color="C0", alpha=0.3, linewidth=0.8)
             else:
-                axis.plot(self[name], column, ".", markersize=3)
+                self._draw_over(axis, name, column)
             axis.set_xlabel(f"{name} in {'s' if name == 'time' else self.units.get(name, '1')}")
             axis.set_ylabel(f"{shown} in {unit}")
             axis.grid(True, alpha=0.3)
         return figure
+
+    def _draw_over(self, axis: Any, name: str, column: np.ndarray) -> None:
+        """Draw a column over a parameter: a line for each value of the others where those are few, else points."""
+        others = [self[other] for other in self.parameters if other != name]
+        values = np.unique(np.column_stack(others), axis=0) if others else np.empty((1, 0))
+        if len(values) > _MOST_LINES or len(np.unique(self[name])) * len(values) != len(self):
+            axis.plot(self[name], column, ".", markersize=3)
+            return
+        names = [other for other in self.parameters if other != name]
+        for one in values:
+            rows = np.all([self[n] == v for n, v in zip(names, one, strict=True)], axis=0) if names else slice(None)
+            order = np.argsort(self[name][rows], kind="stable")
+            label = ", ".join(f"{n} = {v:.6g}" for n, v in zip(names, one, strict=True))
+            axis.plot(self[name][rows][order], column[rows][order], "o-", markersize=3, label=label)
+        if names:
+            axis.legend(fontsize="small")
 
     def __repr__(self) -> str:
         return f"Sweep({self.model!r}, {len(self)} runs, {len(self.messages)} failed, {len(self.columns) - 1} columns)"
@@ -171,6 +187,10 @@ class Sweep:
         )
         head = "".join(f"<th>{html.escape(n)}</th>" for n in names)
         return f"<div>{html.escape(repr(self))}</div><table><tr>{head}</tr>{rows}</table>"
+
+
+#: More values of other parameters are no lines, but points.
+_MOST_LINES = 10
 
 
 def _cell(value: Any) -> str:
