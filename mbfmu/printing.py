@@ -103,8 +103,8 @@ def running(what: str) -> Iterator[Callable[[float], None]]:
         with _progress(*columns) as shown:
             task = shown.add_task(escape(what), total=1.0)
             yield lambda fraction: shown.update(task, completed=fraction)
-    for warning in caught:
-        warned(str(warning.message))
+    for text in dict.fromkeys(str(warning.message) for warning in caught):
+        warned(text)
 
 
 @contextlib.contextmanager
@@ -230,6 +230,30 @@ def size(octets: int) -> str:
 def warned(text: str) -> None:
     """Print a warning on stderr."""
     progress_console.print("[yellow]![/yellow] " + escape(text))
+
+
+@contextlib.contextmanager
+def warnings_told() -> Iterator[None]:
+    """Print warnings as one line each, without a path, and none twice."""
+
+    def told(message: Warning | str, *_: Any) -> None:
+        warned_once(str(message))
+
+    before, warnings.showwarning = warnings.showwarning, told  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+
+
+_TOLD: set[str] = set()
+
+
+def warned_once(text: str) -> None:
+    """Print a warning on stderr that this process has not printed yet."""
+    if text not in _TOLD:
+        _TOLD.add(text)
+        warned(" ".join(text.split()))
 
 
 def connections(found: Iterable[Any]) -> None:

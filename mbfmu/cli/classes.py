@@ -39,6 +39,11 @@ def of_name(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type
     return found
 
 
+def nearest(entry: tuple[str, type]) -> tuple[bool, int, str]:
+    """Sorts classes of one name: what users begin with comes first, a joint before its constraint."""
+    return "Examples" in entry[0], entry[0].count("."), entry[0]
+
+
 def _ending_in(name: str, classes: Mapping[str, type[Component]]) -> dict[str, type[Component]]:
     end = "." + name.removeprefix("Modelica.")
     found = {full: cls for full, cls in classes.items() if f".{full}".endswith(end)}
@@ -65,11 +70,35 @@ def matches(words: str, gallery: Mapping[str, type], classes: Mapping[str, type[
         own, doc = last(name).lower(), inspect.cleandoc(cls.__doc__ or "").lower()
         first = doc.partition("\n")[0]
         texts = (" ".join([own, *_other_words(name)]), name.lower(), first, doc)
-        places = [next((i for i, text in enumerate(texts) if word in text), None) for word in wanted]
+        places = [_place(word, texts) for word in wanted]
         if None not in places:
             exact = wanted[0] in (own, *_other_words(name))
-            found.append((not exact, max(p for p in places if p is not None), len(own), name, cls))
+            is_example = "Examples" in name
+            found.append((not exact or is_example, max(p for p in places if p is not None), len(own), name, cls))
     return [(name, cls) for *_, name, cls in sorted(found, key=lambda entry: entry[:-1])]
+
+
+def _place(word: str, texts: Sequence[str]) -> int | None:
+    """The first of some texts that has a word; with another word for the same thing it counts as a later one."""
+    for i, text in enumerate(texts):
+        if word in text:
+            return i
+    same = next((group for group in _SAME if word in group), ())
+    return next((len(texts) + i for i, text in enumerate(texts) if any(other in text for other in same)), None)
+
+
+#: Words for one thing.
+_SAME = (
+    ("tyre", "tire", "wheel"),
+    ("hinge", "revolute", "pivot"),
+    ("motor", "electromotoric", "torque source", "servo"),
+    ("pulley", "sheave", "drum", "gear", "rope"),
+    ("slider", "prismatic", "guide"),
+    ("shaft", "inertia", "rotor"),
+    ("friction", "coulomb", "stiction"),
+    ("stop", "backlash", "clearance"),
+    ("shock absorber", "damper", "dashpot"),
+)
 
 
 def _other_words(name: str) -> list[str]:
@@ -79,7 +108,15 @@ def _other_words(name: str) -> list[str]:
 
 #: Words of other programs and of everyday use for classes whose names and descriptions have none of them.
 _OTHER_WORDS = {
-    "Joints.Revolute": "hinge pin rotary pivot",
+    "MultiBody.Joints.Revolute": "hinge pin rotary pivot",
+    "MultiBody.Joints.RollingWheel": "tyre tire",
+    "MultiBody.Parts.RollingWheel": "tyre tire",
+    "MultiBody.Parts.RollingWheelSet": "tyre tire axle",
+    "Basic.RotationalEMF": "motor generator",
+    "Rotational.Sources.Torque": "motor actuator drive",
+    "Translational.Sources.Force": "actuator drive",
+    "Rotational.Components.IdealGearR2T": "pulley winch drum rack pinion",
+    "Rotational.Components.IdealGear": "pulley belt transmission",
     "Joints.Prismatic": "slider linear slide",
     "Joints.Cylindrical": "sleeve",
     "Joints.Universal": "cardan hooke",

@@ -561,12 +561,12 @@ def list_(
         from mbfmu.modeling.registry import assemblies, component_classes
 
         gallery, classes = assemblies(), component_classes()
-    from mbfmu.cli.classes import has, matches, of_name, show
+    from mbfmu.cli.classes import has, matches, nearest, of_name, show
 
     if not name:
         found = [*sorted(gallery.items()), *sorted(classes.items())]
     elif has(name, classes):
-        found = sorted(of_name(name, classes).items())
+        found = sorted(of_name(name, classes).items(), key=nearest)
     else:
         found = matches(name, gallery, classes) or sorted(of_name(name, classes).items())  # which says what is near
     if as_json:
@@ -650,7 +650,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; an error is one message on one line, the last of stderr."""
     atexit.register(gc.freeze)  # the system takes all memory back: nobody has to look for garbage in it
     try:
-        with terminable():
+        with terminable(), printing.warnings_told() if arguments is None else contextlib.nullcontext():
             code = int(app(args=None if arguments is None else list(arguments), standalone_mode=False) or 0)
             sys.stdout.flush()
             return code

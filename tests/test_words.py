@@ -1,0 +1,47 @@
+"""Words that users look for, and warnings that they read."""
+
+from __future__ import annotations
+
+import pathlib
+import subprocess
+import sys
+
+import pytest
+
+from mbfmu import cli
+
+FIRST = {
+    "Revolute": "MultiBody.Joints.Revolute",
+    "Prismatic": "MultiBody.Joints.Prismatic",
+    "hinge": "MultiBody.Joints.Revolute",
+    "tyre": "MultiBody.Joints.RollingWheel",
+    "tire": "MultiBody.Joints.RollingWheel",
+    "motor": "Rotational.Sources.Torque",
+    "pulley": "Rotational.Components.IdealGear",
+}
+
+
+@pytest.mark.parametrize("word", FIRST)
+def test_what_is_found_first(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", word]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    shown = lines[0] if lines[0].split()[0] != "name" else lines[1]
+    assert shown.split()[0] == FIRST[word]
+
+
+def test_a_word_itself_goes_before_another_for_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["list", "sheave"]) == 0
+    assert "IdealGear" in capsys.readouterr().out
+
+
+def test_warnings_come_once_and_without_a_path(tmp_path: pathlib.Path) -> None:
+    source = tmp_path / "warns.py"
+    source.write_text(
+        "import warnings\nfrom mbfmu import load\nfrom mbfmu.sources import find_class\n"
+        "class Warns(find_class('pendulum')):\n    def __init__(self):\n"
+        "        super().__init__()\n        for _ in range(3):\n            warnings.warn('mass is\\n small')\n"
+        "        warnings.warn('mass is\\n small', stacklevel=1)\n"
+    )
+    command = [sys.executable, "-m", "mbfmu", "simulate", f"{source}:Warns", "--stop", "0.1"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stderr.splitlines() == ["! mass is small"]
