@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mbfmu.animation import animate
+    from mbfmu.connection_diagram import Diagram, diagram
     from mbfmu.dynamics.system import System
     from mbfmu.errors import MbfmuError
     from mbfmu.export.build import build
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Assembly",
     "Component",
+    "Diagram",
     "Equilibrium",
     "Experiment",
     "Fit",
@@ -45,6 +47,7 @@ __all__ = [
     "animate",
     "animate_mode",
     "build",
+    "diagram",
     "equilibrium",
     "fit",
     "linearize",
@@ -58,6 +61,7 @@ __all__ = [
 _MODULES = {
     "Assembly": "mbfmu.modeling",
     "Component": "mbfmu.modeling",
+    "Diagram": "mbfmu.connection_diagram",
     "Equilibrium": "mbfmu.studies.equilibrium",
     "Experiment": "mbfmu.studies.fit",
     "Fit": "mbfmu.studies.fit",
@@ -73,6 +77,7 @@ _MODULES = {
     "animate": "mbfmu.animation",
     "animate_mode": "mbfmu.studies.modes",
     "build": "mbfmu.export.build",
+    "diagram": "mbfmu.connection_diagram",
     "equilibrium": "mbfmu.studies.equilibrium",
     "fit": "mbfmu.studies.fit",
     "linearize": "mbfmu.studies.linearize",

@@ -542,6 +542,30 @@ def convert(
     report.built(output)
 
 
+@app.command(epilog=example("mbfmu diagram engine_1b -o engine.svg"))
+@takes_reader_options
+def diagram(
+    source: Source,
+    output: Annotated[
+        pathlib.Path | None, typer.Option("--output", "-o", metavar="FILE", help="File to write; default: NAME.svg.")
+    ] = None,
+    parameter: Settings = (),  # type: ignore[assignment]
+    *,
+    options: dict[str, Any],
+) -> None:
+    """Draw the components of an assembly and what is connected, as SVG."""
+    check_suffix(output, ".svg")
+    with printing.working("Reading the assembly"):
+        assembly = read_source(source, parameter, options)
+        from mbfmu.connection_diagram import diagram as draw
+        from mbfmu.export.model_description import model_identifier
+
+        target = output or pathlib.Path(f"{model_identifier(assembly.name)}.svg")
+        draw(assembly, target)
+    report.notes(assembly)
+    report.built(target)
+
+
 @app.command(name="list", epilog=example("mbfmu list Revolute"))
 def list_(
     words: Annotated[

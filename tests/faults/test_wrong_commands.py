@@ -94,7 +94,7 @@ def test_settings_have_no_line_breaks(refused: Refused) -> None:
     refused(["info", "pendulum", "-p", "world.g=1\nx=2"], ["line break", "leave it out"])
 
 
-@pytest.mark.parametrize("wrong", [Pendulum, Revolute, Revolute(), 5, None, "pendulum"], ids=range(6))
+@pytest.mark.parametrize("wrong", [Pendulum, Revolute, Revolute(), 5, None, ["pendulum"]], ids=range(6))
 @pytest.mark.parametrize("use", [System.of, simulate, build])
 def test_what_is_no_assembly(use: object, wrong: object, folder: pathlib.Path) -> None:
     with pytest.raises(ModelError, match=r"is a class; give|is no assembly"):

@@ -1,0 +1,66 @@
+"""Diagrams show every component and connection once, and none upon another."""
+
+from __future__ import annotations
+
+import pathlib
+import xml.etree.ElementTree as ET
+
+import pytest
+
+import mbfmu
+from mbfmu import cli
+from mbfmu.connection_diagram import _icon, diagram
+from mbfmu.errors import MbfmuError
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+@pytest.mark.parametrize("name", ["engine_1b", "motor_drive", "furuta_pendulum"])
+def test_everything_is_there_once(name: str) -> None:
+    model = mbfmu.load(name)
+    found = diagram(model)
+    assert isinstance(found, mbfmu.Diagram)
+    assert set(model.parts) <= set(found.nodes)
+    assert len(found.edges) == len(model.connections) + len(model.inputs)
+    places = {(node.column, node.row) for node in found.nodes.values()}
+    assert len(places) == len(found.nodes)
+    root = ET.fromstring(found._repr_svg_())
+    texts = [text.text for text in root.iter(f"{SVG}text")]
+    assert {part for part in model.parts if len(part) <= 20} <= set(texts)
+    curves = list(root.findall(f"{SVG}path"))
+    assert len(curves) == len(found.edges)
+    titles = {one.findtext(f"{SVG}title") for one in curves}
+    assert len(titles) == len(curves)
+
+
+def test_kinds_and_columns() -> None:
+    found = diagram("furuta_pendulum")
+    assert isinstance(found, mbfmu.Diagram)
+    assert found.nodes["world"].column == 0
+    assert {edge.kind for edge in found.edges} == {"frame", "rotational", "signal"}
+    assert found.nodes["torque"].kind in ("Torque", "input")
+
+
+def test_rows_of_one_column_keep_apart() -> None:
+    found = diagram("motor_drive")
+    assert isinstance(found, mbfmu.Diagram)
+    for one in found.nodes.values():
+        for other in found.nodes.values():
+            assert one is other or one.column != other.column or abs(one.row - other.row) >= 1.0
+
+
+def test_icons_tell_classes_apart() -> None:
+    from mbfmu.components import Revolute, World, rotational
+
+    assert len({_icon(part) for part in (World(), Revolute(), rotational.Damper(d=1.0), rotational.Spring(c=1.0))}) == 4
+
+
+def test_files(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "engine.svg"
+    assert cli.main(["diagram", "engine_1b", "-o", str(file)]) == 0
+    assert "engine.svg" in capsys.readouterr().out
+    ET.parse(file)
+    with pytest.raises(MbfmuError, match=r"is an \.svg file"):
+        diagram("engine_1b", tmp_path / "engine.png")
+    with pytest.raises(MbfmuError, match="has no components"):
+        diagram(type("Nothing", (mbfmu.Assembly,), {})())
