@@ -101,7 +101,7 @@ class Node:
 
 
 @dataclasses.dataclass(frozen=True)
-class Edge:
+class Wire:
     """A connection: two nodes, the names of the connectors, and the kind that gives it its colour."""
 
     a: str
@@ -119,7 +119,7 @@ class Diagram:
         svg: The drawing.
     """
 
-    def __init__(self, nodes: Mapping[str, Node], edges: Sequence[Edge], svg: str) -> None:
+    def __init__(self, nodes: Mapping[str, Node], edges: Sequence[Wire], svg: str) -> None:
         self.nodes, self.edges, self.svg = nodes, edges, svg
 
     def _repr_svg_(self) -> str:
@@ -170,14 +170,14 @@ def diagram(
     return target
 
 
-def graph_of(assembly: Assembly) -> tuple[dict[str, Node], list[Edge]]:
+def graph_of(assembly: Assembly) -> tuple[dict[str, Node], list[Wire]]:
     """Components of an assembly with its inputs, outputs and connectors as nodes, and connections as edges."""
     nodes = {
         name: Node(name, type(part).__name__, _icon(part), repr(part))
         for name, part in assembly.parts.items()
         if assembly.has_part(name)
     }
-    edges: list[Edge] = []
+    edges: list[Wire] = []
 
     def end(connector: Connector) -> tuple[str, str]:
         owner: Component = connector.owner
@@ -193,7 +193,7 @@ def graph_of(assembly: Assembly) -> tuple[dict[str, Node], list[Edge]]:
 
     def join(a: tuple[str, str], b: tuple[str, str], kind: str) -> None:
         if a[0] in nodes and b[0] in nodes:
-            edges.append(Edge(a[0], b[0], (a[1], b[1]), kind))
+            edges.append(Wire(a[0], b[0], (a[1], b[1]), kind))
 
     for a, b in assembly.connections:
         join(end(a), end(b), "signal" if isinstance(a.port, Signal) else a.port.kind)
@@ -216,7 +216,7 @@ def _icon(part: Component) -> str:
     return _BLOCK if full.startswith("Blocks.") else _ANY
 
 
-def place(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> None:
+def place(nodes: Mapping[str, Node], edges: Sequence[Wire]) -> None:
     """Give nodes their columns, by distance from the world, and rows, beside their neighbours."""
     beside: dict[str, list[str]] = {name: [] for name in nodes}
     for edge in edges:
@@ -252,7 +252,7 @@ def place(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> None:
         below += height
 
 
-def _svg(assembly: Assembly, nodes: Mapping[str, Node], edges: Sequence[Edge]) -> str:
+def _svg(assembly: Assembly, nodes: Mapping[str, Node], edges: Sequence[Wire]) -> str:
     width = 2 * _MARGIN + (max(n.column for n in nodes.values()) + 1) * (_WIDTH + _BESIDE) - _BESIDE
     height = 2 * _MARGIN + (max(n.row for n in nodes.values()) + 1) * (_HEIGHT + _BELOW) - _BELOW
     lines = "\n".join(_edges(nodes, edges))
@@ -269,11 +269,11 @@ def _corner(node: Node) -> tuple[float, float]:
     return _MARGIN + node.column * (_WIDTH + _BESIDE), _MARGIN + node.row * (_HEIGHT + _BELOW)
 
 
-def _edges(nodes: Mapping[str, Node], edges: Sequence[Edge]) -> Iterator[str]:
+def _edges(nodes: Mapping[str, Node], edges: Sequence[Wire]) -> Iterator[str]:
     """Curves from side to side; on each side ends stand in the order of what they go to."""
     ends: dict[tuple[str, bool], list[tuple[float, int, int]]] = {}
 
-    def is_right(edge: Edge, end: int) -> bool:
+    def is_right(edge: Wire, end: int) -> bool:
         own, other = (nodes[edge.a], nodes[edge.b]) if end == 0 else (nodes[edge.b], nodes[edge.a])
         return other.column >= own.column
 

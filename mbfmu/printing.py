@@ -132,7 +132,9 @@ def _progress(*columns: ProgressColumn) -> Progress:
     return Progress(*columns, console=progress_console, transient=True, disable=not progress_console.is_terminal)
 
 
-def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[str] = (), more: str = "") -> Table:
+def table(
+    title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[str] = (), more: str = ""
+) -> FittingTable:
     """Return an empty table in the style of all tables here.
 
     Args:
@@ -142,10 +144,10 @@ def table(title: str, *columns: str, right: Iterable[str] = (), whole: Iterable[
         whole: Columns of names, which are broken only where nothing else helps.
         more: What shows the columns that have no room, for the line that counts them.
     """
-    return Table(title, columns, frozenset(right), frozenset(whole), more)
+    return FittingTable(title, columns, frozenset(right), frozenset(whole), more)
 
 
-class Table:
+class FittingTable:
     """A table that leaves out the last columns, and counts them, rather than break a number or a word."""
 
     #: Between columns; and the least widths of names and texts that are wider.

@@ -23,7 +23,7 @@ from mbfmu.studies.linearize import LinearModel
 NUMBER = re.compile(r"(?<![\w.\[])-?\d+\.\d+(?:e[+-]\d+)?(?![\w\]])")
 
 
-def text_of(table: printing.Table, width: int) -> str:
+def text_of(table: printing.FittingTable, width: int) -> str:
     console = Console(width=width, color_system=None)
     with console.capture() as capture:
         console.print(table)
@@ -34,7 +34,7 @@ def lines_of(text: str) -> list[str]:
     return [line.rstrip() for line in text.splitlines()]
 
 
-def sample() -> printing.Table:
+def sample() -> printing.FittingTable:
     table = printing.table(
         "", "name", "value", "start", "note", right=["value", "start"], whole=["name"], more="-o FILE"
     )

@@ -15,7 +15,7 @@ from rich.table import Table as Grid
 
 from mbfmu.arrays import derivative_name
 from mbfmu.errors import MbfmuError
-from mbfmu.printing import Table, console, progress_console, size, table, warned, working
+from mbfmu.printing import FittingTable, console, progress_console, size, table, warned, working
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -91,7 +91,7 @@ def events(result: Result) -> None:
     console.print(shown)
 
 
-def _summary(result: Result, noise: Mapping[str, float]) -> Table:
+def _summary(result: Result, noise: Mapping[str, float]) -> FittingTable:
     """A row for each variable, for those that are too many to stand beside each other."""
     facts = ("first", "last", "least", "greatest")
     shown = table("", "variable", "unit", *facts, right=facts, whole=["variable"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import casadi as ca
 import numpy as np
@@ -12,8 +12,8 @@ from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.declarations import Declaration, Parameter, Start, Variable, is_expression
 
-if TYPE_CHECKING:
-    from mbfmu.modeling.component import Component
+#: mbfmu.modeling.component imports this module.
+Component = Any
 
 
 def evaluated(component: Component, name: str) -> Any:

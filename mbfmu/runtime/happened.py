@@ -15,7 +15,7 @@ _SIDE = 4e-9
 
 
 @dataclasses.dataclass(frozen=True)
-class Event:
+class SwitchEvent:
     """One change at an instant.
 
     Attributes:
@@ -63,7 +63,7 @@ def told_by(
     found: Mapping[float, Sequence[str]],
     switched: Mapping[str, np.ndarray],
     places: Mapping[str, int],
-) -> tuple[Event, ...]:
+) -> tuple[SwitchEvent, ...]:
     """What happened at each of the instants.
 
     Args:
@@ -75,13 +75,13 @@ def told_by(
     events = []
     for time, lines in found.items():
         left, right = (int(np.searchsorted(grid, time)) + k for k in (-1, 0))
-        changes: dict[int, Event] = {}
+        changes: dict[int, SwitchEvent] = {}
         if left >= 0 and right < grid.size:
             for name, series in switched.items():
                 before, after = float(series[left]), float(series[right])
                 negated = any((e.before, e.after) == (-before, -after) for e in changes.values())  # of the other side
                 if before != after and not negated:
-                    changes.setdefault(places[name], Event(time, name, before, after))
+                    changes.setdefault(places[name], SwitchEvent(time, name, before, after))
         switches = [match for match in map(_LINE.match, lines) if match]
-        events += list(changes.values()) or [Event(time, m["what"], None, float(m["to"])) for m in switches]
+        events += list(changes.values()) or [SwitchEvent(time, m["what"], None, float(m["to"])) for m in switches]
     return tuple(events)

@@ -20,7 +20,7 @@ from mbfmu.runtime import arguments
 from mbfmu.runtime.extras import extra
 from mbfmu.runtime.figures import Curve
 from mbfmu.runtime.figures import Figure as Proposed
-from mbfmu.runtime.happened import Event
+from mbfmu.runtime.happened import SwitchEvent
 from mbfmu.runtime.variables import ScalarVariable, matching
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ class Result(Mapping[str, np.ndarray]):
         #: What `plot` draws where nobody says what; `mbfmu.simulate` gives those of the model.
         self.figures: tuple[Proposed, ...] = ()
         #: What switched, when and to what, where `mbfmu.simulate(..., events=True)` was asked for it.
-        self.events: tuple[Event, ...] = ()
+        self.events: tuple[SwitchEvent, ...] = ()
         #: Writes the run as an animation; `mbfmu.simulate` gives it.
         self.animation: Callable[[str | os.PathLike[str] | None], Any] | None = None
 
