@@ -95,7 +95,7 @@ def test_the_schema_notices_what_is_wrong(tmp_path, schema):
 
 @pytest.mark.slow
 def test_intervals_of_fits_and_sweeps_travel_with_an_fmu(tmp_path, schema):
-    motion = simulate(assemblies()["pendulum"](), 1.0, step=0.01, outputs=["rev.phi"])
+    motion = simulate(assemblies()["pendulum"](), 1.0, interval=0.01, outputs=["rev.phi"])
     measured = motion["rev.phi"] + 1e-3 * np.random.default_rng(1).standard_normal(motion.time.size)
     found = fit(assemblies()["pendulum"](), {"time": motion.time, "rev.phi": measured}, ["damper.d"])
     spread = sweep(assemblies()["pendulum"](), {"damper.d": [0.08, 0.1, 0.12]}, ["rev.phi:final"], stop_time=1.0)
