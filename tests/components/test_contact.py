@@ -257,7 +257,7 @@ def test_friction_breaks_loose_at_its_static_limit_and_then_slides() -> None:
             self.connect(self.force.flange, self.rail.axis)
 
     with pytest.warns(InitialConditionsWarning):
-        result = simulate(Driven(), 6.0, step=1e-3, tolerance=1e-7)
+        result = simulate(Driven(), 6.0, interval=1e-3, tolerance=1e-7)
     t, v, f_t = result.time, result["rail.v"], result["contact.f_t[1]"]
     assert t[np.argmax(v > 1e-2)] == pytest.approx(0.5 * G, abs=0.02)
     assert f_t.max() == pytest.approx(0.5 * G, rel=1e-3)
@@ -340,7 +340,7 @@ def test_energy_is_kept_but_for_what_turns_into_heat(one: str, other: str) -> No
     """Forces belong to the stored energy, whatever the shapes, and no impact makes bodies faster."""
     shapes = [Plane() if name == "plane" else SHAPES[name][0]() for name in (one, other)]
     system = System.of(Meeting(*shapes), energy=True)
-    result = simulate(system, step=1e-4)
+    result = simulate(system, interval=1e-4)
     gap = np.min([result[name] for name in result if name.startswith("contact.gap[")], axis=0)
     assert gap.min() < -1e-3  # they have met
     assert np.abs(result["energy.balanceError"]).max() < 1e-9
