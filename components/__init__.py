@@ -1,5 +1,5 @@
 """The component library: world, parts, joints, forces, contact, sensors, 1-dim. mechanics, heat, electrics, blocks,
-visualizers, utilities of examples.
+vehicles, visualizers, utilities of examples.
 
 Names that occur once in the Modelica library can be imported from here; those of 1-dim. mechanics, heat, electrics and
 blocks, which repeat (Fixed, Spring, Damper, Force ...), from their own packages: `from mbfmu.components import
@@ -19,6 +19,7 @@ from mbfmu.components import (
     sensors,
     thermal,
     translational,
+    vehicle,
     visualizers,
 )
 from mbfmu.components.gravity import GravityPool
@@ -41,6 +42,7 @@ __all__ = [
     "sensors",
     "thermal",
     "translational",
+    "vehicle",
     "visualizers",
     *joints.__all__,
     *parts.__all__,

@@ -42,6 +42,7 @@ COMPONENT_PAGES = {
     "translational": ("Translational mechanics", ("Translational",)),
     "thermal": ("Heat transfer", ("Thermal",)),
     "electrical": ("Electrics", ("Electrical",)),
+    "vehicle": ("Vehicles: wheels, tyres, roads", ("Vehicle",)),
     "blocks-sources": ("Blocks: sources, noise and tables", ("Blocks.Sources", "Blocks.Noise", "Blocks.Tables")),
     "blocks-continuous": ("Blocks: continuous and nonlinear", ("Blocks.Continuous", "Blocks.Nonlinear")),
     "blocks-discrete": ("Blocks: sampled", ("Blocks.Discrete",)),

@@ -75,7 +75,7 @@ def _components_in(value: Any) -> Iterator[Component]:
 #: in all components.
 VOCABULARY = frozenset(
     {
-        *("time", "start_time", "world", "der", "pre", "is_connected", "is_root", "holds_orientation"),
+        *("time", "start_time", "world", "outer", "der", "pre", "is_connected", "is_root", "holds_orientation"),
         *("relation", "constrain", "implied", "relative_motion", "effort", "with_rate", "delay", "initially"),
         *("switch", "time_event", "require", "terminate", "energy", "on_top"),
         *("initial", "edge", "change", "sample", "active", "when", "reinit", "hold", "kept"),
@@ -134,6 +134,8 @@ class Component:
 
     #: Modelica name without `Modelica.` and `Mechanics.`, e.g. "MultiBody.Joints.Revolute"; None: not for files.
     modelica_name: ClassVar[str | None] = None
+    #: What all components of an assembly see it as, Modelica's inner: "world"; "": they do not see it.
+    inner: ClassVar[str] = ""
     declarations: ClassVar[dict[str, Declaration]] = {}
     _declared_ports: ClassVar[dict[str, Port]] = {}
     _declared_variables: ClassVar[dict[str, Variable]] = {}
@@ -198,7 +200,7 @@ class Component:
             _ports={},
             _connections=[],
             _conditions={},
-            _outer_world=None,
+            _outers={},
             _rebuilding=False,
             _asked=frozenset(k for k in kwargs if isinstance(cls.declarations.get(k), Parameter)),
         )
@@ -467,14 +469,20 @@ class Component:
         part.__dict__.update(_owner=self, _name=name)
         self._parts[name] = part
 
-    def see(self, world: Component | None) -> None:
-        """Take the World whose parameters and gravity the component reads."""
-        self.__dict__["_outer_world"] = world
+    def see(self, outers: Mapping[str, Component]) -> None:
+        """Take the components around this one whose parameters it reads, as a World, by what they stand as."""
+        self.__dict__["_outers"] = outers
+
+    @property
+    def _outer_world(self) -> Component | None:
+        """The World that the component sees."""
+        world: Component | None = self.__dict__.get("_outers", {}).get("world")
+        return world
 
     def lend(self, name: str, part: Component) -> Component:
-        """Name a part that stands in for something of this component, which sees the same World but does not own it."""
+        """Name a part that stands in for something of this component, which sees what this sees but does not own it."""
         part.__dict__.update(_owner=self, _name=name)
-        part.see(self._outer_world)
+        part.see(self._outers)
         return part
 
     # -- copies

@@ -45,7 +45,7 @@ class Copier:
             vars(self.memo[id(component)]).update(
                 (name, self.of(value))
                 for name, value in vars(component).items()
-                if name not in ("_owner", "_symbols", "_outer_world")
+                if name not in ("_owner", "_symbols", "_outers")
             )
             if component is not root:
                 vars(self.memo[id(component)])["_owner"] = self.memo[id(component._owner)]

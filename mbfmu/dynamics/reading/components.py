@@ -15,12 +15,12 @@ Connection = tuple[Component, Connector, Connector]
 
 
 def components_of(root: Component) -> dict[str, Component]:
-    """An assembly and all its components by path, parents first; they get to know the World that they see.
+    """An assembly and all its components by path, parents first; they get to know what they see around them.
 
     Raises:
-        ModelError: two Worlds side by side, two components of one name, values that contradict each other.
+        ModelError: two Worlds (or Roads) side by side, two components of one name, values that contradict each other.
     """
-    _assign_worlds(root, None)
+    _assign_outers(root, {})
     components: dict[str, Component] = {}
     _collect(root, components)
     for component in components.values():
@@ -57,17 +57,19 @@ def connections_of(components: Mapping[str, Component]) -> list[Connection]:
     return found
 
 
-def _assign_worlds(component: Component, world: Component | None) -> None:
-    component.see(world)
-    if world is None:
-        own = [p for p in component.parts.values() if getattr(type(p), "is_world", False)]
-        if len(own) > 1:
-            raise ModelError(f"{component.where}: {' and '.join(p.where for p in own)} are both a World; keep one")
-        world = own[0] if own else None
+def _assign_outers(component: Component, outers: Mapping[str, Component]) -> None:
+    """Let a component and its parts see what is around them: of one kind, what is further out."""
+    component.see(outers)
+    own: dict[str, Component] = {}
     for part in component.parts.values():
-        _assign_worlds(part, world if part is not world else None)
-        if part is world:
-            part.see(world)
+        if part.inner and part.inner not in outers:
+            if part.inner in own:
+                both = f"{own[part.inner].where} and {part.where}"
+                raise ModelError(f"{component.where}: {both} are both a {part.inner.capitalize()}; keep one")
+            own[part.inner] = part
+    seen = {**outers, **own}
+    for part in component.parts.values():
+        _assign_outers(part, seen)
 
 
 def _collect(component: Component, found: dict[str, Component]) -> None:

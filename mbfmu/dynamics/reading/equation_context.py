@@ -552,6 +552,10 @@ class Scope(Events):
             )
         return world
 
+    def outer(self, name: str) -> Any:
+        """The component around this one that stands as `name`, its class's `inner`; None where there is none."""
+        return self._component._outers.get(name)
+
     def is_connected(self, connector: str) -> bool:
         """True where something is connected to the connector."""
         return connector in self._facts.connected

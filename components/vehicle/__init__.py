@@ -1,0 +1,21 @@
+"""Vehicles: tyres by the Magic Formula, wheels that slip, roads."""
+
+from mbfmu.components.vehicle.roads import CRGRoad, FunctionRoad, GridRoad, Road, Slope, Step
+from mbfmu.components.vehicle.tyre_files import TyreData, parse_tir, read_tir
+from mbfmu.components.vehicle.tyres import SlipForce, SlipWheel, Tyre, TyreWheel
+
+__all__ = [
+    "CRGRoad",
+    "FunctionRoad",
+    "GridRoad",
+    "Road",
+    "SlipForce",
+    "SlipWheel",
+    "Slope",
+    "Step",
+    "Tyre",
+    "TyreData",
+    "TyreWheel",
+    "parse_tir",
+    "read_tir",
+]

@@ -1,0 +1,297 @@
+"""Roads: heights over the x-y plane, and how they hold a tyre. All wheels of an assembly see its one Road.
+
+A road gives height z [m] and factor of friction at a point (x, y) [m]; its slope follows by differentiation.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+import casadi as ca
+import numpy as np
+
+from mbfmu.components.animation import Animated
+from mbfmu.components.vehicle.road_files import read_crg
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Parameter, required
+from mbfmu.modeling import types as t
+
+ROAD_COLOR = (90, 90, 95)
+#: Points of a grid beyond which equations would have too many terms to be quick.
+MOST_POINTS = 20000
+#: What may become of a wheel that leaves a grid.
+Border = t.Type("RoadBorder", "String", values=("hold", "refuse"))
+
+
+class Road(Animated):
+    """Level plane z = 0, and what all roads have in common. Gravity points along -z, `World(n=(0, 0, -1))`.
+
+    A road of one's own derives from it and defines `height(x, y)`, and perhaps `friction(x, y)`.
+    """
+
+    modelica_name = "Vehicle.Road"
+    inner: ClassVar[str] = "road"
+
+    mu = Parameter(t.Dimensionless, 1.0, "Factor of friction of all tyres", min=0, tunable=True)
+    lengthX = Parameter(t.Length, 100.0, "Length of the drawn road along x", animation=True)
+    lengthY = Parameter(t.Length, 10.0, "Width of the drawn road along y", animation=True)
+    startX = Parameter(t.Position, -10.0, "Where the drawn road begins", animation=True)
+    roadColor = Parameter(t.Color, ROAD_COLOR, "Color of the road", shape=3, animation=True)
+
+    #: True where the slope is not the same everywhere.
+    is_curved: ClassVar[bool] = False
+
+    def height(self, x: Any, y: Any) -> Any:
+        """Height [m] at a point of the world."""
+        return ca.SX(0.0)
+
+    def friction(self, x: Any, y: Any) -> Any:
+        """Factor of friction at a point of the world, besides `mu`."""
+        return ca.SX(1.0)
+
+    def margin(self, x: Any, y: Any) -> Any | None:
+        """Distance to the border [m], negative beyond; None where the road has none, or is held there."""
+        return None
+
+    def point(self, x: Any, y: Any) -> tuple[ca.SX, ca.SX]:
+        """Height [m], and unit normal (3,) there."""
+        at = ca.SX.sym("at", 2)
+        z = ca.SX(self.height(at[0], at[1]))
+        slope = ca.gradient(z, at)
+        here = ca.vertcat(x, y)
+        z, slope = ca.substitute([z, slope], [at], [here])
+        normal = ca.vertcat(-slope[0], -slope[1], 1.0)
+        return z, normal / ca.sqrt(1 + ca.sumsqr(slope))
+
+    def equations(self) -> None:
+        """A road does nothing of itself: wheels ask it."""
+
+    def visualize(self: Any) -> None:
+        u = np.linspace(self.startX, self.startX + self.lengthX, 101 if self.is_curved else 2)
+        v = np.linspace(-self.lengthY / 2, self.lengthY / 2, 11 if self.is_curved else 2)
+        X, Y = np.meshgrid(u, v, indexing="ij")
+        Z = np.vectorize(lambda x, y: float(self._drawn(x, y)))(X, Y)
+        self.draw_surface("surface", (X, Y, Z), color=self.roadColor, specularCoefficient=0.1)
+
+    def _drawn(self: Any, x: float, y: float) -> float:
+        return float(ca.evalf(self._component.height(x, y))) if hasattr(self, "_component") else 0.0
+
+
+class Slope(Road):
+    """Plane that rises along x, or along y."""
+
+    modelica_name = "Vehicle.Slope"
+
+    gradient = Parameter(t.Dimensionless, required, "Height over length along x (0.1 is a slope of 10 %)", tunable=True)
+    crossfall = Parameter(t.Dimensionless, 0.0, "Height over length along y", tunable=True)
+
+    def height(self, x: Any, y: Any) -> Any:
+        return self.gradient * x + self.crossfall * y
+
+
+class Step(Road):
+    """Level road with a ramp at one place: a step, a kerb, a bump."""
+
+    modelica_name = "Vehicle.Step"
+    is_curved: ClassVar[bool] = True
+
+    h = Parameter(t.Length, required, "Height of the step", tunable=True)
+    x0 = Parameter(t.Position, 5.0, "Where the ramp begins")
+    rising = Parameter(t.Length, 0.1, "Length of the ramp", min=1e-3)
+    width = Parameter(
+        t.Length, 0.0, "Length of the upper plane, after which the road falls again; 0: without end", min=0
+    )
+
+    def height(self, x: Any, y: Any) -> Any:
+        def ramp(u: Any) -> Any:  # of the fifth order: slope and curvature are continuous
+            u = ca.fmin(ca.fmax(u, 0.0), 1.0)
+            return u**3 * (10 - 15 * u + 6 * u**2)
+
+        up = ramp((x - self.x0) / self.rising)
+        down = ramp((x - self.x0 - self.rising - self.width) / self.rising)
+        return self.h * (up - ca.if_else(self.width > 0, down, 0.0))
+
+
+class FunctionRoad(Road):
+    """Road of a height function of (x, y), and perhaps of a friction function. ::
+
+        self.road = FunctionRoad(lambda x, y: 0.02 * ca.sin(x))
+
+    Functions get CasADi symbols [m]; they cannot be written to files.
+    """
+
+    is_curved: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        heightFunction: Callable[[Any, Any], Any],
+        frictionFunction: Callable[[Any, Any], Any] | None = None,
+        **modifiers: Any,
+    ) -> None:
+        """`heightFunction(x, y)` gives heights [m], `frictionFunction(x, y)` factors of friction."""
+        super().__init__(**modifiers)
+        self._functions = (heightFunction, frictionFunction)
+        for name, function in (("heightFunction", heightFunction), ("frictionFunction", frictionFunction)):
+            if function is None:
+                continue
+            if not callable(function):
+                raise ModelError(f"{self.where}: {name} = {function!r:.60}: give a function of (x, y)")
+            try:
+                value = ca.SX(function(ca.SX.sym("x"), ca.SX.sym("y")))
+            except Exception as error:
+                raise ModelError(
+                    f"{self.where}: {name} fails with CasADi symbols ({error}); write it with functions of casadi"
+                ) from error
+            if value.numel() != 1:
+                raise ModelError(f"{self.where}: {name} gives {value.numel()} numbers; it is to give one")
+
+    def height(self, x: Any, y: Any) -> Any:
+        return ca.SX(self._functions[0](ca.SX(x), ca.SX(y)))
+
+    def friction(self, x: Any, y: Any) -> Any:
+        function = self._functions[1]
+        return ca.SX(1.0) if function is None else ca.SX(function(ca.SX(x), ca.SX(y)))
+
+
+class GridRoad(Road):
+    """Road by a grid of heights, between whose points it is a surface of cubics: its slope is continuous.
+
+    Along each axis a point counts with the kernel of Keys (IEEE Trans. ASSP 29, 1981) for evenly spaced points. The
+    terms of all points are in the equations, so that grids have their bounds; take the part of a track that is driven.
+    """
+
+    modelica_name = "Vehicle.GridRoad"
+    is_curved: ClassVar[bool] = True
+
+    x = Parameter(t.Position, required, "Where the rows of z are, evenly spaced", shape=None, structural=True)
+    y = Parameter(t.Position, required, "Where the columns of z are, evenly spaced", shape=None, structural=True)
+    z = Parameter(t.Position, required, "Heights, as many rows as x and columns as y", shape=None, structural=True)
+    border = Parameter(Border, "hold", "hold: beyond its border the road goes on level; refuse: the run ends there")
+
+    def check_values(self) -> None:
+        super().check_values()
+        x, y, z = (np.asarray(self.value(name), dtype=float) for name in ("x", "y", "z"))
+        for name, values in (("x", x), ("y", y)):
+            if values.ndim != 1 or len(values) < 2:
+                raise ModelError(f"{self.where}.{name}: needs two points or more, one after the other")
+            steps = np.diff(values)
+            if not np.all(steps > 0):
+                raise ModelError(f"{self.where}.{name}: each point must be beyond the one before")
+            if not np.allclose(steps, steps[0], rtol=1e-3):
+                raise ModelError(f"{self.where}.{name}: points must be evenly spaced; resample the grid")
+        if z.shape != (len(x), len(y)):
+            raise ModelError(f"{self.where}.z: has the shape {z.shape}; x and y ask for {(len(x), len(y))}")
+        if z.size > MOST_POINTS:
+            raise ModelError(
+                f"{self.where}.z: has {z.size} points, {MOST_POINTS} are the most; take the part that is driven, or "
+                "every second point"
+            )
+
+    def height(self, x: Any, y: Any) -> Any:
+        return _cubics(self._values("x"), self._values("y"), self._values("z"), x, y)
+
+    def margin(self, x: Any, y: Any) -> Any | None:
+        if self.value("border") == "hold":
+            return None
+        xs, ys = self._values("x"), self._values("y")
+        return ca.fmin(ca.fmin(x - xs[0], xs[-1] - x), ca.fmin(y - ys[0], ys[-1] - y))
+
+    def _values(self, name: str) -> np.ndarray:
+        return np.asarray(self.value(name), dtype=float)
+
+
+class CRGRoad(Road):
+    """Straight or curved road of an OpenCRG file (ASCII), in the world's coordinates.
+
+    Heights are sampled on a grid of `spacing` in the file's (u, v); its reference line must be straight, or nearly.
+    """
+
+    modelica_name = "Vehicle.CRGRoad"
+    is_curved: ClassVar[bool] = True
+
+    fileName = Parameter(t.String, required, "OpenCRG file")
+    uMin = Parameter(t.Position, -1e9, "Where the part that is taken begins, along the reference line", structural=True)
+    uMax = Parameter(t.Position, 1e9, "Where it ends", structural=True)
+    spacing = Parameter(t.Length, 0.0, "Least distance of points that are taken; 0: all", structural=True, min=0)
+    border = Parameter(Border, "hold", "hold: beyond its border the road goes on level; refuse: the run ends there")
+
+    def check_values(self) -> None:
+        super().check_values()
+        self._grid()
+
+    def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]]:
+        given = tuple(self.value(name) for name in ("fileName", "uMin", "uMax", "spacing"))
+        kept = self.__dict__.get("_read")
+        if kept is None or kept[0] != given:
+            crg = read_crg(given[0])
+            u, v, z = crg.part(given[1], given[2], given[3])
+            if z.size > MOST_POINTS:
+                raise ModelError(
+                    f"{self.where}: {z.size} points, {MOST_POINTS} are the most; give uMin, uMax or spacing"
+                )
+            if np.isnan(z).any():
+                if np.isnan(z).all(axis=0).any() or np.isnan(z).all(axis=1).any():
+                    keep_v, keep_u = ~np.isnan(z).all(axis=0), ~np.isnan(z).all(axis=1)
+                    u, v, z = u[keep_u], v[keep_v], z[np.ix_(keep_u, keep_v)]
+                warnings.warn(f"{self.where}: heights that are NaN take those beside them", stacklevel=3)
+                z = _filled(z, self.where)
+            kept = self.__dict__["_read"] = (given, (u, v, z, crg.origin))
+        found: tuple[np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]] = kept[1]
+        return found
+
+    def _place(self, x: Any, y: Any) -> tuple[Any, Any]:
+        x0, y0, heading = self._grid()[3]
+        dx, dy = x - x0, y - y0
+        return dx * np.cos(heading) + dy * np.sin(heading), dy * np.cos(heading) - dx * np.sin(heading)
+
+    def height(self, x: Any, y: Any) -> Any:
+        us, vs, z, _ = self._grid()
+        return _cubics(us, vs, z, *self._place(x, y))
+
+    def margin(self, x: Any, y: Any) -> Any | None:
+        if self.value("border") == "hold":
+            return None
+        us, vs, _, _ = self._grid()
+        u, v = self._place(x, y)
+        return ca.fmin(ca.fmin(u - us[0], us[-1] - u), ca.fmin(v - vs[0], vs[-1] - v))
+
+
+def _filled(z: np.ndarray, where: str) -> np.ndarray:
+    """Heights without NaN: along each row, the values beside them."""
+    filled = z.copy()
+    for row in filled:
+        known = ~np.isnan(row)
+        if not known.any():
+            raise ModelError(f"{where}: a whole cross-section of heights is NaN; take another part of the road")
+        row[~known] = np.interp(np.flatnonzero(~known), np.flatnonzero(known), row[known])
+    return filled
+
+
+def _kernel(points: np.ndarray, u: Any) -> list[Any]:
+    """Weight of each point at u: Keys' cubic convolution, with a linear continuation at the ends, held beyond them."""
+    n, first, step = len(points), points[0], (points[-1] - points[0]) / (len(points) - 1)
+    s = ca.fmin(ca.fmax((u - first) / step, 0.0), float(n - 1))
+
+    def keys(d: Any) -> Any:
+        d = ca.fabs(d)
+        near = 1 + d**2 * (1.5 * d - 2.5)
+        far = 2 + d * (-4 + d * (2.5 - 0.5 * d))
+        return ca.if_else(d < 1, near, ca.if_else(d < 2, far, 0.0))
+
+    if n == 2:
+        return [1 - s, s]
+    weights = [keys(s - i) for i in range(n)]
+    before, after = keys(s + 1), keys(s - n)  # points beyond the ends, on the line of the last two
+    weights[0], weights[1] = weights[0] + 2 * before, weights[1] - before
+    weights[-1], weights[-2] = weights[-1] + 2 * after, weights[-2] - after
+    return weights
+
+
+def _cubics(xs: np.ndarray, ys: np.ndarray, z: np.ndarray, x: Any, y: Any) -> Any:
+    along_x, along_y = ca.vertcat(*_kernel(xs, ca.SX(x))), ca.vertcat(*_kernel(ys, ca.SX(y)))
+    return ca.mtimes(along_x.T, ca.mtimes(ca.DM(z), along_y))
+
+
+__all__ = ["CRGRoad", "FunctionRoad", "GridRoad", "Road", "Slope", "Step"]
