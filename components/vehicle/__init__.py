@@ -1,11 +1,17 @@
 """Vehicles: tyres by the Magic Formula, wheels that slip, roads."""
 
+from mbfmu.components.vehicle.cars import DoubleWishboneCar, Driver
 from mbfmu.components.vehicle.roads import CRGRoad, FunctionRoad, GridRoad, Road, Slope, Step
+from mbfmu.components.vehicle.suspensions import Bushing, DoubleWishbone
 from mbfmu.components.vehicle.tyre_files import TyreData, parse_tir, read_tir
 from mbfmu.components.vehicle.tyres import SlipForce, SlipWheel, Tyre, TyreWheel
 
 __all__ = [
+    "Bushing",
     "CRGRoad",
+    "DoubleWishbone",
+    "DoubleWishboneCar",
+    "Driver",
     "FunctionRoad",
     "GridRoad",
     "Road",
