@@ -9,8 +9,8 @@ from mbfmu.components.vehicle import TyreData, magic_formula
 from problems.problem import Problem, Solution
 
 COMMONROAD = (
-    "M. Althoff, G. Wuersching, CommonRoad: Vehicle Models (2020), table 7, computed by commonroad-vehicle-models 3.0.2 "
-    "(its shifts are zero without camber)"
+    "M. Althoff, G. Wuersching, CommonRoad: Vehicle Models (2020), table 7, computed by commonroad-vehicle-models "
+    "3.0.2 (its shifts are zero without camber)"
 )
 MFEVAL = (
     "M. Furlan, MFeval 4 (MATLAB Central 63618), the set of coefficients MagicFormula62_Parameters.tir that comes with "
@@ -19,12 +19,20 @@ MFEVAL = (
 
 #: Without camber, at the load of the set: what its table has no coefficients for does nothing.
 CAR = TyreData(
-    {"FNOMIN": 4000.0, "PCY1": 1.3507, "PDY1": 1.0489, "PDY3": -2.8821, "PEY1": -0.0074722, "PKY1": -21.92, "PKY2": 1.0},
+    {
+        "FNOMIN": 4000.0,
+        "PCY1": 1.3507,
+        "PDY1": 1.0489,
+        "PDY3": -2.8821,
+        "PEY1": -0.0074722,
+        "PKY1": -21.92,
+        "PKY2": 1.0,
+    },
     version="MF52",
     name="commonroad",
 )
 MF62 = TyreData(
-    dict(
+    dict(  # noqa: C408 - as a file has them
         LONGVL=16.6, VXLOW=1.0, UNLOADED_RADIUS=0.3943, WIDTH=0.255, ASPECT_RATIO=0.55, RIM_RADIUS=0.254,
         RIM_WIDTH=0.2159, INFLPRES=260000.0, NOMPRES=260000.0, FNOMIN=6752.0, VERTICAL_STIFFNESS=314931.2969,
         VERTICAL_DAMPING=500.0, BREFF=6.217, DREFF=0.23778, FREFF=0.080544, Q_RE0=0.9997, Q_V1=0.00062028,
@@ -111,7 +119,7 @@ def curves(tolerance: float) -> Solution:
 
 PROBLEMS = (
     Problem(
-        "tyre-lateral", "Tyre by the Magic Formula", COMMONROAD, "lateral force at slip angles of 0.02 and 0.1 rad", "N",
+        "tyre-lateral", "Tyre by the Magic Formula", COMMONROAD, "lateral force at 0.02 and 0.1 rad of slip", "N",
         (-1654.7836198, -4092.1685901), lateral, error=1e-6,
     ),
     *(

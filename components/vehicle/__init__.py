@@ -1,12 +1,14 @@
 """Vehicles: tyres by the Magic Formula, wheels that slip, roads."""
 
 from mbfmu.components.vehicle.cars import DoubleWishboneCar, Driver
+from mbfmu.components.vehicle.road_files import CRG, read_crg
 from mbfmu.components.vehicle.roads import CRGRoad, FunctionRoad, GridRoad, Road, Slope, Step
 from mbfmu.components.vehicle.suspensions import Bushing, DoubleWishbone
 from mbfmu.components.vehicle.tyre_files import TyreData, parse_tir, read_tir
 from mbfmu.components.vehicle.tyres import SlipForce, SlipWheel, Tyre, TyreWheel
 
 __all__ = [
+    "CRG",
     "Bushing",
     "CRGRoad",
     "DoubleWishbone",
@@ -23,5 +25,6 @@ __all__ = [
     "TyreData",
     "TyreWheel",
     "parse_tir",
+    "read_crg",
     "read_tir",
 ]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import casadi as ca
 import numpy as np
 
+from mbfmu.components.animation import Animated
 from mbfmu.components.blocks.math import Gain
 from mbfmu.components.interfaces import Flange_a
 from mbfmu.components.interpolation import look_up
@@ -18,14 +21,15 @@ from mbfmu.components.vehicle.suspensions import DoubleWishbone
 from mbfmu.components.vehicle.tyres import OWN, SlipMode, TyreWheel
 from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity2, resolve1
-from mbfmu.modeling import Component, Frame_a, Parameter, RealInput, RealOutput, Variable
+from mbfmu.modeling import Component, Frame_a, Parameter, RealInput, RealOutput, Start, Variable
 from mbfmu.modeling import types as t
 
+BODY_COLOR, GLASS_COLOR = (40, 90, 170), (150, 175, 200)
 #: Wheels: front left, front right, rear left, rear right.
 WHEELS = ("fl", "fr", "rl", "rr")
 
 
-class DoubleWishboneCar(Component):
+class DoubleWishboneCar(Animated):
     """Car with four double wishbones, anti-roll bars, rack steering and brakes; what drives it comes from outside.
 
     frame_a is that of the chassis: between the front wheels, at the height of their centres, x ahead. Each wheel has a
@@ -51,6 +55,7 @@ class DoubleWishboneCar(Component):
     rearShare = Parameter(t.Dimensionless, 0.4, "Torque of a rear brake over that of a front one", min=0)
     tyre = Parameter(t.String, OWN, ".tir file of all tyres, or the name of a set that comes with the library")
     slip_mode = Parameter(SlipMode, "combined", "Slip that counts: pure, combined, or combined with turn slip")
+    v_start = Parameter(t.Velocity, 0.0, "Speed ahead at the start, for which the wheels turn")
 
     r_0 = Variable(t.Position, "Position of frame_a", shape=3)
     v = Variable(t.Velocity, "Speed of the centre of mass ahead")
@@ -68,7 +73,7 @@ class DoubleWishboneCar(Component):
         self.connect(self.frame_a, self.toRear.frame_a)
         self.toRack = FixedTranslation(r=(-0.12, 0, -0.05), animation=False)
         self.rack = Prismatic(n=(0, -1, 0), useAxisFlange=True, stateSelect="avoid", animation=False)
-        self.steering = Position(exact=False, f_crit=20.0)
+        self.steering = Position(exact=False, f_crit=20.0, v=Start(0.0, fixed=True))
         self.connect(self.frame_a, self.toRack.frame_a)
         self.connect(self.toRack.frame_b, self.rack.frame_a)
         self.connect(self.steering.flange, self.rack.axis)
@@ -83,11 +88,25 @@ class DoubleWishboneCar(Component):
             self.connect(getattr(self, f"corner_{axle}l").arm, bar.flange_a)
             self.connect(getattr(self, f"corner_{axle}r").arm, bar.flange_b)
 
+    def visualize(self: Any) -> None:
+        behind = -self.wheelbase
+        self.draw_shape(
+            "floor", "box", self.frame_a, r_shape=ca.vertcat(behind - 0.5, 0, 0.2), length=self.wheelbase + 1.3,
+            width=1.0, height=0.25, color=BODY_COLOR,
+        )  # fmt: skip
+        self.draw_shape(
+            "cabin", "box", self.frame_a, r_shape=ca.vertcat(behind - 0.2, 0, 0.5), length=self.wheelbase - 0.2,
+            width=0.95, height=0.4, color=GLASS_COLOR,
+        )  # fmt: skip
+
     def _corner(self, name: str) -> None:
         """Suspension, wheel and brake of one wheel."""
         front, left = name[0] == "f", name[1] == "l"
         corner = DoubleWishbone(left=left)
         wheel = TyreWheel(fileName=self.tyre, side="left" if left else "right", slip_mode=self.slip_mode)
+        wheel.modify(
+            phi=Start(0.0, fixed=True), w=Start(self.v_start / (0.97 * wheel.tyre.data.UNLOADED_RADIUS), fixed=True)
+        )
         share = 1.0 if front else self.rearShare
         brake = Brake(fn_max=2 * self.brakeTorque * share, mu_pos=((0.0, 0.5),), cgeo=1.0)
         tie = FixedTranslation(
@@ -112,7 +131,7 @@ class DoubleWishboneCar(Component):
         self.v, self.v_y = ca.dot(velocity, ahead), ca.dot(velocity, side)
         self.yawRate = resolve1(a.R, angular_velocity2(a.R))[2]
         self.a_y = ca.dot(self.der(velocity), side)
-        self.roll = -ca.asin(ca.fmax(-1.0, ca.fmin(1.0, side[2])))
+        self.roll = ca.asin(ca.fmax(-1.0, ca.fmin(1.0, side[2])))
 
 
 #: Inner end of a tie rod, on the left, and the middle of the rack [m].
@@ -168,4 +187,4 @@ class Driver(Component):
         self.brake = ca.fmax(ca.fmin(-self.k_brake * (lacking + self.spare), 1.0), 0.0)
 
 
-__all__ = ["Driver", "DoubleWishboneCar"]
+__all__ = ["DoubleWishboneCar", "Driver"]

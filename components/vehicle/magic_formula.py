@@ -1,7 +1,7 @@
 """The Magic Formula: forces and moments of a tyre on a flat road, as equations.
 
 H. B. Pacejka, Tire and Vehicle Dynamics, third edition (2012), section 4.3.2, equations (4.E1) to (4.E78), with turn
-slip of section 4.3.3; MF-Tyre 5.2 and PAC2002 as their manuals have them, where they differ. MF-Tyre 6.2 adds two terms to
+slip of section 4.3.3; MF-Tyre 5.2 and PAC2002 as their manuals have them, where they differ. MF-Tyre 6.2 adds terms to
 (4.E69). From one source for numbers and symbols: where an argument is a CasADi SX so are the results, otherwise they
 are NumPy's, and arguments broadcast.
 

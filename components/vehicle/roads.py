@@ -69,14 +69,26 @@ class Road(Animated):
         """A road does nothing of itself: wheels ask it."""
 
     def visualize(self: Any) -> None:
-        u = np.linspace(self.startX, self.startX + self.lengthX, 101 if self.is_curved else 2)
-        v = np.linspace(-self.lengthY / 2, self.lengthY / 2, 11 if self.is_curved else 2)
-        X, Y = np.meshgrid(u, v, indexing="ij")
-        Z = np.vectorize(lambda x, y: float(self._drawn(x, y)))(X, Y)
-        self.draw_surface("surface", (X, Y, Z), color=self.roadColor, specularCoefficient=0.1)
+        road = self._component
+        begin, length, width = (float(road.value(name)) for name in ("startX", "lengthX", "lengthY"))
+        X, Y = np.meshgrid(
+            np.linspace(begin, begin + length, 201 if road.is_curved else 2),
+            np.linspace(-width / 2, width / 2, 11 if road.is_curved else 2),
+            indexing="ij",
+        )
+        self.draw_surface("surface", (X, Y, road.heights(X, Y)), color=self.roadColor, specularCoefficient=0.1)
 
-    def _drawn(self: Any, x: float, y: float) -> float:
-        return float(ca.evalf(self._component.height(x, y))) if hasattr(self, "_component") else 0.0
+    def heights(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """Heights [m] at points x, y [m], two arrays of one shape, with the present values of all parameters."""
+        at = ca.SX.sym("at", 2)
+        z = ca.SX(self.height(at[0], at[1]))
+        names = [name for name in self.parameters() if name in self._symbols]
+        symbols = [ca.vec(self.symbol(name)) for name in names]
+        values = [ca.DM(np.asarray(self.value(name), dtype=float).ravel()) for name in names]
+        height = ca.Function("height", [at, *symbols], [z]).map(x.size)
+        points = np.vstack([x.ravel(), y.ravel()])
+        found = height(points, *(ca.repmat(value, 1, x.size) for value in values))
+        return np.asarray(found).reshape(x.shape)
 
 
 class Slope(Road):
@@ -122,6 +134,7 @@ class FunctionRoad(Road):
     Functions get CasADi symbols [m]; they cannot be written to files.
     """
 
+    modelica_name = None
     is_curved: ClassVar[bool] = True
 
     def __init__(
@@ -190,15 +203,15 @@ class GridRoad(Road):
             )
 
     def height(self, x: Any, y: Any) -> Any:
-        return _cubics(self._values("x"), self._values("y"), self._values("z"), x, y)
+        return _cubics(self._numbers("x"), self._numbers("y"), self._numbers("z"), x, y)
 
     def margin(self, x: Any, y: Any) -> Any | None:
         if self.value("border") == "hold":
             return None
-        xs, ys = self._values("x"), self._values("y")
+        xs, ys = self._numbers("x"), self._numbers("y")
         return ca.fmin(ca.fmin(x - xs[0], xs[-1] - x), ca.fmin(y - ys[0], ys[-1] - y))
 
-    def _values(self, name: str) -> np.ndarray:
+    def _numbers(self, name: str) -> np.ndarray:
         return np.asarray(self.value(name), dtype=float)
 
 
@@ -223,7 +236,7 @@ class CRGRoad(Road):
 
     def _grid(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]]:
         given = tuple(self.value(name) for name in ("fileName", "uMin", "uMax", "spacing"))
-        kept = self.__dict__.get("_read")
+        kept = self.__dict__.get("_kept")
         if kept is None or kept[0] != given:
             crg = read_crg(given[0])
             u, v, z = crg.part(given[1], given[2], given[3])
@@ -237,7 +250,7 @@ class CRGRoad(Road):
                     u, v, z = u[keep_u], v[keep_v], z[np.ix_(keep_u, keep_v)]
                 warnings.warn(f"{self.where}: heights that are NaN take those beside them", stacklevel=3)
                 z = _filled(z, self.where)
-            kept = self.__dict__["_read"] = (given, (u, v, z, crg.origin))
+            kept = self.__dict__["_kept"] = (given, (u, v, z, crg.origin))
         found: tuple[np.ndarray, np.ndarray, np.ndarray, tuple[float, float, float]] = kept[1]
         return found
 

@@ -12,7 +12,7 @@ from mbfmu.components.joints.elementary import Revolute
 from mbfmu.components.joints.free import Spherical
 from mbfmu.components.parts.bodies import Body, BodyShape
 from mbfmu.components.parts.fixed import FixedTranslation
-from mbfmu.modeling import Component, Frame_a, Frame_b, Parameter
+from mbfmu.modeling import Component, Frame_a, Frame_b, Parameter, Start
 from mbfmu.modeling import types as t
 
 ARM_COLOR = (110, 115, 125)
@@ -50,7 +50,7 @@ class DoubleWishbone(Component):
 
     Points are given for a wheel on the left, from the origin of frame_a, which is in the middle between both wheels at
     the height of their centres; `left` = false mirrors them. The upper wishbone holds the upright by a bushing, the tie
-    rod by its own stiffness, so that the suspension has no closed loop.
+    rod by its own stiffness, so that the suspension has no closed loop. It starts at rest, as the points say.
     """
 
     modelica_name = "Vehicle.DoubleWishbone"
@@ -92,8 +92,10 @@ class DoubleWishbone(Component):
             return FixedTranslation(r=r, animation=False)
 
         def bar(r: Any, m: Any) -> BodyShape:
-            I = m * ca.sumsqr(r) / 12  # noqa: E741 - a slender bar, the same about each axis
-            return BodyShape(r=r, r_CM=r / 2, m=m, I_11=I, I_22=I, I_33=I, width=0.035, color=ARM_COLOR)
+            inertia = m * ca.sumsqr(r) / 12  # a slender bar, the same about each axis
+            return BodyShape(
+                r=r, r_CM=r / 2, m=m, I_11=inertia, I_22=inertia, I_33=inertia, width=0.035, color=ARM_COLOR
+            )
 
         inward = (1, 0, 0) if self.left else (-1, 0, 0)
         self.toLower, self.toUpper, self.toSpring = (
@@ -101,11 +103,12 @@ class DoubleWishbone(Component):
             place(at("upperInner")),
             place(at("springTop")),
         )
-        self.lower = Revolute(n=inward, useAxisFlange=True, animation=False)
+        still = {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True), "animation": False}
+        self.lower = Revolute(n=inward, useAxisFlange=True, **still)
         self.lowerArm = bar(at("lowerBall") - at("lowerInner"), self.m_lower)
-        self.upper = Revolute(n=inward, animation=False)
+        self.upper = Revolute(n=inward, **still)
         self.upperArm = bar(at("upperBall") - at("upperInner"), self.m_upper)
-        self.ball = Spherical(animation=False)
+        self.ball = Spherical(angles_fixed=True, w_rel_a_fixed=True, animation=False)
         self.upright = Body(
             m=self.m_upright,
             r_CM=(0, 0, 0),

@@ -296,10 +296,7 @@ def _plain(data: TyreData) -> list[str]:
     side = [f"TYRESIDE                 = '{data.side}'"] if data.side else []
     units = [f"{k:<24} = '{v}'" for k, v in (("LENGTH", "meter"), ("FORCE", "newton"), ("ANGLE", "radians"),
                                              ("MASS", "kg"), ("TIME", "second"))]  # fmt: skip
-    if "FITTYP" in data.given:
-        fitted = []
-    else:
-        fitted = [f"FITTYP                   = {fit}"]
+    fitted = [] if "FITTYP" in data.given else [f"FITTYP                   = {fit}"]
     lines = ["[MDI_HEADER]", "FILE_TYPE                = 'tir'", "FILE_VERSION             = 3.0",
              "FILE_FORMAT              = 'ASCII'", "[UNITS]", *units, "[MODEL]", *form, *fitted, *side]  # fmt: skip
     sections = dict.fromkeys(KEYS[key].section for key in data.given)

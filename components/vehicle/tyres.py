@@ -91,12 +91,10 @@ class WheelForce(Animated):
         self.r_road_0 = self.frame_a.r_0 + c.r
         return c
 
-    def act(
-        self, c: Contact, force: tuple[Any, Any, Any], moment: tuple[Any, Any, Any], stored: tuple[Any, Any]
-    ) -> None:
+    def act(self, c: Contact, force: tuple[Any, Any, Any], moment: tuple[Any, Any, Any], stored: Any) -> None:
         """Let force [N] and moment [N.m] act at the contact point, in the axes there.
 
-        `stored` is the energy of the deflected tyre [J] and the force that it follows from [N].
+        `stored` is the energy of the deflected tyre [J].
         """
         self.f_x, self.f_y, self.f_z = force
         self.m_x, self.m_y, self.m_z = moment
@@ -111,8 +109,7 @@ class WheelForce(Animated):
         if self.useFlange:
             self.flange_a.tau = -about
             given = given + about * self.der(self.flange_a.phi)
-        energy, elastic = stored
-        self.energy(potential=energy, dissipated=-given + elastic * c.v_n)
+        self.energy(potential=stored, dissipated=-given - self.der(stored))
 
     def relax(
         self, c: Contact, wanted: tuple[Any, Any], sigma: tuple[Any, Any], stiffness: Any, most: tuple[Any, Any]
@@ -236,13 +233,12 @@ class Tyre(WheelForce):
             Fz = load(found.Fx, found.Fy)
             found = forces(Fz)
         self.slip, self.alpha = kappa, alpha
-        in_air = ca.if_else(rho > 0, 1.0, 0.0)
-        elastic = mf.vertical_force(base, rho, 0.0, 0.0, 0.0, p, 0.0)
+        touching = ca.if_else(rho > 0, 1.0, 0.0)
         self.act(
             c,
             (found.Fx, mirror * found.Fy, Fz),
             (mirror * found.Mx, found.My, mirror * found.Mz),
-            (in_air * self._energy(base, rho, p), elastic),
+            touching * self._energy(base, rho, p),
         )
 
     def _slopes(self, data: TyreData, Fz: Any, gamma: Any, p: Any) -> tuple[Any, Any, Any, Any]:
@@ -345,7 +341,7 @@ class SlipForce(WheelForce):
             c,
             (friction * s_x, -friction * s_y, Fz),
             (ca.SX(0), m_y, ca.SX(0)),
-            (elastic * ca.fmax(rho, 0) / 2, elastic),
+            elastic * ca.fmax(rho, 0.0) / 2,
         )
 
     def visualize(self: Any) -> None:

@@ -22,6 +22,7 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 from mbfmu.cli import classes as listed
+from mbfmu.components.vehicle.coefficients import KEYS
 from mbfmu.modeling import Component
 from mbfmu.modeling.connectors import Port
 from mbfmu.modeling.declarations import Declaration, Parameter, Start, Variable, required
@@ -58,7 +59,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are made here; MkDocs calls this once it knows the files of docs/."""
     made = {"changelog.md": at_root("CHANGELOG.md"), "contributing.md": at_root("CONTRIBUTING.md")}
     made |= {"reference/command-line.md": command_line()}
-    made |= dict(component_pages()) | notebooks()
+    made |= dict(component_pages()) | notebooks() | {"reference/tyre-coefficients.md": tyre_coefficients()}
     for name, content in made.items():
         files.append(File.generated(config, name, content=content))
     for page in live_pages():
@@ -123,6 +124,26 @@ def component_pages() -> Iterator[tuple[str, str]]:
             index.append(f"| [`{name.rpartition('.')[2]}`]({page}.md#{name}) | {text(first)} |")
         yield f"reference/components/{page}.md", "\n".join(lines) + "\n"
     yield "reference/components/index.md", "\n".join(index) + "\n"
+
+
+def tyre_coefficients() -> str:
+    """Return the page of the keys of tyre files."""
+    lines = ["# Coefficients of tyres", "", "Keys of `.tir` files that [tyres](../guide/tyres.md) use, with what a key "
+             "that is missing stands for. Pacejka's names are the same with small letters: PKY1 is p_Ky1, LMUX is "
+             "lambda_mux."]  # fmt: skip
+    section = ""
+    for key in KEYS.values():
+        if key.section != section:
+            section = key.section
+            lines += [
+                "",
+                f"## {section.replace('_', ' ').capitalize()}",
+                "",
+                "| key | default | unit | |",
+                "|---|---|---|---|",
+            ]
+        lines.append(f"| `{key.name}` | {key.default:g} | {key.unit} | {text(key.meaning)} |")
+    return "\n".join(lines) + "\n"
 
 
 def page_of(name: str) -> str:

@@ -1,0 +1,502 @@
+"""The Magic Formula, .tir files, wheels that slip, roads, a car."""
+
+from __future__ import annotations
+
+import math
+import pathlib
+
+import casadi as ca
+import numpy as np
+import pytest
+
+from mbfmu.components import (
+    Body,
+    FixedRotation,
+    FixedTranslation,
+    Planar,
+    Prismatic,
+    World,
+    rotational,
+    vehicle,
+)
+from mbfmu.components.vehicle import coefficients, magic_formula
+from mbfmu.dynamics.system import System
+from mbfmu.errors import InitializationError, ModelError, SimulationError
+from mbfmu.modeling import Assembly, Start
+from mbfmu.simulation import simulate
+from problems import tyres as problems
+
+G = 9.80665
+OWN = vehicle.tyres.DATA / f"{vehicle.tyres.OWN}.tir"
+
+
+def fixed(value: float) -> Start:
+    return Start(value, fixed=True)
+
+
+# -- the formula
+
+
+@pytest.mark.parametrize("problem", problems.PROBLEMS, ids=lambda p: p.id)
+def test_forces_are_those_of_other_programs(problem) -> None:
+    assert problem.difference(problem.tolerance) <= problem.error
+
+
+@pytest.mark.parametrize("version", magic_formula.VERSIONS)
+@pytest.mark.parametrize("turn_slip", [False, True])
+def test_numbers_and_symbols_agree_and_have_derivatives_everywhere(version: str, turn_slip: bool) -> None:
+    tyre = vehicle.TyreData(problems.MF62.given, version=version)
+    inputs = [ca.SX.sym(name) for name in ("Fz", "kappa", "alpha", "gamma", "phi")]
+    found = ca.vertcat(*magic_formula.forces(tyre, *inputs, Vx=12.0, turn_slip=turn_slip)[:5])
+    values = ca.Function("values", inputs, [found])
+    slopes = ca.Function("slopes", inputs, [ca.jacobian(found, ca.vertcat(*inputs))])
+    for point in (
+        (5000.0, 0.05, -0.04, 0.03, 0.02),
+        (0.0, 0.1, 0.1, 0.0, 0.0),
+        (4000.0, 0.0, 0.0, 0.0, 0.0),
+        (-10.0,) * 5,
+    ):
+        numbers = magic_formula.forces(tyre, *point, Vx=12.0, turn_slip=turn_slip)[:5]
+        np.testing.assert_allclose(values(*point).full().ravel(), numbers, rtol=1e-12, atol=1e-9)
+        assert np.all(np.isfinite(slopes(*point).full()))
+
+
+def test_arrays_broadcast_and_a_wheel_in_the_air_has_no_force() -> None:
+    found = magic_formula.forces(problems.MF62, np.array([[0.0], [-500.0], [3000.0]]), 0.1, np.linspace(-0.1, 0.1, 4))
+    assert found.Fy.shape == (3, 4)
+    assert np.all(np.stack([f[:2] for f in np.broadcast_arrays(*found[:5])]) == 0)
+    assert np.all(found.Fx[2] > 1000)
+
+
+def test_limits_hold_the_inputs() -> None:
+    t = problems.MF62
+    at, beyond = (magic_formula.forces(t, Fz, *slips, p=p) for Fz, slips, p in (
+        (t.FZMAX, (t.KPUMAX, t.ALPMAX, t.CAMMAX), t.PRESMAX), (1e6, (3.0, 1.5, 1.0), 1e7)
+    ))  # fmt: skip
+    assert at == beyond
+    free = magic_formula.forces(t, 1e6, 3.0, 1.5, 1.0, p=1e7, limits=False)
+    assert free.Fx != at.Fx
+
+
+def test_a_mirrored_tyre_pulls_to_the_other_side_and_reversing_turns_the_trail() -> None:
+    ahead = magic_formula.forces(problems.MF62, 4000.0, alpha=0.05, Vx=10.0, p=2.6e5)
+    back = magic_formula.forces(problems.MF62, 4000.0, alpha=0.05, Vx=-10.0, p=2.6e5)
+    assert back.Fy == ahead.Fy
+    assert back.trail == -ahead.trail
+    assert back.My == -ahead.My
+
+
+def test_the_book_and_the_manual_differ_as_they_say() -> None:
+    """(4.E3): alpha* = tan alpha, beside alpha; without camber and with scale factors of 1 that is all."""
+    t = problems.MF62
+    book = magic_formula.forces(t, 4000.0, alpha=0.2, combined=False)
+    manual = magic_formula.forces(t, 4000.0, alpha=math.tan(0.2), combined=False, equations="manual")
+    assert book.Fy == pytest.approx(manual.Fy, rel=1e-12)
+
+
+@pytest.mark.parametrize(("change", "message"), [({"version": "MF99"}, "version 'MF99'"), ({}, "equations = 'mine'")])
+def test_unknown_equations_are_refused(change: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        magic_formula.forces(vehicle.TyreData({}, **change), 4000.0, equations="mine")
+
+
+def test_vertical_force_is_the_integral_of_stiffness() -> None:
+    t = vehicle.TyreData({"VERTICAL_STIFFNESS": 2e5, "FNOMIN": 4000.0, "UNLOADED_RADIUS": 0.3, "Q_FZ2": 10.0})
+    rho = np.linspace(0, 0.03, 4)
+    q1 = math.sqrt((2e5 * 0.3 / 4000) ** 2 - 40.0)
+    np.testing.assert_allclose(magic_formula.vertical_force(t, rho), 4000 * (q1 * rho / 0.3 + 10 * (rho / 0.3) ** 2))
+    assert magic_formula.vertical_force(t, -0.01) == 0
+
+
+# -- files
+
+
+def test_a_file_is_written_as_it_was_read(tmp_path: pathlib.Path) -> None:
+    text = OWN.read_text()
+    data = vehicle.read_tir(OWN)
+    assert data.version, data.side == ("MF61", "LEFT")
+    assert data.to_text() == text
+    changed = data.with_values(PKY1=-19.5, QBZ6=0.25)
+    changed.save(tmp_path / "changed.tir")
+    again = vehicle.read_tir(tmp_path / "changed.tir")
+    assert again.given == changed.given
+    differ = [line for line in again.to_text().splitlines() if line not in text.splitlines()]
+    assert [line.split("=")[0].strip() for line in differ] == ["PKY1", "QBZ6"]
+
+
+def test_coefficients_without_a_file_are_written_and_read_back() -> None:
+    data = vehicle.TyreData(problems.MF62.given, version="MF62", side="RIGHT")
+    again = vehicle.parse_tir(data.to_text())
+    assert (again.version, again.side) == ("MF62", "RIGHT")
+    assert {k: v for k, v in again.given.items() if k != "FITTYP"} == data.given
+
+
+def test_units_of_a_file_become_si_units() -> None:
+    text = OWN.read_text().replace("'meter'", "'mm'").replace("'radians'", "'degrees'").replace("'newton'", "'kN'")
+    scaled = vehicle.parse_tir(text)
+    assert pytest.approx(0.316e-3) == scaled.UNLOADED_RADIUS
+    assert pytest.approx(4.2e6) == scaled.FNOMIN
+    assert pytest.approx(215000 * 1e6) == scaled.VERTICAL_STIFFNESS
+    assert pytest.approx(math.radians(1.2)) == scaled.ALPMAX
+    assert scaled.PKY1 == -21.0
+    assert pytest.approx(230000 * 1e9) == scaled.INFLPRES  # kN/mm2
+    np.testing.assert_allclose(vehicle.parse_tir(scaled.to_text()).UNLOADED_RADIUS, 0.316e-3)
+
+
+def test_keys_that_are_missing_have_defaults_and_unknown_ones_are_told() -> None:
+    data = vehicle.read_tir(OWN)
+    assert data.QSX14 == coefficients.KEYS["QSX14"].default == 0
+    assert vehicle.TyreData({"NOMPRES": 2e5}).INFLPRES == 2e5
+    with pytest.warns(UserWarning, match="PKQ7: unknown, and not used"):
+        vehicle.parse_tir(OWN.read_text() + "PKQ7 = 3\n", "mine")
+
+
+WRONG = {
+    "cut short: [LATERAL": "a section ends with ]",
+    "cut short: ": "has no PDY1",
+    "PKY1 = -21": "expected a number",
+    "LMUX = -1": "LMUX = -1: must be above 0",
+    "UNLOADED_RADIUS = 0": "UNLOADED_RADIUS = 0: must be above 0",
+    "KPUMIN = 2": "KPUMIN = 2: must be below KPUMAX = 1.2",
+    "FITTYP = 99": "FITTYP = 99: this version is not known",
+    "LENGTH = 'ell'": "LENGTH = 'ell': unknown; there are meter",
+    "PDX1 = nan": "PDX1 = nan: must be a finite number",
+    "PDX2 =": "PDX2 has no value",
+    "garbage": "expected NAME = value",
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_wrong_files_are_refused(wrong: str) -> None:
+    text = OWN.read_text()
+    if wrong == "cut short: [LATERAL":
+        text = text[: text.index("[LATERAL") + 8]
+    elif wrong == "cut short: ":
+        text = text[: text.index("PDY1")]
+    elif wrong == "PKY1 = -21":
+        text = text.replace("= -21.0", "= -21.0.0")
+    elif wrong.startswith("LENGTH"):
+        text = text.replace("'meter'", "'ell'")
+    elif wrong.startswith("FITTYP"):
+        text = text.replace("= 61", "= 99")
+    else:
+        text += wrong + "\n"
+    with pytest.raises(ModelError, match="(?s)" + WRONG[wrong].replace("[", r"\[").replace("]", r"\]")):
+        vehicle.parse_tir(text, "mine")
+
+
+def test_files_that_are_none_are_refused(tmp_path: pathlib.Path) -> None:
+    for content, message in (("", "has no coefficients"), ("\0\1", "is no text")):
+        (tmp_path / "a.tir").write_text(content)
+        with pytest.raises(ModelError, match=message):
+            vehicle.read_tir(tmp_path / "a.tir")
+    with pytest.raises(ModelError, match="cannot be read"):
+        vehicle.read_tir(tmp_path / "missing.tir")
+    with pytest.raises(ModelError, match="no such set; there are passenger_205_55R16"):
+        vehicle.Tyre(fileName="truck")
+    with pytest.raises(ModelError, match=r"no coefficient 'PKY99'; .*PKY"):
+        vehicle.TyreData({"PKY99": 1.0})
+
+
+# -- wheels
+
+
+class Rig(Assembly):
+    """A wheel that carries a mass on a slide along x and z; its axle is driven by a torque."""
+
+    def __init__(self, wheel, *, height: float, v: float = 0.0, w: float = 0.0, mass: float = 400.0, road=None) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.road = road or vehicle.Road()
+        self.x = Prismatic(n=(1, 0, 0), s=fixed(0.0), v=fixed(v))
+        self.z = Prismatic(n=(0, 0, 1), s=fixed(height), v=fixed(0.0))
+        self.mass = Body(m=mass, r_CM=(0, 0, 0))
+        self.wheel = wheel
+        self.wheel.modify(phi=fixed(0.0), w=fixed(w))
+        self.torque = rotational.Torque()
+        self.connect(self.world.frame_b, self.x.frame_a)
+        self.connect(self.x.frame_b, self.z.frame_a)
+        self.connect(self.z.frame_b, self.mass.frame_a)
+        self.connect(self.z.frame_b, self.wheel.frame_a)
+        self.connect(self.torque.flange, self.wheel.flange_a)
+        self.input(self.torque.tau, "tau", start=0.0)
+
+
+def test_a_wheel_sinks_by_what_its_load_asks_for() -> None:
+    result = simulate(Rig(vehicle.SlipWheel(radius=0.3, d=3e3), height=0.3), 3.0, tolerance=1e-8)
+    assert result["wheel.tyre.f_z"][-1] == pytest.approx(420 * G, rel=1e-4)
+    assert result["wheel.tyre.rho"][-1] == pytest.approx(420 * G / 2e5, rel=1e-4)
+
+
+def test_a_wheel_in_the_air_falls_without_force_and_turns_freely() -> None:
+    for wheel in (vehicle.TyreWheel(), vehicle.SlipWheel(radius=0.3)):
+        result = simulate(Rig(wheel, height=1.0, w=20.0, v=2.0), 0.3, tolerance=1e-8)
+        assert result["z.s"][-1] == pytest.approx(1 - G * 0.3**2 / 2, rel=1e-7)
+        assert result["wheel.w"][-1] == pytest.approx(20.0, rel=1e-9)
+        assert np.all(result["wheel.tyre.f_x"] == 0)
+        assert np.all(np.isfinite(result["wheel.tyre.kappa"]))
+
+
+def test_a_spinning_wheel_at_standstill_pushes_with_its_friction() -> None:
+    wheel = vehicle.SlipWheel(radius=0.3, mu_A=1.0, mu_S=0.6, cr=0.0, d=3e3)
+    result = simulate(Rig(wheel, height=0.3 - 420 * G / 2e5, w=200.0), 0.2, tolerance=1e-7)
+    assert result["x.v"][-1] == pytest.approx(0.6 * G * 0.2, rel=0.03)  # less what the first instants have of more
+    assert np.all(np.abs(result["wheel.tyre.kappa"]) < 3)
+
+
+def test_both_hub_frames_give_the_same_motion() -> None:
+    """The tyre on the frame that turns with the wheel, and on the hub with the axle's flange."""
+
+    direct = Rig(vehicle.TyreWheel(), height=0.3, v=5.0, w=16.0)
+
+    class Hub(Assembly):
+        def __init__(self) -> None:
+            self.world = World(n=(0, 0, -1))
+            self.x = Prismatic(n=(1, 0, 0), s=fixed(0.0), v=fixed(5.0))
+            self.z = Prismatic(n=(0, 0, 1), s=fixed(0.3), v=fixed(0.0))
+            self.mass = Body(m=420.0, r_CM=(0, 0, 0))
+            self.rotor = rotational.Inertia(J=1.0, phi=fixed(0.0), w=fixed(16.0))
+            self.tyre = vehicle.Tyre(useFlange=True)
+            self.connect(self.world.frame_b, self.x.frame_a)
+            self.connect(self.x.frame_b, self.z.frame_a)
+            self.connect(self.z.frame_b, self.mass.frame_a)
+            self.connect(self.z.frame_b, self.tyre.frame_a)
+            self.connect(self.rotor.flange_b, self.tyre.flange_a)
+
+    one, other = (simulate(rig, 0.5, tolerance=1e-9) for rig in (direct, Hub()))
+    for name, twin in (("x.v", "x.v"), ("z.s", "z.s"), ("wheel.w", "rotor.w")):
+        np.testing.assert_allclose(one[name], other[twin], rtol=1e-6)
+
+
+class TwoWheels(Assembly):
+    """A body on two wheels, one behind the other, whose height is held: the single-track model."""
+
+    def __init__(self, steer: float, v: float) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.height = FixedTranslation(r=(0, 0, 0.28))
+        self.planar = Planar(n=(0, 0, 1), v_x=fixed(v), v_y=fixed(0.0), phi=fixed(0.0), s_x=fixed(0.0), s_y=fixed(0.0),
+                             w=fixed(0.0))  # fmt: skip
+        self.body = Body(m=1000.0, r_CM=(0, 0, 0), I_11=750.0, I_22=750.0, I_33=1500.0)
+        self.connect(self.world.frame_b, self.height.frame_a)
+        self.connect(self.height.frame_b, self.planar.frame_a)
+        self.connect(self.planar.frame_b, self.body.frame_a)
+        for name, x, angle in (("front", 1.2, steer), ("rear", -1.5, 0.0)):
+            arm, turned = FixedTranslation(r=(x, 0, 0)), FixedRotation(n=(0, 0, 1), angle=math.degrees(angle))
+            wheel = vehicle.SlipWheel(radius=0.3, cr=0.0, wheelMass=0.001, wheel_I_axis=0.05, wheel_I_long=0.03)
+            wheel.modify(w=fixed(v / 0.3), phi=fixed(0.0))
+            for kind, part in (("arm", arm), ("turned", turned), ("wheel", wheel)):
+                setattr(self, f"{name}_{kind}", part)
+            self.connect(self.planar.frame_b, arm.frame_a)
+            self.connect(arm.frame_b, turned.frame_a)
+            self.connect(turned.frame_b, wheel.frame_a)
+
+
+def test_cornering_is_that_of_the_linear_single_track_model() -> None:
+    a, b, m, v, steer = 1.2, 1.5, 1000.0, 15.0, 1e-4
+    C = math.pi / 2 / 0.1 * 2e5 * 0.02  # of each wheel: load 4000 N
+    result = simulate(TwoWheels(steer, v), 4.0, tolerance=1e-9)
+    wanted = v * steer / (a + b + m * v**2 * (b - a) / ((a + b) * C))
+    assert result["planar.w"][-1] == pytest.approx(wanted, rel=2e-4)
+
+
+class OnSlope(Assembly):
+    """A locked wheel with a mass on it slides up a slope of 10 % to its end, and stays."""
+
+    def __init__(self, wheel) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.road = vehicle.Slope(gradient=0.1)
+        self.tilt = FixedRotation(n=(0, 1, 0), angle=-math.degrees(math.atan(0.1)))
+        self.x = Prismatic(n=(1, 0, 0), v=fixed(3.0), s=fixed(0.0))
+        self.z = Prismatic(n=(0, 0, 1), v=fixed(0.0), s=fixed(0.29))
+        self.mass = Body(m=380.0, r_CM=(0, 0, 0))
+        self.wheel = wheel
+        self.lock = rotational.Fixed()
+        for a, b in (
+            (self.world.frame_b, self.tilt.frame_a), (self.tilt.frame_b, self.x.frame_a),
+            (self.x.frame_b, self.z.frame_a), (self.z.frame_b, self.mass.frame_a), (self.z.frame_b, self.wheel.frame_a),
+            (self.lock.flange, self.wheel.flange_a),
+        ):  # fmt: skip
+            self.connect(a, b)
+
+
+@pytest.mark.parametrize(
+    ("wheel", "friction"),
+    [
+        (lambda: vehicle.TyreWheel(data=vehicle.read_tir(OWN).with_values(VERTICAL_DAMPING=3e3)), 0.9),
+        (lambda: vehicle.SlipWheel(radius=0.315, d=3e3), 0.8),
+    ],
+)
+def test_a_braked_wheel_stops_on_a_slope_and_does_not_creep(wheel, friction: float) -> None:
+    result = simulate(OnSlope(wheel()), 60.0, tolerance=1e-8, step=1.0, outputs=["x.s", "x.v", "wheel.tyre.f_x"])
+    slope = math.atan(0.1)
+    slid = 3.0**2 / 2 / G / (friction * math.cos(slope) + math.sin(slope))
+    assert result["x.s"].max() == pytest.approx(slid, rel=0.1)
+    assert abs(result["x.s"][-1] - result["x.s"][10]) < 1e-9
+    assert abs(result["x.v"][-1]) < 1e-9
+    assert result["wheel.tyre.f_x"][-1] == pytest.approx(400 * G * math.sin(slope), rel=1e-6)
+
+
+def test_energy_of_a_wheel_balances() -> None:
+    system = System.of(Rig(vehicle.TyreWheel(), height=0.33, v=8.0, w=10.0), energy=True)
+    result = simulate(system, 1.0, tolerance=1e-9)
+    assert np.abs(result["energy.balanceError"]).max() < 1e-4 * result["energy.kinetic"].max()
+
+
+def test_wheels_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ModelError, match="must not be 0"):
+        vehicle.SlipWheel(radius=0.0)
+    with pytest.raises(ModelError, match=r"mu_S = 0.9 must not be above mu_A = 0.5"):
+        vehicle.SlipForce(radius=0.3, mu_A=0.5, mu_S=0.9)
+    with pytest.raises(ModelError, match="give a TyreData"):
+        vehicle.Tyre(data=3)
+    lying = Rig(vehicle.SlipWheel(radius=0.3), height=0.3)
+    lying.turn = FixedRotation(n=(1, 0, 0), angle=90.0)
+    lying.second = vehicle.SlipWheel(radius=0.3)
+    lying.connect(lying.z.frame_b, lying.turn.frame_a)
+    lying.connect(lying.turn.frame_b, lying.second.frame_a)
+    with pytest.raises(InitializationError, match="the wheel lies nearly on its side"):
+        simulate(lying, 0.1)
+
+
+# -- roads
+
+
+def test_roads_tell_heights_and_normals() -> None:
+    x, y = np.array([0.0, 3.0, 7.5]), np.array([0.0, 1.0, -1.0])
+    np.testing.assert_allclose(vehicle.Slope(gradient=0.1, crossfall=0.02).heights(x, y), 0.1 * x + 0.02 * y)
+    wave = vehicle.FunctionRoad(lambda x, y: 0.1 * ca.sin(x))
+    z, n = wave.point(ca.SX(1.0), ca.SX(0.0))
+    assert float(z) == pytest.approx(0.1 * math.sin(1))
+    slope = np.array([-0.1 * math.cos(1), 0, 1])
+    np.testing.assert_allclose(np.asarray(ca.evalf(n)).ravel(), slope / np.linalg.norm(slope))
+    xs, ys = np.arange(0, 10.1, 0.25), np.linspace(-2, 2, 9)
+    grid = vehicle.GridRoad(x=xs, y=ys, z=np.sin(xs)[:, None] + 0.1 * ys**2)
+    np.testing.assert_allclose(grid.heights(xs[3:6], ys[3:6]), np.sin(xs[3:6]) + 0.1 * ys[3:6] ** 2, atol=1e-12)
+    np.testing.assert_allclose(grid.heights(x, y), np.sin(x) + 0.1 * y**2, atol=2e-4)
+    np.testing.assert_allclose(grid.heights(np.array([50.0]), np.array([0.0])), np.sin(10.0))  # held at the border
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"z": np.zeros((2, 3))}, "z: has the shape"),
+        ({"x": (0.0, 2.0, 1.0)}, "x: each point must be beyond the one before"),
+        ({"x": (0.0, 1.0, 3.0)}, "x: points must be evenly spaced"),
+        ({"z": np.full((3, 2), np.nan)}, "every value must be finite"),
+    ],
+)
+def test_wrong_grids_are_refused(change, message: str) -> None:
+    given = {"x": (0.0, 1.0, 2.0), "y": (0.0, 1.0), "z": np.zeros((3, 2))} | change
+    with pytest.raises(ModelError, match=message):
+        vehicle.GridRoad(**given)
+
+
+def test_a_wheel_beyond_the_end_of_the_road_is_told_or_held() -> None:
+    def driven(border: str) -> Rig:
+        road = vehicle.GridRoad(x=(-1.0, 0.0, 1.0), y=(-1.0, 1.0), z=np.zeros((3, 2)), border=border)
+        return Rig(vehicle.SlipWheel(radius=0.3), height=0.28, v=5.0, w=16.7, road=road)
+
+    assert simulate(driven("hold"), 0.5)["x.s"][-1] > 2
+    with pytest.raises(SimulationError, match="the road ends under the wheel"):
+        simulate(driven("refuse"), 0.5)
+
+
+CRG = """$CT
+A road of 3 m
+$ROAD_CRG
+REFERENCE_LINE_START_X   = 2.0
+REFERENCE_LINE_START_PHI = 1.5707963267948966
+REFERENCE_LINE_INCREMENT = 1.0
+LONG_SECTION_V_RIGHT     = -1.0
+LONG_SECTION_V_LEFT      = 1.0
+LONG_SECTION_V_INCREMENT = 1.0
+$KD_Definition
+#:LRFI
+U:reference line u,m,0,1.0
+D:long section 1,m
+D:long section 2,m
+D:long section 3,m
+$!*****
+$$$$$$$$$$$$$$
+ 0.0000000 0.0000000 0.0000000
+ 0.1000000 0.2000000 0.3000000
+ 0.0000000 *missing* 0.0000000
+ 0.0000000-0.0500000 0.0000000
+"""
+
+
+def test_crg_files_are_read(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "road.crg"
+    path.write_text(CRG)
+    with pytest.warns(UserWarning, match="heights that are NaN"):
+        road = vehicle.CRGRoad(fileName=str(path))
+    # along the line is along y, from x = 2; to its left is where x falls
+    np.testing.assert_allclose(
+        road.heights(np.array([2.0, 1.0, 3.0, 2.0]), np.array([1.0, 1, 1, 3])), [0.2, 0.3, 0.1, -0.05]
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("$$$$$$$$$$$$$$\n", "", "is the file cut short"),
+        (" 0.0000000-0.0500000 0.0000000\n", " 0.0000000\n", "is the file cut short"),
+        ("LRFI", "KRBI", "LRFI and LDFI, as text"),
+        ("INCREMENT = 1.0\nLONG", "INCREMENT = 0.0\nLONG", "no REFERENCE_LINE_INCREMENT above 0"),
+        ("V_LEFT      = 1.0", "V_LEFT      = 3.0", "end at v = 1 m, not at 3 m"),
+        ("0.2000000", "0.2x00000", "is no number"),
+    ],
+)
+def test_wrong_crg_files_are_refused(tmp_path: pathlib.Path, old: str, new: str, message: str) -> None:
+    (tmp_path / "road.crg").write_text(CRG.replace(old, new))
+    with pytest.raises(ModelError, match=message):
+        vehicle.read_crg(tmp_path / "road.crg")
+
+
+def test_two_roads_side_by_side_are_one_too_many() -> None:
+    rig = Rig(vehicle.SlipWheel(radius=0.3), height=0.3)
+    rig.other = vehicle.Slope(gradient=0.1)
+    with pytest.raises(ModelError, match="road and other are both a Road; keep one"):
+        System.of(rig)
+
+
+def test_friction_by_place() -> None:
+    icy = vehicle.FunctionRoad(lambda x, y: ca.SX(0.0), lambda x, y: ca.if_else(x > 1.0, 0.1, 1.0))
+    result = simulate(Rig(vehicle.SlipWheel(radius=0.3, cr=0.0), height=0.28, v=10.0, w=0.0, road=icy), 0.4)
+    limit = result["wheel.tyre.f_z"] * np.where(result["x.s"] > 1.0, 0.1, 1.0)
+    assert np.all(np.abs(result["wheel.tyre.f_x"]) <= limit * 1.001 + 1e-6)
+
+
+# -- cars
+
+
+@pytest.mark.filterwarnings("ignore::mbfmu.errors.InitialConditionsWarning")
+def test_a_bushing_pulls_back_and_balances() -> None:
+    class Hung(Assembly):
+        def __init__(self) -> None:
+            self.world = World(n=(0, 0, -1))
+            self.bushing = vehicle.Bushing(c=(1e4, 1e4, 1e4), d=(50.0, 50.0, 50.0), c_phi=20.0, d_phi=1.0)
+            self.body = Body(
+                m=10.0,
+                r_CM=(0.05, 0, 0),
+                I_11=0.1,
+                I_22=0.1,
+                I_33=0.1,
+                r_0=fixed(0.0),
+                v_0=fixed(0.0),
+                angles_fixed=True,
+            )
+            self.connect(self.world.frame_b, self.bushing.frame_a)
+            self.connect(self.bushing.frame_b, self.body.frame_a)
+
+    result = simulate(System.of(Hung(), energy=True), 20.0, tolerance=1e-9)
+    assert result["body.r_0[3]"][-1] == pytest.approx(-10 * G / 1e4, rel=1e-4)
+    assert np.abs(result["energy.balanceError"]).max() < 1e-5
+    tilt = math.asin(result["body.frame_a.R.T[3,1]"][-1])
+    assert abs(tilt) == pytest.approx(10 * G * 0.05 * math.cos(tilt) / 20.0, rel=0.02)
+
+
+def test_drivers_that_cannot_be_are_refused() -> None:
+    with pytest.raises(ModelError, match="a path goes along x"):
+        vehicle.Driver(points=((0, 0), (0, 1)))
+    with pytest.raises(ModelError, match=r"give points \(x, y\)"):
+        vehicle.Driver(points=(0.0, 1.0))
