@@ -35,7 +35,7 @@ class World(Component):
     """World coordinate system + gravity field + default animation definition."""
 
     modelica_name = "MultiBody.World"
-    inner = "world"
+    inner_name = "world"
     is_world = True
 
     frame_b = Frame_b("Coordinate system fixed in the origin of the world frame")

@@ -32,7 +32,7 @@ class Road(Animated):
     """
 
     modelica_name = "Vehicle.Road"
-    inner: ClassVar[str] = "road"
+    inner_name: ClassVar[str] = "road"
 
     mu = Parameter(t.Dimensionless, 1.0, "Factor of friction of all tyres", min=0, tunable=True)
     lengthX = Parameter(t.Length, 100.0, "Length of the drawn road along x", animation=True)

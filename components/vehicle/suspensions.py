@@ -12,6 +12,7 @@ from mbfmu.components.joints.elementary import Revolute
 from mbfmu.components.joints.free import Spherical
 from mbfmu.components.parts.bodies import Body, BodyShape
 from mbfmu.components.parts.fixed import FixedTranslation
+from mbfmu.frames import cross
 from mbfmu.modeling import Component, Frame_a, Frame_b, Parameter, Start
 from mbfmu.modeling import types as t
 
@@ -42,7 +43,9 @@ class Bushing(PartialForce):
         turned = ca.vertcat(T[1, 2] - T[2, 1], T[2, 0] - T[0, 2], T[0, 1] - T[1, 0]) / 2
         stored = ca.dot(self.c * r, r) / 2 + self.c_phi * (3 - ca.trace(T)) / 2
         self.energy(potential=stored, dissipated=ca.dot(self.d * v, v) + self.d_phi * ca.sumsqr(w))
-        return self.c * r + self.d * v, self.c_phi * turned + self.d_phi * w
+        f = self.c * r + self.d * v
+        # The springs turn with frame_b, and act at the origin of frame_a
+        return f, self.c_phi * turned + self.d_phi * w - cross(r, f)
 
 
 class DoubleWishbone(Component):

@@ -134,8 +134,8 @@ class Component:
 
     #: Modelica name without `Modelica.` and `Mechanics.`, e.g. "MultiBody.Joints.Revolute"; None: not for files.
     modelica_name: ClassVar[str | None] = None
-    #: What all components of an assembly see it as, Modelica's inner: "world"; "": they do not see it.
-    inner: ClassVar[str] = ""
+    #: What all components of an assembly see it as, for which Modelica has `inner`: "world"; "": they do not see it.
+    inner_name: ClassVar[str] = ""
     declarations: ClassVar[dict[str, Declaration]] = {}
     _declared_ports: ClassVar[dict[str, Port]] = {}
     _declared_variables: ClassVar[dict[str, Variable]] = {}

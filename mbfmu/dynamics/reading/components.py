@@ -62,11 +62,11 @@ def _assign_outers(component: Component, outers: Mapping[str, Component]) -> Non
     component.see(outers)
     own: dict[str, Component] = {}
     for part in component.parts.values():
-        if part.inner and part.inner not in outers:
-            if part.inner in own:
-                both = f"{own[part.inner].where} and {part.where}"
-                raise ModelError(f"{component.where}: {both} are both a {part.inner.capitalize()}; keep one")
-            own[part.inner] = part
+        if part.inner_name and part.inner_name not in outers:
+            if part.inner_name in own:
+                both = f"{own[part.inner_name].where} and {part.where}"
+                raise ModelError(f"{component.where}: {both} are both a {part.inner_name.capitalize()}; keep one")
+            own[part.inner_name] = part
     seen = {**outers, **own}
     for part in component.parts.values():
         _assign_outers(part, seen)

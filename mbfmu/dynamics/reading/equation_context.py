@@ -553,7 +553,7 @@ class Scope(Events):
         return world
 
     def outer(self, name: str) -> Any:
-        """The component around this one that stands as `name`, its class's `inner`; None where there is none."""
+        """The component around this one that stands as `name`, its class's `inner_name`; None where there is none."""
         return self._component._outers.get(name)
 
     def is_connected(self, connector: str) -> bool:
