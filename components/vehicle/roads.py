@@ -31,7 +31,7 @@ class Road(Animated):
     A road of one's own derives from it and defines `height(x, y)`, and perhaps `friction(x, y)`.
     """
 
-    modelica_name = "Vehicle.Road"
+    modelica_name: ClassVar[str | None] = "Vehicle.Road"
     inner_name: ClassVar[str] = "road"
 
     mu = Parameter(t.Dimensionless, 1.0, "Factor of friction of all tyres", min=0, tunable=True)
@@ -134,7 +134,7 @@ class FunctionRoad(Road):
     Functions get CasADi symbols [m]; they cannot be written to files.
     """
 
-    modelica_name = None
+    modelica_name: ClassVar[str | None] = None
     is_curved: ClassVar[bool] = True
 
     def __init__(
