@@ -326,7 +326,7 @@ class OnSlope(Assembly):
     ],
 )
 def test_a_braked_wheel_stops_on_a_slope_and_does_not_creep(wheel, friction: float) -> None:
-    result = simulate(OnSlope(wheel()), 60.0, tolerance=1e-8, step=1.0, outputs=["x.s", "x.v", "wheel.tyre.f_x"])
+    result = simulate(OnSlope(wheel()), 60.0, tolerance=1e-8, interval=1.0, outputs=["x.s", "x.v", "wheel.tyre.f_x"])
     slope = math.atan(0.1)
     slid = 3.0**2 / 2 / G / (friction * math.cos(slope) + math.sin(slope))
     assert result["x.s"].max() == pytest.approx(slid, rel=0.1)
