@@ -21,7 +21,7 @@ from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset, is_
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Given, Port, Signal, SignalOutput
+from mbfmu.modeling.connectors import Frame, Given, Port, Signal, SignalOutput
 from mbfmu.modeling.declarations import Coordinate, Declaration, Multiplier, Parameter, Speed, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
@@ -135,8 +135,8 @@ class Behaviour(LocalNames):
     resets: tuple[Reset, ...]
     #: Expressions whose values before an event are read, by the number of their leaf `Pre`.
     before: tuple[ca.SX, ...]
-    #: Relative motion r, T, w of frame_b in frame_a with the derivatives v, a, z; None where there is none.
-    motion: Mapping[str, ca.SX] | None
+    #: Frame -> its motion r, T, w relative to the component's first frame, with the derivatives v, a, z.
+    motions: Mapping[str, Mapping[str, ca.SX]]
     #: Kinetic and potential energy, power dissipated and supplied; empty where the component does not say.
     energies: Mapping[str, ca.SX]
     #: (kinetic energy, message) of what comes on top of the energies of other components.
@@ -155,8 +155,13 @@ class Behaviour(LocalNames):
         rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
         rows += [part for held in self.held for part in (held.start, held.rule) if part is not None]
         rows += [part for reset in self.resets for part in (reset.active, reset.value)]
-        rows += [*(self.motion or {}).values(), *self.energies.values()]
+        rows += [*self.moving, *self.energies.values()]
         return list(ca.symvar(ca.veccat(ca.SX(0, 1), *rows)))
+
+    @property
+    def moving(self) -> list[ca.SX]:
+        """All that says how its frames move relative to the first."""
+        return [part for motion in self.motions.values() for part in motion.values()]
 
     def prescribed(self, kind: type[Port]) -> Iterator[Prescribed]:
         """Potentials that the component determines at its connectors of a kind."""
@@ -185,7 +190,7 @@ class Notes(LocalNames):
         self.of_time: list[bool] = []
         self.delays: list[Delay] = []
         self.clauses = Clauses(self)
-        self.motion: dict[str, ca.SX] | None = None
+        self.motions: dict[str, dict[str, ca.SX]] = {}
         self.energies: dict[str, ca.SX] = {}
         self.on_top: list[tuple[ca.SX, str]] = []
 
@@ -376,7 +381,7 @@ class Notes(LocalNames):
             held=held,
             resets=tuple(self.clauses.resets),
             before=tuple(self.clauses.before),
-            motion=self.motion,
+            motions=self.motions,
             energies=self.energies,
             on_top=tuple(self.on_top),
             leaf_of=self.leaf_of,
@@ -391,7 +396,7 @@ class Notes(LocalNames):
             *self.conditions,
             *self.times,
             *self.switches,
-            *(self.motion or {}).values(),
+            *(part for motion in self.motions.values() for part in motion.values()),
         ]
         rows += [row for c in self.constraints for row in (c.position, c.velocity, c.acceleration) if row is not None]
         rows += [expression for expression, _ in (*self.initial, *self.checks)]
@@ -572,16 +577,29 @@ class Scope(Events):
 
     # -- vocabulary
 
-    def relative_motion(self, r_rel_a: Any, R_rel: Orientation) -> None:
-        """frame_b moves relative to frame_a: position resolved in frame_a, orientation from frame_a to frame_b.
+    def relative_motion(self, r_rel_a: Any, R_rel: Orientation, frame: str | None = None) -> None:
+        """A frame moves relative to the first: position resolved in the first, orientation from the first to it.
 
-        Cut forces and torques follow: the joint itself takes no power, and each of its coordinates is driven by what
-        its flanges and `effort` give.
+        Cut forces and torques follow: the component itself takes no power, and each of its coordinates is driven by
+        what its flanges and `effort` give. Several frames, each with a statement of its own, may share coordinates.
+
+        Args:
+            r_rel_a: position, resolved in the first frame [m].
+            R_rel: orientation.
+            frame: the connector that moves; the second frame where none is named.
         """
-        self._notes.once(self._notes.motion is None, "the relative motion twice")
+        frames = [name for name, port in self._component.ports().items() if isinstance(port, Frame)]
+        if frame is None and len(frames) > 1:
+            frame = frames[1]
+        if frame not in frames[1:]:
+            raise ModelError(
+                f"{self._component.where}: the equations of {type(self._component).__name__} move {frame!r} relative "
+                f"to the first frame; name one of its other frames, which are {', '.join(frames[1:]) or 'none'}"
+            )
+        self._notes.once(frame not in self._notes.motions, f"the relative motion of {frame} twice")
         r, T, w = column(r_rel_a), column(R_rel.T), column(R_rel.w)
         v, z = self._notes.rate_of(r), self._notes.rate_of(w)
-        self._notes.motion = {"r": r, "T": T, "w": w, "v": v, "a": self._notes.rate_of(v), "z": z}
+        self._notes.motions[frame] = {"r": r, "T": T, "w": w, "v": v, "a": self._notes.rate_of(v), "z": z}
 
     def effort(self, **forces: Any) -> None:
         """Generalised forces that act along coordinates or speeds of this component, by their names."""

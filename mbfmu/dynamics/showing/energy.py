@@ -80,7 +80,7 @@ def _is_source(behaviour: Behaviour) -> bool:
     """True for a component that gives loads or prescribes motions of its own."""
     return any(
         isinstance(target, leaves.Load | leaves.Effort)
-        or (isinstance(target, leaves.Prescribed) and behaviour.motion is None)
+        or (isinstance(target, leaves.Prescribed) and not behaviour.motions)
         for target in behaviour.targets
     )
 

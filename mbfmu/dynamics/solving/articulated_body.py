@@ -9,7 +9,11 @@ placeholders; the values, evaluated with them, are linear in them, and their Jac
     wrench_parent = Y wrench_child                              what an edge passes on
     0             = R wrench_child + Q alpha_child + E a + r    balance along the edge's speeds
 
-A *group* is a joint with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
+A body that bends is several edges with the same speeds, and what it weighs knows their accelerations:
+
+    load          = I alpha + N a + p                           its own, at the frame where the tree enters it
+
+A *group* is a joint, or such a body, with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
 articulated inertias; out: accelerations) work on placeholders of its neighbours, so that groups of one *kind*, whose
 expressions differ in their symbols only, share them: what it takes to derive a chain, and its code, grow with the kinds
 of its links, hardly with their number. Numbers that shape a relative motion, such as the direction of an axis, are
@@ -46,6 +50,7 @@ from mbfmu.dynamics.structure.scalar_graph import FlangeNode
 from mbfmu.dynamics.structure.structure import Structure
 from mbfmu.dynamics.structure.unknowns import Coordinate, Own
 from mbfmu.frames import cross
+from mbfmu.modeling import leaves
 from mbfmu.modeling.formulas import Formula, Quantity
 
 #: Number of groups up to which leaf functions are written out in place. Beyond that shared code, which stays in the
@@ -111,11 +116,12 @@ class _Placeholders:
 
 @dataclasses.dataclass(eq=False)
 class _Group:
-    """A joint (or the ground's own rigid parts) with the rigid edges behind it."""
+    """A joint, a body that bends (or the ground's own rigid parts) with the rigid edges behind it."""
 
     edges: list[Edge]
+    #: Speeds that move its first edge, and the others of the same component.
+    keys: list[Coordinate]
     children: list[_Group] = dataclasses.field(default_factory=list)
-    keys: dict[Edge, list[Coordinate]] = dataclasses.field(default_factory=dict)
     #: Symbols (by hash) in the expressions of its loads, balances and relative motions.
     symbols: list[int] = dataclasses.field(default_factory=list)
     #: Where its values of its kind's placeholders are, by hash.
@@ -130,6 +136,15 @@ class _Group:
     def base(self) -> int:
         """The node that the group hangs on."""
         return self.nodes[0]
+
+    @functools.cached_property
+    def moved(self) -> list[Edge]:
+        """Edges that its speeds move."""
+        return [edge for edge in self.edges if edge.path == self.edges[0].path]
+
+    def keys_of(self, edge: Edge) -> list[Coordinate]:
+        """Speeds that move an edge."""
+        return self.keys if edge in self.moved else []
 
 
 class _Work:
@@ -166,8 +181,10 @@ class _Kind:
     #: Maps X, S, c of each edge, with what is not a constant or a parameter replaced by placeholders, and these.
     maps: dict[Edge, tuple[ca.SX, ca.SX, ca.SX]]
     placed: list[tuple[ca.SX, ca.SX]]
-    #: Per edge, how accelerations follow from what is above them, in placeholders.
-    gains: dict[Edge, tuple[ca.SX, ca.SX]] = dataclasses.field(default_factory=dict)
+    #: How accelerations of its speeds follow from what is above them, in placeholders: from what the first edge's child
+    #: has without them, or, where several edges begin there, from that of the base.
+    gain: tuple[ca.SX, ca.SX] = dataclasses.field(init=False)
+    from_base: bool = False
     #: Per child, the placeholders (by hash) of what it hands to the group.
     received: list[list[int]] = dataclasses.field(default_factory=list)
     #: Articulated inertia and force that the group hands to the node that it hangs on, as a function of placeholders
@@ -356,6 +373,7 @@ class _Recursion:
         behaviours = dict(base.topology.behaviours)
         for path in {edge.path: None for edge in self.topology.order}:
             behaviours[path] = self._with_numbers_as_symbols(behaviours[path])
+        self.carried = self._carried()
         self.values = self._evaluated(base, behaviours)
         self.unknown = {
             symbol
@@ -387,6 +405,7 @@ class _Recursion:
             wanted += [structure.supported(edge, what) for what in MOTION]
             wanted += self._wrench_formulas(structure, edge)
             wanted += [structure.node_loads(edge.child, name) for name in ("f", "t")]
+            wanted += [structure.node_loads(edge.parent, name) for name in ("f", "t") if edge.parent != GROUND]
         return evaluated(base.graph.within(structure, wanted, given), given)
 
     @staticmethod
@@ -395,14 +414,32 @@ class _Recursion:
 
     def _with_numbers_as_symbols(self, behaviour: Behaviour) -> Behaviour:
         """A behaviour whose relative motion has symbols in place of the numbers in it."""
-        if behaviour.motion is None:
+        if not behaviour.motions:
             return behaviour
         numbers = _Numbers(behaviour.component.where)
-        motion = dict(zip(behaviour.motion, numbers.lifted(list(behaviour.motion.values())), strict=True))
+        lifted = iter(numbers.lifted(behaviour.moving))
+        motions = {frame: {what: next(lifted) for what in motion} for frame, motion in behaviour.motions.items()}
         if not numbers.symbols:
             return behaviour
         self.numbers.append(numbers)
-        return dataclasses.replace(behaviour, motion=motion)
+        return dataclasses.replace(behaviour, motions=motions)
+
+    def _carried(self) -> dict[str, str]:
+        """Components whose load, where the tree enters them, knows accelerations of their own speeds, with that frame."""
+        found: dict[str, str] = {}
+        for edge in reversed(self.topology.order):
+            connector = edge.connectors[edge.reversed]
+            behaviour = self.topology.behaviours[edge.path]
+            loads = [behaviour.targets.get(leaves.Load(connector, name), ca.SX(0, 1)) for name in ("f", "t")]
+            known = (leaf for leaf, *_ in behaviour.leaves_in(ca.veccat(*loads)))
+            if any(
+                isinstance(leaf, leaves.Acceleration) or (isinstance(leaf, leaves.Coordinate) and leaf.order == 2)
+                for leaf in known
+            ):
+                found[edge.path] = connector
+            else:
+                found.pop(edge.path, None)
+        return found
 
     def alpha(self, node: int) -> ca.SX:
         """Placeholders of the accelerations of a node."""
@@ -418,7 +455,7 @@ class _Recursion:
 
     def _owners(self) -> tuple[dict[str, list[Coordinate]], list[Coordinate]]:
         """Speeds by the joint that they belong to, and those that belong to none."""
-        paths = collections.Counter(edge.path for edge in self.topology.order)
+        paths = {edge.path for edge in self.topology.order}
         by_joint: dict[str, list[Coordinate]] = {}
         alone: list[Coordinate] = []
         for key in self.unknowns.a:
@@ -427,8 +464,9 @@ class _Recursion:
                 by_joint.setdefault(joint, []).append(key)
             else:
                 alone.append(key)
-        if any(paths[joint] > 1 for joint in by_joint):
-            raise NotLocal  # one component moves several frames
+        ends = collections.Counter(edge.path for edge in self.topology.order if edge.parent == GROUND)
+        if any(ends[joint] > 1 for joint in by_joint):
+            raise NotLocal  # one component prescribes several frames
         return by_joint, alone
 
     @functools.cached_property
@@ -440,18 +478,21 @@ class _Recursion:
     def _grouped(self) -> list[_Group]:
         groups: list[_Group] = []
         group_of: dict[int, _Group] = {}
+        moving: dict[str, _Group] = {}
         for edge in self.topology.order:
             parent = edge.parent
             keys = self.keys_of.get(edge.path, [])
-            if parent == GROUND or keys:
-                group = _Group([edge])
+            if keys and edge.path in moving:
+                group = moving[edge.path]
+                group.edges.append(edge)
+            elif parent == GROUND or keys:
+                group = moving[edge.path] = _Group([edge], keys)
                 groups.append(group)
                 if parent != GROUND:
                     group_of[parent].children.append(group)
             else:
                 group = group_of[parent]
                 group.edges.append(edge)
-            group.keys[edge] = keys
             group_of[edge.child] = group
         return groups
 
@@ -463,14 +504,15 @@ class _Recursion:
         named = [symbol for node in group.nodes if node != GROUND for symbol in self._motion_symbols(node)]
         for edge in group.edges:
             named += elements(self.places.wrench[edge])
-            named += [symbol for key in group.keys[edge] for symbol in elements(self.unknowns.a[key])]
+        named += [symbol for key in group.keys for symbol in elements(self.unknowns.a[key])]
         group.symbols = hashes(named)
         known = set(group.symbols)
         others = [symbol for symbol in ca.symvar(ca.veccat(*given)) if symbol.element_hash() not in known]
         group.symbols += hashes(others)
         key = (
             tuple((edge.parent == GROUND, group.nodes.index(edge.parent), edge.reversed) for edge in group.edges),
-            tuple(tuple(self.unknowns.a[key].numel() for key in group.keys[edge]) for edge in group.edges),
+            tuple(self.unknowns.a[key].numel() for key in group.keys),
+            (tuple(edge in group.moved for edge in group.edges), group.edges[0].path in self.carried),
             tuple((group.nodes.index(child.base), self.kinds[child].passed_form) for child in group.children),
             tuple(symbol in self.unknown for symbol in group.symbols),
             self._form([*named, *others], given),
@@ -490,9 +532,10 @@ class _Recursion:
     def _expressions(self, group: _Group) -> list[ca.SX]:
         """All that the work on a group begins with."""
         found = [self._motion(edge, what) for edge in group.edges for what in _RELATIVE]
-        found += [row for edge in group.edges for row in self._rows(group.keys[edge])]
+        found += self._rows(group.keys)
         found += [part for edge in group.edges if edge.parent != GROUND for part in self._wrench_at_parent(edge)]
         loads = [load for edge in group.edges for load in self._loads(edge.child)]
+        loads += self._own_loads(group)
         resolved = self.resolve([*found, *loads])
         return [*resolved[: len(found)], *self._without_alone(resolved[len(found) :])]
 
@@ -510,8 +553,19 @@ class _Recursion:
         return [symbol for what in MOTION for symbol in elements(self.places.motion[(node, what)])]
 
     def _loads(self, node: int) -> list[ca.SX]:
-        """Force and torque of everything at a node but edges."""
-        return [self.values(self.values.structure.node_loads(node, name)) for name in ("f", "t")]
+        """Force and torque of everything at a node but edges, and bodies that bend beyond it."""
+        carried = [path for path, connector in self.carried.items() if self._node(path, connector) == node]
+        return [self.values(self.values.structure.node_loads(node, name, carried)) for name in ("f", "t")]
+
+    def _node(self, path: str, connector: str) -> int:
+        return self.topology.flat.nodes[(path, connector)]
+
+    def _own_loads(self, group: _Group) -> list[ca.SX]:
+        """Force and torque of a body that bends where the tree enters it; nothing of others."""
+        path = group.edges[0].path
+        if path not in self.carried:
+            return []
+        return [self.values(self.values.structure.load(path, self.carried[path], name, 3)) for name in ("f", "t")]
 
     def _rows(self, keys: list[Coordinate]) -> list[ca.SX]:
         return [self.values(row) for key in keys for row in self.values.structure.balances(key)]
@@ -531,7 +585,7 @@ class _Recursion:
         """The work on the first group of its kind, all that is the same whoever asks for it."""
         maps, placed = {}, []
         for edge in group.edges:  # what is worth computing once, in the outward leaf, becomes a placeholder
-            (X, S, c), places = _placed(list(self._maps(edge, group.keys[edge])), f"map {edge.path}")
+            (X, S, c), places = _placed(list(self._maps(edge, group.keys_of(edge))), f"map {edge.path}")
             maps[edge] = (X, S, c)
             placed += places
         kind = _Kind(group, maps, placed)
@@ -554,38 +608,44 @@ class _Recursion:
     def _accelerations_of(self, keys: list[Coordinate]) -> ca.SX:
         return ca.vertcat(ca.SX(0, 1), *(self.unknowns.a[key] for key in keys))
 
-    def _inertia(self, node: int) -> tuple[ca.SX, ca.SX]:
-        """(I, p) of a node, for its acceleration resolved in its own frame."""
-        (load,) = self._without_alone(self.resolve([ca.vertcat(*self._loads(node))]))
+    def _inertia(self, node: int, loads: list[ca.SX], keys: list[Coordinate]) -> tuple[ca.SX, ca.SX, ca.SX]:
+        """(I, N, p) of loads at a node, for its acceleration resolved in its own frame, and speeds of its component."""
+        (load,) = self._without_alone(self.resolve([ca.vertcat(*loads)]))
         matrix, rest = _affine(load, self.alpha(node))
-        self._refuse(rest, matrix)
-        return _in_frame(matrix, self.places.motion[(node, "T")]), rest
+        coupling, rest = _affine(rest, self._accelerations_of(keys))
+        self._refuse(rest, matrix, coupling)
+        return _in_frame(matrix, self.places.motion[(node, "T")]), coupling, rest
 
     def _solve_rows(self, kind: _Kind) -> None:
         """Solve the rows of a group for its accelerations, from its last edge to the first."""
         group = kind.first
-        inertia = {edge.child: self._inertia(edge.child) for edge in group.edges}
+        inertia = {e.child: self._inertia(e.child, self._loads(e.child), group.keys_of(e)) for e in group.edges}
         for child in group.children:
             passed = self.kinds[child].passed
             assert passed is not None
             received = ca.SX.sym("received", passed.numel_in(0))
             kind.received.append(hashes(elements(received)))
-            I, p = inertia[child.base]  # noqa: E741
+            I, N, p = inertia[child.base]  # noqa: E741
             of_child = passed.call([received])
-            inertia[child.base] = (I + of_child[0], p + of_child[1])
+            inertia[child.base] = (I + of_child[0], N, p + of_child[1])
         results: list[tuple[ca.SX, ca.SX]] = []
         handed = None
+        first = group.edges[0]
         for edge in reversed(group.edges):
-            gain, offset, handed = self._eliminate(edge, kind, inertia)
-            placed = []
-            for part in (gain, offset):
-                replaced, places = _placed([part], f"gain {edge.path}", keep=False)
-                placed.append(replaced[0])
-                results += places
-            kind.gains[edge] = (placed[0], placed[1])
-            if handed is not None and edge is not group.edges[0]:
-                I, p = inertia[edge.parent]  # noqa: E741
-                inertia[edge.parent] = (I + handed[0], p + handed[1])
+            if edge in group.moved and edge is not first:
+                continue
+            bends = edge is first and (len(group.moved) > 1 or first.path in self.carried or inertia[edge.child][1].nnz())
+            gain, offset, handed = (self._bent if bends else self._eliminate)(edge, kind, inertia)
+            if edge is first:
+                placed = []
+                for part in (gain, offset):
+                    replaced, places = _placed([part], f"gain {edge.path}", keep=False)
+                    placed.append(replaced[0])
+                    results += places
+                kind.gain = (placed[0], placed[1])
+            elif handed is not None:
+                I, N, p = inertia[edge.parent]  # noqa: E741
+                inertia[edge.parent] = (I + handed[0], N, p + handed[1])
         if handed is not None:
             (I, p), places = _placed(list(handed), f"inertia {group.edges[0].path}", keep=False)  # noqa: E741
             symbols = [symbol for symbol, _ in places]
@@ -595,13 +655,14 @@ class _Recursion:
         kind.inward = kind.step(results)
 
     def _eliminate(
-        self, edge: Edge, kind: _Kind, inertia: dict[int, tuple[ca.SX, ca.SX]]
+        self, edge: Edge, kind: _Kind, inertia: dict[int, tuple[ca.SX, ca.SX, ca.SX]]
     ) -> tuple[ca.SX, ca.SX, tuple[ca.SX, ca.SX] | None]:
         """(gain, offset) with a = gain (X alpha_parent + c) + offset, and what the parent gets."""
-        keys, child = kind.first.keys[edge], edge.child
+        keys, child = kind.first.keys_of(edge), edge.child
         X, S, c = kind.maps[edge]
+        I, _, p = inertia[child]  # noqa: E741
         (rows,) = self.resolve([ca.vertcat(ca.SX(0, 1), *self._rows(keys))])
-        given = [X, S, c, *inertia[child], rows, self.places.wrench[edge], self.alpha(child)]
+        given = [X, S, c, I, p, rows, self.places.wrench[edge], self.alpha(child)]
         given += [self._accelerations_of(keys), self.places.motion[(child, "T")]]
         if edge.parent == GROUND:
             gain, offset = self._gains(*given)
@@ -650,6 +711,58 @@ class _Recursion:
             articulated = _mirrored(articulated)
         passed = -upward @ (articulated @ X)
         return gain, offset, _mirrored(passed) if is_symmetric else passed, -upward @ (articulated @ c + force)
+
+    def _bent(
+        self, first: Edge, kind: _Kind, inertia: dict[int, tuple[ca.SX, ca.SX, ca.SX]]
+    ) -> tuple[ca.SX, ca.SX, tuple[ca.SX, ca.SX] | None]:
+        """The same for a body that bends: for all edges with its speeds together.
+
+        These begin at its first frame: at the child of the first edge, where that is reversed, else at the base, from
+        whose acceleration `gain` then leads.
+        """
+        group = kind.first
+        kind.from_base = not first.reversed
+        at = group.base if kind.from_base else first.child
+        if at == GROUND:
+            raise NotLocal
+        own = self._own_loads(group)
+        entering = self._inertia(group.base, own, group.keys) if own else None
+        size = self._accelerations_of(group.keys).numel()
+        nothing = ca.SX(6, 6), ca.SX(6, size), ca.SX(6, 1)
+        I, N, p = (entering or nothing) if kind.from_base else inertia[at]  # noqa: E741
+        (rows,) = self.resolve([ca.vertcat(ca.SX(0, 1), *self._rows(group.keys))])
+        E, rest = _affine(rows, self._accelerations_of(group.keys))
+        Q, rest = _affine(rest, self.alpha(at))
+        Q = _in_frame(Q, self.places.motion[(at, "T")])
+        for edge in group.moved if kind.from_base else group.moved[1:]:
+            X, S, c = kind.maps[edge]
+            I_b, N_b, p_b = inertia[edge.child]
+            R, rest = _affine(rest, self.places.wrench[edge])
+            upward = self._upward(edge)
+            A, B, d = I_b @ X, I_b @ S + N_b, I_b @ c + p_b
+            I, N, p = I - upward @ A, N - upward @ B, p - upward @ d  # noqa: E741
+            Q, E, rest = Q - R @ A, E - R @ B, rest - R @ d
+        if kind.from_base:
+            self._refuse(Q, E, rest)
+            solution = _solve(E, -ca.horzcat(Q, rest))
+            gain, offset = solution[:, :6], solution[:, 6]
+            return gain, offset, (I + N @ gain, p + N @ offset)
+        X, S, c = kind.maps[first]
+        R, rest = _affine(rest, self.places.wrench[first])
+        self._refuse(R, Q, E, rest)
+        K = Q - R @ I
+        solution = _solve(K @ S + E - R @ N, ca.horzcat(-K, R @ p - rest))
+        gain, offset = solution[:, :6], solution[:, 6]
+        if first.parent == GROUND:
+            return gain, offset, None
+        upward, moved = self._upward(first), I @ S + N
+        articulated, force = I + moved @ gain, p + moved @ offset
+        passed = -upward @ articulated @ X, -upward @ (articulated @ c + force)
+        if entering is None:
+            return gain, offset, passed
+        I, N, p = entering  # noqa: E741
+        a_X, a_0 = gain @ X, gain @ c + offset
+        return gain, offset, (passed[0] + I + N @ a_X, passed[1] + p + N @ a_0)
 
     def _upward(self, edge: Edge) -> ca.SX:
         wrench = self.places.wrench[edge]
@@ -703,11 +816,10 @@ class _Recursion:
             ports += [n for n in group.nodes[1:] if n not in ports and not needed.isdisjoint(self._alpha_hashes(n))]
             step = self._acceleration(self.kinds[group], tuple(group.nodes.index(node) for node in ports))
             values, at = self._evaluate(group, step, linker), 0
-            for edge in group.edges:
-                for key in group.keys[edge]:
-                    size = self.unknowns.a[key].numel()
-                    solved[key] = values[at : at + size]
-                    at += size
+            for key in group.keys:
+                size = self.unknowns.a[key].numel()
+                solved[key] = values[at : at + size]
+                at += size
         for key, work in alone.items():
             solved[key] = linker.value(work, linker.places.__getitem__)
         return ca.vertcat(*(solved[key] for key in self.unknowns.a))
@@ -779,11 +891,12 @@ class _Recursion:
         results: list[ca.SX] = []
         for edge in group.edges:
             X, S, c = kind.maps[edge]
-            gain, offset = kind.gains[edge]
             reached = X @ alphas[edge.parent] + c
-            a = gain @ reached + offset
-            alphas[edge.child] = reached + S @ a
-            results += elements(ca.densify(a))
+            if edge is group.edges[0]:
+                gain, offset = kind.gain
+                a = gain @ (alphas[group.base] if kind.from_base else reached) + offset
+                results += elements(ca.densify(a))
+            alphas[edge.child] = reached + S @ a if edge in group.moved else reached
         nodes = [group.nodes[i] for i in ports]
         symbols = [symbol for node in nodes for symbol in elements(self.alpha(node))]
         values = [value for node in nodes for value in elements(ca.densify(alphas[node]))]

@@ -104,7 +104,7 @@ def _driven(formulation: Formulation) -> list[str]:
     """Joints in loops whose coordinates something prescribes, by name."""
     values, found = formulation.values, []
     for path, behaviour in values.behaviours.items():
-        if behaviour.motion is None:
+        if not behaviour.motions:
             continue
         for name, declaration in behaviour.component.variables().items():
             if isinstance(declaration, Coordinate) and declaration.leaf(behaviour.component) is not None:

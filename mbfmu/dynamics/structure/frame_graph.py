@@ -73,7 +73,7 @@ class FrameTree:
 
         Args:
             flat: the assembly.
-            behaviours: what the equations of all components but bodies say.
+            behaviours: what the equations of all components say that move frames.
             bodies: what can move freely, by path.
             cuts: paths of joints to cut first, where a loop leaves the choice.
 
@@ -81,9 +81,9 @@ class FrameTree:
             ModelError: a part that nothing holds and nothing can move, a mass that would have to rotate, a cut of what
                 is no joint.
         """
-        unknown = [c for c in cuts if c not in behaviours or behaviours[c].motion is None]
+        unknown = [c for c in cuts if c not in behaviours or not behaviours[c].motions]
         if unknown:
-            joints = ", ".join(p for p, r in behaviours.items() if r.motion is not None)
+            joints = ", ".join(p for p, r in behaviours.items() if r.motions)
             raise ModelError(f"cannot cut {', '.join(unknown)}: no joint of that name; joints are {joints}")
         growth = _Growth(flat, _edges(flat, behaviours), bodies)
         ordered = sorted(growth.edges, key=lambda e: _keep_order(e, behaviours[e.path], cuts))
@@ -99,10 +99,12 @@ class FrameTree:
 def _edges(flat: Flat, behaviours: Mapping[str, Behaviour]) -> list[Edge]:
     edges = []
     for path, behaviour in behaviours.items():
-        if behaviour.motion is not None:
-            ends = [n for n, p in behaviour.component.ports().items() if isinstance(p, Frame)][:2]
-            a, b = (flat.nodes[(path, end)] for end in ends)
-            edges.append(Edge(path, a, b, (ends[0], ends[1]), _dof(behaviour.component)))
+        if behaviour.motions:
+            first = next(n for n, p in behaviour.component.ports().items() if isinstance(p, Frame))
+            dof = _dof(behaviour.component)
+        for frame in behaviour.motions:
+            a, b = (flat.nodes[(path, end)] for end in (first, frame))
+            edges.append(Edge(path, a, b, (first, frame), dof))
         for target in behaviour.prescribed(Frame):
             if target.name == "r_0":
                 edges.append(Edge(path, GROUND, flat.nodes[(path, target.connector)], ("", target.connector), 0))
@@ -115,7 +117,7 @@ def _dof(component: Component) -> int:
 
 
 def _keep_order(edge: Edge, behaviour: Behaviour, cuts: tuple[str, ...]) -> tuple[Any, ...]:
-    """Sort key: edges that should stay in the tree come first."""
+    """Sort key: edges that should stay in the tree come first; bodies that bend before joints."""
     component = behaviour.component
     starts = [component.start(name) for name in component.variables()]
     fixed = any(bool(np.any(is_fixed)) for _, is_fixed, _ in starts)
@@ -123,7 +125,8 @@ def _keep_order(edge: Edge, behaviour: Behaviour, cuts: tuple[str, ...]) -> tupl
     driven = any(
         isinstance(leaf, leaves.Coordinate) for r in behaviour.relations for leaf, *_ in behaviour.leaves_in(r)
     )
-    return (edge.path in cuts, edge.dof > 0, not (fixed or driven or always), edge.dof)
+    is_joint = component.free_joint_priority() is None
+    return (edge.path in cuts, edge.dof > 0, is_joint, not (fixed or driven or always), edge.dof)
 
 
 class _Growth:

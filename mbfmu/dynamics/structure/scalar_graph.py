@@ -182,7 +182,7 @@ def scalar_graph(
             if strongest in source:
                 break
             choice = strongest
-            is_of_joint = isinstance(choice, CoordinateNode) and behaviours[choice.path].motion is not None
+            is_of_joint = isinstance(choice, CoordinateNode) and bool(behaviours[choice.path].motions)
             for tie in ties if not is_of_joint else ():
                 known = tie.from_known(source)
                 if tie.rank > nodes[choice] and known is not None and smooth.is_smooth(known[0]):

@@ -335,8 +335,8 @@ class Structure:
     def local_motion(self, edge: Edge, what: str) -> ca.SX:
         """The same in leaves of the edge's component."""
         behaviour = self.behaviours[edge.path]
-        if behaviour.motion is not None:
-            return behaviour.motion[what]
+        if edge.connectors[1] in behaviour.motions:
+            return behaviour.motions[edge.connectors[1]][what]
         name, order = _PRESCRIBED_MOTION[what]
         expression = behaviour.targets[leaves.Prescribed(edge.connectors[1], name)]
         for _ in range(order):
@@ -459,10 +459,11 @@ class Structure:
                 parts.append(Formula.of(Wrench(edge, True, name)))
         return _total(*parts)
 
-    def node_loads(self, node: int, name: str) -> Formula:
-        """Sum of the cut forces (f) or torques (t) of everything at a frame node but edges."""
+    def node_loads(self, node: int, name: str, without: Collection[str] = ()) -> Formula:
+        """Sum of the cut forces (f) or torques (t) of everything at a frame node but edges, and some components."""
         zero = Formula.constant(ca.SX.zeros(3))
-        return _total(zero, *(self.load(path, connector, name, 3) for path, connector in self.flat.members[node]))
+        members = (key for key in self.flat.members[node] if key[0] not in without)
+        return _total(zero, *(self.load(path, connector, name, 3) for path, connector in members))
 
     def load_on(self, edge: Edge) -> Formula:
         """Cut force and torque of all at an edge's child but the edge itself, in one column."""

@@ -24,6 +24,7 @@ from mbfmu.dynamics.structure.scalar_graph import (
 from mbfmu.messages import counted, heading, of
 from mbfmu.modeling import leaves
 from mbfmu.modeling.component import Component
+from mbfmu.modeling.connectors import Frame
 from mbfmu.modeling.names import joined
 
 
@@ -82,7 +83,7 @@ class Topology:
 
     def report(self) -> list[str]:
         """What was decided about edges and relations."""
-        in_tree = [edge.path for edge in self.order if edge.role == "tree" and edge.dof]
+        in_tree = dict.fromkeys(edge.path for edge in self.order if edge.role == "tree" and edge.dof)
         lines = [f"joints in the tree: {', '.join(in_tree)}"] if in_tree else []
         lines += [_describe(edge) for edge in self.edges if edge.role != "tree" or edge.reversed]
         lines += [f"{joined(path, leaf)}: bound by a condition" for path, leaf in sorted(self.bound, key=str)]
@@ -110,10 +111,15 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
     """
     bodies = {p: c for p, c in flat.elementary.items() if c.free_joint_priority() is not None}
     others = [p for p, c in flat.components.items() if p in flat.elementary or hasattr(c, "equations")]
-    found = {p: evaluate(flat.components[p], Facts(flat.connected[p])) for p in others if p not in bodies}
+    #: Bodies that bend have frames that move; what they are told of free motion comes later, and moves none of these.
+    bending = {p for p, c in bodies.items() if sum(isinstance(port, Frame) for port in c.ports().values()) > 1}
+    early = (p for p in others if p not in bodies or p in bending)
+    found = {p: evaluate(flat.components[p], Facts(flat.connected[p])) for p in early}
     tree = FrameTree.of(flat, found, bodies, cuts)
     for path, body in bodies.items():
-        found[path] = evaluate(body, Facts(flat.connected[path], tree.free_joints.get(path), path in tree.holders))
+        facts = Facts(flat.connected[path], tree.free_joints.get(path), path in tree.holders)
+        if path not in found or facts.free_joint is not None or facts.holds_orientation:
+            found[path] = evaluate(body, facts)
     behaviours = {path: found[path] for path in flat.components if path in found}
     free_joints = {joint.path: path for path, joint in tree.free_joints.items()}
     for joint in tree.free_joints.values():
@@ -132,7 +138,8 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
 
 def _describe(edge: Edge) -> str:
     if edge.role == "cut":
-        return f"{edge.path}: cut, {6 - edge.dof} constraints"
+        several = edge.dof > 6  # of a body that bends, one frame of several
+        return f"{joined(edge.path, edge.connectors[1])}: cut" if several else f"{edge.path}: cut, {6 - edge.dof} constraints"
     if edge.role == "free":
         return f"{edge.path}: moves freely"
     return f"{edge.path}: in the tree, reversed"
