@@ -11,6 +11,7 @@ from mbfmu.components import (
     contact,
     electrical,
     examples,
+    flexible,
     forces,
     interfaces,
     joints,
@@ -22,6 +23,7 @@ from mbfmu.components import (
     vehicle,
     visualizers,
 )
+from mbfmu.components.flexible import *  # noqa: F403
 from mbfmu.components.gravity import GravityPool
 from mbfmu.components.joints import *  # noqa: F403
 from mbfmu.components.parts import *  # noqa: F403
@@ -34,6 +36,7 @@ __all__ = [
     "contact",
     "electrical",
     "examples",
+    "flexible",
     "forces",
     "interfaces",
     "joints",

@@ -141,36 +141,9 @@ _START_PARAMETERS = (
 )
 
 
-class InertiaTensor(Component):
-    """Mass, centre of mass and inertia tensor as parameters."""
+class MovingBody(BodyStart):
+    """A body whose frame_a may move freely: its motion, and the states that this then has."""
 
-    r_CM = Parameter(Position, required, "Vector from frame_a to center of mass, resolved in frame_a", shape=3)
-    m = Parameter(Mass, required, "Mass of rigid body", min=0)
-    I_11 = Parameter(Inertia, 0.001, "(1,1) element of inertia tensor", min=0)
-    I_22 = Parameter(Inertia, 0.001, "(2,2) element of inertia tensor", min=0)
-    I_33 = Parameter(Inertia, 0.001, "(3,3) element of inertia tensor", min=0)
-    I_21 = Parameter(Inertia, 0.0, "(2,1) element of inertia tensor")
-    I_31 = Parameter(Inertia, 0.0, "(3,1) element of inertia tensor")
-    I_32 = Parameter(Inertia, 0.0, "(3,2) element of inertia tensor")
-
-
-class Body(BodyAnimation, InertiaTensor, BodyStart):
-    """Rigid body with mass, inertia tensor and one frame connector (12 potential states)."""
-
-    modelica_name = "MultiBody.Parts.Body"
-
-    frame_a = Frame_a("Coordinate system fixed at body")
-
-    I = Final(  # noqa: E741 (Modelica's name)
-        Inertia,
-        lambda self: ca.vertcat(
-            ca.horzcat(self.I_11, self.I_21, self.I_31),
-            ca.horzcat(self.I_21, self.I_22, self.I_32),
-            ca.horzcat(self.I_31, self.I_32, self.I_33),
-        ),
-        "Inertia tensor",
-        shape=(3, 3),
-    )
     R_start = Final(
         OrientationType,
         lambda self: axes_rotations(self.sequence_start, self.angles_start, np.zeros(3)),
@@ -198,7 +171,6 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
         start=lambda self: self.z_a_start,
         fixed=lambda self: self.z_0_fixed,
     )
-    g_0 = Variable(Acceleration, "Gravity acceleration resolved in world frame", shape=3)
     Q = Variable(
         Dimensionless,
         "Quaternion orientation object from world frame to frame_a (null rotation, if the "
@@ -208,22 +180,6 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
     phi = Variable(Angle, "Dummy or 3 angles to rotate world frame into frame_a of body", shape=3)
     phi_d = Variable(AngularVelocity, "= der(phi)", shape=3)
     phi_dd = Variable(AngularAcceleration, "= der(phi_d)", shape=3)
-
-    def check_connections(self, connected: set[str]) -> None:
-        super().check_connections(connected)
-        values = [self.original(name) for name in ("I_11", "I_22", "I_33", "I_21", "I_31", "I_32")]
-        if not all(isinstance(v, float) for v in values):
-            return
-        xx, yy, zz, xy, xz, yz = values
-        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        moments = np.linalg.eigvalsh(tensor)
-        if moments[0] < -1e-9 * max(1e-300, moments[2]) or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
-            warnings.warn(
-                f"{self.where}: no distribution of mass has the principal moments of inertia "
-                f"{', '.join(f'{v:.4g}' for v in moments)} kg.m2: each must be at most the sum of the other two; "
-                "check I_11 ... I_32",
-                stacklevel=3,
-            )
 
     def free_joint_priority(self) -> int:
         if self.enforceStates:
@@ -241,13 +197,102 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
             sequence_angleStates=self.sequence_angleStates,
         )
 
+    def _followed(self, R: Any) -> Any:
+        """Quaternion of R that is continuous while the model runs, where Q is no state.
+
+        Of Q and -Q it is the one nearer to a quaternion that is kept, which Q replaces when R has turned by 120 degrees
+        since: before half a turn, where both would be equally near. At the start it is the one nearer to the null
+        rotation.
+        """
+
+        def moved_on(before: Any) -> Any:
+            now = to_Q(R, before)
+            return ca.if_else(ca.dot(now, before) > NEAR, before, now)
+
+        guess = self.kept([0, 0, 0, 1], moved_on)
+        Q = to_Q(R, guess)
+        self.switch(ca.dot(Q, guess) - FAR, 1, 0)  # an event, at which the kept one moves on
+        return Q
+
+    def rotation(self) -> None:
+        """Equations of w_a and z_a, and of what gives the orientation."""
+        self.w_a = angular_velocity2(self.frame_a.R)
+        self.z_a = self.der(self.w_a)
+        self._orientation_states()
+
+    def _orientation_states(self) -> None:
+        """Q or phi, where this body holds the orientation; dummies otherwise (Connections.isRoot in Modelica)."""
+        if self.angles_fixed and not self.is_root:
+            self.initially(equality_constraint(self.frame_a.R, self.R_start), "angles_start")
+        if self.holds_orientation and self.useQuaternions:
+            self.Q = self.freeMotion.Q if self.is_root else self._followed(self.frame_a.R)
+        else:
+            self.Q = [0, 0, 0, 1]
+        if self.holds_orientation and not self.useQuaternions:
+            self.phi = (
+                self.freeMotion.phi
+                if self.is_root
+                else axes_rotations_angles(self.frame_a.R, self.sequence_angleStates)
+            )
+            self.phi_d = self.der(self.phi)
+            self.phi_dd = self.der(self.phi_d)
+        else:
+            self.phi, self.phi_d, self.phi_dd = [0, 0, 0], [0, 0, 0], [0, 0, 0]
+
+
+class InertiaTensor(Component):
+    """Mass, centre of mass and inertia tensor as parameters."""
+
+    r_CM = Parameter(Position, required, "Vector from frame_a to center of mass, resolved in frame_a", shape=3)
+    m = Parameter(Mass, required, "Mass of rigid body", min=0)
+    I_11 = Parameter(Inertia, 0.001, "(1,1) element of inertia tensor", min=0)
+    I_22 = Parameter(Inertia, 0.001, "(2,2) element of inertia tensor", min=0)
+    I_33 = Parameter(Inertia, 0.001, "(3,3) element of inertia tensor", min=0)
+    I_21 = Parameter(Inertia, 0.0, "(2,1) element of inertia tensor")
+    I_31 = Parameter(Inertia, 0.0, "(3,1) element of inertia tensor")
+    I_32 = Parameter(Inertia, 0.0, "(3,2) element of inertia tensor")
+
+
+class Body(BodyAnimation, InertiaTensor, MovingBody):
+    """Rigid body with mass, inertia tensor and one frame connector (12 potential states)."""
+
+    modelica_name = "MultiBody.Parts.Body"
+
+    frame_a = Frame_a("Coordinate system fixed at body")
+
+    I = Final(  # noqa: E741 (Modelica's name)
+        Inertia,
+        lambda self: ca.vertcat(
+            ca.horzcat(self.I_11, self.I_21, self.I_31),
+            ca.horzcat(self.I_21, self.I_22, self.I_32),
+            ca.horzcat(self.I_31, self.I_32, self.I_33),
+        ),
+        "Inertia tensor",
+        shape=(3, 3),
+    )
+    g_0 = Variable(Acceleration, "Gravity acceleration resolved in world frame", shape=3)
+
+    def check_connections(self, connected: set[str]) -> None:
+        super().check_connections(connected)
+        values = [self.original(name) for name in ("I_11", "I_22", "I_33", "I_21", "I_31", "I_32")]
+        if not all(isinstance(v, float) for v in values):
+            return
+        xx, yy, zz, xy, xz, yz = values
+        tensor = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        moments = np.linalg.eigvalsh(tensor)
+        if moments[0] < -1e-9 * max(1e-300, moments[2]) or moments[2] > (moments[0] + moments[1]) * (1 + 1e-9):
+            warnings.warn(
+                f"{self.where}: no distribution of mass has the principal moments of inertia "
+                f"{', '.join(f'{v:.4g}' for v in moments)} kg.m2: each must be at most the sum of the other two; "
+                "check I_11 ... I_32",
+                stacklevel=3,
+            )
+
     def equations(self) -> None:
         a = self.frame_a
         self.absolute_motion()
         self.g_0 = self.world.gravity_acceleration(a.r_0 + resolve1(a.R, self.r_CM))
-        self.w_a = angular_velocity2(a.R)
-        self.z_a = self.der(self.w_a)
-        self._orientation_states()
+        self.rotation()
         # Newton/Euler equations with respect to the centre of mass, moved to frame_a
         a.f = force = self.m * (
             resolve2(a.R, self.a_0 - self.g_0)
@@ -274,42 +319,6 @@ class Body(BodyAnimation, InertiaTensor, BodyStart):
             color=self.cylinderColor,
         )
         draw_sphere(self, "sphere", self.frame_a, sphere, self.sphereColor, self.r_CM)
-
-    def _followed(self, R: Any) -> Any:
-        """Quaternion of R that is continuous while the model runs, where Q is no state.
-
-        Of Q and -Q it is the one nearer to a quaternion that is kept, which Q replaces when R has turned by 120 degrees
-        since: before half a turn, where both would be equally near. At the start it is the one nearer to the null
-        rotation.
-        """
-
-        def moved_on(before: Any) -> Any:
-            now = to_Q(R, before)
-            return ca.if_else(ca.dot(now, before) > NEAR, before, now)
-
-        guess = self.kept([0, 0, 0, 1], moved_on)
-        Q = to_Q(R, guess)
-        self.switch(ca.dot(Q, guess) - FAR, 1, 0)  # an event, at which the kept one moves on
-        return Q
-
-    def _orientation_states(self) -> None:
-        """Q or phi, where this body holds the orientation; dummies otherwise (Connections.isRoot in Modelica)."""
-        if self.angles_fixed and not self.is_root:
-            self.initially(equality_constraint(self.frame_a.R, self.R_start), "angles_start")
-        if self.holds_orientation and self.useQuaternions:
-            self.Q = self.freeMotion.Q if self.is_root else self._followed(self.frame_a.R)
-        else:
-            self.Q = [0, 0, 0, 1]
-        if self.holds_orientation and not self.useQuaternions:
-            self.phi = (
-                self.freeMotion.phi
-                if self.is_root
-                else axes_rotations_angles(self.frame_a.R, self.sequence_angleStates)
-            )
-            self.phi_d = self.der(self.phi)
-            self.phi_dd = self.der(self.phi_d)
-        else:
-            self.phi, self.phi_d, self.phi_dd = [0, 0, 0], [0, 0, 0], [0, 0, 0]
 
 
 class _BodyWithShape(BodyStart):

@@ -15,7 +15,7 @@ from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.frames import Orientation
 from mbfmu.messages import suggestion
 from mbfmu.modeling import types
-from mbfmu.modeling.connectors import Connector, Port, Reference, Signal
+from mbfmu.modeling.connectors import Connector, Frames, Port, Reference, Signal
 from mbfmu.modeling.copying import Copier
 from mbfmu.modeling.declarations import (
     Declaration,
@@ -138,6 +138,7 @@ class Component:
     inner_name: ClassVar[str] = ""
     declarations: ClassVar[dict[str, Declaration]] = {}
     _declared_ports: ClassVar[dict[str, Port]] = {}
+    _declared_vectors: ClassVar[list[Frames]] = []
     _declared_variables: ClassVar[dict[str, Variable]] = {}
     _declared_parameters: ClassVar[dict[str, Parameter]] = {}
     #: Why components of this class cannot be copied, and what to do; None where they can.
@@ -185,6 +186,7 @@ class Component:
         """Let these be the declarations of the class, sorted once by what they declare."""
         cls.declarations = declarations
         cls._declared_ports = {k: d for k, d in cls.declarations.items() if isinstance(d, Port)}
+        cls._declared_vectors = [d for d in cls.declarations.values() if isinstance(d, Frames)]
         cls._declared_variables = {k: d for k, d in cls.declarations.items() if isinstance(d, Variable)}
         cls._declared_parameters = {k: d for k, d in cls.declarations.items() if isinstance(d, Parameter)}
 
@@ -292,7 +294,10 @@ class Component:
 
     def ports(self) -> dict[str, Port]:
         """Declared connectors and those made by assigning one to an attribute, by name; conditional ones if enabled."""
-        return {k: d for k, d in (self._declared_ports | self._ports).items() if d.enabled(self)}
+        found = {k: d for k, d in (self._declared_ports | self._ports).items() if d.enabled(self)}
+        for vector in self._declared_vectors:
+            found |= vector.ports(self)
+        return found
 
     def variables(self) -> dict[str, Variable]:
         """Declared variables that are enabled."""
@@ -632,6 +637,8 @@ class Component:
             return self.value(declaration.name) if declaration.structural else self.symbol(declaration.name)
         if isinstance(declaration, Port):
             return Connector(self, declaration)
+        if isinstance(declaration, Frames):
+            return [Connector(self, port) for port in declaration.ports(self).values()]
         return Reference(self, declaration.name)
 
     def _write(self, declaration: Declaration, value: Any) -> None:
@@ -809,7 +816,8 @@ class Component:
         Raises:
             ModelError: there is none of this name.
         """
-        port = {**{k: d for k, d in self.declarations.items() if isinstance(d, Port)}, **self._ports}.get(name)
+        ports = self.ports() | self._declared_ports | self._ports
+        port = ports.get(name)
         if port is None:
             raise ModelError(f"{self.title} has no connector {name!r}; {suggestion(name, self.ports(), self._help)}")
         return Connector(self, port)

@@ -305,6 +305,26 @@ class Frame_b(Frame):
     """Coordinate system fixed to the component with one cut-force and cut-torque (non-filled icon)."""
 
 
+class Frames(Declaration):
+    """A vector of frames, whose number depends on the component: its elements are connectors `name[1]`, `name[2]` ...
+
+    In an assembly the attribute is a list of connectors, in equations a list of what they are there.
+    """
+
+    def __init__(self, doc: str, *, size: Callable[[Any], int], when: Callable[[Any], bool] | None = None) -> None:
+        """`size` is a function of the instance."""
+        self.doc, self._size, self.when = doc, size, when
+        self._made: list[Frame_b] = []
+
+    def ports(self, instance: Any) -> dict[str, Frame_b]:
+        """Its connectors, by name."""
+        size = self._size(instance) if self.enabled(instance) else 0
+        while len(self._made) < size:
+            self._made.append(Frame_b(self.doc))
+            self._made[-1].name = element_name(self.name, [len(self._made)])
+        return {port.name: port for port in self._made[:size]}
+
+
 class Frame_resolve(Frame):
     """Coordinate system in which a vector is resolved; it carries no load."""
 

@@ -21,7 +21,7 @@ from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset, is_
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
-from mbfmu.modeling.connectors import Frame, Given, Port, Signal, SignalOutput
+from mbfmu.modeling.connectors import Frame, Frames, Given, Port, Signal, SignalOutput
 from mbfmu.modeling.declarations import Coordinate, Declaration, Multiplier, Parameter, Speed, State, Variable
 from mbfmu.modeling.declarations import NetworkVariable as DeclaredNetworkVariable
 from mbfmu.modeling.leaves import (
@@ -511,6 +511,8 @@ class Scope(Events):
             return component._read(declaration)
         if isinstance(declaration, Port):
             return declaration.view(self._notes)
+        if isinstance(declaration, Frames):
+            return [port.view(self._notes) for port in declaration.ports(component).values()]
         assert isinstance(declaration, Variable)
         leaf = declaration.leaf(component)
         if leaf is not None:
