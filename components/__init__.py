@@ -47,6 +47,7 @@ __all__ = [
     "translational",
     "vehicle",
     "visualizers",
+    *flexible.__all__,
     *joints.__all__,
     *parts.__all__,
 ]

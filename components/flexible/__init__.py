@@ -1,5 +1,7 @@
 """Bodies that bend: beams, chains of segments for large deflections, bodies by shapes."""
 
+from mbfmu.components.flexible import beam, segments
 from mbfmu.components.flexible.beam import *  # noqa: F403
+from mbfmu.components.flexible.segments import *  # noqa: F403
 
-__all__ = ["Beam"]
+__all__ = [*beam.__all__, *segments.__all__]

@@ -279,4 +279,4 @@ def turned(body: Flexibility, axes: np.ndarray) -> Flexibility:
     return Flexibility(integrals, body.K, body.bows)
 
 
-__all__ = ["Beam", "BeamSection"]
+__all__ = ["Beam"]

@@ -127,7 +127,7 @@ class BodyStart(Component):
 
 
 #: What a composite passes on to its body.
-_START_PARAMETERS = (
+START_PARAMETERS = (
     "angles_fixed",
     "angles_start",
     "sequence_start",
@@ -329,7 +329,7 @@ class _BodyWithShape(BodyStart):
 
     def add_body(self, **inertia: Any) -> None:
         """Body and rod between the frames, connected."""
-        passed = {name: getattr(self, name) for name in _START_PARAMETERS}
+        passed = {name: getattr(self, name) for name in START_PARAMETERS}
         self.body = Body(**inertia, **passed, animation=False)
         self.frameTranslation = FixedTranslation(r=self.r, animation=False)
         self.connect(self.frame_a, self.frameTranslation.frame_a)
