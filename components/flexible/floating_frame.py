@@ -156,6 +156,14 @@ class PartialFlexibleBody(MovingBody):
         state_select="prefer",
         when=lambda self: self.flexibility().count > 0,
     )
+    qd = Variable(
+        t.Real,
+        "Rates of the coordinates of the shapes (= der(q))",
+        shape=lambda self: (self.flexibility().count,),
+        start=0.0,
+        state_select="prefer",
+        when=lambda self: self.flexibility().count > 0,
+    )
     g_0 = Variable(t.Acceleration, "Gravity acceleration at the center of mass, resolved in world frame", shape=3)
 
     def flexibility(self) -> Flexibility:
@@ -184,7 +192,7 @@ class PartialFlexibleBody(MovingBody):
         energies = self.world.gravity_energy(m, a.r_0 + resolve1(a.R, center), v_center)
         energies["kinetic"] = inertia.kinetic(v, self.w_a)
         if body.count:
-            rates = self.der(q)
+            self.qd = rates = self.der(q)
             masses = np.diag(body.integrals.mass_matrix)[: body.count]
             losses = 2 * self.damping * (ca.DM(masses * body.frequencies) * rates)
             K = _sparse(body.K)

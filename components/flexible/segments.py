@@ -11,7 +11,7 @@ from mbfmu.components.animation import BODY_COLOR, Animated
 from mbfmu.components.flexible.beam import BeamSection, BendingStiffness
 from mbfmu.components.parts.bodies import START_PARAMETERS, Body, BodyStart
 from mbfmu.frames import Orientation, angular_velocity2, axes_rotations, cross, resolve2
-from mbfmu.modeling import Component, Coordinate, Frame_a, Frame_b, Parameter, required
+from mbfmu.modeling import Component, Coordinate, Frame_a, Frame_b, Parameter, Variable, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.connectors import Frames
 
@@ -43,6 +43,7 @@ class BeamSegment(Component):
     beta = Parameter(t.Time, 0.0, "Damping for each stiffness", min=0, tunable=True)
 
     phi = Coordinate(t.Angle, "Angles between the halves about length, height and width", shape=3, start=0.0, state_select="prefer")
+    phid = Variable(t.AngularVelocity, "Rates of these angles (= der(phi))", shape=3, start=0.0, state_select="prefer")
     s = Coordinate(
         t.Length,
         "Lengthening, and shear along width and height",
@@ -54,7 +55,7 @@ class BeamSegment(Component):
 
     def equations(self) -> None:
         axes, h, angles = ca.sparsify(ca.DM(self.axes)), self.h, self.phi
-        rates = self.der(angles)
+        self.phid = rates = self.der(angles)
         R = axes_rotations((2, 3, 1), ca.vertcat(angles[1], angles[2], angles[0]), ca.vertcat(rates[1], rates[2], rates[0]))
         strained = bool(np.any(self.D))
         s = self.s if strained else ca.SX.zeros(3)

@@ -1,0 +1,290 @@
+"""Bodies that bend: rotating and strongly bent cantilevers, and a slider-crank with a connecting rod that bends."""
+
+from __future__ import annotations
+
+import functools
+import math
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mbfmu.components import Beam, FiniteSegmentBeam, Prismatic, Revolute, World
+from mbfmu.components.blocks import Constant
+from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
+from mbfmu.components.forces import WorldForce
+from mbfmu.components.parts import FixedTranslation
+from mbfmu.components.rotational import ConstantSpeed
+from mbfmu.dynamics import System
+from mbfmu.frames import null_rotation
+from mbfmu.modeling import Assembly, Frame_b, Start
+from mbfmu.studies.linearize import linearize
+from problems.motion import motion
+from problems.problem import Problem, Solution
+
+# -- rotating cantilever
+
+
+class RotatingCantilever(Assembly):
+    """A cantilever of length, mass and bending stiffness 1 whose clamped end, on the axis, turns at `eta` rad/s."""
+
+    def __init__(self, eta: float = 1.0, n: int = 8) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.axis = Revolute(useAxisFlange=True)
+        self.drive = ConstantSpeed(w_fixed=eta)
+        self.beam = Beam(
+            r=(1, 0, 0), EI_y=1.0, EI_z=1.0, EA=1e6, GJ=1.0, rhoA=1.0, rhoI_y=1e-9, rhoI_z=1e-9,
+            nWidth=0, nHeight=n, nAxial=0, nTorsion=0, staticShapes=False,
+        )  # fmt: skip
+        self.connect(self.world.frame_b, self.axis.frame_a)
+        self.connect(self.drive.flange, self.axis.axis)
+        self.connect(self.axis.frame_b, self.beam.frame_a)
+
+
+#: Speed of rotation by the root of EI / (rho A L^4) -> the same of the first frequency across the plane of rotation.
+FLAP = {0.0: 3.51602, 1.0: 3.68165, 2.0: 4.13732, 3.0: 4.79728, 10.0: 11.20233}
+
+
+def _flap(tolerance: float) -> Solution:
+    begin = time.process_time()
+    found = [float(np.abs(linearize(RotatingCantilever(eta)).eigenvalues).min()) for eta in FLAP]
+    return Solution({"bending-rotating-cantilever": found}, time.process_time() - begin)
+
+
+# -- beams of segments under a force at their end
+
+
+class TipForce(Assembly):
+    """A clamped beam of segments, whose end a force in a fixed direction pulls until all rests."""
+
+    def __init__(self, beam: FiniteSegmentBeam, force: Sequence[float]) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.beam = beam
+        self.force = WorldForce()
+        self.parts = [Constant(k=part) for part in force]
+        self.connect(self.world.frame_b, self.beam.frame_a)
+        self.connect(self.force.frame_b, self.beam.frame_b)
+        for k in range(3):
+            self.connect(self.parts[k].y, self.force.force[k])
+
+
+def rest(model: TipForce, end: float, tolerance: float) -> tuple[np.ndarray, float]:
+    """Place of the end of the beam once it rests [m], and CPU time [s]."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it starts straight, which nobody has to say
+        system = System.of(model)
+        found = motion(system, [f"beam.frame_b.r_0[{k}]" for k in (1, 2, 3)], (0.0, end), tolerance)
+    return np.array([values[-1] for values in found.values.values()]), found.seconds
+
+
+def elastica(P: float, n: int, tolerance: float = 1e-7) -> tuple[np.ndarray, float]:
+    """Deflection and shortening by the length under P = P L^2 / EI, with n segments, and CPU time [s]."""
+    beam = FiniteSegmentBeam(
+        r=(1, 0, 0), EI_y=1.0, EI_z=1.0, EA=1e6, GJ=1.0, rhoA=1.0, rhoI_y=1e-6, rhoI_z=1e-6, n=n, beta=0.4
+    )
+    place, seconds = rest(TipForce(beam, (0.0, P, 0.0)), 15.0, tolerance)
+    return np.array([place[1], 1 - place[0]]), seconds
+
+
+#: P L^2 / EI -> deflection and shortening by the length.
+ELASTICA = {1: (0.301721, 0.056433), 2: (0.493457, 0.160642), 10: (0.810609, 0.554996)}
+#: Segments of the coarse beam; the fine one has twice as many.
+COARSE = 8
+
+
+def _elastica(tolerance: float) -> Solution:
+    values, seconds = [], 0.0
+    for P in ELASTICA:
+        (coarse, first), (fine, second) = (elastica(float(P), n, tolerance) for n in (COARSE, 2 * COARSE))
+        values += ((4 * fine - coarse) / 3).tolist()
+        seconds += first + second
+    return Solution({"bending-elastica": values}, seconds)
+
+
+#: Princeton beam: force [N], angle of the force from the stiff direction [deg] -> z at the end [m].
+WEIGHT = 8.896
+PRINCETON = {45: 0.10898794, 90: 0.14624598}
+
+
+def princeton(angle: float, n: int = 20, tolerance: float = 1e-7) -> tuple[np.ndarray, float]:
+    """Place of the end of the Princeton beam [m], and CPU time [s]."""
+    beam = FiniteSegmentBeam(
+        r=(0.508, 0, 0), width=12.3777e-3, height=3.2024e-3, E=71.7e9, nu=0.31, density=2700.0, n=n, beta=0.02
+    )
+    turned = math.radians(angle)
+    return rest(TipForce(beam, (0.0, WEIGHT * math.cos(turned), WEIGHT * math.sin(turned))), 1.0, tolerance)
+
+
+def _princeton(tolerance: float) -> Solution:
+    found = [princeton(angle, tolerance=tolerance) for angle in PRINCETON]
+    return Solution({"bending-princeton": [float(place[2]) for place, _ in found]}, sum(s for _, s in found))
+
+
+# -- slider-crank
+
+
+class ConnectingRod(PartialFlexibleBody):
+    """The rod of the test set: two sine waves across it, and along it two quadratic polynomials.
+
+    The mass matrix of the polynomials is that of the test set, 15 times what the integrals are.
+    """
+
+    frame_b = Frame_b("End of the rod, which follows its lengthening")
+
+    def flexibility(self) -> Flexibility:
+        return _rod()
+
+    def equations(self) -> None:
+        self.bend()
+        self.relative_motion((LENGTH + self.q[3], 0, 0), null_rotation())
+
+
+LENGTH, RHO, E, WIDTH = 0.3, 7870.0, 0.20e12, 0.0080
+MASS, INERTIA = 0.151104, 0.0045339259
+
+
+@functools.cache
+def _rod() -> Flexibility:
+    volume, pi = WIDTH**2 * LENGTH, math.pi
+    mass, stiffness = RHO * volume, E * WIDTH**2 / LENGTH
+    S, P, N = np.zeros((3, 4)), np.zeros((3, 3, 4)), np.zeros((3, 3, 4, 4))
+    S[0, 2:], S[1, 0] = (2 / 3, 1 / 6), 2 / pi
+    P[0, 0, 2:], P[1, 0, :2] = (1 / 3, 1 / 6), (1 / pi, -1 / (2 * pi))
+    N[1, 1, :2, :2] = np.eye(2) / 2
+    N[0, 0, 2:, 2:] = ((8, 1), (1, 2))
+    N[0, 1, 2, 0], N[0, 1, 3, :2] = 16 / pi**3, (1 / pi - 8 / pi**3, -1 / (2 * pi))
+    N[1, 0] = N[0, 1].T
+    integrals = Integrals(
+        MASS, np.array((MASS * LENGTH / 2, 0, 0)), np.diag((INERTIA, 0, 0)), mass * S, mass * LENGTH * P, mass * N
+    )
+    K = np.diag(stiffness * pi**4 * (WIDTH / LENGTH) ** 2 * np.array((1 / 24, 2 / 3, 0, 0)))
+    K[2:, 2:] = stiffness / 3 * np.array(((16, -8), (-8, 7)))
+    return Flexibility(integrals, K, np.zeros((0, 4, 4)))
+
+
+#: The start of the test set.
+ROD_START = (0.0, 0.0, 0.103398630e-4, 0.169327969e-4)
+ROD_SPEED = (0.4448961125815990, 0.4634339319238670e-2, -0.1785910760000550e-5, -0.2689386719979040e-5)
+
+
+class FlexibleSliderCrank(Assembly):
+    """A crank that turns at 150 rad/s, a connecting rod that bends, a sliding block; planar, without gravity."""
+
+    def __init__(self) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.drive = ConstantSpeed(w_fixed=150.0)
+        self.bearing = Revolute(useAxisFlange=True, phi=Start(0.0, fixed=True))
+        self.crank = FixedTranslation(r=(0.15, 0, 0))
+        self.pin = Revolute(phi=Start(0.0), w=Start(-225.0))
+        self.rod = ConnectingRod(q=Start(ROD_START, fixed=True), qd=Start(ROD_SPEED, fixed=True))
+        self.wrist = Revolute(phi=Start(0.0), w=Start(75.0))
+        self.guide = Prismatic(n=(1, 0, 0), s=Start(0.45))
+        self.block = _block()
+        self.connect(self.world.frame_b, self.bearing.frame_a)
+        self.connect(self.drive.flange, self.bearing.axis)
+        self.connect(self.bearing.frame_b, self.crank.frame_a)
+        self.connect(self.crank.frame_b, self.pin.frame_a)
+        self.connect(self.pin.frame_b, self.rod.frame_a)
+        self.connect(self.rod.frame_b, self.wrist.frame_a)
+        self.connect(self.wrist.frame_b, self.guide.frame_b)
+        self.connect(self.guide.frame_a, self.world.frame_b)
+        self.connect(self.block.frame_a, self.guide.frame_b)
+
+
+def _block():
+    from mbfmu.components import Body
+
+    return Body(m=0.075552, r_CM=(0, 0, 0))
+
+
+#: Angle of the rod [rad], place of the block [m], amplitudes of both sine waves [m] at 0.1 s.
+CRANK: Mapping[str, float] = {
+    "bending-slider-crank-phi2": -0.3311734988256260,
+    "bending-slider-crank-x3": 0.1697373328427860,
+    "bending-slider-crank-q1": 1.893192899613509e-4,
+    "bending-slider-crank-q2": 2.375751249879174e-5,
+}
+
+
+def _slider_crank(tolerance: float) -> Solution:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        system = System.of(FlexibleSliderCrank())
+    names = ["pin.phi", "guide.s", "rod.q[1]", "rod.q[2]"]
+    found = motion(system, names, (0.0, 0.1), tolerance)
+    values = [float(found.values[name][-1]) for name in names]
+    values[0] += 15.0  # of the crank
+    return Solution(dict(zip(CRANK, values, strict=True)), found.seconds, found.evaluations)
+
+
+_CRANK_SOURCE = (
+    "B. Simeon, Modelling a flexible slider crank mechanism by a mixed system of DAEs and PDEs, Mathematical Modelling "
+    "of Systems 2 (1996), 1-18; problem `crank` of the Test Set for IVP Solvers, F. Mazzia, C. Magherini, release 2.4"
+)
+
+PROBLEMS = (
+    Problem(
+        "bending-rotating-cantilever",
+        "Rotating cantilever",
+        "A. D. Wright, C. E. Smith, R. W. Thresher, J. L. C. Wang, Vibration modes of centrifugally stiffened beams, "
+        "Journal of Applied Mechanics 49 (1982), 197-202",
+        "first flap frequency at 0, 1, 2, 3 and 10, all by the root of EI / (rho A L^4)",
+        "1",
+        list(FLAP.values()),
+        _flap,
+        error=1e-3,
+        tolerance=1e-7,
+        tolerances=(1e-7,),
+        model=RotatingCantilever,
+    ),
+    Problem(
+        "bending-elastica",
+        "Elastica under a force at its end",
+        "closed form by elliptic integrals; K. E. Bisshopp, D. C. Drucker, Large deflection of cantilever beams, "
+        "Quarterly of Applied Mathematics 3 (1945), 272-275",
+        "deflection and shortening by the length at P L^2 / EI = 1, 2 and 10, extrapolated from 8 and 16 segments",
+        "1",
+        [value for pair in ELASTICA.values() for value in pair],
+        _elastica,
+        error=5e-4,
+        origin="closed form",
+        tolerance=1e-7,
+        tolerances=(1e-7,),
+    ),
+    Problem(
+        "bending-princeton",
+        "Princeton beam",
+        "E. H. Dowell, J. Traybar, D. H. Hodges, An experimental-theoretical correlation study of nonlinear bending and "
+        "torsion deformations of a cantilever beam, Journal of Sound and Vibration 50 (1977), 533-544; values of "
+        "L. Obrezkov et al., 2022 (beam elements of Ansys)",
+        "deflection of the end under 8.896 N at 45 and 90 degrees, with 20 segments",
+        "m",
+        list(PRINCETON.values()),
+        _princeton,
+        error=0.003 * min(PRINCETON.values()),
+        tolerance=1e-7,
+        tolerances=(1e-7,),
+    ),
+    *(
+        Problem(
+            name,
+            "Slider-crank with a connecting rod that bends",
+            _CRANK_SOURCE,
+            what,
+            unit,
+            CRANK[name],
+            _slider_crank,
+            error=error,
+            tolerance=1e-8,
+            tolerances=(1e-6, 1e-8),
+            model=FlexibleSliderCrank,
+        )
+        for name, what, unit, error in (
+            ("bending-slider-crank-phi2", "angle of the connecting rod after 0.1 s", "rad", 1e-6),
+            ("bending-slider-crank-x3", "place of the sliding block after 0.1 s", "m", 1e-6),
+            ("bending-slider-crank-q1", "amplitude of the first sine wave after 0.1 s", "m", 1e-7),
+            ("bending-slider-crank-q2", "amplitude of the second sine wave after 0.1 s", "m", 1e-7),
+        )
+    ),
+)  # fmt: skip
