@@ -50,9 +50,15 @@ class BeamSection(Component):
     """Section and material of a straight beam: by dimensions, or by the stiffness of the sections."""
 
     r = Parameter(
-        t.Position, required, "Vector from frame_a to frame_b without deformation, resolved in frame_a", shape=3, structural=True
+        t.Position,
+        required,
+        "Vector from frame_a to frame_b without deformation, resolved in frame_a",
+        shape=3,
+        structural=True,
     )
-    widthDirection = Parameter(t.Axis, (0, 1, 0), "Vector in width direction of the section, resolved in frame_a", shape=3)
+    widthDirection = Parameter(
+        t.Axis, (0, 1, 0), "Vector in width direction of the section, resolved in frame_a", shape=3
+    )
     section = Parameter(Section, "rectangle", "Form of the section")
     width = Parameter(t.Distance, 0.01, "Width of a rectangle, along widthDirection", min=1e-9, structural=True)
     height = Parameter(t.Distance, lambda self: self.width, "Height of a rectangle", min=1e-9, structural=True)
@@ -109,10 +115,18 @@ class BeamSection(Component):
     )
     EA = Parameter(AxialStiffness, _given(lambda self: self.E * self.A), "Axial stiffness", min=1e-12, structural=True)
     EI_y = Parameter(
-        BendingStiffness, _given(lambda self: self.E * self.I_y), "Stiffness of bending along widthDirection", min=1e-12, structural=True
+        BendingStiffness,
+        _given(lambda self: self.E * self.I_y),
+        "Stiffness of bending along widthDirection",
+        min=1e-12,
+        structural=True,
     )
     EI_z = Parameter(
-        BendingStiffness, _given(lambda self: self.E * self.I_z), "Stiffness of bending across widthDirection", min=1e-12, structural=True
+        BendingStiffness,
+        _given(lambda self: self.E * self.I_z),
+        "Stiffness of bending across widthDirection",
+        min=1e-12,
+        structural=True,
     )
     GJ = Parameter(
         BendingStiffness,
@@ -128,7 +142,9 @@ class BeamSection(Component):
         min=1e-12,
         structural=True,
     )
-    rhoA = Parameter(MassPerLength, _given(lambda self: self.density * self.A), "Mass for each length", min=1e-12, structural=True)
+    rhoA = Parameter(
+        MassPerLength, _given(lambda self: self.density * self.A), "Mass for each length", min=1e-12, structural=True
+    )
     rhoI_y = Parameter(
         InertiaPerLength,
         _given(lambda self: self.rhoA * self.I_y / self.A),
@@ -148,7 +164,9 @@ class BeamSection(Component):
         super().check_values()
         if not np.linalg.norm(self.value("r")) > 0:
             raise ModelError(f"{self.where}.r: a beam needs a length; give the vector from frame_a to frame_b")
-        if np.linalg.norm(np.cross(self.value("r"), self.value("widthDirection"))) < 1e-9 * np.linalg.norm(self.value("r")):
+        if np.linalg.norm(np.cross(self.value("r"), self.value("widthDirection"))) < 1e-9 * np.linalg.norm(
+            self.value("r")
+        ):
             raise ModelError(
                 f"{self.where}.widthDirection = {np.asarray(self.value('widthDirection')).tolist()}: is along r; give a "
                 "direction across the beam"
@@ -173,9 +191,7 @@ def _pipe_shear(self: Any) -> float:
     """Cowper's shear coefficient of a pipe."""
     ratio = (self.innerDiameter / self.diameter) ** 2
     nu = self.nu
-    return float(
-        6 * (1 + nu) * (1 + ratio) ** 2 / ((7 + 6 * nu) * (1 + ratio) ** 2 + (20 + 12 * nu) * ratio)
-    )
+    return float(6 * (1 + nu) * (1 + ratio) ** 2 / ((7 + 6 * nu) * (1 + ratio) ** 2 + (20 + 12 * nu) * ratio))
 
 
 class Beam(Animated, BeamSection, PartialFlexibleBody):
@@ -191,7 +207,13 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
 
     frame_b = Frame_b("Frame at the end of the beam")
     positions = Parameter(
-        t.Dimensionless, (), "Places of frame[1], frame[2] ... as fractions of the length", shape=None, min=0, max=1, structural=True
+        t.Dimensionless,
+        (),
+        "Places of frame[1], frame[2] ... as fractions of the length",
+        shape=None,
+        min=0,
+        max=1,
+        structural=True,
     )
     frame = Frames("Frame along the beam", size=lambda self: np.size(self.value("positions")))
     ends = Parameter(Ends, "clamped-free", "Conditions of bending that shapes meet at frame_a and frame_b")
@@ -199,9 +221,15 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
     nHeight = Parameter(t.Integer, 3, "Number of shapes of bending across widthDirection", min=0, max=20)
     nAxial = Parameter(t.Integer, 1, "Number of shapes along the beam", min=0, max=20)
     nTorsion = Parameter(t.Integer, 1, "Number of shapes of torsion", min=0, max=20)
-    staticShapes = Parameter(t.Boolean, True, "= true, if deflections by loads at the ends are among the shapes of bending")
-    shear = Parameter(t.Boolean, False, "= true: Timoshenko's beam, with shear and inertia of sections; else Euler's and Bernoulli's")
-    geometricStiffening = Parameter(t.Boolean, True, "= true, if the beam becomes shorter as it bends, and stiffer under tension and in rotation")
+    staticShapes = Parameter(
+        t.Boolean, True, "= true, if deflections by loads at the ends are among the shapes of bending"
+    )
+    shear = Parameter(
+        t.Boolean, False, "= true: Timoshenko's beam, with shear and inertia of sections; else Euler's and Bernoulli's"
+    )
+    geometricStiffening = Parameter(
+        t.Boolean, True, "= true, if the beam becomes shorter as it bends, and stiffer under tension and in rotation"
+    )
     color = Parameter(t.Color, BODY_COLOR, "Color of the beam", shape=3, animation=True)
     deformationScale = Parameter(t.Real, 1.0, "Displacements are drawn so many times as large", animation=True)
 
@@ -255,9 +283,7 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
                 offset = ca.vertcat(0, y, z)
                 local = u + offset + ca.cross(turn, offset) if self.coordinates.numel() else offset
                 columns.append(ca.DM(r * float(s)) + axes.T @ local)
-        grid = [
-            ca.reshape(ca.vertcat(*(column[k] for column in columns)), len(outline), STATIONS) for k in range(3)
-        ]
+        grid = [ca.reshape(ca.vertcat(*(column[k] for column in columns)), len(outline), STATIONS) for k in range(3)]
         self.draw_surface("beam", tuple(grid), self.frame_a, color=self.color)
 
 

@@ -140,7 +140,9 @@ def _end_loads(space: _Space, ends: str) -> list[np.ndarray]:
 def _along(count: int, inertia: float, stiffness: float, L: float) -> list[Legendre]:
     """Shapes of a rod that is held at its beginning: what a load at its end causes, then modes."""
     parts = [_S * _legendre(k) for k in range(count + MORE)]
-    space = _Space([(p, _ZERO) for p in parts], inertia * L * _gram(parts), stiffness / L * _gram([p.deriv() for p in parts]))
+    space = _Space(
+        [(p, _ZERO) for p in parts], inertia * L * _gram(parts), stiffness / L * _gram([p.deriv() for p in parts])
+    )
     if not count:
         return []
     _, modes = scipy.linalg.eigh(space.K, space.M)
@@ -269,9 +271,7 @@ def beam_shapes(beam: Stiffness, counts: Counts, ends: str, static: bool, stiffe
             for plane, (axis, about, sign) in enumerate(((1, 2, 1), (2, 1, -1))):
                 energy += beam.EI[plane] / beam.L * _integral(turn[about].deriv(), other[about].deriv())
                 if beam.kGA is not None:
-                    one, two = (
-                        p[axis].deriv() / beam.L - sign * r[about] for p, r in ((u, turn), (v, other))
-                    )
+                    one, two = (p[axis].deriv() / beam.L - sign * r[about] for p, r in ((u, turn), (v, other)))
                     energy += beam.kGA[plane] * beam.L * _integral(one, two)
             K[i, j] = K[j, i] = energy
     K[np.abs(K) < 1e-9 * np.sqrt(np.outer(np.diag(K), np.diag(K)))] = 0.0

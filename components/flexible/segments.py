@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import casadi as ca
 import numpy as np
 
@@ -36,13 +34,23 @@ class BeamSegment(Component):
         shape=(3, 3),
         structural=True,
     )
-    C = Parameter(BendingStiffness, required, "Stiffness of torsion, and of bending along width and height", shape=3, structural=True)
+    C = Parameter(
+        BendingStiffness,
+        required,
+        "Stiffness of torsion, and of bending along width and height",
+        shape=3,
+        structural=True,
+    )
     D = Parameter(t.Force, (0, 0, 0), "Stiffness of lengthening and shear; all 0: neither", shape=3, structural=True)
     rhoA = Parameter(t.Mass, required, "Mass for each length [kg/m]", min=0, structural=True)
-    rhoI = Parameter(t.Inertia, (0, 0), "Moments of inertia for each length [kg.m], of width and height", shape=2, structural=True)
+    rhoI = Parameter(
+        t.Inertia, (0, 0), "Moments of inertia for each length [kg.m], of width and height", shape=2, structural=True
+    )
     beta = Parameter(t.Time, 0.0, "Damping for each stiffness", min=0, tunable=True)
 
-    phi = Coordinate(t.Angle, "Angles between the halves about length, height and width", shape=3, start=0.0, state_select="prefer")
+    phi = Coordinate(
+        t.Angle, "Angles between the halves about length, height and width", shape=3, start=0.0, state_select="prefer"
+    )
     phid = Variable(t.AngularVelocity, "Rates of these angles (= der(phi))", shape=3, start=0.0, state_select="prefer")
     s = Coordinate(
         t.Length,
@@ -56,7 +64,9 @@ class BeamSegment(Component):
     def equations(self) -> None:
         axes, h, angles = ca.sparsify(ca.DM(self.axes)), self.h, self.phi
         self.phid = rates = self.der(angles)
-        R = axes_rotations((2, 3, 1), ca.vertcat(angles[1], angles[2], angles[0]), ca.vertcat(rates[1], rates[2], rates[0]))
+        R = axes_rotations(
+            (2, 3, 1), ca.vertcat(angles[1], angles[2], angles[0]), ca.vertcat(rates[1], rates[2], rates[0])
+        )
         strained = bool(np.any(self.D))
         s = self.s if strained else ca.SX.zeros(3)
         reach = ca.vertcat(h, 0, 0) + s
@@ -88,7 +98,10 @@ class BeamSegment(Component):
             for name, part in self.world.gravity_energy(m, frame.r_0, v).items():
                 gravity[name] += part
         self.energy(
-            kinetic=kinetic, potential=energy + gravity["potential"], dissipated=dissipated, supplied=gravity["supplied"]
+            kinetic=kinetic,
+            potential=energy + gravity["potential"],
+            dissipated=dissipated,
+            supplied=gravity["supplied"],
         )
 
 
@@ -104,11 +117,21 @@ class FiniteSegmentBeam(Animated, BeamSection, BodyStart):
     frame_b = Frame_b("Frame at the end of the beam")
     n = Parameter(t.Integer, 10, "Number of segments", min=1, max=2000)
     extensible = Parameter(t.Boolean, False, "= true, if segments become longer, and give way to shear")
-    beta = Parameter(t.Time, 0.0, "Damping for each stiffness: stress is E (strain + beta der(strain))", min=0, tunable=True)
-    positions = Parameter(
-        t.Dimensionless, (), "Places of frame[1], frame[2] ... as fractions of the length", shape=None, min=0, max=1, structural=True
+    beta = Parameter(
+        t.Time, 0.0, "Damping for each stiffness: stress is E (strain + beta der(strain))", min=0, tunable=True
     )
-    frame = Frames("Frame along the beam: of the nearest end of a segment", size=lambda self: np.size(self.value("positions")))
+    positions = Parameter(
+        t.Dimensionless,
+        (),
+        "Places of frame[1], frame[2] ... as fractions of the length",
+        shape=None,
+        min=0,
+        max=1,
+        structural=True,
+    )
+    frame = Frames(
+        "Frame along the beam: of the nearest end of a segment", size=lambda self: np.size(self.value("positions"))
+    )
     color = Parameter(t.Color, BODY_COLOR, "Color of the beam", shape=3, animation=True)
 
     def build(self) -> None:

@@ -119,8 +119,12 @@ class Structure:
         return found
 
     @functools.cached_property
-    def _edge_of(self) -> Mapping[tuple[str, str], Edge]:
-        return {(edge.path, c): edge for edge in self.topology.edges for c in edge.connectors if c}
+    def _edges_from(self) -> Mapping[tuple[str, str], Sequence[Edge]]:
+        found: dict[tuple[str, str], list[Edge]] = {}
+        for edge in self.topology.edges:
+            for connector in filter(None, edge.connectors):
+                found.setdefault((edge.path, connector), []).append(edge)
+        return found
 
     def component(self, path: str) -> Any:
         """The component of a path."""
@@ -442,10 +446,9 @@ class Structure:
 
     def wrench_at(self, path: str, connector: str, name: str) -> Formula:
         """Cut force (f) or torque (t) that a component takes up at one of its frames, as a joint or rigid part."""
-        edge = self._edge_of.get((path, connector))
-        if edge is None:
-            return Formula.constant(ca.SX.zeros(3))
-        return Formula.of(Wrench(edge, connector == edge.connectors[1], name))
+        edges = self._edges_from.get((path, connector), ())
+        wrenches = [Formula.of(Wrench(edge, connector == edge.connectors[1], name)) for edge in edges]
+        return _total(*wrenches) if wrenches else Formula.constant(ca.SX.zeros(3))
 
     def node_load(self, node: int, name: str, without: Edge | None = None) -> Formula:
         """Sum of the cut forces (f) or torques (t) of everything at a frame node but one edge."""

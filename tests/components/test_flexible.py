@@ -1,0 +1,287 @@
+"""Bodies that bend: beams in a floating frame, chains of segments, several frames a component."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy
+
+import mbfmu
+from mbfmu.components import Beam, Body, BodyShape, FiniteSegmentBeam, Fixed, FreeMotion, Revolute, World
+from mbfmu.components.flexible.beam import rectangle_torsion
+from mbfmu.dynamics import System
+from mbfmu.dynamics.solving import accelerations
+from mbfmu.errors import ModelError
+from mbfmu.frames import null_rotation
+from mbfmu.modeling import Assembly, Component, Coordinate, Frame_a, Frame_b, Parameter, Start
+from mbfmu.modeling import types as t
+from mbfmu.modeling.connectors import Frames
+from mbfmu.studies.linearize import linearize
+from problems import bending
+
+UNIT = {"r": (1, 0, 0), "EI_y": 1.0, "EI_z": 1.0, "EA": 1e4, "GJ": 1.0, "rhoA": 1.0, "rhoI_y": 1e-6, "rhoI_z": 1e-6}
+
+
+class Clamped(Assembly):
+    """A beam on the ground."""
+
+    def __init__(self, beam: Component) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.beam = beam
+        self.connect(self.world.frame_b, self.beam.frame_a)
+
+
+def test_a_clamped_beam_has_the_frequencies_of_the_book() -> None:
+    found = linearize(Clamped(Beam(**UNIT, nWidth=4, nHeight=0, nAxial=3, nTorsion=0))).eigenvalues.imag
+    found = np.sort(found[found > 0])
+    assert found[:2] == pytest.approx([3.51601527, 22.03449156], rel=1e-8)  # cos(x) cosh(x) = -1
+    assert found[found > 150][0] == pytest.approx(math.pi / 2 * 100, rel=1e-4)  # sqrt(EA / rhoA) / L
+
+
+def test_frequencies_of_a_beam_with_shear_are_those_of_timoshenko() -> None:
+    """Of the clamped beam as its equations, w'' and slope, give them by Chebyshev collocation."""
+    EI, kGA, rhoA, rhoI = 1.0, 60.0, 1.0, 0.01
+    beam = Beam(**UNIT | {"rhoI_y": rhoI, "kGA": kGA}, shear=True, nWidth=6, nHeight=0, nAxial=0, nTorsion=0)
+    found = linearize(Clamped(beam)).eigenvalues.imag
+    found = np.sort(found[found > 0])
+    n = 24
+    k = np.arange(n + 1)
+    x = np.cos(math.pi * k / n)
+    c = np.where((k == 0) | (k == n), 2.0, 1.0) * (-1.0) ** k
+    D = np.outer(c, 1 / c) / (x[:, None] - x[None, :] + np.eye(n + 1))
+    D = 2 * (D - np.diag(D.sum(axis=1)))  # d/ds for s = (x + 1) / 2
+    Z, one = np.zeros_like(D), np.eye(n + 1)
+    A = np.block([[kGA * D @ D, -kGA * D], [kGA * D, EI * D @ D - kGA * one]])
+    B = -np.block([[rhoA * one, Z], [Z, rhoI * one]])
+    A[n, :], A[2 * n + 1, :] = np.r_[one[n], Z[0]], np.r_[Z[0], one[n]]  # clamped at s = 0
+    A[0, :], A[n + 1, :] = np.r_[D[0], -one[0]], np.r_[Z[0], D[0]]  # no force, no torque at s = 1
+    for row in (n, 2 * n + 1, 0, n + 1):
+        B[row, :] = 0.0
+    values = scipy.linalg.eigvals(A, B)
+    exact = np.sort(np.sqrt(values[np.isfinite(values) & (values.real > 0.1) & (abs(values) < 1e6)].real))
+    assert found[:3] == pytest.approx(exact[:3], rel=2e-4)
+
+
+@pytest.mark.parametrize("shear", [False, True])
+def test_a_force_at_the_end_bends_a_beam_as_the_book_says(shear: bool) -> None:
+    """Its compliance there is L^3 / 3 EI, and with shear L / kGA more: exact with three shapes."""
+    beam = Beam(**UNIT | {"kGA": 50.0}, shear=shear, nWidth=3, nHeight=0, nAxial=0, nTorsion=0)
+    found = beam.shapes()
+    at_end = found.displacements(1.0)[1]
+    compliance = at_end @ np.linalg.solve(found.flexibility.K, at_end)
+    assert compliance == pytest.approx(1 / 3 + (1 / 50.0 if shear else 0.0), rel=1e-10)
+
+
+class Tumbling(Assembly):
+    """A beam in free fall, not along an axis, with a joint at its end and a load in its middle."""
+
+    def __init__(self, held: str = "frame_a", **modifiers: Any) -> None:
+        self.world = World(n=(0, 0, -1))
+        given = dict(
+            UNIT, r=(0.6, 0.8, 0), EA=400.0, rhoI_y=1e-3, rhoI_z=1e-3, nWidth=2, nHeight=2, positions=(0.0, 0.5)
+        )
+        self.beam = Beam(**given | modifiers)
+        self.joint = Revolute(n=(0, 1, 0.3), phi=Start(0.2, fixed=True), w=Start(1.0, fixed=True))
+        self.end = BodyShape(r=(0, 0.3, 0), r_CM=(0, 0.3, 0), m=0.3, I_11=0.01, I_22=0.02, I_33=0.02)
+        self.middle = Body(r_CM=(0, 0.1, 0.1), m=0.2, I_11=0.01, I_22=0.02, I_33=0.02)
+        self.connect(self.beam.frame_b, self.joint.frame_a)
+        self.connect(self.joint.frame_b, self.end.frame_a)
+        self.connect(self.beam.frame[1], self.middle.frame_a)
+        if held != "free":
+            self.free = FreeMotion(w_rel_a_start=(0.5, 0.3, 1.0), w_rel_a_fixed=True)
+            self.connect(self.world.frame_b, self.free.frame_a)
+            at = {"frame_a": self.beam.frame_a, "frame_b": self.beam.frame_b, "middle": self.beam.frame[1]}[held]
+            self.connect(self.free.frame_b, at)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("held", ["frame_a", "frame_b", "middle"])
+def test_the_recursion_enters_a_beam_at_any_frame(held: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    recursive = System.of(Tumbling(held), energy=True)
+    monkeypatch.setattr(accelerations, "RECURSIVE_FROM", 1000)
+    dense = System.of(Tumbling(held))
+    assert recursive.equations.explicit
+    assert not dense.equations.explicit
+    one, other = (mbfmu.simulate(system, stop_time=0.5, tolerance=1e-9) for system in (recursive, dense))
+    for name in ("beam.q[1]", "beam.q[4]", "beam.frame[2].r_0[3]", "joint.phi", "middle.frame_a.f[2]"):
+        assert one[name] == pytest.approx(other[name], rel=1e-8, abs=1e-9)
+    assert np.abs(one["energy.balanceError"]).max() < 1e-10
+    total = one["energy.kinetic"] + one["energy.potential"]
+    assert np.ptp(total) < 1e-6 * np.abs(one["energy.kinetic"]).max()
+
+
+class Alone(Assembly):
+    """A beam that flies freely, bends and turns."""
+
+    def __init__(self) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.beam = Beam(
+            **UNIT | {"rhoI_y": 1e-3, "rhoI_z": 1e-3}, nWidth=2, nHeight=2, r_0=Start((1, 2, 3), fixed=True),
+            v_0=Start((0.1, 0.2, -0.1), fixed=True), w_0_fixed=True, w_0_start=(0.5, 0.3, 1.0), angles_fixed=True,
+            q=Start((0.05, 0.0, 0.02, 0.01, 0.0, 0.1), fixed=True), qd=Start((0, 0, 0, 0, 0, 0), fixed=True),
+        )  # fmt: skip
+
+
+def test_momentum_of_a_free_beam_stays() -> None:
+    model = Alone()
+    found = mbfmu.simulate(model, stop_time=2.0, tolerance=1e-10)
+    body = model.beam.flexibility()
+
+    def column(name: str, k: int, size: int) -> np.ndarray:
+        return np.array([found[f"beam.{name}[{i + 1}]"][k] for i in range(size)])
+
+    def momentum(k: int) -> np.ndarray:
+        q, qd = column("q", k, body.count), column("qd", k, body.count)
+        x = np.r_[q, [-q @ bow @ q / 2 for bow in body.bows]]
+        dx = np.r_[qd, [-q @ bow @ qd for bow in body.bows]]
+        T = np.array([[found[f"beam.frame_a.R.T[{i},{j}]"][k] for j in (1, 2, 3)] for i in (1, 2, 3)])
+        v, w, of = T @ column("v_0", k, 3), column("w_a", k, 3), body.integrals
+        first = of.first + of.S @ x
+        B = of.second + np.einsum("abi,i->ab", of.P, x) + np.einsum("bai,i->ab", of.P, x)
+        B += np.einsum("abij,i,j->ab", of.N, x, x)
+        J = np.trace(B) * np.eye(3) - B
+        moving = np.einsum("abi,i->ab", of.P, dx) + np.einsum("abij,i,j->ab", of.N, dx, x)
+        turning = [moving[2, 1] - moving[1, 2], moving[0, 2] - moving[2, 0], moving[1, 0] - moving[0, 1]]
+        linear = T.T @ (of.m * v + np.cross(w, first) + of.S @ dx)
+        angular = T.T @ (np.cross(first, v) + J @ w + turning) + np.cross(column("r_0", k, 3), linear)
+        return np.r_[linear, angular]
+
+    begin = momentum(0)
+    assert np.abs(column("q", -1, 2)).max() > 1e-4  # it does bend
+    for k in (len(found["time"]) // 2, -1):
+        assert momentum(k) == pytest.approx(begin, abs=1e-7)
+
+
+def test_one_motion_whatever_the_frame_of_reference() -> None:
+    """A beam that is turned in its frame_a bends as one along x."""
+    straight = linearize(Clamped(Beam(**UNIT, nWidth=2, nHeight=2))).eigenvalues
+    turned = linearize(Clamped(Beam(**UNIT | {"r": (0.48, 0.64, 0.6)}, nWidth=2, nHeight=2))).eigenvalues
+    assert np.sort(turned.imag) == pytest.approx(np.sort(straight.imag), rel=1e-9)
+
+
+class Hinged(Assembly):
+    """A beam between hinges, in a loop with the ground."""
+
+    def __init__(self) -> None:
+        self.world = World(gravityType="NoGravity")
+        self.left, self.right = Revolute(phi=Start(0.0)), Revolute(phi=Start(0.0))
+        self.beam = Beam(**UNIT, nWidth=5, nHeight=0, nAxial=1, nTorsion=0)
+        self.wall = Fixed(r=(1, 0, 0))
+        self.connect(self.world.frame_b, self.left.frame_a)
+        self.connect(self.left.frame_b, self.beam.frame_a)
+        self.connect(self.beam.frame_b, self.right.frame_a)
+        self.connect(self.right.frame_b, self.wall.frame_b)
+
+
+def test_a_beam_in_a_loop_has_the_frequencies_of_a_hinged_one() -> None:
+    found = linearize(Hinged()).eigenvalues.imag
+    found = np.sort(found[found > 0])
+    assert found[:2] == pytest.approx([math.pi**2, 4 * math.pi**2], rel=3e-3)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_loads_at_frames_along_a_beam_reach_the_ground() -> None:
+    class Loaded(Assembly):
+        def __init__(self) -> None:
+            self.world = World(g=9.81)
+            self.beam = Beam(**UNIT | {"EI_y": 100.0}, positions=(0.25, 0.75), nWidth=2, nHeight=2, damping=0.5)
+            self.loads = [Body(m=0.01, r_CM=(0, 0, 0)) for _ in range(2)]
+            self.connect(self.world.frame_b, self.beam.frame_a)
+            for load, frame in zip(self.loads, self.beam.frame, strict=True):
+                self.connect(load.frame_a, frame)
+
+    found = mbfmu.simulate(Loaded(), stop_time=40.0)
+    assert found["beam.frame_a.f[2]"][-1] == pytest.approx(1.02 * 9.81, rel=1e-4)
+    assert found["beam.frame_a.t[3]"][-1] == pytest.approx(9.81 * (0.5 + 0.01), rel=2e-3)
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "message"),
+    [
+        ({"r": (0, 0, 0)}, "needs a length"),
+        ({"widthDirection": (1, 0, 0)}, "is along r"),
+        ({"section": "pipe", "diameter": 0.01, "innerDiameter": 0.02}, "is not less than diameter"),
+        ({"EI_y": 0.0}, "must be >= "),
+        ({"positions": (0.5, 1.5)}, "must be <= 1"),
+    ],
+)
+def test_what_is_no_beam_is_refused(modifiers: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        Beam(**UNIT | modifiers)
+
+
+def test_a_frame_that_is_none_cannot_move() -> None:
+    class Wrong(Component):
+        frame_a, frame_b = Frame_a("One"), Frame_b("Other")
+
+        def equations(self) -> None:
+            self.relative_motion((1, 0, 0), self.frame_a.R, frame="frame_c")
+
+    class Model(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.part = Wrong()
+            self.connect(self.world.frame_b, self.part.frame_a)
+
+    with pytest.raises(ModelError, match="move 'frame_c' relative to the first frame; name one of its other frames"):
+        System.of(Model())
+
+
+def test_a_rectangle_twists_as_saint_venant_says() -> None:
+    assert rectangle_torsion(1.0, 1.0) == pytest.approx(0.1405770, rel=1e-6)
+    assert rectangle_torsion(0.1, 1.0) == pytest.approx(0.3123e-3, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_error_of_segments_falls_with_their_square() -> None:
+    exact = np.array(bending.ELASTICA[2])
+    coarse, fine = (np.abs(bending.elastica(2.0, n)[0] - exact) for n in (5, 10))
+    assert coarse / fine == pytest.approx((4, 4), rel=0.06)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("problem", bending.PROBLEMS, ids=lambda problem: problem.id)
+def test_published_problems_of_bending(problem: Any) -> None:
+    assert problem.difference(problem.tolerance) <= problem.error
+
+
+def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -> None:
+    class Hanging(Assembly):
+        def __init__(self) -> None:
+            self.world = World()
+            self.hinge = Revolute(phi=Start(0.0, fixed=True), w=Start(0.0, fixed=True))
+            self.cable = FiniteSegmentBeam(**UNIT | {"EI_y": 0.01, "EI_z": 0.01, "GJ": 0.01}, n=6)
+            self.connect(self.world.frame_b, self.hinge.frame_a)
+            self.connect(self.hinge.frame_b, self.cable.frame_a)
+
+    system = System.of(Hanging(), energy=True)
+    assert system.equations.explicit
+    with pytest.warns(UserWarning, match="nobody gave"):
+        found = mbfmu.simulate(system, stop_time=0.5, tolerance=1e-9)
+    assert np.abs(found["energy.balanceError"]).max() < 1e-9
+    assert np.ptp(found["energy.kinetic"] + found["energy.potential"]) < 1e-6
+
+
+class Comb(Component):
+    """A vector of frames on one slide."""
+
+    frame_a = Frame_a("Begin")
+    n = Parameter(t.Integer, 2, "Number of frames", min=0)
+    teeth = Frames("Tooth", size=lambda self: self.value("n"))
+    s = Coordinate(t.Length, "Way", start=0.0)
+
+    def equations(self) -> None:
+        for k, _ in enumerate(self.teeth):
+            self.relative_motion((k * self.s, 0, 0), null_rotation(), frame=f"teeth[{k + 1}]")
+
+
+def test_a_vector_of_frames_has_as_many_as_the_component_says() -> None:
+    comb = Comb(n=3)
+    assert list(comb.ports()) == ["frame_a", "teeth[1]", "teeth[2]", "teeth[3]"]
+    assert [connector.path for connector in comb.teeth] == ["teeth[1]", "teeth[2]", "teeth[3]"]
+    assert comb.connector("teeth[2]").port is comb.teeth[1].port
+    assert list(Comb(n=0).ports()) == ["frame_a"]
