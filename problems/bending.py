@@ -134,9 +134,11 @@ class ConnectingRod(PartialFlexibleBody):
     frame_b = Frame_b("End of the rod, which follows its lengthening")
 
     def flexibility(self) -> Flexibility:
+        """Of the test set."""
         return _rod()
 
     def equations(self) -> None:
+        """Its motion, and that of its end."""
         self.bend()
         self.relative_motion((LENGTH + self.q[3], 0, 0), null_rotation())
 
@@ -250,8 +252,8 @@ PROBLEMS = (
     Problem(
         "bending-princeton",
         "Princeton beam",
-        "E. H. Dowell, J. Traybar, D. H. Hodges, An experimental-theoretical correlation study of nonlinear bending and "
-        "torsion deformations of a cantilever beam, Journal of Sound and Vibration 50 (1977), 533-544; values of "
+        "E. H. Dowell, J. Traybar, D. H. Hodges, An experimental-theoretical correlation study of nonlinear bending "
+        "and torsion deformations of a cantilever beam, Journal of Sound and Vibration 50 (1977), 533-544; values of "
         "L. Obrezkov et al., 2022 (beam elements of Ansys)",
         "deflection of the end under 8.896 N at 45 and 90 degrees, with 20 segments",
         "m",

@@ -168,8 +168,8 @@ class BeamSection(Component):
             self.value("r")
         ):
             raise ModelError(
-                f"{self.where}.widthDirection = {np.asarray(self.value('widthDirection')).tolist()}: is along r; give a "
-                "direction across the beam"
+                f"{self.where}.widthDirection = {np.asarray(self.value('widthDirection')).tolist()}: is along r; give "
+                "a direction across the beam"
             )
         if _is_pipe(self) and self.value("innerDiameter") >= self.value("diameter"):
             raise ModelError(

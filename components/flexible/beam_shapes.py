@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import scipy
@@ -186,10 +186,14 @@ class BeamShapes:
 
     def bow(self, s: float) -> np.ndarray:
         """G of the foreshortening q' G q / 2 of the part from 0 to s [n, n]."""
-        return _bow(self.shapes, self.planes, self.L)(s)
+        return self._bow_at(s)
+
+    @functools.cached_property
+    def _bow_at(self) -> Callable[[float], np.ndarray]:
+        return _bow(self.shapes, self.planes, self.L)
 
 
-def _bow(shapes: Sequence[Shape], planes: Sequence[str], L: float):
+def _bow(shapes: Sequence[Shape], planes: Sequence[str], L: float) -> Callable[[float], np.ndarray]:
     """s -> G(s) of the foreshortening q' G q / 2 [n, n]."""
     n = len(shapes)
     whole: dict[tuple[int, int], Legendre] = {}

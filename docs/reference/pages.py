@@ -36,6 +36,7 @@ COMPONENT_PAGES = {
     "world": ("World and visualizers", ("MultiBody", "MultiBody.Interfaces", "MultiBody.Visualizers")),
     "parts": ("Parts", ("MultiBody.Parts",)),
     "joints": ("Joints", ("MultiBody.Joints",)),
+    "flexible": ("Bodies that bend", ("FlexibleBodies",)),
     "forces": ("Forces", ("MultiBody.Forces",)),
     "contact": ("Contact", ("Contact",)),
     "sensors": ("Sensors", ("MultiBody.Sensors",)),

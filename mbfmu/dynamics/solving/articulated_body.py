@@ -13,8 +13,9 @@ A body that bends is several edges with the same speeds, and what it weighs know
 
     load          = I alpha + N a + p                           its own, at the frame where the tree enters it
 
-A *group* is a joint, or such a body, with the rigid parts behind it. Three leaf functions per group (out: positions and speeds; in:
-articulated inertias; out: accelerations) work on placeholders of its neighbours, so that groups of one *kind*, whose
+A *group* is a joint, or such a body, with the rigid parts behind it. Three leaf functions per group (out: positions and
+speeds; in: articulated inertias; out: accelerations) work on placeholders of its neighbours, so that groups of one
+*kind*, whose
 expressions differ in their symbols only, share them: what it takes to derive a chain, and its code, grow with the kinds
 of its links, hardly with their number. Numbers that shape a relative motion, such as the direction of an axis, are
 arguments of the leaf functions, too, except 0 and 1: axes along x, y and z are three kinds with short code, all others
@@ -59,6 +60,8 @@ from mbfmu.modeling.formulas import Formula, Quantity
 INLINE_GROUPS = 9
 
 
+#: Speeds of one body that bends up to which they are eliminated in symbols: their number's cube is the size of the code.
+MOST_SPEEDS = 24
 #: How deep expressions are compared before numbers are tried.
 _DEPTH = 4
 #: Vectors of up to so many elements are handed to a leaf function whole.
@@ -425,7 +428,7 @@ class _Recursion:
         return dataclasses.replace(behaviour, motions=motions)
 
     def _carried(self) -> dict[str, str]:
-        """Components whose load, where the tree enters them, knows accelerations of their own speeds, with that frame."""
+        """Components whose load, where the tree enters them, knows accelerations of their own speeds: that frame."""
         found: dict[str, str] = {}
         for edge in reversed(self.topology.order):
             connector = edge.connectors[edge.reversed]
@@ -467,6 +470,8 @@ class _Recursion:
         ends = collections.Counter(edge.path for edge in self.topology.order if edge.parent == GROUND)
         if any(ends[joint] > 1 for joint in by_joint):
             raise NotLocal  # one component prescribes several frames
+        if any(sum(self.unknowns.a[key].numel() for key in keys) > MOST_SPEEDS for keys in by_joint.values()):
+            raise NotLocal
         return by_joint, alone
 
     @functools.cached_property
@@ -634,8 +639,9 @@ class _Recursion:
         for edge in reversed(group.edges):
             if edge in group.moved and edge is not first:
                 continue
-            bends = edge is first and (len(group.moved) > 1 or first.path in self.carried or inertia[edge.child][1].nnz())
-            gain, offset, handed = (self._bent if bends else self._eliminate)(edge, kind, inertia)
+            coupled = len(group.moved) > 1 or first.path in self.carried or inertia[edge.child][1].nnz()
+            work = self._bent if edge is first and coupled else self._eliminate
+            gain, offset, handed = work(edge, kind, inertia)
             if edge is first:
                 placed = []
                 for part in (gain, offset):

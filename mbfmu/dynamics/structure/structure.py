@@ -545,20 +545,32 @@ class Structure:
         if effort in behaviour.targets:
             parts.append(Formula.combined(lambda efforts: -elements(efforts)[index], self.target(path, effort)))
         for edge in self._edges_of.get(path, ()):
-            v, w = self.local_motion(edge, "v"), self.local_motion(edge, "w")
             if speed not in behaviour.leaves:
                 continue
-            element = elements(behaviour.leaves[speed])[index]
+            along = [column[:, index] for column in self._directions(edge, speed)]
             parts.append(
                 Formula.combined(
                     lambda directions, f, t, T: -(ca.dot(directions[1], t) + ca.dot(T @ directions[0], f)),
-                    self.locals(path, [ca.jacobian(v, element), ca.jacobian(w, element)]),
+                    self.locals(path, along),
                     Formula.of(Wrench(edge, True, "f")),
                     Formula.of(Wrench(edge, True, "t")),
                     self.motion(edge, "T"),
                 )
             )
         return _total(*parts)
+
+    def _directions(self, edge: Edge, speed: leaves.Coordinate | leaves.Speed) -> tuple[ca.SX, ca.SX]:
+        """How the relative velocity and angular velocity of an edge follow from speeds: found once for all of them."""
+        key = edge, speed
+        if key not in self._found_directions:
+            symbol = self.behaviours[edge.path].leaves[speed]
+            parts = (self.local_motion(edge, what) for what in ("v", "w"))
+            self._found_directions[key] = tuple(ca.jacobian(part, symbol) for part in parts)
+        return self._found_directions[key]
+
+    @functools.cached_property
+    def _found_directions(self) -> dict[Any, Any]:
+        return {}
 
     # -- networks
 

@@ -138,8 +138,9 @@ def analyse(flat: Flat, cuts: tuple[str, ...] = ()) -> Topology:
 
 def _describe(edge: Edge) -> str:
     if edge.role == "cut":
-        several = edge.dof > 6  # of a body that bends, one frame of several
-        return f"{joined(edge.path, edge.connectors[1])}: cut" if several else f"{edge.path}: cut, {6 - edge.dof} constraints"
+        if edge.dof > 6:  # a body that bends
+            return f"{joined(edge.path, edge.connectors[1])}: cut"
+        return f"{edge.path}: cut, {6 - edge.dof} constraints"
     if edge.role == "free":
         return f"{edge.path}: moves freely"
     return f"{edge.path}: in the tree, reversed"

@@ -1,0 +1,155 @@
+"""Bodies from matrices of finite elements, made here by trilinear bricks."""
+
+from __future__ import annotations
+
+import itertools
+import pathlib
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy
+
+import mbfmu
+from mbfmu.components import Body, ModalBody, World
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly
+from mbfmu.studies.linearize import linearize
+
+SIZES, LENGTHS, E, NU, RHO = (6, 1, 1), (0.6, 0.1, 0.08), 1e7, 0.3, 1000.0
+CORNERS = np.array(list(itertools.product((-1, 1), repeat=3)))
+
+
+def bricks() -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mass and stiffness of a bar of bricks with eight nodes, and the places of its nodes."""
+    h = np.array(LENGTHS) / SIZES
+    lame = E / (1 + NU) * np.array((NU / (1 - 2 * NU), 1 / 2))
+    D = np.diag((2 * lame[1],) * 3 + (lame[1],) * 3)
+    D[:3, :3] += lame[0]
+    K, m = np.zeros((24, 24)), np.zeros((8, 8))
+    for point in CORNERS / np.sqrt(3):
+        parts = (1 + CORNERS * point) / 2
+        N = parts.prod(axis=1)
+        G = np.array([CORNERS[:, k] / h[k] * np.delete(parts, k, axis=1).prod(axis=1) for k in range(3)])
+        B = np.zeros((6, 24))
+        for k in range(3):
+            B[k, k::3] = G[k]
+        for row, (i, j) in enumerate(((0, 1), (1, 2), (0, 2)), 3):
+            B[row, i::3], B[row, j::3] = G[j], G[i]
+        K += B.T @ D @ B * h.prod() / 8
+        m += RHO * np.outer(N, N) * h.prod() / 8
+    grid = list(itertools.product(*(range(n + 1) for n in SIZES)))
+    number = {place: k for k, place in enumerate(grid)}
+    stiffness, mass = np.zeros((3 * len(grid),) * 2), np.zeros((3 * len(grid),) * 2)
+    for cell in itertools.product(*(range(n) for n in SIZES)):
+        nodes = [number[tuple(np.add(cell, (corner + 1) // 2))] for corner in CORNERS]
+        at = np.ravel([[3 * node + k for k in range(3)] for node in nodes])
+        stiffness[np.ix_(at, at)] += K
+        mass[np.ix_(at, at)] += np.kron(m, np.eye(3))
+    return mass, stiffness, np.array(grid) * h
+
+
+def files(folder: pathlib.Path, mass: np.ndarray, stiffness: np.ndarray, places: np.ndarray) -> dict[str, str]:
+    """Their files, as modifiers."""
+    for name, matrix in (("mass", mass), ("stiffness", stiffness)):
+        scipy.io.mmwrite(folder / f"{name}.mtx", scipy.sparse.coo_matrix(matrix))
+    lines = [f"{k + 1}, {x!r}, {y!r}, {z!r}" for k, (x, y, z) in enumerate(places.tolist())]
+    (folder / "nodes.csv").write_text("# number, x, y, z\n" + "\n".join(lines) + "\n")
+    return {
+        "massFile": str(folder / "mass.mtx"),
+        "stiffnessFile": str(folder / "stiffness.mtx"),
+        "nodeFile": str(folder / "nodes.csv"),
+    }
+
+
+HELD, ATTACHED = (1, 2, 3, 4), "25 26 27 28"
+
+
+class Bar(Assembly):
+    """The bar on the ground, with a load at its end."""
+
+    def __init__(self, load: float = 0.0, **modifiers: Any) -> None:
+        self.world = World(n=(0, 0, -1), g=9.81 if load else 0.0)
+        self.bar = ModalBody(**modifiers)
+        self.connect(self.world.frame_b, self.bar.frame_a)
+        if load:
+            self.load = Body(m=load, r_CM=(0, 0, 0))
+            self.connect(self.bar.frame[0], self.load.frame_a)
+
+
+@pytest.fixture(scope="module")
+def given(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return files(tmp_path_factory.mktemp("bar"), *bricks()) | {"held": HELD, "attached": ATTACHED}
+
+
+def test_a_body_of_matrices_has_their_frequencies(given: dict[str, Any]) -> None:
+    mass, stiffness, _ = bricks()
+    exact = np.sqrt(scipy.linalg.eigh(stiffness[12:, 12:], mass[12:, 12:], eigvals_only=True)[:4])
+    found = linearize(Bar(**given)).eigenvalues.imag
+    assert np.sort(found[found > 0])[:4] == pytest.approx(exact, rel=1e-7)
+
+
+def test_it_has_the_mass_and_inertia_of_the_bar(given: dict[str, Any]) -> None:
+    found = ModalBody(**given).flexibility().integrals
+    m = RHO * np.prod(LENGTHS)
+    assert found.m == pytest.approx(m, rel=1e-12)
+    assert found.first == pytest.approx((m * LENGTHS[0] / 2, 0, 0), abs=1e-12)
+    assert found.second[0, 0] == pytest.approx(m * LENGTHS[0] ** 2 / 3, rel=1e-12)
+    assert found.second[1, 1] == pytest.approx(m * LENGTHS[1] ** 2 / 12, rel=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_load_at_an_interface_bends_it_as_the_matrices_say(given: dict[str, Any]) -> None:
+    load = 0.5
+    mass, stiffness, _ = bricks()
+    force = -9.81 * (mass @ np.tile((0, 0, 1.0), len(mass) // 3))
+    force[[74, 77, 80, 83]] -= 9.81 * load / 4  # z of the nodes 25 ... 28
+    exact = np.linalg.solve(stiffness[12:, 12:], force[12:])[np.array((74, 77, 80, 83)) - 12].mean()
+    found = mbfmu.simulate(Bar(load, **given, damping=0.7), stop_time=5.0)
+    assert found["bar.frame[1].r_0[3]"][-1] == pytest.approx(exact, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ("symmetric", "stiffnessFile: is not symmetric"),
+        ("positive", "massFile: is not positive"),
+        ("units", "are lengths in mm and masses in t"),
+        ("size", "displacements for each node"),
+        ("supported", "a rigid motion meets"),
+        ("cut", "massFile = .* cannot be read"),
+    ],
+)
+def test_wrong_matrices_are_refused(tmp_path: pathlib.Path, change: str, message: str) -> None:
+    mass, stiffness, places = bricks()
+    if change == "symmetric":
+        stiffness[0, 5] *= 2
+    elif change == "positive":
+        mass = -mass
+    elif change == "units":
+        mass = mass * 1e-9
+    elif change == "size":
+        places = places[:-1]
+    elif change == "supported":
+        stiffness[0, 0] *= 2
+    found = files(tmp_path, mass, stiffness, places)
+    if change == "cut":
+        text = pathlib.Path(found["massFile"]).read_text()
+        pathlib.Path(found["massFile"]).write_text(text[: len(text) // 2])
+    with pytest.raises(ModelError, match=message):
+        ModalBody(**found, held=HELD, attached=ATTACHED).flexibility()
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "message"),
+    [
+        ({"held": (1, 99)}, "there is no node 99"),
+        ({"held": (1, 5, 9)}, "on one line"),
+        ({"attached": "1 x"}, "give numbers of nodes"),
+        ({"nModes": 500}, "the matrices hold"),
+        ({"massFile": "absent.mtx"}, "cannot be read"),
+    ],
+)
+def test_wrong_nodes_are_refused(given: dict[str, Any], modifiers: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        ModalBody(**given | modifiers).flexibility()
