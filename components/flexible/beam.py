@@ -10,12 +10,11 @@ import numpy as np
 
 from mbfmu.components.animation import BODY_COLOR, Animated
 from mbfmu.components.flexible.beam_shapes import ENDS, BeamShapes, Counts, Stiffness, beam_shapes
-from mbfmu.components.flexible.floating_frame import Flexibility, PartialFlexibleBody
+from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations, from_nxy
-from mbfmu.modeling import Component, Frame_b, Parameter, Variable, required
+from mbfmu.modeling import Component, Frame_b, Frames, Parameter, Variable, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.connectors import Frames
 
 Area = t.Type("Area", unit="m2")
 SecondMoment = t.Type("SecondMomentOfArea", unit="m4")
@@ -289,8 +288,6 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
 
 def turned(body: Flexibility, axes: np.ndarray) -> Flexibility:
     """The same, resolved in a frame in which the directions of the body are the rows `axes`."""
-    from mbfmu.components.flexible.floating_frame import Integrals
-
     i, T = body.integrals, axes.T
     if np.allclose(T, np.eye(3), atol=1e-15):
         return body

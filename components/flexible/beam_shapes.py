@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import scipy
@@ -63,8 +64,13 @@ def _legendre(degree: int) -> Legendre:
 _S, _ZERO = Legendre.identity(domain=[0, 1]), 0 * Legendre.basis(0, domain=[0, 1])
 
 
-def _integral(one: Legendre, other: Legendre) -> float:
-    whole = (one * other).integ()
+def _values(part: Legendre, places: np.ndarray) -> np.ndarray:
+    return np.asarray(part(places) * np.ones_like(places))
+
+
+def _square(part: Legendre) -> float:
+    """Integral of the square from 0 to 1."""
+    whole = (part * part).integ()
     return float(whole(1.0) - whole(0.0))
 
 
@@ -189,12 +195,12 @@ class BeamShapes:
         return self._bow_at(s)
 
     @functools.cached_property
-    def _bow_at(self) -> Callable[[float], np.ndarray]:
+    def _bow_at(self) -> Callable[[Any], np.ndarray]:
         return _bow(self.shapes, self.planes, self.L)
 
 
-def _bow(shapes: Sequence[Shape], planes: Sequence[str], L: float) -> Callable[[float], np.ndarray]:
-    """s -> G(s) of the foreshortening q' G q / 2 [n, n]."""
+def _bow(shapes: Sequence[Shape], planes: Sequence[str], L: float) -> Callable[[Any], np.ndarray]:
+    """s -> G(s) of the foreshortening q' G q / 2 [n, n], or [k, n, n] for k places."""
     n = len(shapes)
     whole: dict[tuple[int, int], Legendre] = {}
     for i in range(n):
@@ -204,10 +210,10 @@ def _bow(shapes: Sequence[Shape], planes: Sequence[str], L: float) -> Callable[[
                 product = (shapes[i][0][axis].deriv() * shapes[j][0][axis].deriv() / L).integ()
                 whole[i, j] = product - product(0.0)
 
-    def at(s: float) -> np.ndarray:
-        G = np.zeros((n, n))
+    def at(s: Any) -> np.ndarray:
+        G = np.zeros((*np.shape(s), n, n))
         for (i, j), part in whole.items():
-            G[i, j] = G[j, i] = float(part(s))
+            G[..., i, j] = G[..., j, i] = part(s)
         return G
 
     return at
@@ -246,39 +252,31 @@ def beam_shapes(beam: Stiffness, counts: Counts, ends: str, static: bool, stiffe
     s, weights = np.polynomial.legendre.leggauss(2 * degree)
     s, weights = (s + 1) / 2, weights / 2
     fields = [_legendre(k) for k in range(BOWS)] if has_bows else []
-    bows = np.zeros((len(fields), n, n))
-    for at, weight in zip(s, weights, strict=True) if has_bows else ():
-        for k, part in enumerate(fields):
-            bows[k] += (2 * k + 1) * weight * float(part(at)) * bow(at)
-    places, displacements = [], []
+    along = np.array([_values(part, s) for part in fields]).reshape(-1, len(s))
+    bows = np.einsum("k,ks,s,sij->kij", 2.0 * np.arange(len(fields)) + 1, along, weights, bow(s), optimize=True)
+    displacements = np.array([[_values(part, s) for part in u] for u, _ in shapes]).reshape(-1, 3, len(s))
+    rotations = np.array([[_values(part, s) for part in turn] for _, turn in shapes]).reshape(-1, 3, len(s))
+    if beam.kGA is None:  # without inertia of sections in bending, only torsion turns them
+        rotations[:, 1:] = 0.0
+    places, moved = [], []
     offsets = [(y, z) for y in (-1, 1) for z in (-1, 1)]
     sizes = np.sqrt(np.array(beam.rhoI) / beam.rhoA)
-    # A section turns with its shape of torsion; of bending only where its inertia counts in bending, too.
-    turns = beam.kGA is not None
-    for at in s:
-        u = np.array([[float(part(at)) for part in one[0]] for one in shapes]).reshape(-1, 3).T
-        turn = np.array([[float(part(at)) for part in one[1]] for one in shapes]).reshape(-1, 3).T
-        along = np.array([[float(part(at)) for part in fields], [0.0] * len(fields), [0.0] * len(fields)])
-        if not turns:
-            turn = turn * np.array([[1.0], [0.0], [0.0]])
+    for k, at in enumerate(s):
         for y, z in offsets:
             offset = np.array([0.0, y * sizes[0], z * sizes[1]])
             places.append([at * beam.L, *offset[1:]])
-            displacements.append(np.hstack([u + np.cross(turn.T, offset).T.reshape(3, -1), along]))
+            own = displacements[:, :, k] + np.cross(rotations[:, :, k].reshape(-1, 3), offset)
+            moved.append(np.hstack([own.T, np.outer((1.0, 0.0, 0.0), along[:, k])]))
     masses = np.repeat(beam.rhoA * beam.L * weights / len(offsets), len(offsets))
-    integrals = Integrals.of_points(masses, np.array(places), np.array(displacements))
-    K = np.zeros((n, n))
+    integrals = Integrals.of_points(masses, np.array(places), np.array(moved))
+    stiffness = np.zeros(n)  # shapes are uncoupled
     for i, (u, turn) in enumerate(shapes):
-        for j, (v, other) in enumerate(shapes[: i + 1]):
-            energy = beam.EA / beam.L * _integral(u[0].deriv(), v[0].deriv())
-            energy += beam.GJ / beam.L * _integral(turn[0].deriv(), other[0].deriv())
-            for plane, (axis, about, sign) in enumerate(((1, 2, 1), (2, 1, -1))):
-                energy += beam.EI[plane] / beam.L * _integral(turn[about].deriv(), other[about].deriv())
-                if beam.kGA is not None:
-                    one, two = (p[axis].deriv() / beam.L - sign * r[about] for p, r in ((u, turn), (v, other)))
-                    energy += beam.kGA[plane] * beam.L * _integral(one, two)
-            K[i, j] = K[j, i] = energy
-    K[np.abs(K) < 1e-9 * np.sqrt(np.outer(np.diag(K), np.diag(K)))] = 0.0
+        stiffness[i] = beam.EA / beam.L * _square(u[0].deriv()) + beam.GJ / beam.L * _square(turn[0].deriv())
+        for plane, (axis, about, sign) in enumerate(((1, 2, 1), (2, 1, -1))):
+            stiffness[i] += beam.EI[plane] / beam.L * _square(turn[about].deriv())
+            if beam.kGA is not None:
+                stiffness[i] += beam.kGA[plane] * beam.L * _square(u[axis].deriv() / beam.L - sign * turn[about])
+    K = np.diag(stiffness)
     return BeamShapes(tuple(shapes), Flexibility(integrals, K, bows), tuple(planes), beam.L)
 
 

@@ -15,9 +15,8 @@ import scipy
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations
-from mbfmu.modeling import Final, Parameter, required
+from mbfmu.modeling import Final, Frames, Parameter, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.connectors import Frames
 
 #: Entries that make a matrix unsymmetric, relative to its largest.
 SYMMETRIC = 1e-8
@@ -110,7 +109,7 @@ def reduced(
         if matrix.shape != (size, size):
             raise ModelError(
                 f"{where}.{name}: has {matrix.shape[0]} x {matrix.shape[1]} entries, and {len(nodes)} nodes need "
-                f"{size} x {size}: three displacements for each node, nodes in the order of nodeFile; condense others before"
+                f"{size} x {size}: three displacements for each node, in the order of nodeFile; condense others"
             )
         largest = abs(matrix).max()
         apart = abs(matrix - matrix.T).max()

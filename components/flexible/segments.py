@@ -9,9 +9,8 @@ from mbfmu.components.animation import BODY_COLOR, Animated
 from mbfmu.components.flexible.beam import BeamSection, BendingStiffness
 from mbfmu.components.parts.bodies import START_PARAMETERS, Body, BodyStart
 from mbfmu.frames import Orientation, angular_velocity2, axes_rotations, cross, resolve2
-from mbfmu.modeling import Component, Coordinate, Frame_a, Frame_b, Parameter, Variable, required
+from mbfmu.modeling import Component, Coordinate, Frame_a, Frame_b, Frames, Parameter, Variable, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.connectors import Frames
 
 
 class BeamSegment(Component):

@@ -16,9 +16,8 @@ from mbfmu.dynamics import System
 from mbfmu.dynamics.solving import accelerations
 from mbfmu.errors import ModelError
 from mbfmu.frames import null_rotation
-from mbfmu.modeling import Assembly, Component, Coordinate, Frame_a, Frame_b, Parameter, Start
+from mbfmu.modeling import Assembly, Component, Coordinate, Frame_a, Frame_b, Frames, Parameter, Start
 from mbfmu.modeling import types as t
-from mbfmu.modeling.connectors import Frames
 from mbfmu.studies.linearize import linearize
 from problems import bending
 

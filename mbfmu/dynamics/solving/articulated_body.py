@@ -60,7 +60,7 @@ from mbfmu.modeling.formulas import Formula, Quantity
 INLINE_GROUPS = 9
 
 
-#: Speeds of one body that bends up to which they are eliminated in symbols: their number's cube is the size of the code.
+#: Speeds of one body that bends up to which they are eliminated in symbols: code grows with their number's cube.
 MOST_SPEEDS = 24
 #: How deep expressions are compared before numbers are tried.
 _DEPTH = 4
@@ -371,6 +371,7 @@ class _Recursion:
 
     def __init__(self, base: Values, resolve: Resolve) -> None:
         self.topology, self.unknowns, self.resolve = base.topology, base.unknowns, resolve
+        self.keys_of, self.alone = self._owners()
         self.places = _Placeholders.of(self.topology.order)
         self.numbers: list[_Numbers] = []
         behaviours = dict(base.topology.behaviours)
@@ -389,7 +390,6 @@ class _Recursion:
         }
         #: Placeholders of the accelerations of an edge's parent.
         self.of_parent = ca.SX.sym("alpha", 6)
-        self.keys_of, self.alone = self._owners()
         self.alone_expressions = {key: self._alone(key) for key in self.alone}
         self.groups = self._grouped()
         self._names = ca.SX(0, 1)
