@@ -270,12 +270,14 @@ def beam_shapes(beam: Stiffness, counts: Counts, ends: str, static: bool, stiffe
     masses = np.repeat(beam.rhoA * beam.L * weights / len(offsets), len(offsets))
     integrals = Integrals.of_points(masses, np.array(places), np.array(moved))
     stiffness = np.zeros(n)  # shapes are uncoupled
-    for i, (u, turn) in enumerate(shapes):
-        stiffness[i] = beam.EA / beam.L * _square(u[0].deriv()) + beam.GJ / beam.L * _square(turn[0].deriv())
-        for plane, (axis, about, sign) in enumerate(((1, 2, 1), (2, 1, -1))):
-            stiffness[i] += beam.EI[plane] / beam.L * _square(turn[about].deriv())
+    for i, (shift, turned) in enumerate(shapes):
+        stiffness[i] = beam.EA / beam.L * _square(shift[0].deriv()) + beam.GJ / beam.L * _square(turned[0].deriv())
+        for plane, (across, about, sign) in enumerate(((1, 2, 1), (2, 1, -1))):
+            stiffness[i] += beam.EI[plane] / beam.L * _square(turned[about].deriv())
             if beam.kGA is not None:
-                stiffness[i] += beam.kGA[plane] * beam.L * _square(u[axis].deriv() / beam.L - sign * turn[about])
+                stiffness[i] += (
+                    beam.kGA[plane] * beam.L * _square(shift[across].deriv() / beam.L - sign * turned[about])
+                )
     K = np.diag(stiffness)
     return BeamShapes(tuple(shapes), Flexibility(integrals, K, bows), tuple(planes), beam.L)
 
