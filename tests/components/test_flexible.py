@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import math
+import pathlib
 from typing import Any
 
 import numpy as np
@@ -246,6 +248,21 @@ def test_the_error_of_segments_falls_with_their_square() -> None:
 @pytest.mark.parametrize("problem", bending.PROBLEMS, ids=lambda problem: problem.id)
 def test_published_problems_of_bending(problem: Any) -> None:
     assert problem.difference(problem.tolerance) <= problem.error
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_fmus_of_both_versions_and_targets_bend_alike(tmp_path: pathlib.Path) -> None:
+    import fmpy
+
+    ends = []
+    for fmi, target in itertools.product((2, 3), ("native", "python")):
+        path = mbfmu.build(bending.FlexibleSliderCrank(), tmp_path / f"{fmi}{target}.fmu", fmi=fmi, target=target)
+        values = {"output": ["guide.s"], "stop_time": 0.02, "output_interval": 0.01, "relative_tolerance": 1e-8}
+        ends.append(float(fmpy.simulate_fmu(str(path), **values)["guide.s"][-1]))
+    run = mbfmu.simulate(bending.FlexibleSliderCrank(), stop_time=0.02, tolerance=1e-8)
+    assert ends == [ends[0]] * 4
+    assert ends[0] == pytest.approx(run["guide.s"][-1], abs=1e-8)
 
 
 def test_a_chain_of_segments_is_solved_by_the_recursion_and_keeps_its_energy() -> None:
