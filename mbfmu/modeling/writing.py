@@ -305,6 +305,9 @@ class _Python:
 
     def _connector(self, connector: Connector) -> str:
         base = f"{self._owner(connector.owner)}.{connector.port.name}"
+        match = _ELEMENT.match(connector.port.name)
+        if match:  # of a vector of frames
+            return f"{self._owner(connector.owner)}.{match['base']}[{int(match['index']) - 1}]"
         elements = elements_of(connector)
         if elements is None:
             return base

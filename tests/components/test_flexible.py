@@ -12,6 +12,7 @@ import pytest
 import scipy
 
 import mbfmu
+from mbfmu.cli import main
 from mbfmu.components import Beam, Body, BodyShape, FiniteSegmentBeam, Fixed, FreeMotion, Revolute, World
 from mbfmu.components.flexible.beam import rectangle_torsion
 from mbfmu.dynamics import System
@@ -301,3 +302,22 @@ def test_a_vector_of_frames_has_as_many_as_the_component_says() -> None:
     assert [connector.path for connector in comb.teeth] == ["teeth[1]", "teeth[2]", "teeth[3]"]
     assert comb.connector("teeth[2]").port is comb.teeth[1].port
     assert list(Comb(n=0).ports()) == ["frame_a"]
+
+
+def test_elements_of_frames_are_written_and_read(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "rail.toml"
+    path.write_text(
+        '[world]\n[[component]]\nname = "rail"\nclass = "FlexibleBodies.Beam"\n'
+        "parameters = { r = [1, 0, 0], positions = [0.2, 0.5] }\n"
+        '[[component]]\nname = "load"\nclass = "MultiBody.Parts.Body"\nparameters = { m = 2.0, r_CM = [0, 0, 0] }\n'
+        '[[connect]]\na = "world.frame_b"\nb = "rail.frame_a"\n[[connect]]\na = "rail.frame[2]"\nb = "load.frame_a"\n'
+    )
+    assert main(["convert", str(path), "-o", str(tmp_path / "rail.py")]) == 0
+    assert "self.connect(self.rail.frame[1], self.load.frame_a)" in (tmp_path / "rail.py").read_text()
+    assert main(["convert", str(tmp_path / "rail.py"), "-o", str(tmp_path / "again.toml")]) == 0
+    assert 'a = "rail.frame[2]"' in (tmp_path / "again.toml").read_text()
+
+
+def test_a_beam_is_drawn_as_it_bends() -> None:
+    model = Clamped(Beam(**UNIT, width=0.1, nWidth=1, nHeight=1, q=Start((0.2, 0, 0, 0), fixed=True)))
+    assert System.of(model, scene=True).scene is not None
