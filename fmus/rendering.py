@@ -91,7 +91,7 @@ def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[A
 
     with tempfile.TemporaryDirectory() as folder:
         page = animate(assembly, pathlib.Path(folder) / "page.html")
-        browser.get(page.as_uri())
+        browser.get(f"{page.as_uri()}#fine")
         deadline = time.monotonic() + _PATIENCE
         while not browser.execute_script("return document.documentElement.dataset.ready"):
             if time.monotonic() > deadline:

@@ -24,6 +24,7 @@ from mbfmu.runtime.run import Value
 from mbfmu.scene.gltf import write_glb
 from mbfmu.scene.live import DESCRIPTOR, write_live_page
 from mbfmu.scene.motion import largest_turn, motion
+from mbfmu.scene.page import COLORS
 from mbfmu.scene.ranges import efforts
 from mbfmu.scene.scene_file import LARGEST, SCENE_FILE, read_scene
 from mbfmu.scene.subject import Described, Subject
@@ -55,6 +56,7 @@ def animate(
     interpolation: Literal["linear", "held"] = "linear",
     solver: str | None = None,
     live: bool = False,
+    colors: str = "calm",
     progress: Callable[[float], None] | None = None,
 ) -> Any:
     """Simulate a model and write its motion as an animation; returns the path.
@@ -72,6 +74,8 @@ def animate(
     live
         The page runs the model itself, with inputs and parameters to play with. It holds the FMU, whose equations are
         interpreted. `start_values` and `inputs` are for recorded runs; give a live page a model that has them.
+    colors
+        How a page shows colours: "calm", Modelica's toned, or "modelica", as they are.
 
     Raises
     ------
@@ -85,12 +89,14 @@ def animate(
     if path is None:
         given = {"start_time": start_time, "interval": interval, "tolerance": tolerance, "start_values": start_values,
                  "inputs": inputs, "interpolation": interpolation, "solver": solver, "live": live,
-                 "progress": progress}  # fmt: skip
+                 "colors": colors, "progress": progress}  # fmt: skip
         with tempfile.TemporaryDirectory() as folder:
             file = animate(model, pathlib.Path(folder) / "animation.html", stop_time, **given)
             return Page(file.read_text(encoding="utf-8"))
     target = check_target(arguments.path(path, "path"))
     live = arguments.flag(live, "live")
+    if colors not in COLORS:
+        raise MbfmuError(f"colors = {colors!r:.60}: pages have {' or '.join(map(repr, COLORS))}")
     arguments.check_callback(progress, "progress")
     if live and target.suffix.lower() != ".html":
         raise MbfmuError(f"{target}: a live animation is a page; choose {target.stem}.html")
@@ -110,8 +116,8 @@ def animate(
             return fmu.simulate(times, start_values or {}, names, signals, tolerance)
 
         if live:
-            return _live(subject, fmu, run, target, interval, tolerance)
-        return _recorded(subject, run, target, interval)
+            return _live(subject, fmu, run, target, interval, tolerance, colors)
+        return _recorded(subject, run, target, interval, colors)
     system = System.of(cast("Assembly | System", resolved(model)), scene=True)
 
     def run_here(names: Sequence[str], every: float | None) -> Result:
@@ -130,12 +136,12 @@ def animate(
         )
 
     if not live:
-        return _recorded(system, run_here, target, interval)
+        return _recorded(system, run_here, target, interval, colors)
     needed_variables(system, target)
     ready_library("wasm32")  # what is missing is told before the work
     with tempfile.TemporaryDirectory() as folder:
         file = build(system, folder, equations="interpreted", platforms=_ready_platforms())
-        return _live(system, Foreign(file), run_here, target, interval, tolerance)
+        return _live(system, Foreign(file), run_here, target, interval, tolerance, colors)
 
 
 def read_subject(fmu: Foreign) -> Described:
@@ -164,9 +170,11 @@ def read_subject(fmu: Foreign) -> Described:
     return Described(fmu.name, fmu.description.description or "", components, fmu.variables, scene)
 
 
-def _recorded(subject: Subject, run: _Runner, target: pathlib.Path, step: float | None) -> pathlib.Path:
+def _recorded(
+    subject: Subject, run: _Runner, target: pathlib.Path, step: float | None, colors: str
+) -> pathlib.Path:
     result = _run_finely(subject, run, needed_variables(subject, target), step)
-    return write_animation(subject, result, target)
+    return write_animation(subject, result, target, colors)
 
 
 def _run_finely(subject: Subject, run: _Runner, names: Sequence[str], step: float | None) -> Result:
@@ -182,7 +190,13 @@ def _run_finely(subject: Subject, run: _Runner, names: Sequence[str], step: floa
 
 
 def _live(
-    subject: Subject, fmu: Foreign, run: _Runner, target: pathlib.Path, step: float | None, tolerance: float | None
+    subject: Subject,
+    fmu: Foreign,
+    run: _Runner,
+    target: pathlib.Path,
+    step: float | None,
+    tolerance: float | None,
+    colors: str,
 ) -> pathlib.Path:
     assert subject.scene is not None
     with zipfile.ZipFile(fmu.path) as archive:
@@ -196,8 +210,8 @@ def _live(
     moved = motion(subject.scene, result.time, result, by_name=True)
     glb = write_glb(moved.start, subject.scene.up, subject.name)
     wasm = ready_library("wasm32").read_bytes()
-    span = efforts_of(fmu)
-    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, largest_turn(moved), tolerance, span)
+    span, turn = efforts_of(fmu), largest_turn(moved)
+    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, turn, tolerance, span, colors)
     target.write_text(page, encoding="utf-8")
     return target
 

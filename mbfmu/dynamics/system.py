@@ -147,7 +147,7 @@ class System:
         delays = Delays.of(formulation, w.w)
         initial = initial_problem(formulation, w, delays)
         report(f"Deriving the equations of motion: what the {len(flat.components)} components show")
-        drawing = drawn(values, sketches) if scene else None
+        drawing = drawn(formulation, sketches) if scene else None
         entries = seen(values, wanted)
         for path, shapes in drawing.entries.items() if drawing else ():
             entries[path] += shapes

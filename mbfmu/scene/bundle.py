@@ -41,6 +41,7 @@ def make_bundle() -> pathlib.Path:
         program = "esbuild.cmd" if sys.platform == "win32" else "esbuild"
         esbuild = folder / "node_modules" / ".bin" / program
         options = ["--bundle", "--minify", "--format=iife", "--target=es2022", "--legal-comments=eof", "--charset=utf8"]
+        options.append("--loader:.css=text")  # style sheets of libraries, which the program puts into the page
         npm.run([str(esbuild), "viewer.js", *options, "--outfile=bundled.js"], folder, _PURPOSE)
         script = (folder / "bundled.js").read_text(encoding="utf-8")
     BUNDLE.parent.mkdir(parents=True, exist_ok=True)

@@ -33,6 +33,7 @@ def write_live_page(
     turn: float,
     tolerance: float | None = None,
     efforts: Mapping[str, float] | None = None,
+    colors: str = "calm",
 ) -> str:
     """Return the page.
 
@@ -46,6 +47,7 @@ def write_live_page(
         turn: the largest angle [rad] by which something turns between two instants of the run.
         tolerance: of the integrator; the FMU's own where None.
         efforts: what sliders of forces and torques have to reach, by name of the input (see scene/ranges.py).
+        colors: "calm" or "modelica".
 
     Raises:
         MbfmuError: the page's program is missing, or the FMU has other variables than its scene.
@@ -55,7 +57,7 @@ def write_live_page(
     missing = [name for name in names if name not in elements]
     if missing:
         raise MbfmuError(f"{fmu}: has no variable '{missing[0]}', which its scene takes; build it anew")
-    listed, model = page_model(subject, result, turn, known=elements)
+    listed, model = page_model(subject, result, turn, colors, known=elements)
     for entry in listed:
         entry["reference"] = elements[entry["name"]].reference
     model |= {

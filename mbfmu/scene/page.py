@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from mbfmu.errors import MbfmuError
+from mbfmu.modeling.units import conversion
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
@@ -28,6 +29,8 @@ _LONG, _SHORT = 60.0, 0.7
 #: The speeds that a page offers, and how fast something may seem to turn at first [rad/s].
 _SPEEDS = (0.01, 0.05, 0.1, 0.25, 0.5, 1.0, 2.0, 5.0, 10.0)
 _TO_THE_EYE = 60.0
+#: How pages show Modelica's colours: toned, or as they are.
+COLORS = ("calm", "modelica")
 
 
 def viewer() -> str:
@@ -57,7 +60,7 @@ class Packed:
         return base64.b64encode(content).decode("ascii")
 
 
-def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0) -> str:
+def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0, colors: str = "calm") -> str:
     """Return the page of a run.
 
     Args:
@@ -65,6 +68,7 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0) 
         result: its run, with the variables to be plotted.
         glb: the motion as binary glTF.
         turn: the largest angle [rad] by which something turns between two instants of the run.
+        colors: one of COLORS.
 
     Raises:
         MbfmuError: the page's program is missing.
@@ -82,8 +86,8 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0) 
             data.append(values)
         return columns[key]
 
-    listed, model = page_model(subject, result, turn, known=result)
-    colours = {q for _, quantities in model["colours"] for q in quantities if isinstance(q, str)}
+    listed, model = page_model(subject, result, turn, colors, known=result)
+    colours = {q for _, quantities in model["changing_colours"] for q in quantities if isinstance(q, str)}
     model["quantities"] = {name: column(name) for name in sorted(colours)}
     kept = []
     for entry in listed:
@@ -95,7 +99,7 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0) 
 
 
 def page_model(
-    subject: Subject, result: Result, turn: float, known: Container[str]
+    subject: Subject, result: Result, turn: float, colors: str, known: Container[str]
 ) -> tuple[list[dict[str, Any]], dict[str, Any]]:
     """What pages are told of a model: the variables that can be plotted, and everything else, with these in it."""
     listed: list[dict[str, Any]] = [
@@ -105,6 +109,7 @@ def page_model(
             "causality": variable.causality,
             "unit": "" if variable.unit in (None, "1") else variable.unit,
             "description": variable.description,
+            **_display(variable),
         }
         for variable in result_variables(subject)
         if variable.name in known
@@ -115,13 +120,15 @@ def page_model(
     return listed, {
         "name": subject.name,
         "description": subject.description,
+        "falls": subject.scene is not None and subject.scene.falls,
+        "colours": colors,
         "start": float(time[0]),
         "stop": float(time[-1]),
         "speed": _speed(span, turn * (time.size - 1) / span if span > 0 else 0.0),
         "components": {path: [kind, text] for path, kind, text in subject.components},
         "variables": listed,
         "plots": _plots(listed, subject.variables),
-        "colours": [
+        "changing_colours": [
             [f"{shape.component}.{shape.name}", shape.color]
             for shape in shapes
             if any(isinstance(q, str) for q in shape.color)
@@ -153,7 +160,13 @@ def _speed(span: float, rate: float) -> float:
 
 
 def _plots(listed: Sequence[Mapping[str, Any]], variables: Iterable[ScalarVariable]) -> list[int]:
-    """Indices of the outputs, a few of them, which a page shows from the start: those in the unit of the first."""
+    """Indices of the outputs, which a page shows from the start as far as there is room."""
     outputs = {v.name for v in variables if v.causality == "output"}
-    found = [i for i, entry in enumerate(listed) if entry["name"] in outputs]
-    return [i for i in found if listed[i]["unit"] == listed[found[0]]["unit"]][:4]
+    return [i for i, entry in enumerate(listed) if entry["name"] in outputs]
+
+
+def _display(variable: ScalarVariable) -> dict[str, Any]:
+    """How a variable is displayed where that is not its unit: in which unit, with factor and offset."""
+    if not variable.unit or not variable.display_unit or variable.display_unit == variable.unit:
+        return {}
+    return {"display": {"unit": variable.display_unit, "scale": conversion(variable.unit, variable.display_unit)}}

@@ -63,6 +63,7 @@ def scene_file(scene: Scene, components: Sequence[tuple[str, str, str]], known: 
     content = {
         "mbfmu-scene": VERSION,
         "up": scene.up,
+        "falls": scene.falls,
         "components": components,
         "left_out": left_out,
         "shapes": [shape_entry(shape) for shape in there],
@@ -128,7 +129,8 @@ def read_scene(
         shapes = tuple(_shape(entry) for entry in content["shapes"])
         up = tuple(float(e) for e in content["up"])
         components = tuple((str(path), str(kind), str(text)) for path, kind, text in content["components"])
-        scene = Scene(shapes, (up[0], up[1], up[2]), (str(folder),))
+        falls = bool(content.get("falls", False))  # FMUs of 0.2 do not say
+        scene = Scene(shapes, (up[0], up[1], up[2]), falls, (str(folder),))
         return scene, components, tuple(map(str, content["left_out"]))
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise MbfmuError(f"{where}: its scene, {SCENE_FILE}, is damaged ({error!r}); build it anew") from None

@@ -50,15 +50,15 @@ def needed_variables(system: Subject, path: pathlib.Path) -> list[str]:
     return list(dict.fromkeys([*system.scene.variables, *plotted]))
 
 
-def write_animation(system: Subject, result: Result, path: pathlib.Path) -> pathlib.Path:
-    """Write a run with all `needed_variables`, and return the path."""
+def write_animation(system: Subject, result: Result, path: pathlib.Path, colors: str = "calm") -> pathlib.Path:
+    """Write a run with all `needed_variables`, a page in calm or Modelica's own colours, and return the path."""
     assert system.scene is not None
     moved = motion(system.scene, result.time, result)
     glb = write_glb(moved, system.scene.up, system.name)
     if path.suffix.lower() == ".glb":
         path.write_bytes(glb)
     else:
-        path.write_text(write_page(system, result, glb, largest_turn(moved)), encoding="utf-8")
+        path.write_text(write_page(system, result, glb, largest_turn(moved), colors), encoding="utf-8")
     return path
 
 

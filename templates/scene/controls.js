@@ -25,6 +25,7 @@ export class Controls {
   toggle() {
     byId("controls").hidden = !byId("controls").hidden;
     byId("panel").setAttribute("aria-pressed", String(!byId("controls").hidden));
+    this.viewer.resize();
   }
 
   actions() {
@@ -191,7 +192,7 @@ export class Controls {
 
   saveCsv() {
     const plain = this.model.variables.map((v, i) => (["output", "input"].includes(v.causality) ? i : -1)).filter((i) => i >= 0);
-    const indices = [...new Set([...plain, ...this.viewer.plotted])];
+    const indices = [...new Set([...plain, ...this.viewer.plots.chosen])];
     save(`${this.model.name}.csv`, this.simulation.csv(indices), "text/csv");
   }
 

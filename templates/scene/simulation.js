@@ -172,8 +172,17 @@ export class Simulation {
     if (this.row) draw(this.now, this.row[this.places[index]]);
   }
 
-  valueAt(index) {
-    return this.row ? this.row[this.places[index]] : NaN;
+  valueAt(index, time = this.now) {
+    const place = this.places[index];
+    if (!this.row || time >= this.now || !this.count) return this.row ? this.row[place] : NaN;
+    let low = 0, high = this.count - 1;
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if (this.times[middle] <= time) low = middle;
+      else high = middle;
+    }
+    const [before, after] = [low, high].map((i) => this.rows[i * this.width + place]), span = this.times[high] - this.times[low];
+    return before + (after - before) * (span > 0 ? Math.min(Math.max((time - this.times[low]) / span, 0), 1) : 0);
   }
 
   // The run so far, of variables by their indices.

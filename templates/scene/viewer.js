@@ -1,8 +1,7 @@
 // The animation page: shows a motion, recorded or live, its components, and plots of the run's variables.
 
 import {
-  AmbientLight, Box3, BufferGeometry, Color, DirectionalLight, Float32BufferAttribute, HemisphereLight, Line,
-  LineBasicMaterial, LineSegments, PerspectiveCamera, Raycaster, Scene, SRGBColorSpace, Vector2, Vector3, WebGLRenderer,
+  Box3, BufferGeometry, Float32BufferAttribute, Line, LineBasicMaterial, Raycaster, SRGBColorSpace, Vector2, Vector3,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
@@ -10,33 +9,26 @@ import { GLTFLoader } from "three/addons/loaders/GLTFLoader.js";
 import { bytesOf, fileIn, save, unpacked } from "./archive.js";
 import { Controls } from "./controls.js";
 import { element } from "./element.js";
+import { Gizmo } from "./gizmo.js";
+import { Plots } from "./plots.js";
 import { Recording } from "./recording.js";
 import { Simulation } from "./simulation.js";
+import { Stage } from "./stage.js";
+import { filmOf, FORMATS } from "./video.js";
 
 const byId = (id) => document.getElementById(id);
 const sizeOf = (box) => box.getSize(new Vector3()).length();
 const unionOf = (boxes) => boxes.reduce((whole, box) => whole.union(box), new Box3());
 let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-const FILL = 0.92; // of the free view that bounds take
+const FILL = 0.9; // of the free view that bounds take
 const WORLD = 4; // times as large as what moves may be what is seen with the World's axes
-const COLORS = ["#0a6ed1", "#d9480f", "#2b8a3e", "#9c36b5", "#c2255c", "#0b7285", "#b08900", "#5c636a"];
-
-// Lines of one cell's length: long ones, with an end behind the camera, are lost by some drivers.
-function gridOf(count, cell) {
-  const points = [], at = (i) => (i - count / 2) * cell;
-  for (let i = 0; i <= count; i++) {
-    for (let j = 0; j < count; j++) {
-      points.push(at(i), 0, at(j), at(i), 0, at(j + 1), at(j), 0, at(i), at(j + 1), 0, at(i));
-    }
-  }
-  const geometry = new BufferGeometry().setAttribute("position", new Float32BufferAttribute(points, 3));
-  return new LineSegments(geometry, new LineBasicMaterial({ color: 0x8a96a3, opacity: 0.45, transparent: true }));
-}
+const FIRST_LOOK = new Vector3(0.62, 0.42, 1);
+const ALONG = 0.005; // angle [rad] up to which an orthographic view is still along its axis
 
 class Viewer {
   // `motion` is a Recording or a Simulation of the scene's meshes.
-  constructor(gltf, meshes, motion) {
+  constructor(root, meshes, motion) {
     this.motion = motion;
     this.start = motion.start;
     this.end = motion.end;
@@ -45,35 +37,43 @@ class Viewer {
     this.playing = false;
     this.looping = true;
     this.speed = 1;
-    this.plotted = [];
     this.selected = null;
     this.followed = null;
     this.traces = new Map();
+    this.points = new Map(); // of a component, where it was clicked: a mesh and a point of that
+    this.pictures = 0;
     this.hiddenKinds = new Set();
     this.hiddenPaths = new Set();
 
-    this.renderer = new WebGLRenderer({ canvas: byId("view"), antialias: true, preserveDrawingBuffer: true });
-    this.renderer.outputColorSpace = SRGBColorSpace;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2));
-    this.scene = new Scene();
-    this.camera = new PerspectiveCamera(40, 1, 0.001, 1000);
+    this.stage = new Stage(byId("view"), root, meshes, model);
+    ({ scene: this.scene, renderer: this.renderer, perspective: this.camera, meshes: this.meshes } = this.stage);
+    this.root = root;
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.15;
+    this.controls.zoomToCursor = true;
     this.controls.addEventListener("change", () => this.refresh());
-    this.sun = new DirectionalLight(0xffffff, 1.8);
-    this.scene.add(new AmbientLight(0xffffff, 0.5), new HemisphereLight(0xffffff, 0x888888, 1.2), this.sun, gltf.scene);
+    this.controls.addEventListener("start", () => (this.isOwnLook = true));
+    this.turn = root.children[0].quaternion;
+    this.gizmo = new Gizmo(byId("gizmo"), this.turn, (axis) => this.lookAlong(axis));
 
-    this.root = gltf.scene;
-    this.meshes = meshes;
-    const byName = new Map(meshes.map((mesh) => [`${mesh.userData.component}.${mesh.userData.shape}`, mesh]));
-    this.coloured = model.colours.map(([name, colour]) => [byName.get(name), colour]);
+    const byName = new Map(this.meshes.map((mesh) => [`${mesh.userData.component}.${mesh.userData.shape}`, mesh]));
+    this.coloured = model.changing_colours.map(([name, colour]) => [byName.get(name), colour]).filter(([mesh]) => mesh);
     [this.bounds, this.boxes] = this.reach();
+    this.size = Math.max(sizeOf(this.bounds), 1e-6);
+    this.plots = new Plots(model, motion, {
+      isLive: this.isLive,
+      seek: (time) => this.isLive || this.show(time), // a live run knows no other instant
+      changed: () => this.writeDetails(),
+    });
+    this.goAlong();
+    this.stage.layGround(this.bounds, this.size, Boolean(this.goesAlong));
+    byId("cell").textContent = this.stage.cell ? `grid ${Number(this.stage.cell.toPrecision(1))} m` : "";
     this.buildTree();
+    if (this.stage.hasGround) this.hideGravity();
     this.listen();
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.resize();
-    this.goAlong();
   }
 
   // ---- time
@@ -91,12 +91,19 @@ class Viewer {
       this.shift(place.clone().sub(this.followedAt ?? place));
       this.followedAt = place;
     }
-    if (!this.isLive) byId("scrub").value = String(this.end > this.start ? (this.now - this.start) / (this.end - this.start) : 0);
+    this.placeSlider();
     byId("clock").textContent = `${this.now.toFixed(model.stop - model.start < 0.5 ? 4 : 2)} s`;
     if (this.isLive) this.goOnTracing();
     this.writeValues();
-    this.drawPlots();
+    this.plots?.placeMark(this.now);
     this.refresh();
+  }
+
+  // The slider goes over what the plots show, in one line with them.
+  placeSlider() {
+    if (this.isLive) return;
+    const [from, to] = this.plots?.range() ?? [this.start, this.end];
+    byId("scrub").value = String(to > from ? (this.now - from) / (to - from) : 0);
   }
 
   play(on = !this.playing) {
@@ -127,10 +134,22 @@ class Viewer {
       }
       this.refresh();
     }
+    this.glide();
     this.controls.update();
-    this.sun.position.copy(this.camera.position).add(new Vector3(0, this.camera.position.length(), 0));
-    const begin = performance.now();
-    this.renderer.render(this.scene, this.camera);
+    this.render();
+  }
+
+  render() {
+    const { stage, camera } = this, begin = performance.now();
+    this.leaveAxis();
+    const distance = camera.position.distanceTo(this.controls.target), wide = Math.max(this.size, sizeOf(this.bounds));
+    if (camera === stage.perspective) camera.near = Math.max(distance / 50, distance - 3 * wide);
+    camera.far = distance + 8 * wide;
+    camera.updateProjectionMatrix();
+    stage.follow(this.goesAlong ? this.controls.target : this.bounds.getCenter(new Vector3()));
+    stage.placeLabels();
+    this.gizmo.draw(camera);
+    this.renderer.render(this.scene, camera);
     if (this.isLive && this.playing) {
       this.motion.timing.pictures += 1;
       this.motion.timing.draw += performance.now() - begin;
@@ -144,6 +163,7 @@ class Viewer {
     this.last = stamp;
     this.motion.advance(elapsed, this.speed);
     this.show(this.motion.now);
+    this.keepInView();
     const { factor } = this.motion;
     byId("factor").textContent = factor < 0.8 * this.speed ? `reaches ${Number(factor.toPrecision(2))}×` : "";
     if (this.motion.failed) {
@@ -199,21 +219,39 @@ class Viewer {
     return [bounds, sizeOf(unionOf(all)) < WORLD * sizeOf(bounds) ? all : own];
   }
 
-  // What travels far, over a grid, is followed by the camera: seen whole, its way would hide what moves on it.
+  // What travels far is followed by the camera: seen whole, its way would hide what moves on it.
   goAlong() {
     const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = this.boxOf(moving);
     const size = sizeOf(now), way = sizeOf(this.bounds);
     const parts = moving.filter((mesh) => mesh.userData.kind === "Parts");
     if (!parts.length || way < 6 * size) return;
     const large = (mesh) => sizeOf(this.boxOf([mesh]));
-    const cell = Math.max(10 ** Math.floor(Math.log10(size)), way / 60);
-    const grid = gridOf(2 * Math.ceil(way / cell), cell);
-    const middle = this.bounds.getCenter(new Vector3());
-    grid.position.set(Math.round(middle.x / cell) * cell, this.bounds.min.y, Math.round(middle.z / cell) * cell);
-    this.scene.add(grid);
     this.goesAlong = moving; // bounds are where these are
+    this.size = size;
     this.followed = parts.sort((a, b) => large(b) - large(a))[0].userData.component;
     this.followedAt = this.middleOf(this.followed);
+  }
+
+  // A live run goes where nobody could know: the view widens with it, until somebody takes the view himself.
+  keepInView() {
+    if (this.goesAlong || this.isOwnLook || this.followed || ++this.pictures % 10) return;
+    const moving = this.meshes.filter((mesh) => mesh.userData.kind !== "World"), now = this.boxOf(moving);
+    if (now.isEmpty() || this.bounds.clone().expandByScalar(0.02 * this.size).containsBox(now)) return;
+    this.bounds.union(now.expandByScalar(0.05 * this.size));
+    this.boxes = [...this.boxes, now];
+    this.size = sizeOf(this.bounds);
+    this.stage.size = this.size;
+    this.look(this.camera.position.clone().sub(this.controls.target), true);
+  }
+
+  // On the way to where one looks from then.
+  glide() {
+    if (!this.wanted) return;
+    const { target, position } = this.wanted, step = 0.12;
+    this.controls.target.lerp(target, step);
+    this.camera.position.lerp(position, step);
+    if (this.camera.position.distanceTo(position) < 1e-3 * this.size) this.wanted = null;
+    this.refresh();
   }
 
   boxOf(meshes) {
@@ -222,67 +260,119 @@ class Viewer {
     return box;
   }
 
-  look(direction) {
+  look(direction, isSlow = false) {
     const boxes = this.goesAlong ? this.goesAlong.map((mesh) => this.boxOf([mesh])) : this.boxes;
-    const bounds = unionOf(boxes), center = bounds.getCenter(new Vector3());
-    const out = direction.clone().normalize(), right = new Vector3().crossVectors(this.camera.up, out).normalize();
-    const up = new Vector3().crossVectors(out, right), slope = Math.tan((this.camera.fov * Math.PI) / 360) * FILL;
-    const high = (slope * this.freeHeight()) / window.innerHeight, wide = slope * this.camera.aspect;
+    const bounds = unionOf(boxes), center = bounds.getCenter(new Vector3()), { stage, camera } = this;
+    const out = direction.clone().normalize(), right = new Vector3().crossVectors(camera.up, out).normalize();
+    const up = new Vector3().crossVectors(out, right), [free, whole] = [this.freeView(), [window.innerWidth, window.innerHeight]];
+    const [wide, high] = [0, 1].map((i) => (FILL * free[i]) / whole[i]), aspect = whole[0] / whole[1];
+    const slope = Math.tan((stage.perspective.fov * Math.PI) / 360);
     // as near as lets all corners be seen, each as far out as it is
-    let distance = Math.max(sizeOf(bounds), 1e-6) / 2;
+    let distance = Math.max(sizeOf(bounds), 1e-6) / 2, half = 1e-6;
     for (const { min, max } of boxes) for (let k = 0; k < 8; k++) {
       const corner = new Vector3(k & 1 ? max.x : min.x, k & 2 ? max.y : min.y, k & 4 ? max.z : min.z).sub(center);
-      const needed = Math.max(Math.abs(corner.dot(right)) / wide, Math.abs(corner.dot(up)) / high);
-      distance = Math.max(distance, needed + corner.dot(out));
+      const needed = Math.max(Math.abs(corner.dot(right)) / (wide * aspect), Math.abs(corner.dot(up)) / high);
+      distance = Math.max(distance, needed / slope + corner.dot(out));
+      half = Math.max(half, needed);
     }
-    this.camera.near = distance / 1000;
-    this.camera.far = distance * 1000;
-    this.camera.updateProjectionMatrix();
-    this.controls.target.copy(center);
-    this.camera.position.copy(center).addScaledVector(out, distance);
+    if (camera === stage.orthographic) {
+      Object.assign(camera, { top: half, bottom: -half, left: -half * aspect, right: half * aspect, zoom: 1, near: distance / 50 });
+      distance = 3 * Math.max(this.size, half);
+    }
+    const position = center.clone().addScaledVector(out, distance);
+    this.isOwnLook = false;
+    this.wanted = isSlow ? { target: center, position } : null;
+    if (!isSlow) {
+      this.controls.target.copy(center);
+      camera.position.copy(position);
+    }
+    this.controls.minDistance = this.size / 200;
+    this.controls.maxDistance = 60 * this.size;
     this.controls.update();
     this.refresh();
   }
 
-  // Along an axis of the model's world: the root turns it into the one of this view.
+  // Without perspective, along an axis of the model's world: the root turns it into the one of this view.
   lookAlong(axis) {
-    const direction = new Vector3(...axis).applyQuaternion(this.root.children[0].quaternion);
+    const direction = new Vector3(...axis).applyQuaternion(this.turn);
     if (Math.abs(direction.y) > 0.999) direction.z += 0.001; // from right above
+    this.takeCamera(this.stage.orthographic);
     this.look(direction);
+    this.axis = direction.normalize();
   }
 
-  // What header and footer leave of the window.
-  freeHeight() {
-    return Math.max(window.innerHeight - byId("foot").offsetHeight - byId("head").offsetHeight - 30, 100);
+  takeCamera(camera) {
+    camera.position.copy(this.camera.position);
+    camera.up.copy(this.camera.up);
+    this.camera = this.controls.object = camera;
+    this.axis = null;
+    this.resize();
+  }
+
+  // What is turned away from its axis has perspective again, at the same size.
+  leaveAxis() {
+    if (!this.axis || this.camera !== this.stage.orthographic) return;
+    const out = this.camera.position.clone().sub(this.controls.target).normalize();
+    if (out.angleTo(this.axis) < ALONG) return;
+    const { perspective, orthographic } = this.stage;
+    const distance = orthographic.top / orthographic.zoom / Math.tan((perspective.fov * Math.PI) / 360);
+    this.takeCamera(perspective);
+    this.camera.position.copy(this.controls.target).addScaledVector(out, distance);
+    this.camera.lookAt(this.controls.target);
+  }
+
+  // What panels leave of the window: width and height, and where its middle is.
+  freeView() {
+    const { innerWidth: width, innerHeight: height } = window, panel = byId("controls"), isWide = width > 720;
+    const left = this.isLive && isWide && !panel.hidden ? panel.offsetWidth + 20 : 0;
+    const foot = byId("foot").offsetHeight + 12, head = byId("head").offsetHeight + 12;
+    const top = this.isLive && !isWide && !panel.hidden ? panel.offsetHeight + head + 8 : head;
+    return [Math.max(width - left, 100), Math.max(height - foot - top, 100), left / 2, (top - foot) / 2];
   }
 
   resize() {
-    const { innerWidth: width, innerHeight: height } = window, foot = byId("foot").offsetHeight;
+    const { innerWidth: width, innerHeight: height } = window, [, , x, y] = this.freeView(), { camera } = this;
     this.renderer.setSize(width, height, false);
-    this.camera.aspect = width / height;
-    this.camera.setViewOffset(width, height, 0, (foot - byId("head").offsetHeight) / 2, width, height);
-    document.documentElement.style.setProperty("--foot", `${foot}px`);
-    this.camera.updateProjectionMatrix();
-    this.drawPlots();
+    if (camera === this.stage.perspective) camera.aspect = width / height;
+    else [camera.left, camera.right] = [-1, 1].map((sign) => (sign * camera.top * width) / height);
+    camera.setViewOffset(width, height, -x, -y, width, height);
+    document.documentElement.style.setProperty("--foot", `${byId("foot").offsetHeight}px`);
+    camera.updateProjectionMatrix();
     this.refresh();
+  }
+
+  // The same view in another window, unless somebody has taken one.
+  fitAgain() {
+    this.resize();
+    if (!this.isOwnLook) this.look(this.camera.position.clone().sub(this.controls.target));
   }
 
   setTheme(name) {
     document.documentElement.dataset.theme = name;
-    this.scene.background = new Color(name === "dark" ? 0x14191f : 0xf4f6f8);
-    for (const mesh of this.meshes) {
-      if (mesh.userData.kind !== "World") continue;
-      mesh.userData.base ??= mesh.material.color.clone();
-      const isBlack = mesh.userData.base.r + mesh.userData.base.g + mesh.userData.base.b < 0.02;
-      mesh.material.color.copy(name === "dark" && isBlack ? new Color(0xaab4be) : mesh.userData.base);
-    }
-    this.drawPlots();
+    this.stage.setTheme(name);
+    this.plots.restyle();
     this.refresh();
   }
 
   savePicture() {
-    this.renderer.render(this.scene, this.camera);
+    this.render();
     this.renderer.domElement.toBlob((blob) => save(`${model.name}.png`, blob));
+  }
+
+  // A film of the run: of a recorded one from its start to its end, of a live one for as long as its experiment is.
+  async saveFilm(format) {
+    const button = byId("film"), text = button.textContent;
+    if (this.filming) return void (this.filming.stopped = true);
+    this.filming = { stopped: false };
+    try {
+      const film = await filmOf(this, format, (share) => (button.textContent = `${Math.round(100 * share)} %`));
+      save(`${model.name}.${film.suffix}`, film.blob);
+      this.film = film;
+    } finally {
+      this.filming = null;
+      button.textContent = text;
+      this.resize();
+    }
   }
 
   // ---- components
@@ -291,8 +381,10 @@ class Viewer {
     return this.meshes.filter(({ userData: { component } }) => component === path || component.startsWith(`${path}.`));
   }
 
+  // The point of it that was clicked, else the origin of its frame.
   placeOf(path) {
-    const [mesh] = this.meshesOf(path);
+    const [mesh] = this.meshesOf(path), [clicked, point] = this.points.get(path) ?? [];
+    if (clicked) return clicked.localToWorld(point.clone());
     return mesh ? mesh.parent.getWorldPosition(new Vector3()) : new Vector3();
   }
 
@@ -340,7 +432,7 @@ class Viewer {
       if (variable.component !== path) return;
       const value = element("td", { className: "value" });
       const box = element("input", {
-        type: "checkbox", checked: this.plotted.includes(index), title: "Plot", onchange: () => this.plot(index),
+        type: "checkbox", checked: this.plots.chosen.includes(index), title: "Plot", onchange: () => this.plots.toggle(index),
       });
       const name = element("label", { title: variable.description }, box, ` ${variable.name.slice(path ? path.length + 1 : 0)}`);
       table.append(element("tr", {}, element("td", {}, name), value));
@@ -352,8 +444,7 @@ class Viewer {
 
   writeValues() {
     for (const [index, cell] of this.cells ?? []) {
-      const value = this.motion.valueAt(index, this.now);
-      cell.textContent = `${Number(value.toPrecision(5))} ${model.variables[index].unit}`;
+      cell.textContent = this.plots.text(index, this.motion.valueAt(index, this.now));
     }
   }
 
@@ -392,11 +483,18 @@ class Viewer {
     this.writeDetails();
   }
 
+  // The ground shows where gravity points: its arrow is there for those who ask.
+  hideGravity() {
+    const arrows = this.meshes.filter(({ userData: { kind, shape } }) => kind === "World" && shape.startsWith("gravityArrow"));
+    for (const mesh of arrows) mesh.userData.isHidden = true;
+    if (arrows.length) this.updateVisibility();
+  }
+
   updateVisibility() {
     for (const mesh of this.meshes) {
       const { component, kind } = mesh.userData;
       const isHidden = [...this.hiddenPaths].some((path) => component === path || component.startsWith(`${path}.`));
-      mesh.visible = !isHidden && !this.hiddenKinds.has(kind);
+      mesh.visible = !isHidden && !this.hiddenKinds.has(kind) && !mesh.userData.isHidden;
     }
     this.refresh();
   }
@@ -433,88 +531,6 @@ class Viewer {
     );
   }
 
-  // ---- plots
-
-  plot(index) {
-    this.plotted = this.plotted.includes(index) ? this.plotted.filter((i) => i !== index) : [...this.plotted, index];
-    const units = [...new Set(this.plotted.map((i) => model.variables[i].unit))];
-    byId("plots").replaceChildren(...units.map((unit) => {
-      const members = this.plotted.filter((i) => model.variables[i].unit === unit);
-      const legend = members.map((i) => {
-        const remove = () => {
-          this.plot(i);
-          this.writeDetails();
-        };
-        const button = element("button", { title: "Remove", onclick: remove }, model.variables[i].name);
-        button.style.color = COLORS[this.plotted.indexOf(i) % COLORS.length];
-        return button;
-      });
-      const canvas = element("canvas");
-      canvas.members = members;
-      const seek = (event) => {
-        if (this.isLive) return;
-        const box = canvas.getBoundingClientRect(), left = 56;
-        const share = (event.clientX - box.left - left) / (box.width - left - 8);
-        this.show(this.start + Math.min(Math.max(share, 0), 1) * (this.end - this.start));
-      };
-      canvas.addEventListener("pointerdown", (event) => {
-        canvas.setPointerCapture(event.pointerId);
-        seek(event);
-      });
-      canvas.addEventListener("pointermove", (event) => event.buttons && seek(event));
-      return element("div", { className: "plot" }, element("div", { className: "legend" }, ...legend, `in ${unit || "1"}`), canvas);
-    }));
-    this.resize();
-  }
-
-  drawPlots() {
-    const style = getComputedStyle(document.documentElement), ratio = window.devicePixelRatio || 1;
-    const [from, to] = this.motion.window;
-    for (const canvas of document.querySelectorAll("#plots canvas")) {
-      const width = canvas.clientWidth, height = canvas.clientHeight, left = 56, bottom = 6;
-      canvas.width = width * ratio;
-      canvas.height = height * ratio;
-      const pen = canvas.getContext("2d");
-      pen.scale(ratio, ratio);
-      let low = Infinity, high = -Infinity;
-      for (const index of canvas.members) {
-        this.motion.curve(index, (_, value) => {
-          if (value < low) low = value;
-          if (value > high) high = value;
-        });
-      }
-      if (low === Infinity) [low, high] = [0, 0];
-      if (!(high - low > 1e-9 * Math.max(Math.abs(high), 1e-30))) [low, high] = [low - 0.5, high + 0.5];
-      const x = (time) => left + ((time - from) / (to - from || 1)) * (width - left - 8);
-      const y = (value) => 8 + ((high - value) / (high - low)) * (height - 8 - bottom);
-      pen.font = "11px system-ui, sans-serif";
-      pen.textAlign = "right";
-      pen.fillStyle = style.getPropertyValue("--quiet");
-      pen.strokeStyle = style.getPropertyValue("--line");
-      for (const value of [low, (low + high) / 2, high]) {
-        const isNone = Math.abs(value) < 1e-4 * (high - low); // rounding, beside what is shown
-        pen.fillText(isNone ? "0" : String(Number(value.toPrecision(3))), left - 6, y(value) + 4);
-        pen.beginPath();
-        pen.moveTo(left, y(value));
-        pen.lineTo(width - 8, y(value));
-        pen.stroke();
-      }
-      for (const index of canvas.members) {
-        pen.strokeStyle = COLORS[this.plotted.indexOf(index) % COLORS.length];
-        pen.lineWidth = 1.5;
-        pen.beginPath();
-        this.motion.curve(index, (time, value) => pen.lineTo(x(time), y(value)));
-        pen.stroke();
-      }
-      pen.strokeStyle = style.getPropertyValue("--ink");
-      pen.lineWidth = 1;
-      pen.beginPath();
-      pen.moveTo(x(this.now), 0);
-      pen.lineTo(x(this.now), height);
-      pen.stroke();
-    }
-  }
-
   // ---- what the user does
 
   componentAt(clientX, clientY) {
@@ -523,7 +539,16 @@ class Viewer {
     ray.setFromCamera(at, this.camera);
     ray.params.Line.threshold = this.camera.position.distanceTo(this.controls.target) / 100;
     const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => mesh.visible), false);
-    return hit ? hit.object.userData.component : null;
+    if (!hit) return null;
+    const { component } = hit.object.userData;
+    if (!this.traces.has(component)) this.points.set(component, [hit.object, hit.object.worldToLocal(hit.point.clone())]);
+    return component;
+  }
+
+  // As a page begins.
+  lookHome() {
+    if (this.camera !== this.stage.perspective) this.takeCamera(this.stage.perspective);
+    this.look(FIRST_LOOK);
   }
 
   toggleTree() {
@@ -541,9 +566,7 @@ class Viewer {
     const seek = (time) => this.isLive || this.show(time); // a live run knows no other instant
     const actions = {
       fit: () => this.look(this.camera.position.clone().sub(this.controls.target)),
-      viewX: () => this.lookAlong([1, 0, 0]),
-      viewY: () => this.lookAlong([0, 1, 0]),
-      viewZ: () => this.lookAlong([0, 0, 1]),
+      film: () => this.saveFilm(byId("format").value),
       picture: () => this.savePicture(),
       theme: () => this.setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark"),
       parts: () => this.toggleTree(),
@@ -552,7 +575,8 @@ class Viewer {
     };
     for (const [id, act] of Object.entries(actions)) byId(id).addEventListener("click", act);
     const keys = {
-      " ": actions.play, f: actions.fit, 1: actions.viewX, 2: actions.viewY, 3: actions.viewZ, p: actions.picture,
+      " ": actions.play, f: actions.fit, p: actions.picture, h: () => this.lookHome(),
+      1: () => this.lookAlong([1, 0, 0]), 2: () => this.lookAlong([0, 1, 0]), 3: () => this.lookAlong([0, 0, 1]),
       d: actions.theme, c: actions.parts, l: actions.loop, Escape: () => this.select(null),
       r: () => this.isLive && this.restart(),
       ArrowRight: () => seek(this.now + step()), ArrowLeft: () => seek(this.now - step()),
@@ -582,13 +606,15 @@ class Viewer {
     });
     byId("scrub").addEventListener("input", (event) => {
       this.play(false);
-      this.show(this.start + Number(event.target.value) * (this.end - this.start));
+      const [from, to] = this.plots.range();
+      this.show(from + Number(event.target.value) * (to - from));
     });
     for (const speed of SPEEDS) byId("speed").append(element("option", { value: String(speed) }, `${speed}×`));
     this.speed = model.speed;
     byId("speed").value = String(this.speed);
     byId("speed").addEventListener("change", (event) => (this.speed = Number(event.target.value)));
-    window.addEventListener("resize", () => this.resize());
+    window.addEventListener("resize", () => this.fitAgain());
+    new ResizeObserver(() => this.fitAgain()).observe(byId("foot"));
   }
 }
 
@@ -611,10 +637,11 @@ async function start() {
     const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: series };
     motion = await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor));
   } else motion = new Recording(model, gltf, series);
-  const viewer = (window.viewer = new Viewer(gltf, meshes, motion));
+  const viewer = (window.viewer = new Viewer(gltf.scene, meshes, motion));
   if (isLive) viewer.controlPanel = new Controls(viewer, motion, model);
-  for (const index of model.plots) viewer.plot(index);
-  viewer.look(new Vector3(0.55, 0.4, 1));
+  await null; // plots have their sizes then
+  viewer.resize();
+  viewer.lookHome();
   if (isLive && motion.failed) viewer.controlPanel.ended();
   else if (isLive) viewer.play(true);
   document.documentElement.dataset.ready = "yes";

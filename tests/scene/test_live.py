@@ -89,7 +89,7 @@ def fmu(page: pathlib.Path) -> bytes:
 
 
 def test_it_is_one_small_file(page: pathlib.Path) -> None:
-    assert page.stat().st_size < 1_000_000
+    assert page.stat().st_size < 1_200_000
     assert re.search(r"<[^>]*\b(src|href)=(?!.data:,)", page.read_text(encoding="utf-8")) is None
 
 

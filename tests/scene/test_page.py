@@ -36,7 +36,7 @@ def browser(page: pathlib.Path, opened: Callable[[pathlib.Path], Any]) -> Any:
 
 
 def test_the_page_is_one_small_file_without_links(page: pathlib.Path) -> None:
-    assert page.stat().st_size < 500_000
+    assert page.stat().st_size < 600_000
     text = page.read_text(encoding="utf-8")
     assert '<link rel="stylesheet"' not in text
     assert re.search(r"<[^>]*\b(src|href)=(?!.data:,)", text) is None
@@ -102,7 +102,7 @@ def test_kinds_can_be_hidden_and_time_plays(browser: Any) -> None:
         """
         const box = [...document.querySelectorAll("#kinds label")].find((l) => l.textContent === "Joints").firstChild;
         box.click();
-        const hidden = viewer.meshes.filter((m) => !m.visible).map((m) => m.userData.kind);
+        const hidden = viewer.meshes.filter((m) => !m.visible && !m.userData.isHidden).map((m) => m.userData.kind);
         box.click();
         return [...new Set(hidden)];
         """
@@ -112,6 +112,130 @@ def test_kinds_can_be_hidden_and_time_plays(browser: Any) -> None:
     while browser.execute_script("return viewer.now") == 0 and time.monotonic() < deadline:
         time.sleep(0.05)
     assert browser.execute_script("viewer.play(false); return viewer.now") > 0
+
+
+def test_what_falls_has_a_ground_below_its_whole_motion(browser: Any) -> None:
+    level, lowest, cell, letters = browser.execute_script(
+        """
+        const { grid, cell, labels } = viewer.stage, level = grid.position.y;
+        const lowest = [0, 0.5, 1, 1.5, 2, 2.5, 3].map((time) => {
+          viewer.show(time);
+          return viewer.boxOf(viewer.meshesOf("boxBody2")).min.y;
+        });
+        return [level, Math.min(...lowest), cell, labels.map(([sprite]) => sprite.type)];
+        """
+    )
+    assert level < lowest
+    assert level > lowest - 0.5
+    assert cell == pytest.approx(0.2)
+    assert letters == ["Sprite"] * 3, "letters of the World's axes face the camera"
+
+
+def test_views_along_axes_have_no_perspective_until_they_are_turned(browser: Any) -> None:
+    kinds, sizes = browser.execute_script(
+        """
+        const kinds = [viewer.camera.type], sizes = [];
+        const height = () => {
+          const at = viewer.controls.target.clone(), up = viewer.camera.up.clone().multiplyScalar(0.01);
+          viewer.camera.updateMatrixWorld(true);
+          return at.clone().add(up).project(viewer.camera).y - at.project(viewer.camera).y;
+        };
+        viewer.lookAlong([0, 0, 1]);
+        viewer.render();
+        kinds.push(viewer.camera.type);
+        sizes.push(height());
+        viewer.camera.position.applyAxisAngle(viewer.camera.up, 0.02);
+        viewer.render();
+        kinds.push(viewer.camera.type);
+        sizes.push(height());
+        viewer.lookHome();
+        return [kinds, sizes];
+        """
+    )
+    assert kinds == ["PerspectiveCamera", "OrthographicCamera", "PerspectiveCamera"]
+    assert sizes[1] == pytest.approx(sizes[0], rel=0.02)
+
+
+def test_colours_are_calm_unless_modelicas_are_asked_for(
+    browser: Any, page: pathlib.Path, opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path
+) -> None:
+    script = 'return viewer.meshesOf("boxBody1")[0].material.color.getHexString()'
+    calm = browser.execute_script(script)
+    own = mbfmu.animate(mbfmu.load("double_pendulum"), tmp_path / "own.html", 0.1, colors="modelica")
+    assert opened(own).execute_script(script) == "0080ff"
+    assert calm != "0080ff"
+    opened(page)
+    with pytest.raises(MbfmuError, match="'grey'.*'calm' or 'modelica'"):
+        mbfmu.animate(mbfmu.load("double_pendulum"), tmp_path / "own.html", colors="grey")
+
+
+#: Where a plot has a time, in pixels of the window; and a click or a drag there, as a mouse does it.
+MOUSE = """
+const over = document.querySelector(".plot .u-over"), { left, top, width, height } = over.getBoundingClientRect();
+const send = (kind, time) => over.dispatchEvent(new MouseEvent(kind, {
+  clientX: left + width * time / 3, clientY: top + height / 2, bubbles: true, button: 0, detail: 1, movementX: 9,
+}));
+"""
+
+
+def test_a_plot_takes_a_click_and_a_drag_in_display_units(browser: Any) -> None:
+    now, slider, unit, zoomed, whole = browser.execute_script(
+        MOUSE
+        + """
+        viewer.show(0);
+        send("mousemove", 1.5); send("mousedown", 1.5); send("mouseup", 1.5); send("click", 1.5);
+        const now = viewer.now, unit = document.querySelector(".plot .legend .unit").textContent;
+        const { left: from, width: wide } = document.getElementById("scrub").getBoundingClientRect();
+        const mark = document.querySelector(".mark").getBoundingClientRect();
+        const slider = from + 7 + (wide - 14) * Number(scrub.value) - mark.left;
+        send("mousedown", 1); send("mousemove", 2); send("mouseup", 2);
+        const zoomed = viewer.plots.range();
+        viewer.plots.zoomTo(null);
+        return [now, slider, unit, zoomed, viewer.plots.range()];
+        """
+    )
+    assert now == pytest.approx(1.5, abs=0.01)
+    assert abs(slider) < 2.5, "slider and line stand in one"
+    assert unit == "deg"
+    np.testing.assert_allclose(zoomed, [1, 2], atol=0.02)
+    assert whole == [0, 3]
+
+
+def test_any_variable_is_found_and_plotted(browser: Any) -> None:
+    names, before, after = browser.execute_script(
+        """
+        const box = document.getElementById("find"), charts = () => document.querySelectorAll(".plot").length;
+        box.focus();
+        box.dispatchEvent(new Event("focus"));
+        box.value = "damper tau";
+        box.dispatchEvent(new Event("input"));
+        const names = [...document.querySelectorAll("#found .name")].map((name) => name.textContent), before = charts();
+        document.querySelector("#found input").click();
+        const after = charts();
+        document.querySelector("#found input").click();
+        return [names, before, after];
+        """
+    )
+    assert "damper.tau" in names
+    assert (before, after) == (2, 3)
+    assert browser.get_log("browser") == []
+
+
+@pytest.mark.slow
+def test_a_film_has_all_pictures_of_the_run(browser: Any) -> None:
+    header, suffix, count = browser.execute_async_script(
+        """
+        const [done] = arguments;
+        viewer.speed = 10;
+        viewer.saveFilm("gif").then(async () => {
+          const { blob, suffix, count } = viewer.film;
+          viewer.speed = 1;
+          done([new TextDecoder().decode((await blob.arrayBuffer()).slice(0, 6)), suffix, count]);
+        });
+        """
+    )
+    assert (header, suffix) == ("GIF89a", "gif")
+    assert count == 5  # 3 s at tenfold speed, 15 pictures per second
 
 
 class HotRod(BodyBox):
@@ -178,7 +302,7 @@ class Bar(Assembly):
     """A bar of some length on a hinge."""
 
     def __init__(self, length: float) -> None:
-        self.world = World()
+        self.world = World(nominalLength=1.0)
         size = length / 10
         self.hinge = Revolute(cylinderLength=size, cylinderDiameter=size, phi=Start(0.5, fixed=True))
         self.bar = BodyBox(r=(length, 0, 0), width=size)

@@ -5,17 +5,20 @@ from __future__ import annotations
 import dataclasses
 import functools
 import itertools
+import math
 import os
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import casadi as ca
+import numpy as np
 
 from mbfmu.arrays import Element, scalars_of
 from mbfmu.dynamics.columns import column, elements, hashes, stacked
-from mbfmu.dynamics.expressions.values import Values
-from mbfmu.dynamics.showing.drawing import ATTRIBUTES, VECTOR_ATTRIBUTES, Sketch, Sketches, is_file, is_world
+from mbfmu.dynamics.expressions.formulation import Formulation
+from mbfmu.dynamics.expressions.starts import guessed
+from mbfmu.dynamics.showing.drawing import ATTRIBUTES, SURFACE, VECTOR_ATTRIBUTES, Sketch, Sketches, is_file, is_world
 from mbfmu.dynamics.showing.interface import Seen
 from mbfmu.errors import ModelError
 from mbfmu.modeling.component import Component
@@ -108,10 +111,12 @@ class Vector:
 
 @dataclasses.dataclass(frozen=True)
 class Scene:
-    """All shapes of a system, and the direction that points up: against uniform gravity, else along y."""
+    """All shapes of a system, and the direction that points up: against the World's n, else along y."""
 
     shapes: tuple[Shape, ...]
     up: tuple[float, float, float] = (0.0, 1.0, 0.0)
+    #: True where things fall: gravity is uniform, and there is some.
+    falls: bool = False
     #: Where files of shapes may stand: beside the model, beside its components, and here.
     folders: tuple[str, ...] = ()
     #: What some of the shapes stand for.
@@ -138,6 +143,7 @@ class Drawn:
 
     sketches: tuple[tuple[str, Sketch], ...]
     up: tuple[float, float, float]
+    falls: bool
     folders: tuple[str, ...] = ()
 
     @functools.cached_property
@@ -183,17 +189,19 @@ class Drawn:
             else:
                 vectors.append(Vector(path, sketch.name, **sketch.vector, **values))
         kept = tuple(v for v in variables if v.name not in own or v.name in needed)
-        return Scene(tuple(shapes), self.up, self.folders, tuple(vectors)), kept
+        return Scene(tuple(shapes), self.up, self.falls, self.folders, tuple(vectors)), kept
 
 
 _LENGTHS = {"r", "r_shape", "length", "width", "height"}
 
 
-def drawn(values: Values, sketches: Sequence[Sketches]) -> Drawn:
+def drawn(formulation: Formulation, sketches: Sequence[Sketches]) -> Drawn:
     """What components draw, with the values that it has in the system."""
+    values = formulation.values
     flat = values.flat
     files = [s.component for drawing in sketches for s in drawing.shapes if s.vector is None and is_file(s.type)]
-    up, folders = _up(flat.components.values()), _folders(flat.root, files)
+    worlds = [component for component in flat.components.values() if is_world(component)]
+    up, folders = _up(worlds), _folders(flat.root, files)
     expressions = [value for sketch in sketches for value in values(sketch.formula(values.structure))]
     resolved = iter(_without_animation(flat.components.values(), expressions))
     found = [
@@ -201,11 +209,77 @@ def drawn(values: Values, sketches: Sequence[Sketches]) -> Drawn:
         for sketch in sketches
         for shape in sketch.shapes
     ]
-    return Drawn(tuple(found), up, folders)
+    return Drawn(tuple(_scaled(formulation, worlds, found)), up, any(map(_falls, worlds)), folders)
+
+
+#: How many times as large as its World's nominalLength a mechanism is, about, where none is given.
+_NOMINAL_LENGTHS = 1.8
+
+
+def _scaled(
+    formulation: Formulation, worlds: Sequence[Any], sketches: Sequence[tuple[str, Sketch]]
+) -> list[tuple[str, Sketch]]:
+    """The sketches with a nominalLength, of each World that was given none, by the size of what is drawn at the start.
+
+    That size is the one that is left without what is as large as nominalLength says: of frames, rods, given shapes.
+    """
+    lengths = [world.symbol("nominalLength") for world in worlds if not world.is_given("nominalLength")]
+    nominal = stacked(lengths)
+    if not lengths:
+        return list(sketches)
+    columns = [value for _, sketch in sketches for value in sketch.values.values()]
+
+    def with_lengths(number: float) -> list[tuple[str, Sketch]]:
+        taken = iter(ca.substitute(columns, [nominal], [ca.DM.ones(nominal.shape) * number]))
+        return [(path, dataclasses.replace(s, values={key: next(taken) for key in s.values})) for path, s in sketches]
+
+    bare = with_lengths(0.0)
+    arrows = {(path, name) for path, s in bare if s.vector for name in s.vector["shapes"]}
+    solid = [s for path, s in bare if not is_world(s.component) and not s.vector and (path, s.name) not in arrows]
+    size = _size(formulation, solid)
+    return with_lengths(_round(size / _NOMINAL_LENGTHS) if size > 0 else 1.0)
+
+
+def _size(formulation: Formulation, sketches: Sequence[Sketch]) -> float:
+    """Diagonal [m] of the box about shapes where the motion starts, as far as guesses know that; 0 where nothing is."""
+    corners = []
+    for sketch in sketches:
+        v = sketch.values
+        to_world = ca.reshape(v["T"], 3, 3).T
+        along = v["lengthDirection"] / ca.fmax(ca.norm_2(v["lengthDirection"]), 1e-300)
+        is_sized = sketch.type != SURFACE and not is_file(sketch.type)
+        length, radius = (v["length"], ca.fmax(v["width"], v["height"]) / 2) if is_sized else (0, 0)
+        for end in (v["r_shape"], v["r_shape"] + along * length):
+            middle = v["r"] + ca.mtimes(to_world, end)
+            corners += [middle - radius, middle + radius]
+    if not corners:
+        return 0.0
+    points = ca.horzcat(*corners)
+    vectors, starts = formulation.vectors, formulation.starts
+    known = {vectors.t.element_hash(): formulation.start_time}
+    guess = formulation.parameters.by_default(
+        guessed(formulation.values, starts, formulation.parameters, vectors.x)
+    )
+    for symbols, numbers in ((vectors.x, guess), (vectors.P, formulation.parameters.default_P)):
+        known |= dict(zip(hashes(elements(symbols)), np.array(numbers).ravel().tolist(), strict=True))
+    symbols = ca.symvar(points)
+    start = [known.get(key, 0.0) for key in hashes(symbols)]
+    found = np.array(ca.Function("corners", [stacked(symbols)], [points])(start))
+    found = found[:, np.isfinite(found).all(axis=0)]
+    return float(np.linalg.norm(np.ptp(found, axis=1))) if found.size else 0.0
+
+
+def _round(length: float) -> float:
+    """The nearest of 1, 2, 5, 10 ... by ratio: a mechanism that is changed a little looks as before."""
+    decade = 10.0 ** math.floor(math.log10(length))
+    return min((decade * step for step in (1, 2, 5, 10)), key=lambda rounded: abs(math.log(rounded / length)))
 
 
 def _without_animation(components: Iterable[Component], expressions: list[ca.SX]) -> list[ca.SX]:
-    """Expressions with the symbols of animation parameters, which have no place in P, replaced by their values."""
+    """Expressions with the symbols of animation parameters, which have no place in P, replaced by their values.
+
+    nominalLength of a World that was given none stays.
+    """
     components = list(components)
     column_of_all = stacked(expressions)
     of_hash: dict[int, tuple[Component, str, int]] = {}
@@ -214,7 +288,8 @@ def _without_animation(components: Iterable[Component], expressions: list[ca.SX]
         for number, component in enumerate(components):
             for name, symbol in itertools.islice(component._symbols.items(), known[number], None):
                 declaration = component.parameter(name)
-                if declaration is not None and declaration.animation:
+                is_sought = name == "nominalLength" and is_world(component) and not component.is_given(name)
+                if declaration is not None and declaration.animation and not is_sought:
                     for i, key in enumerate(hashes(elements(symbol))):
                         of_hash[key] = component, name, i
             known[number] = len(component._symbols)
@@ -242,13 +317,20 @@ def _without_animation(components: Iterable[Component], expressions: list[ca.SX]
 _DEPTH = 50
 
 
-def _up(components: Iterable[Any]) -> tuple[float, float, float]:
-    for component in components:
-        if is_world(component) and component.gravityType == "UniformGravity":
-            x, y, z = (-float(n) for n in component.n)
+def _up(worlds: Iterable[Any]) -> tuple[float, float, float]:
+    for world in worlds:
+        if world.gravityType != "PointGravity":
+            x, y, z = (-float(n) for n in world.n)
             size = (x * x + y * y + z * z) ** 0.5
             return x / size, y / size, z / size
     return 0.0, 1.0, 0.0
+
+
+def _falls(world: Any) -> bool:
+    """True where things fall along the World's n."""
+    is_uniform = world.gravityType == "UniformGravity" and world._gravityAcceleration is None
+    g = world.value("g")
+    return bool(is_uniform and not (isinstance(g, float | int) and g == 0))
 
 
 def _folders(assembly: Any, components: Iterable[Any]) -> tuple[str, ...]:

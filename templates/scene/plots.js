@@ -1,0 +1,233 @@
+// Curves of a run under the picture, one plot for each unit: time below, the instant of the picture as a line, and the
+// slider of the time under just that.
+
+import uPlot from "uplot";
+import sheet from "uplot/dist/uPlot.min.css";
+
+import { element } from "./element.js";
+
+const byId = (id) => document.getElementById(id);
+const COLORS = ["#3b78b8", "#d0663b", "#4b9360", "#8c5fb0", "#c24f78", "#2f8a97", "#a98422", "#6b7682"];
+const LEFT = 58, RIGHT = 14; // of the curves' place, as CSS has it
+const FIRST = [6, 2]; // curves in a plot, and plots, which a page begins with
+const MANY = 200; // variables that a search lists
+
+const digits = (value, resolution = 0) => {
+  if (!Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size < resolution) return "0";
+  if (size && (size >= 1e6 || size < 1e-4)) return value.toExponential(3);
+  return String(Number(value.toPrecision(5)));
+};
+
+export class Plots {
+  // `seek` goes to a time; `changed` is told when variables were added or removed.
+  constructor(model, motion, { isLive, seek, changed }) {
+    Object.assign(this, { model, motion, isLive, seek, changed, chosen: [], charts: [], zoom: null, now: motion.start });
+    document.head.append(element("style", {}, sheet));
+    this.begin();
+    this.search();
+    new ResizeObserver(() => this.resize()).observe(byId("plots"));
+  }
+
+  unitOf(index) {
+    const { display, unit } = this.model.variables[index];
+    return display?.unit ?? unit;
+  }
+
+  shown(index, value) {
+    const [factor, offset] = this.model.variables[index].display?.scale ?? [1, 0];
+    return factor * value + offset;
+  }
+
+  text(index, value) {
+    const unit = this.unitOf(index), scale = this.model.variables[index].display?.scale?.[0] ?? 1;
+    return `${digits(this.shown(index, value), Math.abs(scale) * (this.motion.resolution?.(index) ?? 0))} ${unit}`.trim();
+  }
+
+  // All outputs, as far as there is room.
+  begin() {
+    const counts = new Map();
+    for (const index of this.model.plots) {
+      const unit = this.unitOf(index), count = counts.get(unit) ?? 0;
+      if ((!count && counts.size >= FIRST[1]) || count >= FIRST[0]) continue;
+      counts.set(unit, count + 1);
+      this.chosen.push(index);
+    }
+    this.build();
+  }
+
+  toggle(index) {
+    this.chosen = this.chosen.includes(index) ? this.chosen.filter((i) => i !== index) : [...this.chosen, index];
+    this.build();
+    this.changed();
+  }
+
+  colourOf(index) {
+    return COLORS[this.chosen.indexOf(index) % COLORS.length];
+  }
+
+  build() {
+    for (const { chart } of this.charts) chart.destroy();
+    const units = [...new Set(this.chosen.map((i) => this.unitOf(i)))];
+    this.charts = units.map((unit, number) => this.makeChart(unit, number === units.length - 1));
+    byId("plots").replaceChildren(...this.charts.map(({ box }) => box));
+    byId("plots").hidden = !units.length;
+    this.draw();
+  }
+
+  makeChart(unit, isLast) {
+    const members = this.chosen.filter((i) => this.unitOf(i) === unit);
+    const chips = members.map((i) => {
+      const value = element("span", { className: "value" });
+      const chip = element("button", { className: "chip", title: `${this.model.variables[i].description || this.model.variables[i].name}: click to remove`, onclick: () => this.toggle(i) },
+        element("i", {}), this.model.variables[i].name, value);
+      chip.querySelector("i").style.background = this.colourOf(i);
+      return [i, value, chip];
+    });
+    const legend = element("div", { className: "legend" }, ...chips.map(([, , chip]) => chip), element("span", { className: "unit" }, unit || "1"));
+    const place = element("div", { className: "curves" }), box = element("div", { className: "plot" }, legend, place);
+    const entry = { box, members, chips, place, isLast, chart: null };
+    const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+    const line = { stroke: () => style("--line"), width: 1 };
+    const font = "11px system-ui, sans-serif";
+    entry.chart = new uPlot({
+      width: this.width(), height: this.height(isLast),
+      padding: [6, RIGHT, isLast ? 0 : 4, 0],
+      legend: { show: false },
+      cursor: {
+        y: false, focus: { prox: 24 }, points: { size: 6 },
+        sync: { key: "time", setSeries: false },
+        drag: { x: true, y: false, setScale: false, dist: 6 },
+        bind: {
+          dblclick: () => () => this.zoomTo(null),
+        },
+      },
+      scales: { x: { time: false, range: () => this.range() }, y: { range: (_, low, high) => around(low, high) } },
+      series: [{}, ...members.map((i) => ({ stroke: this.colourOf(i), width: 1.6, pxAlign: 0, points: { show: false }, label: this.model.variables[i].name }))],
+      axes: [
+        { show: isLast, size: 30, font, stroke: () => style("--quiet"), grid: line, ticks: { ...line, size: 4 }, space: 70, gap: 3,
+          values: (_, ticks) => ticks.map((value, k) => (k === ticks.length - 1 ? `${tick(value)} s` : tick(value))) },
+        { size: LEFT, font, stroke: () => style("--quiet"), grid: line, ticks: { show: false }, space: 26, gap: 6, values: (_, ticks) => ticks.map(tick) },
+      ],
+      hooks: {
+        setSelect: [(chart) => {
+          if (chart.select.width >= 6) this.zoomTo([chart.posToVal(chart.select.left, "x"), chart.posToVal(chart.select.left + chart.select.width, "x")]);
+          chart.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+        }],
+        setCursor: [(chart) => this.write(entry, chart.cursor.left >= 0 ? chart.posToVal(chart.cursor.left, "x") : null)],
+      },
+    }, this.data(members), place);
+    entry.mark = element("div", { className: "mark" });
+    const { over } = entry.chart; // the end of a drag does not come through as a click
+    over.addEventListener("click", ({ clientX }) => this.seek(entry.chart.posToVal(clientX - over.getBoundingClientRect().left, "x")));
+    over.append(entry.mark);
+    if (!isLast) entry.chart.root.classList.add("without-time");
+    return entry;
+  }
+
+  width() {
+    return Math.max(byId("bar").clientWidth, 120);
+  }
+
+  height(isLast) {
+    const isSmall = window.innerHeight < 700, isOne = new Set(this.chosen.map((i) => this.unitOf(i))).size === 1;
+    return (isOne ? 104 : 68) - (isSmall ? 14 : 0) + (isLast ? 26 : 0);
+  }
+
+  range() {
+    return this.zoom ?? this.motion.window;
+  }
+
+  zoomTo(range) {
+    this.zoom = range;
+    byId("zoomOut").hidden = !range;
+    this.draw();
+    this.placeMark(this.now);
+  }
+
+  data(members) {
+    const times = [], columns = members.map(() => []);
+    members.forEach((index, k) => this.motion.curve(index, (time, value) => {
+      if (!k) times.push(time);
+      columns[k].push(this.shown(index, value));
+    }));
+    return [times, ...columns];
+  }
+
+  draw() {
+    for (const { chart, members } of this.charts) chart.setData(this.data(members), true);
+  }
+
+  // The picture's instant.
+  placeMark(now) {
+    this.now = now;
+    const [from, to] = this.range();
+    if (this.isLive) this.draw();
+    for (const entry of this.charts) {
+      const { chart, mark } = entry, left = chart.valToPos(now, "x");
+      mark.hidden = !(now >= from - 1e-9 && now <= to + 1e-9);
+      mark.style.transform = `translateX(${left}px)`;
+      if (!(chart.cursor.left >= 0)) this.write(entry, null);
+    }
+  }
+
+  write({ chips }, time) {
+    for (const [index, value] of chips) value.textContent = this.text(index, this.motion.valueAt(index, time ?? this.now, time !== null));
+  }
+
+  resize() {
+    for (const { chart, isLast } of this.charts) {
+      const width = this.width(), height = this.height(isLast);
+      if (chart.width !== width || chart.height !== height) chart.setSize({ width, height });
+    }
+    this.placeMark(this.now);
+  }
+
+  restyle() {
+    for (const { chart } of this.charts) chart.redraw(false, true);
+  }
+
+  // Any variable, by words of its name and description.
+  search() {
+    const box = byId("find"), list = byId("found"), { variables } = this.model;
+    const words = variables.map((v) => `${v.name} ${v.description} ${v.display?.unit ?? v.unit}`.toLowerCase());
+    const fill = () => {
+      const wanted = box.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const hits = variables.map((_, i) => i).filter((i) => wanted.every((word) => words[i].includes(word)));
+      const rows = hits.slice(0, MANY).map((i) => {
+        const tick = element("input", { type: "checkbox", checked: this.chosen.includes(i), onchange: () => this.toggle(i) });
+        return element("label", { title: variables[i].description }, tick, element("span", { className: "name" }, variables[i].name), element("span", { className: "unit" }, this.unitOf(i)));
+      });
+      const rest = hits.length > MANY ? [element("div", { className: "note" }, `and ${hits.length - MANY} more`)] : [];
+      list.replaceChildren(...(rows.length ? rows : [element("div", { className: "note" }, "no variable has these words")]), ...rest);
+    };
+    box.addEventListener("focus", () => {
+      fill();
+      list.hidden = false;
+    });
+    box.addEventListener("input", fill);
+    box.addEventListener("keydown", (event) => {
+      if (event.key === "Escape") box.blur();
+      if (event.key === "Enter") list.querySelector("input")?.click();
+      if (event.key === "Escape") list.hidden = true;
+    });
+    document.addEventListener("pointerdown", (event) => {
+      if (!event.target.closest("#search")) list.hidden = true;
+    });
+    byId("zoomOut").addEventListener("click", () => this.zoomTo(null));
+  }
+}
+
+const tick = (value) => (Math.abs(value) >= 1e5 || (value && Math.abs(value) < 1e-4) ? value.toExponential(1) : String(Number(value.toPrecision(6))));
+
+// What the values take: some room above and below, and rounding is not blown up.
+function around(low, high) {
+  if (low === null || high === null) return [0, 1];
+  if (!(high - low > 1e-9 * Math.max(Math.abs(high), Math.abs(low), 1e-30))) {
+    const room = Math.abs(high) / 10 || 0.5;
+    return [low - room, high + room];
+  }
+  const room = 0.06 * (high - low);
+  return [low - room, high + room];
+}
