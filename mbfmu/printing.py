@@ -264,3 +264,24 @@ def connections(found: Iterable[Any]) -> None:
     for connection in found:
         shown.add_row(escape(connection.start), escape(connection.end))
     console.print(shown)
+
+
+def opened(page: pathlib.Path, wanted: bool | None = None) -> bool:
+    """Ask for a browser with a page; True where one was asked.
+
+    `wanted`: None where that is ours to decide: there is a display, and the console is no file.
+    """
+    if wanted is None:
+        wanted = sys.stdout.isatty()
+    if not wanted or not has_display():
+        return False
+    import webbrowser
+
+    return webbrowser.open(page.resolve().as_uri())
+
+
+def has_display() -> bool:
+    """True where a browser's window can be seen."""
+    if sys.platform in ("win32", "darwin"):
+        return "SSH_CONNECTION" not in os.environ
+    return any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"))

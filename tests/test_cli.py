@@ -22,6 +22,7 @@ from mbfmu.arrays import Array
 from mbfmu.cli import report
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
+from mbfmu.scene import bundle
 
 PENDULUM = '''
 from mbfmu import Assembly, Start
@@ -514,13 +515,42 @@ def test_without_compiler_equations_are_interpreted_and_that_is_said(
 
 @pytest.mark.slow
 def test_demo_builds_compares_and_draws(folder: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["demo", "-o", "shown"]) == 0
+    assert cli.main(["demo", "double_pendulum", "-o", "shown", "--no-open"]) == 0
     shown = capsys.readouterr().out
     assert "native  " in shown
     (difference,) = re.findall(r"(\S+) to native", shown)
     assert float(difference) == 0  # one runtime
     assert (folder / "shown" / "double_pendulum.png").read_bytes().startswith(b"\x89PNG")
     assert len(list((folder / "shown").glob("*.fmu"))) == 2
+
+
+@pytest.mark.slow
+def test_the_demonstration_ends_with_a_page_that_opens(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if not bundle.BUNDLE.is_file():
+        pytest.skip("the page's program was not made: npm was not there at set-up")
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or True)
+    monkeypatch.setattr("mbfmu.printing.has_display", lambda: True)
+    assert cli.main(["demo", "-o", "shown", "--open"]) == 0
+    shown = capsys.readouterr().out
+    page = folder / "shown" / "tower_crane.html"
+    assert asked == [page.resolve().as_uri()]
+    assert page.is_file()
+    assert "\N{RIGHTWARDS ARROW} for slew" in shown
+    assert "K for lower" in shown
+
+
+def test_pages_open_where_there_is_a_display_and_it_is_asked_for(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or True)
+    for has_display, wanted, is_open in ((True, True, True), (False, True, False), (True, False, False), (True, None, False)):
+        monkeypatch.setattr("mbfmu.printing.has_display", lambda there=has_display: there)
+        assert printing.opened(folder / "page.html", wanted) == is_open  # None: the console of a test is a file
+    assert len(asked) == 1
 
 
 def test_the_installed_command_exits_with_2(folder: pathlib.Path) -> None:

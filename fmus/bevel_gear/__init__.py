@@ -12,7 +12,7 @@ class BevelGear(Assembly):
     stop_time = 1.0
 
     def __init__(self):
-        self.world = World()
+        self.world = World(nominalLength=0.5)
         rest = {"phi": Start(0.0, fixed=True), "w": Start(0.0, fixed=True)}
         self.revolute1, self.revolute2, self.revolute3 = (
             Revolute(n=n, useAxisFlange=True, stateSelect="always", **rest) for n in (X, Y, Z)
@@ -22,7 +22,7 @@ class BevelGear(Assembly):
         self.sine2 = blocks.Sine(amplitude=120.0, f=6.0)
         self.sine3 = blocks.Sine(amplitude=130.0, f=7.0)
         self.sine4 = blocks.Sine(amplitude=140.0, f=8.0)
-        self.housing = BodyBox(r=(0.1, 0.1, 0.1), length=0.1, width=0.1)
+        self.housing = BodyBox(r=(0.1, 0.1, 0.1), length=0.1, width=0.1, animation=False)  # it would hide the gears
         self.mounting1D = Mounting1D(n=X)
         self.motor = rotational.Torque(useSupport=True)
         self.inertia1 = Rotor1D(J=1.1, n=X, **rest)

@@ -19,10 +19,13 @@ model GantryCrane "A trolley carries a load on a rope of rods from rest to rest,
     n={1,0,0},
     useAxisFlange=true,
     s(fixed=true),
-    v(fixed=true)) "Track of the trolley";
-  Modelica.Mechanics.MultiBody.Parts.Body trolley(m=200, r_CM={0,0,0}, I_11=10, I_22=10, I_33=10);
+    v(fixed=true),
+    animation=false) "Track of the trolley";
+  Modelica.Mechanics.MultiBody.Parts.Body trolley(m=200, r_CM={0,0,0}, I_11=10, I_22=10, I_33=10, animation=false);
   Modelica.Mechanics.MultiBody.Joints.Revolute hinge[n](
     each n={0,0,1},
+    each cylinderLength=0.16,
+    each cylinderDiameter=0.08,
     useAxisFlange={i == 1 for i in 1:n},
     phi(start={if i == 1 then from_deg(8) else 0 for i in 1:n}, each fixed=true),
     w(each fixed=true)) "Hinges of the rope, the first one on the trolley";
@@ -32,8 +35,11 @@ model GantryCrane "A trolley carries a load on a rope of rods from rest to rest,
     each m=m_rod,
     each I_11=m_rod*(rope/n)^2/12,
     each I_22=1e-4,
-    each I_33=m_rod*(rope/n)^2/12);
-  Modelica.Mechanics.MultiBody.Parts.PointMass load(m=m_load);
+    each I_33=m_rod*(rope/n)^2/12,
+    each width=0.035,
+    each color={70,74,80},
+    each animateSphere=false);
+  Modelica.Mechanics.MultiBody.Parts.PointMass load(m=m_load, animation=false);
   Modelica.Mechanics.Rotational.Components.Damper friction(d=2) "In the hinge on the trolley";
   Modelica.Mechanics.Translational.Sources.Force drive(useSupport=true);
   Modelica.Blocks.Sources.KinematicPTP2 path(
@@ -41,6 +47,35 @@ model GantryCrane "A trolley carries a load on a rope of rods from rest to rest,
     qd_max={v_max},
     qdd_max={a_max},
     startTime=1);
+
+  Modelica.Mechanics.MultiBody.Visualizers.FixedShape rail[2](
+    each length=travel + 3,
+    each width=0.22,
+    each height=0.14,
+    each lengthDirection={1,0,0},
+    each color={226,172,58},
+    r_shape={{-1.5,-0.25,0.45},{-1.5,-0.25,-0.45}}) "Rails, as they are seen";
+  Modelica.Mechanics.MultiBody.Visualizers.FixedShape column[4](
+    each length=rope + 1.7,
+    each width=0.2,
+    each height=0.2,
+    each lengthDirection={0,-1,0},
+    each widthDirection={1,0,0},
+    each color={120,128,136},
+    r_shape={{-1.4,-0.35,0.45},{-1.4,-0.35,-0.45},{travel + 1.4,-0.35,0.45},{travel + 1.4,-0.35,-0.45}});
+  Modelica.Mechanics.MultiBody.Visualizers.FixedShape carriage(
+    length=0.9,
+    width=0.22,
+    height=1.1,
+    r_shape={-0.45,-0.02,0},
+    color={198,98,62});
+  Modelica.Mechanics.MultiBody.Visualizers.FixedShape cargo(
+    length=0.7,
+    width=0.9,
+    height=0.8,
+    lengthDirection={0,-1,0},
+    widthDirection={1,0,0},
+    color={92,128,150});
 
   SI.Force demand "Force that the control asks for";
   SI.Angle swing = sum(hinge.phi) "Angle of the last rod against the vertical";
@@ -62,5 +97,13 @@ equation
   end for;
   connect(rod[1:n - 1].frame_b, hinge[2:n].frame_a);
   connect(rod[n].frame_b, load.frame_a);
+  connect(rod[n].frame_b, cargo.frame_a);
+  connect(track.frame_b, carriage.frame_a);
+  for i in 1:2 loop
+    connect(world.frame_b, rail[i].frame_a);
+  end for;
+  for i in 1:4 loop
+    connect(world.frame_b, column[i].frame_a);
+  end for;
   annotation(experiment(StopTime=8, Tolerance=1e-6));
 end GantryCrane;

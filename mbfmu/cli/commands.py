@@ -26,6 +26,7 @@ from mbfmu.cli.options import (
     Input,
     Interval,
     Json,
+    OpenPage,
     Settings,
     Solver,
     Source,
@@ -331,6 +332,8 @@ def animate(
     live: Annotated[
         bool, typer.Option("--live", help="A page that runs the model itself, with inputs and parameters to play with.")
     ] = False,
+    colors: Annotated[str, typer.Option(metavar="calm|modelica", help="Colours of a page: toned, or Modelica's.")] = "calm",
+    open_page: OpenPage = False,
     *,
     options: dict[str, Any],
 ) -> None:
@@ -343,6 +346,7 @@ def animate(
         "inputs": inputs,
         "interpolation": "held" if held else "linear",
         "live": live,
+        "colors": colors,
     }
     if source.endswith(".fmu"):
         with printing.working(f"Running {source}"):
@@ -353,6 +357,7 @@ def animate(
             target = output or pathlib.Path(f"{pathlib.Path(source).stem}.html")
             file = write_animation(source, target, stop, **run)
         report.built(file)
+        printing.opened(file, open_page)
         return
     with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)
@@ -368,6 +373,7 @@ def animate(
         file = write_animation(system, target, stop, progress=done, **run)
     report.notes(assembly)
     report.built(file)
+    printing.opened(file, open_page)
 
 
 @app.command(epilog=example("mbfmu ssp powertrain car -c powertrain.axis1=car.axis1 -c powertrain.axis2=car.axis2"))
@@ -427,8 +433,12 @@ def ssp(
 def validate(
     file: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="An FMU, from mbfmu or any other tool.")],
     as_json: Json = False,
+    open_page: OpenPage = False,
 ) -> None:
-    """Check an FMU: schema, FMPy's rules, and a run. Exit code 1 where something is wrong."""
+    """Check an FMU: schema, FMPy's rules, and a run. Exit code 1 where something is wrong.
+
+    With --open its motion is shown as well, of an FMU of mbfmu.
+    """
     with printing.working(f"Checking {file}"):
         from mbfmu.validation import validate as check
 
@@ -439,6 +449,11 @@ def validate(
         report.problems(file, problems)
     if problems:
         raise typer.Exit(1)
+    if open_page:
+        page = animate_fmu(str(file), None, None, None, None, (), False, "calm")
+        if not as_json:
+            report.built(page)
+        printing.opened(page, open_page)
 
 
 @app.command(epilog=example("mbfmu info double_pendulum"))
@@ -603,25 +618,30 @@ def list_(
         report.found(found)
 
 
-@app.command(epilog=example("mbfmu demo drivetrain"))
+@app.command(epilog=example("mbfmu demo"))
 def demo(
     name: Annotated[
-        str, typer.Argument(metavar="[NAME]", help="double_pendulum (default) or drivetrain.")
-    ] = "double_pendulum",
+        str, typer.Argument(metavar="[NAME]", help="tower_crane (default), double_pendulum or drivetrain.")
+    ] = "tower_crane",
     output: Annotated[
-        pathlib.Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where the FMUs and the picture go.")
+        pathlib.Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where FMUs, picture and page go.")
     ] = pathlib.Path("demo"),
     fmi: Annotated[int, typer.Option(metavar="2|3", help="Version of FMI: 2.0 or 3.0.")] = 2,
+    open_page: Annotated[
+        bool | None,
+        typer.Option("--open/--no-open", help="Open the page in a browser; default: where there is a display."),
+    ] = None,
 ) -> None:
-    """Show what mbfmu does.
+    """Show what mbfmu does; each ends with a page that runs the machine in a browser.
 
+    tower_crane: a machine to play with, as a validated FMU and as a page.
     double_pendulum: one mechanism for every target of this machine, validated, run in FMPy, compared and drawn.
     drivetrain: a drivetrain and a car as two FMUs, stepped together, against the same in one.
     """
     with printing.working("Loading"):
         from mbfmu import demos
 
-    demos.run(name, output, printing.console, fmi)
+    demos.run(name, output, printing.console, fmi, open_page)
 
 
 app.registered_commands += studies.app.registered_commands

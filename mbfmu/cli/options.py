@@ -61,6 +61,7 @@ Held = Annotated[
     bool, typer.Option("--held", help="Inputs keep each value until the next one; default: straight lines between.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in a browser, where there is a display.")]
 
 
 def example(line: str) -> str:

@@ -69,7 +69,7 @@ def write_live_page(
         "settables": _settables(elements.values(), subject, efforts or {}),
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
-    poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), -1).T
+    poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), at.size).T
     data = {"series": Packed(np.ascontiguousarray(poses).tobytes()), "glb": Packed(glb), "wasm": Packed(wasm)}
     return page(subject, model, data | {"fmu": Packed(fmu.read_bytes(), as_it_is=True)})
 

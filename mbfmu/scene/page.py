@@ -122,6 +122,7 @@ def page_model(
         "description": subject.description,
         "falls": subject.scene is not None and subject.scene.falls,
         "colours": colors,
+        "drawn": bool(shapes),
         "start": float(time[0]),
         "stop": float(time[-1]),
         "speed": _speed(span, turn * (time.size - 1) / span if span > 0 else 0.0),

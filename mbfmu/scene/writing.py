@@ -32,21 +32,21 @@ def check_target(path: pathlib.Path) -> pathlib.Path:
 
 
 def needed_variables(system: Subject, path: pathlib.Path) -> list[str]:
-    """Names of the variables whose run an animation takes.
+    """Names of the variables whose run an animation takes; a page of what is not drawn has plots alone.
 
     Raises
     ------
     MbfmuError
-        The system has no scene, or nothing in it is drawn.
+        The system has no scene, nothing in it is drawn that a .glb could show, or nothing at all changes.
     """
     if system.scene is None:
         raise MbfmuError(f"{system.name}: this System has no scene; make it with System.of(assembly, scene=True)")
-    if not system.scene.shapes:
+    plotted = [v.name for v in result_variables(system)] if path.suffix.lower() == ".html" else []
+    if not system.scene.shapes and not plotted:
         raise MbfmuError(
             f"{system.name}: nothing in it is drawn; it needs components of three-dimensional mechanics, with "
-            "animation = true and world.enableAnimation = true"
+            "animation = true and world.enableAnimation = true; a page (.html) plots what is not drawn"
         )
-    plotted = [v.name for v in result_variables(system)] if path.suffix.lower() == ".html" else []
     return list(dict.fromkeys([*system.scene.variables, *plotted]))
 
 

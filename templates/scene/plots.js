@@ -50,11 +50,17 @@ export class Plots {
     const counts = new Map();
     for (const index of this.model.plots) {
       const unit = this.unitOf(index), count = counts.get(unit) ?? 0;
-      if ((!count && counts.size >= FIRST[1]) || count >= FIRST[0]) continue;
+      if ((!count && counts.size >= this.room()) || count >= FIRST[0]) continue;
       counts.set(unit, count + 1);
       this.chosen.push(index);
     }
     this.build();
+  }
+
+  // How many plots a page begins with.
+  room() {
+    if (!this.model.drawn) return 4;
+    return window.innerWidth <= 720 ? 1 : FIRST[1];
   }
 
   toggle(index) {
@@ -108,7 +114,7 @@ export class Plots {
       axes: [
         { show: isLast, size: 30, font, stroke: () => style("--quiet"), grid: line, ticks: { ...line, size: 4 }, space: 70, gap: 3,
           values: (_, ticks) => ticks.map((value, k) => (k === ticks.length - 1 ? `${tick(value)} s` : tick(value))) },
-        { size: LEFT, font, stroke: () => style("--quiet"), grid: line, ticks: { show: false }, space: 26, gap: 6, values: (_, ticks) => ticks.map(tick) },
+        { size: LEFT, font, stroke: () => style("--quiet"), grid: line, ticks: { show: false }, space: 20, gap: 6, values: (_, ticks) => ticks.map(tick) },
       ],
       hooks: {
         setSelect: [(chart) => {
@@ -131,7 +137,11 @@ export class Plots {
   }
 
   height(isLast) {
-    const isSmall = window.innerHeight < 700, isOne = new Set(this.chosen.map((i) => this.unitOf(i))).size === 1;
+    const count = new Set(this.chosen.map((i) => this.unitOf(i))).size, isSmall = window.innerHeight < 700, isOne = count === 1;
+    if (!this.model.drawn) { // all there is
+      const all = window.innerHeight - byId("head").offsetHeight - byId("bar").offsetHeight - byId("times").offsetHeight - 90;
+      return Math.max(all / count - 26, 90) + (isLast ? 26 : 0);
+    }
     return (isOne ? 104 : 68) - (isSmall ? 14 : 0) + (isLast ? 26 : 0);
   }
 

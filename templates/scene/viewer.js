@@ -140,6 +140,7 @@ class Viewer {
   }
 
   render() {
+    if (!model.drawn) return;
     const { stage, camera } = this, begin = performance.now();
     this.leaveAxis();
     const distance = camera.position.distanceTo(this.controls.target), wide = Math.max(this.size, sizeOf(this.bounds));
@@ -632,6 +633,7 @@ async function start() {
   const numbers = await unpacked("series"), series = new Float32Array(numbers.buffer);
   const isLive = "shapes" in model;
   document.documentElement.dataset.kind = isLive ? "live" : "recorded";
+  document.documentElement.dataset.drawn = model.drawn ? "yes" : "no";
   let motion;
   if (isLive) {
     const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: series };
