@@ -76,13 +76,13 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0, 
     time = np.asarray(result.time)
     at = np.unique(np.linspace(0, time.size - 1, min(time.size, _POINTS)).round().astype(int))
     columns: dict[bytes, int] = {}
-    data = [(time[at]).astype(np.float32)]
+    data = []
 
     def column(name: str) -> int:
-        values = np.asarray(result[name])[at].astype(np.float32)
+        values = np.asarray(result[name], dtype=float)[at]
         key = values.tobytes()
         if key not in columns:
-            columns[key] = len(data) - 1
+            columns[key] = len(data)
             data.append(values)
         return columns[key]
 
@@ -93,9 +93,28 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0, 
     for entry in listed:
         if len(data) * at.size <= _NUMBERS:
             kept.append(entry | {"column": column(entry["name"])})
-    model |= {"points": int(at.size), "variables": kept}
+    numbers, bounds = quantised(np.array(data).reshape(len(data), at.size))
+    model |= {"points": int(at.size), "variables": kept, "times": time[at].tolist(), "bounds": bounds.tolist()}
     model["plots"] = [i for i in model["plots"] if i < len(kept)]
-    return page(subject, model, {"glb": Packed(glb), "series": Packed(np.concatenate(data).tobytes())})
+    return page(subject, model, {"glb": Packed(glb), "series": Packed(numbers)})
+
+
+#: Levels between the least and the greatest value of a curve: finer than the digits that a page shows.
+LEVELS = 2**20 - 1
+
+
+def quantised(columns: np.ndarray) -> tuple[bytes, np.ndarray]:
+    """Curves [n, points] as bytes that pack well, and the least value and the span of each, [n, 2].
+
+    Second differences of levels, their signs in the lowest bit; first the low bytes of all, then the next ones.
+    """
+    least = columns.min(axis=1, initial=np.inf) if columns.size else np.zeros(len(columns))
+    span = columns.max(axis=1, initial=-np.inf) - least if columns.size else np.zeros(len(columns))
+    share = (columns - least[:, None]) / np.where(span > 0, span, 1.0)[:, None]
+    levels = np.round(share * LEVELS).astype(np.int32)
+    steps = np.diff(np.diff(levels, axis=1, prepend=0), axis=1, prepend=0)
+    signed = ((steps << 1) ^ (steps >> 31)).astype("<u4")
+    return signed.view(np.uint8).reshape(-1, 4).T.tobytes(), np.column_stack([least, span])
 
 
 def page_model(

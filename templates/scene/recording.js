@@ -2,11 +2,28 @@
 
 import { AnimationMixer } from "three";
 
+const LEVELS = 2 ** 20 - 1; // as mbfmu/scene/page.py has it, which says what the bytes are
+
+function unquantised(bytes, bounds, points) {
+  const count = bounds.length * points, values = new Float64Array(count);
+  for (let i = 0; i < bounds.length; i++) {
+    const [least, span] = bounds[i];
+    for (let k = 0, level = 0, step = 0; k < points; k++) {
+      const at = i * points + k;
+      const signed = (bytes[at] | (bytes[count + at] << 8) | (bytes[2 * count + at] << 16) | (bytes[3 * count + at] << 24)) >>> 0;
+      step += (signed >>> 1) ^ -(signed & 1);
+      level += step;
+      values[at] = least + (span * level) / LEVELS;
+    }
+  }
+  return values;
+}
+
 export class Recording {
   constructor(model, gltf, series) {
     this.model = model;
-    this.times = series.subarray(0, model.points);
-    this.columns = series;
+    this.times = model.times;
+    this.columns = unquantised(series, model.bounds, model.points);
     this.start = model.start;
     this.end = model.stop;
     if (gltf.animations.length) {
@@ -42,8 +59,13 @@ export class Recording {
   }
 
   column(number) {
-    const begin = (number + 1) * this.model.points;
+    const begin = number * this.model.points;
     return this.columns.subarray(begin, begin + this.model.points);
+  }
+
+  // Smallest difference of values of a variable that means something.
+  resolution(index) {
+    return this.model.bounds[this.model.variables[index].column][1] / LEVELS;
   }
 
   valueAt(index, time) {

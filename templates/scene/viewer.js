@@ -630,15 +630,15 @@ async function start() {
     object.frustumCulled = false;
     meshes.push(object);
   });
-  const numbers = await unpacked("series"), series = new Float32Array(numbers.buffer);
+  const numbers = await unpacked("series");
   const isLive = "shapes" in model;
   document.documentElement.dataset.kind = isLive ? "live" : "recorded";
   document.documentElement.dataset.drawn = model.drawn ? "yes" : "no";
   let motion;
   if (isLive) {
-    const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: series };
+    const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: new Float32Array(numbers.buffer) };
     motion = await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor));
-  } else motion = new Recording(model, gltf, series);
+  } else motion = new Recording(model, gltf, numbers);
   const viewer = (window.viewer = new Viewer(gltf.scene, meshes, motion));
   if (isLive) viewer.controlPanel = new Controls(viewer, motion, model);
   await null; // plots have their sizes then

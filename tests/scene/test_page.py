@@ -238,6 +238,21 @@ def test_a_film_has_all_pictures_of_the_run(browser: Any) -> None:
     assert count == 5  # 3 s at tenfold speed, 15 pictures per second
 
 
+def test_curves_are_those_of_the_run(browser: Any) -> None:
+    result = simulate(System.of(mbfmu.load("double_pendulum")), outputs=["revolute1.phi", "revolute2.w"])
+    for name in ("revolute1.phi", "revolute2.w"):
+        values = result[name]
+        found = browser.execute_script(
+            """
+            const index = viewer.motion.model.variables.findIndex(({ name }) => name === arguments[0]);
+            return arguments[1].map((time) => viewer.motion.valueAt(index, time));
+            """,
+            name,
+            result.time[::50].tolist(),
+        )
+        np.testing.assert_allclose(found, values[::50], rtol=0, atol=1e-6 * np.ptp(values))
+
+
 class HotRod(BodyBox):
     """A rod that glows with time."""
 
@@ -279,6 +294,19 @@ def test_colours_change(browser: Any, opened: Callable[[pathlib.Path], Any], tmp
     )
     np.testing.assert_allclose(rod, [0, 0.25, 0.5], atol=2e-3)
     np.testing.assert_allclose(pipe, [0, ((0.5 + 0.055) / 1.055) ** 2.4, 1], atol=5e-3)
+    assert browser.get_log("browser") == []
+
+
+def test_what_is_not_drawn_has_a_page_of_plots(opened: Callable[[pathlib.Path], Any], tmp_path: pathlib.Path) -> None:
+    browser = opened(mbfmu.animate(mbfmu.load("motor_drive"), tmp_path / "motor.html"))
+    units, is_seen = browser.execute_script(
+        """
+        const units = [...document.querySelectorAll(".plot .legend .unit")].map((unit) => unit.textContent);
+        return [units, getComputedStyle(document.getElementById("view")).display];
+        """
+    )
+    assert units == ["V", "A", "rpm", "degC"]
+    assert is_seen == "none"
     assert browser.get_log("browser") == []
 
 
