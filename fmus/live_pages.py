@@ -9,7 +9,7 @@ from mbfmu.animation import animate
 from mbfmu.modeling.registry import assemblies
 
 #: What is worth driving: with inputs, or with parameters whose effect is seen at once.
-NAMES = ("double_pendulum", "engine_v6", "furuta_pendulum", "rolling_wheel", "vehicle")
+NAMES = ("double_pendulum", "engine_v6", "furuta_pendulum", "rolling_wheel", "tower_crane", "vehicle")
 
 
 def main(folder: pathlib.Path) -> int:

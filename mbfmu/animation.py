@@ -170,9 +170,7 @@ def read_subject(fmu: Foreign) -> Described:
     return Described(fmu.name, fmu.description.description or "", components, fmu.variables, scene)
 
 
-def _recorded(
-    subject: Subject, run: _Runner, target: pathlib.Path, step: float | None, colors: str
-) -> pathlib.Path:
+def _recorded(subject: Subject, run: _Runner, target: pathlib.Path, step: float | None, colors: str) -> pathlib.Path:
     result = _run_finely(subject, run, needed_variables(subject, target), step)
     return write_animation(subject, result, target, colors)
 

@@ -547,7 +547,12 @@ def test_pages_open_where_there_is_a_display_and_it_is_asked_for(
 ) -> None:
     asked: list[str] = []
     monkeypatch.setattr("webbrowser.open", lambda address: asked.append(address) or True)
-    for has_display, wanted, is_open in ((True, True, True), (False, True, False), (True, False, False), (True, None, False)):
+    for has_display, wanted, is_open in (
+        (True, True, True),
+        (False, True, False),
+        (True, False, False),
+        (True, None, False),
+    ):
         monkeypatch.setattr("mbfmu.printing.has_display", lambda there=has_display: there)
         assert printing.opened(folder / "page.html", wanted) == is_open  # None: the console of a test is a file
     assert len(asked) == 1

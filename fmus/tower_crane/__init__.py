@@ -30,7 +30,9 @@ class Truss(Animated):
         """Four chords, and struts to and fro on each face."""
         begin, e, side = (self._component.value(name) for name in ("begin", "along", "side"))
         length = self._component.value("length")
-        u, v = [axis for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) if not any(a and b for a, b in zip(axis, e))]
+        u, v = [
+            axis for axis in ((1, 0, 0), (0, 1, 0), (0, 0, 1)) if not any(a and b for a, b in zip(axis, e, strict=True))
+        ]
         count, half = max(round(length / side), 1), side / 2
 
         def corner(k, distance):
@@ -38,7 +40,7 @@ class Truss(Animated):
             return [begin[i] + e[i] * distance + half * (a * u[i] + b * v[i]) for i in range(3)]
 
         def bar(name, start, end, width):
-            way = [b - a for a, b in zip(start, end)]
+            way = [b - a for a, b in zip(start, end, strict=True)]
             self.draw_shape(name, "box", self.frame_a, r_shape=start, lengthDirection=way, length=math.hypot(*way),
                             widthDirection=u, width=width, color=YELLOW)  # fmt: skip
 

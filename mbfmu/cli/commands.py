@@ -332,7 +332,9 @@ def animate(
     live: Annotated[
         bool, typer.Option("--live", help="A page that runs the model itself, with inputs and parameters to play with.")
     ] = False,
-    colors: Annotated[str, typer.Option(metavar="calm|modelica", help="Colours of a page: toned, or Modelica's.")] = "calm",
+    colors: Annotated[
+        str, typer.Option(metavar="calm|modelica", help="Colours of a page: toned, or Modelica's.")
+    ] = "calm",
     open_page: OpenPage = False,
     *,
     options: dict[str, Any],

@@ -13,7 +13,12 @@ from mbfmu.messages import suggestion
 
 _RUNS = {"tower_crane": tower_crane.run, "double_pendulum": double_pendulum.run, "drivetrain": drivetrain.run}
 #: Keys of the first inputs of a live page: less, more (templates/scene/controls.js).
-KEYS = (("\N{LEFTWARDS ARROW}", "\N{RIGHTWARDS ARROW}"), ("\N{DOWNWARDS ARROW}", "\N{UPWARDS ARROW}"), ("J", "K"), ("N", "M"))
+KEYS = (
+    ("\N{LEFTWARDS ARROW}", "\N{RIGHTWARDS ARROW}"),
+    ("\N{DOWNWARDS ARROW}", "\N{UPWARDS ARROW}"),
+    ("J", "K"),
+    ("N", "M"),
+)
 
 
 def run(name: str, folder: pathlib.Path, console: Console, fmi: int = 2, open_page: bool | None = None) -> None:
@@ -28,7 +33,9 @@ def run(name: str, folder: pathlib.Path, console: Console, fmi: int = 2, open_pa
     _RUNS[name](folder, console, fmi)
     page = live_page(name, folder, console)
     is_open = printing.opened(page, open_page)
-    console.print(f"{page}  {printing.size(page.stat().st_size)}: {'it opens now' if is_open else 'open it in a browser'}")
+    console.print(
+        f"{page}  {printing.size(page.stat().st_size)}: {'it opens now' if is_open else 'open it in a browser'}"
+    )
     console.print(keys(name))
 
 

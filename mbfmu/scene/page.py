@@ -23,7 +23,7 @@ from mbfmu.scene.subject import Subject, result_variables
 from mbfmu.version import __version__
 
 #: Numbers that a page holds for plots at most, and points of each curve.
-_NUMBERS, _POINTS = 600_000, 500
+_NUMBERS, _POINTS = 600_000, 501
 #: A run is shown in so many seconds, or at its own speed where that is near.
 _LONG, _SHORT = 60.0, 0.7
 #: The speeds that a page offers, and how fast something may seem to turn at first [rad/s].
@@ -76,7 +76,7 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0, 
     time = np.asarray(result.time)
     at = np.unique(np.linspace(0, time.size - 1, min(time.size, _POINTS)).round().astype(int))
     columns: dict[bytes, int] = {}
-    data = []
+    data: list[np.ndarray] = []
 
     def column(name: str) -> int:
         values = np.asarray(result[name], dtype=float)[at]

@@ -165,7 +165,7 @@ def test_colours_are_calm_unless_modelicas_are_asked_for(
     assert opened(own).execute_script(script) == "0080ff"
     assert calm != "0080ff"
     opened(page)
-    with pytest.raises(MbfmuError, match="'grey'.*'calm' or 'modelica'"):
+    with pytest.raises(MbfmuError, match=r"'grey'.*'calm' or 'modelica'"):
         mbfmu.animate(mbfmu.load("double_pendulum"), tmp_path / "own.html", colors="grey")
 
 

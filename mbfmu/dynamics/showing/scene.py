@@ -257,14 +257,12 @@ def _size(formulation: Formulation, sketches: Sequence[Sketch]) -> float:
     points = ca.horzcat(*corners)
     vectors, starts = formulation.vectors, formulation.starts
     known = {vectors.t.element_hash(): formulation.start_time}
-    guess = formulation.parameters.by_default(
-        guessed(formulation.values, starts, formulation.parameters, vectors.x)
-    )
+    guess = formulation.parameters.by_default(guessed(formulation.values, starts, formulation.parameters, vectors.x))
     for symbols, numbers in ((vectors.x, guess), (vectors.P, formulation.parameters.default_P)):
         known |= dict(zip(hashes(elements(symbols)), np.array(numbers).ravel().tolist(), strict=True))
-    symbols = ca.symvar(points)
-    start = [known.get(key, 0.0) for key in hashes(symbols)]
-    found = np.array(ca.Function("corners", [stacked(symbols)], [points])(start))
+    needed = ca.symvar(points)
+    start = [known.get(key, 0.0) for key in hashes(needed)]
+    found = np.array(ca.Function("corners", [stacked(needed)], [points])(start))
     found = found[:, np.isfinite(found).all(axis=0)]
     return float(np.linalg.norm(np.ptp(found, axis=1))) if found.size else 0.0
 
