@@ -21,7 +21,7 @@ SIZE = (640, 400)
 #: Where in its experiment a picture shows a mechanism.
 MOMENT = 0.4
 #: Colours of a picture: few, so that it stays small.
-_COLOURS = 96
+_COLOURS = 200
 #: A page is ready within so many seconds.
 _PATIENCE = 60
 
