@@ -29,6 +29,7 @@ from mbfmu.simulation import simulate
 #: Classes whose parts draw: they hand their looks on.
 BY_PARTS = {
     "Contact.ContactGroup",
+    "FlexibleBodies.FiniteSegmentBeam",
     "MultiBody.Forces.Spring",
     "MultiBody.Joints.Universal",
     "MultiBody.Joints.RollingWheelSet",
@@ -36,6 +37,8 @@ BY_PARTS = {
     "MultiBody.Joints.Assemblies.JointUSP",
     "MultiBody.Joints.Assemblies.JointSSR",
     "MultiBody.Joints.Assemblies.JointSSP",
+    "Vehicle.SlipWheel",
+    "Vehicle.TyreWheel",
 }
 
 #: Class -> its modifiers here, and (name, type) of its shapes in the library.
@@ -188,7 +191,7 @@ class Shown(Assembly):
     """One component between the world and a fixed point, a body or signals, as it needs them."""
 
     def __init__(self, name: str, **modifiers: Any) -> None:
-        self.world = World(n=(0, 0, -1), animateWorld=False, animateGravity=False)
+        self.world = World(n=(0, 0, -1), nominalLength=1.0, animateWorld=False, animateGravity=False)
         self.shown = component_classes()[f"MultiBody.{name}"](**(TABLE[name][0] | modifiers))
         ports = self.shown.ports()
         carried = name.startswith(("Joints.", "Parts.", "Sensors.Cut", "Visualizers.FixedShape2"))
