@@ -37,10 +37,21 @@ from mbfmu.cli.options import (
     number,
 )
 from mbfmu.cli.reading import read_source, takes_reader_options
+from mbfmu.cli.systems import (
+    animate_system,
+    facts_of,
+    is_system,
+    open_system,
+    problems_of,
+    read_elements,
+    simulate_system,
+    variables_of,
+)
 from mbfmu.errors import MbfmuError
 from mbfmu.version import __version__
 
 if TYPE_CHECKING:
+    from mbfmu.cosimulation import Package
     from mbfmu.dynamics.system import System
     from mbfmu.runtime.result import Result
 
@@ -207,6 +218,12 @@ def simulate(
     start: Start = None,
     tolerance: Tolerance = None,
     interval: Interval = None,
+    communication_step: Annotated[
+        float | None,
+        typer.Option(
+            parser=number, metavar="S", help="Communication step of a system; default: what the tolerance asks."
+        ),
+    ] = None,
     solver: Solver = None,
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Variables = None,
@@ -228,11 +245,27 @@ def simulate(
     *,
     options: dict[str, Any],
 ) -> None:
-    """Run an assembly in this process, without an FMU; or an FMU of any tool."""
+    """Run an assembly in this process, without an FMU; an FMU of any tool; or a system of FMUs (.ssp, system.toml).
+
+    A system takes steps as long as its tolerance allows (default 1e-5), or all of one length with --communication-step.
+    """
     if output is not None:
         from mbfmu.runtime.result import check_suffix as check_result
 
         check_result(output)
+    if is_system(source):
+        with opened(source) as package:
+            chosen = None if variables is None else named(variables_of(package), variables)
+            with printing.running(f"Running {package.structure.name}") as done:
+                coupled = simulate_system(
+                    package, parameter, stop=stop, step=communication_step, tolerance=tolerance, outputs=chosen,
+                    inputs=inputs, held=held, longest=interval, progress=done,
+                )  # fmt: skip
+        show_result(coupled, [csv, output], plot, table, as_json, variables is not None)
+        report.coupling(coupled.account)
+        return
+    if communication_step is not None:
+        raise MbfmuError(f"--communication-step {communication_step:g}: is for systems of FMUs; leave it out")
     interpolation: Any = "held" if held else "linear"
     model: Any = source
     drawn: list[str] = []
@@ -278,6 +311,17 @@ def simulate(
         report.built(plot)
         result, plot = result.select(*names), None
     show_result(result, [csv, output], plot, table, as_json, variables is not None)
+
+
+@contextlib.contextmanager
+def opened(source: str) -> Iterator[Package]:
+    """Read a system, with what goes on shown, and tell what was left out."""
+    with contextlib.ExitStack() as stack:
+        with printing.working("Reading the system") as progress:
+            package = stack.enter_context(open_system(source, progress))
+        for note in package.notes:
+            printing.warned(note)
+        yield package
 
 
 def show_result(
@@ -339,7 +383,16 @@ def animate(
     *,
     options: dict[str, Any],
 ) -> None:
-    """Run an assembly, or an FMU of mbfmu, and write its motion as a page or a glTF file."""
+    """Run an assembly, an FMU of mbfmu or a system of such FMUs, and write its motion as a page or a glTF file."""
+    if is_system(source):
+        if live:
+            raise MbfmuError(f"{source}: a live page runs one model; leave out --live, or animate its elements")
+        with opened(source) as package, printing.running(f"Running {package.structure.name}") as done:
+            file = animate_system(
+                package, output, parameter, stop=stop, step=None, tolerance=tolerance, progress=done
+            )  # fmt: skip
+        report.built(file)
+        return
     run: dict[str, Any] = {
         "start_time": start,
         "tolerance": tolerance,
@@ -407,8 +460,6 @@ def ssp(
     platform: Platform = None,
 ) -> None:
     """Write a System Structure package: several FMUs and their connections (SSP 1.0 or, for arrays of FMI 3.0, 2.0)."""
-    from mbfmu.cli.systems import read_elements
-
     check_suffix(output, ".ssp")
     with printing.working("Reading the system") as progress:
         system = read_elements(elements, connect)
@@ -433,18 +484,21 @@ def ssp(
 
 @app.command(epilog=example("mbfmu validate double_pendulum.fmu"))
 def validate(
-    file: Annotated[pathlib.Path, typer.Argument(metavar="FILE", help="An FMU, from mbfmu or any other tool.")],
+    file: Annotated[
+        pathlib.Path, typer.Argument(metavar="FILE", help="An FMU or an SSP package, from mbfmu or any other tool.")
+    ],
     as_json: Json = False,
     open_page: OpenPage = False,
 ) -> None:
-    """Check an FMU: schema, FMPy's rules, and a run. Exit code 1 where something is wrong.
+    """Check an FMU, or a package and the FMUs in it: schema, FMPy's rules, and a run. Exit code 1 where something is
+    wrong.
 
     With --open its motion is shown as well, of an FMU of mbfmu.
     """
     with printing.working(f"Checking {file}"):
         from mbfmu.validation import validate as check
 
-        problems = check(file)
+        problems = problems_of(file) if file.suffix == ".ssp" else check(file)
     if as_json:
         facts.show({"file": str(file), "problems": list(problems)})
     else:
@@ -474,7 +528,7 @@ def info(
     *,
     options: dict[str, Any],
 ) -> None:
-    """Show the interface of an FMU, or the interface and structure of an assembly."""
+    """Show the interface of an FMU, the interface and structure of an assembly, or what a system of FMUs is made of."""
     if output is not None and not equations:
         raise MbfmuError(f"--output {output}: what is written is the matrix of the equations; add --equations")
     if equations:
@@ -492,6 +546,14 @@ def info(
             facts.show(facts.description(description, platforms))
         else:
             report.description(description, platforms)
+        return
+    if is_system(source):
+        with opened(source) as package:
+            shown = facts_of(package)
+        if as_json:
+            facts.show(shown)
+        else:
+            report.coupled_system(shown)
         return
     with printing.working("Reading the assembly") as progress:
         assembly = read_source(source, parameter, options)

@@ -120,6 +120,35 @@ def _value(value: float, noise: float) -> str:
     return number(0.0 if abs(value) <= noise else float(value))
 
 
+def coupling(account: Any) -> None:
+    """Print on stderr how a system was stepped, and what its FMUs could not do."""
+    progress_console.print(f"- {account}")
+    for note in account.notes:
+        warned(note)
+
+
+def coupled_system(shown: Mapping[str, Any]) -> None:
+    """Print what a system of FMUs is made of."""
+    console.print(f"[bold]{escape(shown['name'])}[/bold]\n")
+    result = table("Elements", "name", "model", "FMI", "goes back", "derivatives", whole=["name"])
+    for one in shown["elements"]:
+        able = ["yes" if one[key] else "no" for key in ("savesStates", "givesDerivatives")]
+        result.add_row(escape(one["name"]), escape(one["model"]), one["fmiVersion"], *able)
+    console.print(result)
+    result = table("\nConnections", "output", "input", whole=["output", "input"])
+    for one in shown["connections"]:
+        result.add_row(escape(one["start"]), escape(one["end"]))
+    console.print(result)
+    for title, names in (
+        ("Inputs that nothing is connected to", shown["openInputs"]),
+        ("Algebraic loops, which are solved in every step, go through", shown["loops"]),
+        ("Inputs of the system", [f"{name} ({', '.join(paths)})" for name, paths in shown["inputs"].items()]),
+        ("Parameters of the package", [f"{name} = {value}" for name, value in shown["startValues"].items()]),
+    ):
+        if names:
+            console.print(f"\n{title}: {escape(', '.join(names))}")
+
+
 def problems(file: pathlib.Path, found: Sequence[str]) -> None:
     """Print what a validation found."""
     for problem in found:

@@ -1,16 +1,24 @@
-"""Resolves the elements of a system that the command line names."""
+"""Systems of FMUs on the command line: their elements, and what is done with whole ones (.ssp, or a system's TOML)."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
+import functools
 import pathlib
 import re
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mbfmu import sources
 from mbfmu.cosimulation.system_file import SystemFile, read_system
-from mbfmu.errors import ModelError
+from mbfmu.errors import MbfmuError, ModelError
 from mbfmu.modeling import Assembly
+
+if TYPE_CHECKING:
+    from mbfmu.cosimulation import CoupledResult, Package
+    from mbfmu.runtime.variables import ScalarVariable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,3 +77,196 @@ def _named(text: str) -> tuple[str, str]:
         return name.strip(), source.strip()
     own = text.rpartition(":")[2] if not text.endswith((".py", ".toml", ".fmu")) else pathlib.Path(text).stem
     return re.sub(r"\W", "_", own), text
+
+
+def is_system(source: str) -> bool:
+    """Is that a package, or a TOML file with a table `elements`?"""
+    path = pathlib.Path(source)
+    if path.suffix == ".toml" and path.is_file():
+        return read_system(path) is not None
+    return path.suffix == ".ssp"
+
+
+@contextlib.contextmanager
+def open_system(source: str, progress: Callable[[str], None]) -> Iterator[Package]:
+    """Read a system; FMUs of its assemblies are built, and kept for as long as the context lives.
+
+    Raises
+    ------
+    MbfmuError
+        Something of it cannot be read, built or connected.
+    """
+    from mbfmu.cosimulation import Package, SystemStructure, open_package
+
+    if source.endswith(".ssp"):
+        with open_package(source) as package:
+            yield package
+        return
+    system = read_elements([source], [])
+    with tempfile.TemporaryDirectory(prefix="mbfmu-system-") as folder:
+        files = {}
+        for name, element in system.elements.items():
+            if isinstance(element, Assembly):
+                from mbfmu.export.build import build
+
+                files[name] = pathlib.Path(folder) / f"{name}.fmu"
+                build(element, files[name], progress=functools.partial(_told, progress, name))
+            else:
+                files[name] = pathlib.Path(element)
+        structure = SystemStructure.of(files, system.connect, system.name)
+        yield Package(structure, {}, None, system.stop_time, ())
+
+
+def _told(progress: Callable[[str], None], name: str, text: str) -> None:
+    progress(f"{name}: {text}")
+
+
+def simulate_system(
+    package: Package,
+    settings: Sequence[str],
+    *,
+    stop: float | None,
+    step: float | None,
+    tolerance: float | None,
+    outputs: Sequence[str] | None,
+    inputs: Any = None,
+    held: bool = False,
+    longest: float | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> CoupledResult:
+    """Run a system: with steps of one length, or as long as the tolerance allows."""
+    from mbfmu.cosimulation import best_inputs, cosimulate
+
+    values = dict(package.start_values)
+    for name, value in sources.parse_settings(settings).items():
+        values |= dict.fromkeys(package.structure.inputs.get(name, (name,)), value)
+    return cosimulate(
+        package.structure,
+        step=step,
+        inputs=None if step is None else best_inputs(package.structure),
+        start_time=package.start_time or 0.0,
+        stop_time=package.stop_time if stop is None else stop,
+        tolerance=tolerance,
+        longest=longest,
+        start_values=values,
+        signals=inputs,
+        interpolation="held" if held else "linear",
+        outputs=outputs,
+        progress=progress,
+    )
+
+
+def variables_of(package: Package) -> list[ScalarVariable]:
+    """Variables of all elements, `element.variable` each."""
+    from mbfmu.fmi.foreign import scalar_variable
+    from mbfmu.fmi.variables import scalars_of
+
+    return [
+        dataclasses.replace(scalar_variable(scalar), name=f"{element}.{scalar.name}", element=None)
+        for element, description in package.structure.descriptions.items()
+        for scalar in scalars_of(description)
+    ]
+
+
+def facts_of(package: Package) -> dict[str, Any]:
+    """What `mbfmu info` tells of a system."""
+    from mbfmu.cosimulation.loops import links_on_loops
+
+    structure = package.structure
+    followed = {c.end for c in structure.connections}
+    return {
+        "name": structure.name,
+        "elements": [
+            {
+                "name": name,
+                "model": description.modelName,
+                "fmiVersion": description.fmiVersion,
+                "savesStates": bool(getattr(description.coSimulation, "canGetAndSetFMUstate", False)),
+                "givesDerivatives": bool(getattr(description.coSimulation, "providesDirectionalDerivative", False)),
+            }
+            for name, description in structure.descriptions.items()
+        ],
+        "connections": [{"start": c.start, "end": c.end} for c in structure.connections],
+        "openInputs": [
+            f"{name}.{v.name}"
+            for name, description in structure.descriptions.items()
+            for v in description.modelVariables
+            if v.causality == "input" and f"{name}.{v.name}" not in followed
+        ],
+        "inputs": {name: list(paths) for name, paths in structure.inputs.items()},
+        "startValues": package.start_values,
+        "loops": links_on_loops(structure),
+        "stopTime": package.stop_time,
+        "notes": list(package.notes),
+    }
+
+
+def problems_of(path: pathlib.Path) -> list[str]:
+    """What is wrong with a package, one sentence each: its description, its FMUs, its connections, and a short run."""
+    from lxml import etree
+
+    from mbfmu.cosimulation import cosimulate, open_package
+    from mbfmu.fmi.archive import PACKAGE, archive_problems, open_fmu
+    from mbfmu.validation import PATIENCE, validate
+
+    _, root = open_fmu(path, PACKAGE)
+    problems = list(archive_problems(path))
+    if problems:
+        return problems
+    if root.get("version") == "1.0":
+        import fmpy
+
+        schema = etree.XMLSchema(file=pathlib.Path(fmpy.__file__).parent / "ssp/schema/SystemStructureDescription.xsd")
+        if not schema.validate(root):
+            problems += [f"SystemStructure.ssd, line {e.line}: {e.message}" for e in schema.error_log]
+    try:
+        with open_package(path) as package:
+            for name, file in package.structure.files.items():
+                problems += [f"{name}: {problem}" for problem in validate(file)]
+            if not problems:
+                start = package.start_time or 0.0
+                stop = start + 0.01 * ((package.stop_time or start + 1.0) - start)
+                cosimulate(
+                    package.structure, step=(stop - start) / 10, start_time=start, stop_time=stop,
+                    start_values=package.start_values, processes=True, limit=PATIENCE,
+                )  # fmt: skip
+    except MbfmuError as error:
+        problems.append(str(error).replace(f"{path}: ", "", 1))
+    return problems
+
+
+def animate_system(
+    package: Package,
+    output: pathlib.Path | None,
+    settings: Sequence[str],
+    *,
+    stop: float | None,
+    step: float | None,
+    tolerance: float | None,
+    progress: Callable[[float], None] | None = None,
+) -> pathlib.Path:
+    """Write the motion of a system: what its FMUs that have scenes draw, in one world."""
+    from mbfmu.animation import read_subject
+    from mbfmu.fmi.foreign import Foreign
+    from mbfmu.scene.subject import together
+    from mbfmu.scene.writing import check_target, needed_variables, write_animation
+
+    structure = package.structure
+    target = check_target(output or pathlib.Path(f"{structure.name}.html"))
+    fmus = {name: Foreign(file) for name, file in structure.files.items()}
+    subjects, without = {}, []
+    for name, fmu in fmus.items():
+        try:
+            subjects[name] = read_subject(fmu)
+        except MbfmuError as error:
+            without.append(f"{name}: {error}")
+    if not subjects:
+        raise MbfmuError(f"{structure.name}: no FMU of it has a scene; {without[0]}")
+    whole = together(structure.name, subjects)
+    start = package.start_time or 0.0
+    end = (package.stop_time if stop is None else stop) or start + 1.0
+    result = simulate_system(
+        package, settings, stop=end, step=step, tolerance=tolerance, longest=(end - start) / 300,
+        outputs=needed_variables(whole, target), progress=progress,
+    )  # fmt: skip
+    return write_animation(whole, result, target)

@@ -1,14 +1,15 @@
-"""Algebraic loops through coupled FMUs: consistent inputs at the start, and whether stepping can be stable at all.
+"""Algebraic loops through coupled FMUs: inputs and outputs that agree, at the start and at communication points.
 
 Where an output depends directly on an input of the same FMU, as the torque of a driven inertia does on the acceleration
-(tau = -J a), coupled FMUs form equations u = y(u). They are solved at the start. Afterwards every step inserts values
-of the step before, u[n+1] = y(u[n]), an iteration that converges only while all eigenvalues of dy/du lie in the unit
-circle: zero-stability, which no step size can mend (R. Kübler, W. Schiehlen: Two methods of simulator coupling,
-Mathematical and Computer Modelling of Dynamical Systems 6 (2000), 93-113).
+(tau = -J a), coupled FMUs form equations u = y(u). Inserting values of the step before, u[n+1] = y(u[n]), is an
+iteration that converges only while all eigenvalues of dy/du lie in the unit circle: zero-stability, which no step size
+can mend (R. Kübler, W. Schiehlen: Two methods of simulator coupling, Mathematical and Computer Modelling of Dynamical
+Systems 6 (2000), 93-113). Solved at each communication point, u follows from the states alone, whatever dy/du is.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -16,8 +17,11 @@ import numpy as np
 
 from mbfmu.errors import SimulationError
 
-#: Newton steps that a start may take, and the residual that is left, relative to the inputs.
-ITERATIONS, ACCURACY = 20, 1e-10
+#: Newton steps that may be taken, the residual that is left, relative to the inputs, and the one that is borne where
+#: FMUs that iterate themselves allow no better.
+ITERATIONS, ACCURACY, ROUGH = 50, 1e-10, 1e-7
+#: The smallest part of a Newton step that is tried.
+LEAST_SHARE = 1e-3
 #: A loop whose gain is that near to 1 has no solution, or any.
 SINGULAR = 1e-8
 #: Change of an input, relative to its size, by which its effect is measured; residuals are linear in torque and
@@ -65,9 +69,17 @@ def direct_inputs(description: Any, output: str) -> set[str] | None:
 
 
 def consistent_inputs(
-    outputs_of: Callable[[np.ndarray], np.ndarray], start: np.ndarray, loop: Sequence[int], names: Sequence[str]
-) -> tuple[np.ndarray, np.ndarray]:
+    outputs_of: Callable[[np.ndarray], np.ndarray],
+    start: np.ndarray,
+    loop: Sequence[int],
+    names: Sequence[str],
+    *,
+    jacobian_of: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None,
+    known: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray | None]:
     """Solve u = y(u) by Newton's method, with the columns of dy/du that belong to loops.
+
+    A Jacobian serves as long as each step leaves a tenth of the one before; steps that make things worse are halved.
 
     Parameters
     ----------
@@ -79,38 +91,80 @@ def consistent_inputs(
         Indices of the inputs on loops; the others need no derivative, for their values settle by themselves.
     names
         Names of the inputs, for messages.
+    jacobian_of
+        dy/du at u and y, [n, n]; forward differences where None.
+    known
+        dy/du of a point nearby, [n, n], to begin with.
 
     Returns
     -------
     tuple
-        u [n], and dy/du [n, n] with zeros in the columns of inputs that are on no loop.
+        u [n], and the last dy/du [n, n] in use, with zeros in the columns of inputs that are on no loop; None where
+        none was needed.
 
     Raises
     ------
     SimulationError
         The loop has no solution, or none is found.
     """
-    u, jacobian = start, np.zeros((start.size, start.size))
+    if jacobian_of is None:
+        jacobian_of = functools.partial(differences, outputs_of, columns=loop)
+    u, jacobian, fresh = start, known if len(loop) else np.zeros((start.size, start.size)), False
     y = outputs_of(u)
-    for _ in range(ITERATIONS):
-        residual = y - u
-        if np.all(np.abs(residual) <= ACCURACY * (1 + np.abs(u))):
-            return u, _jacobian(outputs_of, u, y, loop)
-        if np.any(np.abs(residual[loop]) > ACCURACY * (1 + np.abs(u[loop]))):
-            jacobian = _jacobian(outputs_of, u, y, loop)
-        # Eigenvalues, unlike condition numbers, do not depend on the units of the inputs.
-        if np.abs(1 - np.linalg.eigvals(jacobian)).min(initial=1.0) < SINGULAR:
+    for _ in range(ITERATIONS + len(start)):
+        if np.all(np.abs(y - u) <= ACCURACY * (1 + np.abs(u))):
+            return u, jacobian
+        if jacobian is None:
+            jacobian, fresh = jacobian_of(u, y), True
+            # Eigenvalues, unlike condition numbers, do not depend on the units of the inputs.
+            if np.abs(1 - np.linalg.eigvals(jacobian)).min(initial=1.0) < SINGULAR:
+                break
+        move = _newton_step(jacobian, y - u)
+        share, length = 1.0, _size(move, u)
+        while True:
+            new = u + share * move
+            y_new = outputs_of(new)
+            left = _size(_newton_step(jacobian, y_new - new), u)
+            if not len(loop) or left <= max((1 - share / 4) * length, ACCURACY):
+                break
+            share /= 2
+            if not fresh or share < LEAST_SHARE:
+                break
+        if fresh and share < LEAST_SHARE:
             break
-        u = u + np.linalg.solve(np.eye(u.size) - jacobian, residual)
-        y = outputs_of(u)
+        leads = not len(loop) or left <= max(length / 10, ACCURACY)
+        if leads or fresh or left < length:
+            u, y = new, y_new
+        else:
+            y = outputs_of(u)
+        fresh = False
+        if not leads:
+            jacobian = None
+    if np.all(np.abs(y - u) <= ROUGH * (1 + np.abs(u))):
+        return u, jacobian
     worst = int(np.argmax(np.abs(y - u)))
     raise SimulationError(
-        f"{names[worst]}: no start in which the coupled FMUs agree was found (they differ by {abs(y - u)[worst]:.3g}); "
-        "put a spring or a damper between them"
+        f"{names[worst]}: no values on which the coupled FMUs agree were found (they differ by "
+        f"{abs(y - u)[worst]:.3g}); put a spring or a damper between them"
     )
 
 
-def _jacobian(
+def _newton_step(jacobian: np.ndarray | None, residual: np.ndarray) -> np.ndarray:
+    if jacobian is None:
+        return residual
+    with np.errstate(all="ignore"):
+        try:
+            return np.linalg.solve(np.eye(residual.size) - jacobian, residual)
+        except np.linalg.LinAlgError:
+            return residual
+
+
+def _size(move: np.ndarray, u: np.ndarray) -> float:
+    """Largest part of a move, relative to the inputs."""
+    return float(np.max(np.abs(move) / (1 + np.abs(u)), initial=0.0))
+
+
+def differences(
     outputs_of: Callable[[np.ndarray], np.ndarray], u: np.ndarray, y: np.ndarray, columns: Sequence[int]
 ) -> np.ndarray:
     """Return dy/du in some columns, by forward differences."""
@@ -120,23 +174,3 @@ def _jacobian(
         moved[j] += PERTURBATION * (1 + abs(u[j]))
         result[:, j] = (outputs_of(moved) - y) / (moved[j] - u[j])
     return result
-
-
-def growth(jacobian: np.ndarray, ahead: np.ndarray | None, secant: bool) -> float:
-    """Return by which factor a disturbance of the inputs grows per communication step as the step goes to zero.
-
-    Parameters
-    ----------
-    jacobian
-        dy/du, [n, n].
-    ahead
-        True [i, j] where input i gets the value of this step, because input j belongs to an FMU that is stepped
-        before the one of input i (Gauss-Seidel); None where all get those of the step before (Jacobi).
-    secant
-        Inputs are continued along the line through their last two values: they reach 2 u[n] - u[n-1].
-    """
-    new = jacobian * ahead if ahead is not None else np.zeros_like(jacobian)
-    eigenvalues = np.linalg.eigvals(np.linalg.solve(np.eye(len(jacobian)) - new, jacobian - new))
-    if not secant:
-        return float(np.abs(eigenvalues).max(initial=0.0))
-    return float(max((np.abs(np.roots([1, -2 * x, x])).max(initial=0.0) for x in eigenvalues), default=0.0))

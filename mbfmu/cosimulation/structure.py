@@ -32,6 +32,10 @@ class Connection:
     start_connector: str
     end_element: str
     end_connector: str
+    #: The input is `factor` times the output and `offset`; units are converted besides, unless not wanted.
+    factor: float = 1.0
+    offset: float = 0.0
+    converts: bool = True
 
     @property
     def start(self) -> str:
@@ -65,6 +69,8 @@ class SystemStructure:
     connections: tuple[Connection, ...]
     #: FMPy's ModelDescription of each element.
     descriptions: Mapping[str, Any] = dataclasses.field(repr=False)
+    #: Names of the system's own for inputs that are not connected, `element.variable` each.
+    inputs: Mapping[str, Sequence[str]] = dataclasses.field(default_factory=dict)
 
     @functools.cached_property
     def interfaces(self) -> Mapping[str, Interface]:
@@ -75,7 +81,7 @@ class SystemStructure:
     def of(
         cls,
         files: Mapping[str, pathlib.Path | str],
-        connect: Iterable[tuple[str, str]] | None = None,
+        connect: Iterable[tuple[str, str] | Connection] | None = None,
         name: str = "System",
     ) -> SystemStructure:
         """Describe a system of FMUs.
@@ -86,8 +92,8 @@ class SystemStructure:
             FMU by element name; the order is that in which a sequential master steps them.
         connect
             Pairs of flanges or of variables, each written `element.axis1` or `element.variable`, in any order of the
-            two. Variables may be arrays, of equal shape, or elements of arrays. None connects the flanges of equal
-            name of every two elements.
+            two, or a `Connection` of an output and an input. Variables may be arrays, of equal shape, or elements of
+            arrays. None connects the flanges of equal name of every two elements.
         name
             Name of the system.
 
@@ -105,8 +111,11 @@ class SystemStructure:
         if connect is None:
             wiring.join_equal_names()
         else:
-            for a, b in connect:
-                wiring.join(a, b)
+            for one in connect:
+                if isinstance(one, Connection):
+                    wiring.add(one)
+                else:
+                    wiring.join(*one)
         return cls(name, paths, tuple(wiring.connections), descriptions)
 
     def scalars(self, element: str, name: str) -> tuple[Scalar, ...]:
@@ -125,6 +134,19 @@ class SystemStructure:
             raise ModelError(f"{element}.{name}: {element} has no such variable; {suggestion(name, known)}")
         return found
 
+    def conversion(self, connection: Connection, start: Scalar, end: Scalar) -> tuple[float, float]:
+        """Factor and offset by which the input follows the output: of units, and those of the connection after it."""
+        factor, offset = 1.0, 0.0
+        if connection.converts:
+            units = (
+                _base(self.descriptions[connection.start_element], start),
+                _base(self.descriptions[connection.end_element], end),
+            )
+            if units[0] is not None and units[1] is not None:
+                factor = units[0].factor / units[1].factor
+                offset = (units[0].offset - units[1].offset) / units[1].factor
+        return connection.factor * factor, connection.factor * offset + connection.offset
+
     def links(self) -> list[tuple[Connection, Scalar, Scalar]]:
         """Each connection with the scalars of its output and its input, once for each element of an array."""
         return [
@@ -138,10 +160,30 @@ class SystemStructure:
         ]
 
 
+@dataclasses.dataclass(frozen=True)
+class _Unit:
+    """A unit by its definition in FMI: exponents of base units, and value in these = factor * value + offset."""
+
+    exponents: tuple[int, ...]
+    factor: float
+    offset: float
+
+
+def _base(description: Any, scalar: Scalar) -> _Unit | None:
+    """The unit of a scalar, where its FMU defines it."""
+    name = unit_of(scalar.variable)
+    found = next((u.baseUnit for u in description.unitDefinitions or () if u.name == name), None)
+    if found is None or not name or KINDS.get(scalar.variable.type) != "Real":
+        return None
+    exponents = tuple(int(getattr(found, key) or 0) for key in ("kg", "m", "s", "A", "K", "mol", "cd", "rad"))
+    return _Unit(exponents, float(found.factor), float(found.offset))
+
+
 class _Wiring:
     """Collects connections; each input has one."""
 
     def __init__(self, descriptions: Mapping[str, Any]) -> None:
+        self.descriptions = descriptions
         self.interfaces = {element: Interface(description) for element, description in descriptions.items()}
         self.flanges = {element: exposed_flanges(d.modelVariables) for element, d in descriptions.items()}
         self.connections: list[Connection] = []
@@ -199,9 +241,23 @@ class _Wiring:
         first, second = (self.interfaces[element][name][0].variable.causality for element, name in ends)
         if first == second:
             raise ModelError(f"{_pair(*ends)}: both are {first}s; connect an output to an input")
-        self._add(*(ends if first == "output" else ends[::-1]))
+        start, end = ends if first == "output" else ends[::-1]
+        self._add(start, end)
 
-    def _add(self, start: tuple[str, str], end: tuple[str, str]) -> None:
+    def _check_units(self, start_element: str, start: Scalar, end_element: str, end: Scalar) -> None:
+        """Refuse units that differ, and are not converted into each other."""
+        names = [unit_of(scalar.variable) for scalar in (start, end)]
+        if not all(names) or names[0] == names[1]:
+            return
+        units = [_base(self.descriptions[e], scalar) for e, scalar in ((start_element, start), (end_element, end))]
+        if None in units or units[0].exponents != units[1].exponents:  # type: ignore[union-attr]
+            pair = _pair((start_element, start.name), (end_element, end.name))
+            raise ModelError(f"{pair}: units {names[0]} and {names[1]} differ")
+
+    def _add(
+        self, start: tuple[str, str], end: tuple[str, str], factor: float = 1.0, offset: float = 0.0,
+        converts: bool = True,
+    ) -> None:  # fmt: skip
         """Connect an output to an input, where shapes, types and units agree."""
         outputs, inputs = (self.interfaces[element][name] for element, name in (start, end))
         shapes = [shape_of(name, scalars) for (_, name), scalars in ((start, outputs), (end, inputs))]
@@ -210,6 +266,8 @@ class _Wiring:
             raise ModelError(f"{_pair(start, end)}: their shapes differ ({texts}); connect equal ones, or elements")
         for y, u in zip(outputs, inputs, strict=True):
             _check_pair(start[0], y, end[0], u)
+            if converts:
+                self._check_units(start[0], y, end[0], u)
             earlier = self.followed.get((end[0], u.name))
             if earlier:
                 raise ModelError(
@@ -218,7 +276,28 @@ class _Wiring:
             self.followed[end[0], u.name] = f"{start[0]}.{y.name}"
         whole = all(is_variable(name, scalars) for (_, name), scalars in ((start, outputs), (end, inputs)))
         names = [(start[1], end[1])] if whole else [(y.name, u.name) for y, u in zip(outputs, inputs, strict=True)]
-        self.connections += [Connection(start[0], y, end[0], u) for y, u in names]
+        self.connections += [Connection(start[0], y, end[0], u, factor, offset, converts) for y, u in names]
+
+    def add(self, connection: Connection) -> None:
+        """Add a connection of variables, one of whose ends is an output, the other an input."""
+        for element, name, wanted in (
+            (connection.start_element, connection.start_connector, "output"),
+            (connection.end_element, connection.end_connector, "input"),
+        ):
+            scalars = self.interfaces[element].get(name)
+            if scalars is None:
+                raise ModelError(
+                    f"{element}.{name}: {element} has no such variable; {suggestion(name, self.interfaces[element])}"
+                )
+            known = scalars[0].variable.causality
+            if known != wanted:
+                pair = f"{connection.start} and {connection.end}"
+                raise ModelError(f"{pair}: {element}.{name} is no {wanted}, but {known}")
+        self._add(
+            (connection.start_element, connection.start_connector),
+            (connection.end_element, connection.end_connector),
+            connection.factor, connection.offset, connection.converts,
+        )  # fmt: skip
 
 
 def _is_port(scalars: Sequence[Scalar]) -> bool:
@@ -227,7 +306,7 @@ def _is_port(scalars: Sequence[Scalar]) -> bool:
 
 
 def _check_pair(start_element: str, start: Scalar, end_element: str, end: Scalar) -> None:
-    """Refuse types that are not converted, and units that differ."""
+    """Refuse types that are not converted."""
     pair = _pair((start_element, start.name), (end_element, end.name))
     numbers = start.kind in _NUMBERS and end.kind in _NUMBERS
     if not (numbers or start.kind == end.kind) or start.kind not in KINDS.values():
@@ -237,9 +316,6 @@ def _check_pair(start_element: str, start: Scalar, end_element: str, end: Scalar
             f"{pair}: a continuous {start.variable.type} cannot be connected to an input of type {end.variable.type}; "
             "put a block in between that rounds or compares"
         )
-    units = [unit_of(scalar.variable) for scalar in (start, end)]
-    if all(units) and units[0] != units[1]:
-        raise ModelError(f"{pair}: units {units[0]} and {units[1]} differ")
 
 
 def _pair(*ends: tuple[str, str]) -> str:

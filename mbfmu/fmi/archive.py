@@ -1,8 +1,9 @@
-"""An FMU as an archive: opened, read and unpacked with limits, whoever made it."""
+"""An FMU, or a package of them, as an archive: opened, read and unpacked with limits, whoever made it."""
 
 from __future__ import annotations
 
 import collections
+import dataclasses
 import lzma
 import pathlib
 import posixpath
@@ -26,38 +27,51 @@ class Damaged(Exception):
     """An entry of an archive cannot be read; the message is a sentence."""
 
 
-def open_fmu(path: pathlib.Path) -> tuple[list[str], etree._Element]:
-    """Return the names in an archive and the root of its modelDescription.xml.
+@dataclasses.dataclass(frozen=True)
+class Kind:
+    """A kind of archive: what it is called, and the entry that describes it."""
+
+    name: str
+    description: str
+
+
+FMU, PACKAGE = Kind("FMU", "modelDescription.xml"), Kind("SSP package", "SystemStructure.ssd")
+
+
+def open_fmu(path: pathlib.Path, kind: Kind = FMU) -> tuple[list[str], etree._Element]:
+    """Return the names in an archive and the root of its modelDescription.xml, or of what its kind has instead.
 
     Raises
     ------
     ValidationError
-        The file is not an FMU, or unpacks to more than any.
+        The file is not of the kind, or unpacks to more than any.
     """
+    article = f"an {kind.name}"
     if not path.is_file():
-        raise ValidationError(f"{path}: no such file; give the path of an FMU.")
+        raise ValidationError(f"{path}: no such file; give the path of {article}.")
     try:
         with zipfile.ZipFile(path) as archive:
             names = archive.namelist()
             total = sum(entry.file_size for entry in archive.infolist())
             if total > LARGEST:
                 raise ValidationError(
-                    f"{path}: unpacks to {total / 1e9:.1f} GB, more than the {LARGEST / 1e9:.1f} GB that an FMU may "
-                    "have; get it from another place."
+                    f"{path}: unpacks to {total / 1e9:.1f} GB, more than the {LARGEST / 1e9:.1f} GB that {article} "
+                    "may have; get it from another place."
                 )
-            if "modelDescription.xml" not in names:
+            if kind.description not in names:
                 raise ValidationError(
-                    f"{path}: is not an FMU, for it has no modelDescription.xml; give the path of an FMU."
+                    f"{path}: is not {article}, for it has no {kind.description}; give the path of {article}."
                 )
-            description = content(archive, "modelDescription.xml")
+            description = content(archive, kind.description)
     except (zipfile.BadZipFile, OSError, ValueError):
-        raise ValidationError(f"{path}: is not an FMU, for it is no ZIP archive; give the path of an FMU.") from None
+        message = f"{path}: is not {article}, for it is no ZIP archive; give the path of {article}."
+        raise ValidationError(message) from None
     except Damaged as damage:
         raise ValidationError(f"{path}: {damage} Build it again, or copy it again.") from None
     try:
         return names, etree.fromstring(description, etree.XMLParser(resolve_entities=False))
     except etree.XMLSyntaxError as error:
-        raise ValidationError(f"{path}: modelDescription.xml is not XML ({error}); build it again.") from None
+        raise ValidationError(f"{path}: {kind.description} is not XML ({error}); build it again.") from None
 
 
 def content(archive: zipfile.ZipFile, name: str) -> bytes:
@@ -77,15 +91,15 @@ def content(archive: zipfile.ZipFile, name: str) -> bytes:
         raise Damaged(f'The entry "{name}" of the archive is damaged.') from None
 
 
-def unpack(path: str | pathlib.Path, folder: str | pathlib.Path) -> None:
-    """Unpack an FMU into a folder.
+def unpack(path: str | pathlib.Path, folder: str | pathlib.Path, kind: Kind = FMU) -> None:
+    """Unpack an FMU, or a package, into a folder.
 
     Raises
     ------
     ValidationError
         Names in it lead out of the folder or too deep into it, it is damaged, or larger than FMUs are.
     """
-    open_fmu(pathlib.Path(path))
+    open_fmu(pathlib.Path(path), kind)
     try:
         with zipfile.ZipFile(path) as archive:
             wrong = next((text for entry in archive.infolist() for text in _place_problems(entry.orig_filename)), None)

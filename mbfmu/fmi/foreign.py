@@ -59,7 +59,7 @@ class Foreign:
         unpack(path, self.folder)
         #: Of FMI 3.0 those of arrays, too; `variables` are the same as ours.
         self.elements = {scalar.name: scalar for scalar in scalars_of(self.description)}
-        self.variables = tuple(map(_variable, self.elements.values()))
+        self.variables = tuple(map(scalar_variable, self.elements.values()))
         self._interface = Interface(self.description)
         #: Whether it has turned out to ask for no inputs within steps, though it has intermediate updates.
         self._deaf = False
@@ -333,7 +333,7 @@ def _octets(message: Any) -> bytes:
     return message if isinstance(message, bytes) else str(message).encode()
 
 
-def _variable(scalar: Scalar) -> ScalarVariable:
+def scalar_variable(scalar: Scalar) -> ScalarVariable:
     """A scalar of FMPy's as ours; it lives in the FMU, so that store and index mean nothing."""
     v = scalar.variable
 

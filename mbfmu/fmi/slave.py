@@ -22,6 +22,8 @@ from mbfmu.messages import suggestion
 
 #: Steps that may return early without having gone on, one after the other.
 _STUCK = 20
+#: Rounds of an event iteration, after which it is taken for endless.
+_ROUNDS = 100
 
 
 @dataclasses.dataclass
@@ -76,6 +78,24 @@ class Values:
         return len(self.scalars)
 
 
+@dataclasses.dataclass(frozen=True)
+class Saved:
+    """A state of an instance: FMPy's, the time [s], and values of arrays as they were set."""
+
+    state: Any
+    time: float
+    arrays: Mapping[str, list[Any]]
+
+
+def _flat_places(values: Values) -> list[int]:
+    """Places of scalars among all values of all types, one type after the other."""
+    begins, total = {}, 0
+    for type_, size in values.sizes.items():
+        begins[type_] = total
+        total += size
+    return [begins[type_] + place for type_, place in values.places]
+
+
 class Slave(abc.ABC):
     """An instance of an FMU; `time` [s] is where it stands. Make one with `open_slave`."""
 
@@ -85,6 +105,14 @@ class Slave(abc.ABC):
         #: Why the FMU has ended the run at `time`, where it has.
         self.ended: str | None = None
         self._fmu, self._log = fmu, log
+        #: Is it still to be initialised?
+        self.before_start = True
+        #: Where the step that is made ends, s.
+        self._reached = 0.0
+        #: May it be taken back to a state that was saved? Where nobody does, FMUs need not keep what that takes.
+        self.goes_back = False
+        #: Did the last step end early, at an event? It waits for `finish_event` then.
+        self.at_event = False
         #: Values of arrays as they were set last.
         self._arrays: dict[str, list[Any]] = {}
 
@@ -103,6 +131,16 @@ class Slave(abc.ABC):
     @abc.abstractmethod
     def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
         """Set start values and the experiment, and enter initialisation mode."""
+
+    @property
+    @abc.abstractmethod
+    def saves(self) -> bool:
+        """Can its state be saved and restored?"""
+
+    @property
+    @abc.abstractmethod
+    def differentiates(self) -> bool:
+        """Does it give directional derivatives?"""
 
     @abc.abstractmethod
     def _caller(self, verb: str, type_: str) -> Callable[..., Any]:
@@ -142,6 +180,7 @@ class Slave(abc.ABC):
     def finish_initialisation(self) -> None:
         """Leave initialisation mode."""
         self._call("cannot be initialised", self._fmu.exitInitializationMode)
+        self.before_start = False
 
     def get(self, values: Values) -> list[Any]:
         """Read values.
@@ -207,11 +246,68 @@ class Slave(abc.ABC):
             order = [1] * len(references)
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
 
+    def derivatives(self, outputs: Values, inputs: Values) -> np.ndarray:
+        """Partial derivatives of Real outputs with respect to Real inputs at the instance's point, [outputs, inputs].
+
+        Of an FMU that `differentiates`. Elements of arrays have theirs.
+        """
+        result = np.zeros((len(outputs), len(inputs)))
+        unknowns = [reference for references in outputs.references.values() for reference in references]
+        knowns = [reference for references in inputs.references.values() for reference in references]
+        rows, columns = _flat_places(outputs), _flat_places(inputs)
+        size = sum(outputs.sizes.values())
+        for j, place in enumerate(columns):
+            seed = [0.0] * sum(inputs.sizes.values())
+            seed[place] = 1.0
+            found = self._call("gives no derivatives", self._directional, unknowns, knowns, seed, size)
+            result[:, j] = [found[row] for row in rows]
+        return result
+
+    @abc.abstractmethod
+    def _directional(self, unknowns: list[int], knowns: list[int], seed: list[float], size: int) -> Sequence[float]:
+        """Directional derivative of variables by value references."""
+
+    def save(self) -> Saved:
+        """The state of the instance, of an FMU that `saves`; `forget` frees it."""
+        arrays = {name: list(values) for name, values in self._arrays.items()}
+        return Saved(self._call("does not give its state", self._get_state), self.time, arrays)
+
+    def restore(self, saved: Saved) -> None:
+        """Go back to a state that was saved."""
+        self._call("does not take its state back", self._set_state, saved.state)
+        self.time, self.ended, self.at_event = saved.time, None, False
+        self._arrays = {name: list(values) for name, values in saved.arrays.items()}
+
+    def forget(self, saved: Saved) -> None:
+        """Free a state that was saved."""
+        self._call("does not free its state", self._free_state, saved.state)
+
+    def _get_state(self) -> Any:
+        return self._fmu.getFMUState()
+
+    def _set_state(self, state: Any) -> None:
+        self._fmu.setFMUState(state)
+
+    def _free_state(self, state: Any) -> None:
+        self._fmu.freeFMUState(state)
+
+    def set_discrete(self, values: Values, given: Sequence[Any]) -> None:
+        """Set inputs that jump."""
+        self.set(values, given)
+
+    def finish_event(self) -> None:
+        """Handle an event at which a step has ended."""
+        self.at_event = False
+
     def step(self, size: float) -> None:
-        """Go on by `size` [s], or to where the FMU ends the run: then `ended` says why."""
+        """Go on by `size` [s], or to where the FMU ends the run: then `ended` says why.
+
+        An instance that ends steps at events (`events` of `open_slave`) may stop before: `time` says where.
+        """
+        self._reached = self.time + size
         end = self._call(f"cannot do the step of {size:g} s", self._do_step, size)
         if end is None:
-            self.time += size
+            self.time = self._reached
             return
         self.time = end
         self.ended = f"{self.name} ends the run at {end:.9g} s" + "".join(f": {line}" for line in self._log.last)
@@ -238,12 +334,14 @@ class Slave(abc.ABC):
         raise self._error(f"cannot set {scalar.name} = {value}: it is of type {scalar.variable.type}")
 
     def _call(self, failure: str, function: Callable[..., Any], *arguments: Any) -> Any:
+        known = len(self._log.problems)
         try:
             return function(*arguments)
         except AsksForNothing:
             raise
         except Exception as error:
-            raise self._error(f"{failure}: {self._log.problems[-1] if self._log.problems else error}") from error
+            said = self._log.problems[known:]
+            raise self._error(f"{failure}: {said[-1] if said else error}") from error
 
     def _error(self, what: str) -> SimulationError:
         return SimulationError(f"{self.name} at t = {self.time:.9g} s: {what}")
@@ -256,6 +354,29 @@ class Slave2(Slave):
     def takes_slopes(self) -> bool:
         """`canInterpolateInputs`."""
         return bool(self.description.coSimulation.canInterpolateInputs)
+
+    @property
+    def saves(self) -> bool:
+        """`canGetAndSetFMUstate`."""
+        return bool(self.description.coSimulation.canGetAndSetFMUstate)
+
+    @property
+    def differentiates(self) -> bool:
+        """`providesDirectionalDerivative`."""
+        return bool(self.description.coSimulation.providesDirectionalDerivative)
+
+    def _directional(self, unknowns: list[int], knowns: list[int], seed: list[float], size: int) -> Sequence[float]:
+        found: Sequence[float] = self._fmu.getDirectionalDerivative(unknowns, knowns, seed)
+        return found
+
+    def _get_state(self) -> Any:
+        return self._fmu.getFMUstate()
+
+    def _set_state(self, state: Any) -> None:
+        self._fmu.setFMUstate(state)
+
+    def _free_state(self, state: Any) -> None:
+        self._fmu.freeFMUstate(state)
 
     def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
         """Set up the experiment, which comes before values, and enter initialisation mode."""
@@ -282,16 +403,26 @@ class Slave2(Slave):
         from fmpy.fmi2 import fmi2Discard, fmi2LastSuccessfulTime, fmi2Terminated
 
         try:
-            self._fmu.doStep(self.time, size)
+            self._fmu.doStep(self.time, size, 0 if self.goes_back else 1)
         except FMICallException as failure:
-            if failure.status != fmi2Discard or not self._fmu.getBooleanStatus(fmi2Terminated):
+            if failure.status != fmi2Discard:
                 raise
-            return float(self._fmu.getRealStatus(fmi2LastSuccessfulTime))
+            try:
+                ended = self._fmu.getBooleanStatus(fmi2Terminated)
+                reached = float(self._fmu.getRealStatus(fmi2LastSuccessfulTime)) if ended else 0.0
+            except FMICallException:  # not every FMU says why it discards a step
+                ended, reached = False, 0.0
+            if not ended:
+                raise
+            return reached
         return None
 
 
 class Slave3(Slave):
-    """An instance of an FMU of FMI 3.0, without event mode; steps that return early are gone on with."""
+    """An instance of an FMU of FMI 3.0. Without event mode, steps that return early are gone on with."""
+
+    #: Do steps end at events, which `finish_event` handles?
+    events = False
 
     #: The lines that inputs follow: which, their values and slopes, and the time [s] at which they begin.
     _lines: tuple[Values, np.ndarray, np.ndarray, float] | None = None
@@ -303,6 +434,55 @@ class Slave3(Slave):
     def takes_slopes(self) -> bool:
         """Has it intermediate updates, which came in place of input derivatives? It may still ask for no inputs."""
         return bool(self.description.coSimulation.providesIntermediateUpdate)
+
+    @property
+    def saves(self) -> bool:
+        """`canGetAndSetFMUState`."""
+        return bool(self.description.coSimulation.canGetAndSetFMUstate)
+
+    @property
+    def differentiates(self) -> bool:
+        """`providesDirectionalDerivatives`."""
+        return bool(self.description.coSimulation.providesDirectionalDerivative)
+
+    def _directional(self, unknowns: list[int], knowns: list[int], seed: list[float], size: int) -> Sequence[float]:
+        found: Sequence[float] = self._fmu.getDirectionalDerivative(unknowns, knowns, seed, size)
+        return found
+
+    def finish_initialisation(self) -> None:
+        """Leave initialisation mode and, in an instance that ends steps at events, the event mode that follows."""
+        super().finish_initialisation()
+        if self.events:
+            self._update()
+
+    def set_discrete(self, values: Values, given: Sequence[Any]) -> None:
+        """Set inputs that jump, in event mode where there is one."""
+        if not self.events or self.before_start:
+            self.set(values, given)
+        elif len(values):
+            self._call("does not enter event mode", self._fmu.enterEventMode)
+            self.set(values, given)
+            self._update()
+
+    def finish_event(self) -> None:
+        """Handle the event at which the last step has ended."""
+        if self.at_event:
+            self._call("does not enter event mode", self._fmu.enterEventMode)
+            self._update()
+        self.at_event = False
+
+    def _update(self) -> None:
+        """Iterate in event mode until discrete states stay, and go on in step mode (FMI 3.0, section 2.3.5)."""
+        for _ in range(_ROUNDS):
+            again, ends, *_ = self._call("cannot handle an event", self._fmu.updateDiscreteStates)
+            if ends:
+                told = "".join(f": {line}" for line in self._log.last)
+                self.ended = f"{self.name} ends the run at {self.time:.9g} s{told}"
+                return
+            if not again:
+                self._call("does not return to steps", self._fmu.enterStepMode)
+                return
+        raise self._error("its event iteration does not end")
 
     def set_slopes(self, values: Values, slopes: np.ndarray) -> None:
         """Let Real inputs go on from their values along lines, of an FMU that asks for them."""
@@ -348,12 +528,16 @@ class Slave3(Slave):
     def _do_step(self, size: float) -> float | None:
         end, now, stuck = self.time + size, self.time, 0
         while True:
-            _, terminate, early, reached = self._fmu.doStep(now, end - now)
+            event, terminate, early, reached = self._fmu.doStep(now, end - now, not self.goes_back)
             failure, self._failure = self._failure, None
             if failure is not None:
                 raise failure
             if terminate:
                 return float(reached)
+            if self.events and event:
+                self.at_event = True
+                self._reached = float(reached) if early else end
+                return None
             if not early or not reached < end:
                 break
             stuck = 0 if reached > now else stuck + 1
@@ -394,10 +578,12 @@ def open_slave(
     interface: Interface,
     lines: bool = False,
     log: Log | None = None,
+    events: bool = False,
 ) -> Iterator[Slave]:
     """Yield an instance of an FMU, and free it afterwards.
 
-    With `lines`, its inputs shall go on within steps. FMPy gives lines of FMI 2.0 to whom it was told of last: several
+    With `lines`, its inputs shall go on within steps. With `events`, steps of FMUs of FMI 3.0 that have event mode end
+    at events. FMPy gives lines of FMI 2.0 to whom it was told of last: several
     FMUs share one `log`.
 
     Raises
@@ -407,7 +593,7 @@ def open_slave(
     """
     with tempfile.TemporaryDirectory(prefix="mbfmu-") as folder:
         unpack(path, folder)
-        with open_unpacked(name, path, folder, description, interface, lines, log=log) as slave:
+        with open_unpacked(name, path, folder, description, interface, lines, log=log, events=events) as slave:
             yield slave
 
 
@@ -422,6 +608,7 @@ def open_unpacked(
     *,
     kind: Literal["CoSimulation", "ModelExchange"] = "CoSimulation",
     log: Log | None = None,
+    events: bool = False,
 ) -> Iterator[Slave]:
     """Yield an instance of an FMU that is unpacked in a folder already; as `open_slave` else.
 
@@ -452,6 +639,9 @@ def open_unpacked(
             slave.update(*arguments)
 
     options: dict[str, Any] = {"early_return_allowed": True} if of_fmi_3 and kind == "CoSimulation" else {}
+    events = bool(options) and events and bool(getattr(offered, "hasEventMode", False))
+    if events:
+        options["event_mode_used"] = True
     inputs = _continuous_inputs(description)
     if lines and of_fmi_3 and inputs and offered.providesIntermediateUpdate:
         required = [int(variable.valueReference) for variable in inputs]
@@ -467,6 +657,8 @@ def open_unpacked(
         raise SimulationError(f"{name} ({path}): cannot be instantiated: {reason}") from error
     try:
         slave = (Slave3 if of_fmi_3 else Slave2)(name, description, interface, fmu, log)
+        if isinstance(slave, Slave3):
+            slave.events = events
         yield slave
     finally:
         fmu.freeInstance()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
-from mbfmu.dynamics.showing.scene import Scene
+from mbfmu.dynamics.showing.scene import Scene, Shape
+from mbfmu.modeling.names import joined
 from mbfmu.runtime.variables import ScalarVariable
 
 
@@ -42,6 +44,37 @@ class Described:
     components: tuple[tuple[str, str, str], ...]
     variables: tuple[ScalarVariable, ...]
     scene: Scene | None
+
+
+def together(name: str, subjects: Mapping[str, Described]) -> Described:
+    """Several as one, seen in one world: names of variables and components begin with those of the elements."""
+
+    def moved(shape: Shape, element: str) -> Shape:
+        quantities: dict[str, Any] = {
+            key: tuple(f"{element}.{q}" if isinstance(q, str) else q for q in given)
+            for key, given in shape.quantities.items()
+        }
+        return dataclasses.replace(shape, component=joined(element, shape.component), **quantities)
+
+    shapes: list[Shape] = []
+    folders: list[str] = []
+    up = (0.0, 1.0, 0.0)
+    for element, subject in subjects.items():
+        if subject.scene is not None:
+            shapes += [moved(shape, element) for shape in subject.scene.shapes]
+            folders += subject.scene.folders
+            up = subject.scene.up
+    components = tuple(
+        (f"{element}.{path}" if path else element, kind, text)
+        for element, subject in subjects.items()
+        for path, kind, text in subject.components
+    )
+    variables = tuple(
+        dataclasses.replace(v, name=f"{element}.{v.name}", element=None)
+        for element, subject in subjects.items()
+        for v in subject.variables
+    )
+    return Described(name, "", components, variables, Scene(tuple(shapes), up, tuple(folders)))
 
 
 def result_variables(subject: Subject) -> list[ScalarVariable]:

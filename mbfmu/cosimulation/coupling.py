@@ -1,0 +1,362 @@
+"""Coupled FMUs at one instant: their links, and values on which all agree.
+
+What is continuous is followed as vectors of numbers. Whatever jumps, Reals that are discrete, Integers, Booleans and
+Strings, is held: a line through two values of a signal that jumps leads nowhere.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from mbfmu.cosimulation import loops
+from mbfmu.cosimulation.flanges import exposed_flanges
+from mbfmu.cosimulation.signals import DrivenInputs
+from mbfmu.cosimulation.structure import SystemStructure
+from mbfmu.errors import SimulationError
+from mbfmu.fmi.slave import Slave, Values
+from mbfmu.fmi.variables import Scalar, unit_of
+
+#: How often values that jump may be passed on at the start, until they stay, and how near numbers are then.
+ROUNDS, NEAR = 20, 1e-9
+#: An output answers to its inputs where it moves by more than this part of what its derivative says.
+ANSWER = 1e-3
+
+
+@dataclasses.dataclass(frozen=True)
+class Pair:
+    """An input that follows an output, one value each."""
+
+    start_element: str
+    start: Scalar
+    end_element: str
+    end: Scalar
+    #: The input is `factor` times the output and `offset`, where their units differ.
+    factor: float = 1.0
+    offset: float = 0.0
+
+    @property
+    def continuous(self) -> bool:
+        """Do output and input change between events, too?"""
+        return self.start.continuous and self.end.continuous
+
+    @property
+    def name(self) -> str:
+        """`element.variable` of the input."""
+        return f"{self.end_element}.{self.end.name}"
+
+    @property
+    def group(self) -> tuple[str, ...]:
+        """Links with which this one shares its scale: those of one unit between the same two elements."""
+        unit = unit_of(self.end.variable)
+        return (*sorted((self.start_element, self.end_element)), unit or self.end.name)
+
+    @property
+    def nominal(self) -> float:
+        """What FMI calls the nominal value of the input; 1 where it has none."""
+        try:
+            return abs(float(self.end.attribute("nominal") or 1.0)) or 1.0
+        except ValueError:
+            return 1.0
+
+
+class Ends:
+    """Inputs and outputs of one slave among some links, and their places in the lists of these links."""
+
+    def __init__(self, slave: Slave, links: Sequence[Pair], extra: Sequence[Scalar] = ()) -> None:
+        self.of_u = [i for i, link in enumerate(links) if link.end_element == slave.name]
+        self.of_y = [i for i, link in enumerate(links) if link.start_element == slave.name]
+        #: Inputs that follow links, and after them those that follow signals from outside.
+        self.inputs = Values([*(links[i].end for i in self.of_u), *extra])
+        self.outputs = Values([links[i].start for i in self.of_y])
+        self.factor = np.array([links[i].factor for i in self.of_y])
+        self.offset = np.array([links[i].offset for i in self.of_y])
+
+
+@dataclasses.dataclass
+class Slot:
+    """A slave with what is followed continuously, and what is held."""
+
+    slave: Slave
+    continuous: Ends
+    held: Ends
+    #: Links whose inputs its outputs depend on directly, and which of its outputs do.
+    direct: list[int] = dataclasses.field(default_factory=list)
+    depending: list[int] = dataclasses.field(default_factory=list)
+    #: Those of the latter that answer to no input without a step.
+    silent: list[int] = dataclasses.field(default_factory=list)
+    #: What was set last of what is held.
+    given: list[Any] | None = None
+
+    @property
+    def answers(self) -> bool:
+        """Do some of its outputs answer to inputs at once?"""
+        return len(self.silent) < len(self.depending) or not self.depending
+
+
+class Coupling:
+    """Slaves and links; `u` and `y` are inputs and outputs of the continuous links [n], `held` the others' values."""
+
+    def __init__(
+        self, structure: SystemStructure, slaves: Mapping[str, Slave], signals: DrivenInputs | None = None
+    ) -> None:
+        links = [
+            Pair(c.start_element, start, c.end_element, end, *structure.conversion(c, start, end))
+            for c, start, end in structure.links()
+        ]
+        self.links = [link for link in links if link.continuous]
+        self.held_links = [link for link in links if not link.continuous]
+        self.signals = signals or DrivenInputs.none(slaves)
+        self.slots = [
+            Slot(
+                slave,
+                Ends(slave, self.links, self.signals.continuous[name]),
+                Ends(slave, self.held_links, self.signals.held[name]),
+            )
+            for name, slave in slaves.items()
+        ]
+        self.names = [link.name for link in self.links]
+        self.u = np.zeros(len(self.links))
+        self.held: list[Any] = [None] * len(self.held_links)
+        dependent = [self._dependencies(link) for link in self.links]
+        for slot in self.slots:
+            slot.depending = [i for i in slot.continuous.of_y if dependent[i]]
+            slot.direct = sorted(set().union(*(dependent[i] for i in slot.depending)))
+        #: Inputs that depend on themselves at once; and whether any output depends on an input at once.
+        self.loop = loops.inputs_on_loops(dependent)
+        self.direct = sorted({j for slot in self.slots for j in slot.direct})
+        #: Inputs whose effects are followed at once: all of them where there is a loop, or a master asks for it.
+        self.followed = self.direct if self.loop else []
+        #: dy/du of the direct inputs, as it was found last.
+        self.jacobian: np.ndarray | None = None
+        #: What FMUs had at the end of their steps, [n] each: outputs, and their inputs.
+        self._reached: tuple[np.ndarray, np.ndarray] | None = None
+        #: Outputs that answer to inputs in steps only.
+        self._silent: list[int] = []
+        self.time = 0.0
+        self.rates = self._rates()
+
+    def _dependencies(self, link: Pair) -> set[int]:
+        """Return the links whose input the output of this one depends on directly."""
+        for slot in self.slots:
+            if slot.slave.name == link.start_element:
+                known = loops.direct_inputs(slot.slave.description, link.start.variable.name)
+                of_u = slot.continuous.of_u
+                return {i for i in of_u if known is None or self.links[i].end.variable.name in known}
+        return set()
+
+    # -- values
+
+    def read(self, slot: Slot, outputs: np.ndarray) -> None:
+        """Put the outputs of a slave into their places."""
+        port = slot.continuous
+        if port.of_y:
+            outputs[port.of_y] = port.factor * np.array(slot.slave.get(port.outputs), dtype=float) + port.offset
+
+    def read_held(self, slot: Slot) -> None:
+        """Take over the outputs of a slave that jump."""
+        for k, (i, value) in enumerate(zip(slot.held.of_y, slot.slave.get(slot.held.outputs), strict=True)):
+            plain = slot.held.factor[k] == 1.0 and slot.held.offset[k] == 0.0
+            self.held[i] = value if plain else slot.held.factor[k] * value + slot.held.offset[k]
+
+    def set(self, slot: Slot, u: np.ndarray) -> None:
+        """Set the continuous inputs of a slave, of u [n], and of signals as they are now."""
+        driven = self.signals.now(slot.slave.name, self.time)
+        slot.slave.set(slot.continuous.inputs, [*u[slot.continuous.of_u], *driven])
+
+    def set_held(self, slot: Slot) -> None:
+        """Set the inputs of a slave that jump, where they have changed."""
+        given = [*(self.held[i] for i in slot.held.of_u), *self.signals.jumps(slot.slave.name, self.time)]
+        if given and given != slot.given:
+            slot.slave.set_discrete(slot.held.inputs, given)
+            slot.given = given
+
+    def outputs(self) -> np.ndarray:
+        """Outputs as the slaves have them, [n]."""
+        y = np.empty(len(self.links))
+        for slot in self.slots:
+            self.read(slot, y)
+        return y
+
+    def outputs_of(self, u: np.ndarray) -> np.ndarray:
+        """Outputs with some inputs, at the instant that all are at; of slaves that do not answer as derivatives say."""
+        for slot in self.slots:
+            if slot.answers:
+                self.set(slot, u)
+        y = self.outputs()
+        if self._reached is not None and self.jacobian is not None:
+            reached, given = self._reached
+            rows = self._silent
+            y[rows] = reached[rows] + self.jacobian[rows] @ (u - given)
+        return y
+
+    # -- agreement
+
+    def initialise(self) -> None:
+        """Find inputs that agree with the outputs, and leave initialisation mode."""
+        for slot in self.slots:
+            begin = slot.slave.get(slot.continuous.inputs)
+            self.u[slot.continuous.of_u] = begin[: len(slot.continuous.of_u)]
+        for _ in range(ROUNDS):
+            self.settle()
+            changed = self._pass_on_held()
+            if not changed:
+                break
+        else:
+            raise SimulationError(
+                f"{changed[0].name}: no start in which the coupled FMUs agree was found, it keeps changing; put a "
+                "delay or a hysteresis between them"
+            )
+        if self.followed and self.jacobian is None:
+            self.jacobian = self._differentiate(self.u, self.outputs_of(self.u))
+        for slot in self.slots:
+            slot.slave.finish_initialisation()
+
+    def settle(self) -> None:
+        """Find inputs on which outputs agree at the instant that all are at, and set them."""
+        if not self.direct:
+            self.u = self.outputs()
+            for slot in self.slots:
+                self.set(slot, self.u)
+            return
+        self.u, found = loops.consistent_inputs(
+            self.outputs_of, self.u, self.followed, self.names, jacobian_of=self._differentiate,
+            known=self.jacobian,
+        )  # fmt: skip
+        if self.followed:
+            self.jacobian = found
+
+    def _differentiate(self, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        """dy/du in the columns of direct inputs: derivatives of the FMUs, else differences."""
+        result = np.zeros((u.size, u.size))
+        for slot in self.slots:
+            if not slot.direct:
+                continue
+            rows = slot.depending
+            if slot.slave.differentiates:
+                inputs = Values([self.links[j].end for j in slot.direct])
+                outputs = Values([self.links[i].start for i in rows])
+                factor = np.array([self.links[i].factor for i in rows])
+                result[np.ix_(rows, slot.direct)] = factor[:, None] * slot.slave.derivatives(outputs, inputs)
+            else:
+                result[np.ix_(rows, slot.direct)] = self._by_differences(slot, u, y)
+                if self.jacobian is not None and slot.silent:  # as it was at the start
+                    result[np.ix_(slot.silent, slot.direct)] = self.jacobian[np.ix_(slot.silent, slot.direct)]
+        return result
+
+    def _by_differences(self, slot: Slot, u: np.ndarray, y: np.ndarray) -> np.ndarray:
+        result = np.zeros((len(slot.depending), len(slot.direct)))
+        for k, j in enumerate(slot.direct):
+            moved, reached = u.copy(), y.copy()
+            moved[j] += loops.PERTURBATION * (1 + abs(u[j]))
+            self.set(slot, moved)
+            self.read(slot, reached)
+            result[:, k] = (reached - y)[slot.depending] / (moved[j] - u[j])
+        self.set(slot, u)
+        return result
+
+    def look_for_answers(self) -> None:
+        """Find the outputs that do not answer to inputs without a step, as FMUs need not; after the first step."""
+        for slot in self.slots:
+            if not slot.direct or self.jacobian is None:
+                continue
+            u, y = self.u.copy(), self.outputs()
+            self.set(slot, u)
+            self.read(slot, y)
+            expected = np.abs(self.jacobian[np.ix_(slot.depending, slot.direct)]).max(axis=1)
+            seen = np.abs(self._by_differences(slot, u, y)).max(axis=1)
+            slot.silent = [i for i, e, s in zip(slot.depending, expected, seen, strict=True) if e and s < ANSWER * e]
+        self._silent = [i for slot in self.slots for i in slot.silent]
+
+    def reach(self, outputs: np.ndarray, given: np.ndarray, again: bool = False) -> None:
+        """Take over what steps have reached: outputs, and the inputs that slaves had then, [n] each.
+
+        With `again` it is near what was reached before, and derivatives are kept.
+        """
+        self._reached = (outputs.copy(), given.copy())
+        if not again and self.jacobian is not None and self._silent:
+            self.jacobian = self._differentiate(given, outputs)
+
+    def slopes(self, told: np.ndarray) -> np.ndarray:
+        """Slopes of the outputs, [n], NaN of FMUs that do not tell them; `told` are those of inputs that FMUs assume.
+
+        Slopes agree, too, where effects are followed at once: y' is linear in u', and dy/du the factor.
+        """
+        result = np.full(len(self.links), math.nan)
+        for slot in self.slots:
+            port = slot.continuous
+            if port.of_y and slot.slave.description.coSimulation.maxOutputDerivativeOrder:
+                result[port.of_y] = port.factor * slot.slave.slopes(port.outputs)
+        if not self.followed or self.jacobian is None:
+            return result
+        known = np.isfinite(result)
+        jacobian = self.jacobian * known  # columns of slopes that nobody tells stay as they were told
+        agreed = np.full(len(self.links), math.nan)
+        rows = np.flatnonzero(known)
+        part = jacobian[np.ix_(rows, rows)]
+        right = result[rows] - part @ told[rows]
+        for i, j in self.rates:  # known better than by an FMU whose inputs were not quite those of now
+            if known[i]:
+                place = int(np.searchsorted(rows, i))
+                part[place], right[place] = 0.0, self.u[j]
+        agreed[rows] = np.linalg.solve(np.eye(rows.size) - part, right)
+        return agreed
+
+    def _rates(self) -> list[tuple[int, int]]:
+        """Pairs of links of which the second is the derivative of the first, as speed is of angle at a flange."""
+        places = {(link.start_element, link.start.name): i for i, link in enumerate(self.links)}
+        found = []
+        for slot in self.slots:
+            element = slot.slave.name
+            variables = slot.slave.description.modelVariables
+            pairs = [(v.derivative.name, v.name) for v in variables if getattr(v, "derivative", None) is not None]
+            for flange in exposed_flanges(variables).values():
+                names = [f"{flange.name}.{member}" for member in flange.motion]
+                pairs += list(itertools.pairwise(names))
+            for name, rate in dict(pairs).items():
+                i, j = places.get((element, name)), places.get((element, rate))
+                if (
+                    i is not None
+                    and j is not None
+                    and all((self.links[k].factor, self.links[k].offset) == (1.0, 0.0) for k in (i, j))
+                ):
+                    found.append((i, j))
+        return found
+
+    def agreed(self) -> dict[tuple[str, str], float]:
+        """Outputs on which all agree, by element and name, of slaves whose own are those of other inputs."""
+        return {
+            (link.start_element, link.start.name): (self.u[i] - link.offset) / link.factor
+            for i in self._silent
+            for link in (self.links[i],)
+        }
+
+    def handle_events(self) -> None:
+        """Let FMUs handle the events at which they are, and pass on what jumps; as often as it takes."""
+        for _ in range(ROUNDS):
+            for slot in self.slots:
+                slot.slave.finish_event()
+            self.settle()
+            if not self._pass_on_held():
+                return
+
+    def _pass_on_held(self) -> list[Pair]:
+        """Set the inputs that are held to the outputs; returns the links that changed."""
+        before = list(self.held)
+        for slot in self.slots:
+            self.read_held(slot)
+        for slot in self.slots:
+            self.set_held(slot)
+        return [link for link, a, b in zip(self.held_links, before, self.held, strict=True) if not equal(a, b)]
+
+
+def equal(a: Any, b: Any) -> bool:
+    """Are two values of links that jump the same?"""
+    if isinstance(a, float) and isinstance(b, float):
+        return math.isclose(a, b, rel_tol=NEAR, abs_tol=NEAR)
+    return bool(a == b)

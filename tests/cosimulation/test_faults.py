@@ -1,0 +1,133 @@
+"""FMUs that fail: each is named with the time, and nothing of it is left behind."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+
+import numpy as np
+import pytest
+
+from mbfmu import cli
+from mbfmu.cosimulation import SystemStructure, cosimulate
+from mbfmu.errors import SimulationError
+
+DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
+<fmiModelDescription fmiVersion="2.0" modelName="faulty" guid="faulty">
+ <CoSimulation modelIdentifier="faulty" canHandleVariableCommunicationStepSize="true"
+  canGetAndSetFMUstate="{saves}"/>
+ <DefaultExperiment startTime="0" stopTime="0.2"/>
+ <ModelVariables>
+  <ScalarVariable name="x" valueReference="0" causality="output" variability="continuous"><Real/></ScalarVariable>
+  <ScalarVariable name="u" valueReference="1" causality="input" variability="continuous"><Real start="0"/>
+  </ScalarVariable>
+  <ScalarVariable name="fault" valueReference="2" causality="parameter" variability="fixed"><Integer start="0"/>
+  </ScalarVariable>
+ </ModelVariables>
+ <ModelStructure>
+  <Outputs><Unknown index="1" dependencies=""/></Outputs>
+ </ModelStructure>
+</fmiModelDescription>
+"""
+ERROR, DISCARD, NAN, ABORT, HANG, REFUSES_STATES = range(1, 7)
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> dict[str, pathlib.Path]:
+    """FMUs of faulty.c: one that saves states, and one that says it does not."""
+    compiler = shutil.which("cc")
+    if compiler is None or not sys.platform.startswith("linux"):
+        pytest.skip("takes a C compiler on Linux")
+    folder = tmp_path_factory.mktemp("faulty")
+    library = folder / "faulty.so"
+    source = pathlib.Path(__file__).with_name("faulty.c")
+    subprocess.run([compiler, "-shared", "-fPIC", "-O1", str(source), "-o", str(library), "-lm"], check=True)
+    found = {}
+    for name, saves in (("back", "true"), ("onward", "false")):
+        found[name] = folder / f"{name}.fmu"
+        with zipfile.ZipFile(found[name], "w") as archive:
+            archive.writestr("modelDescription.xml", DESCRIPTION.format(saves=saves))
+            archive.write(library, "binaries/linux64/faulty.so")
+    return found
+
+
+def ring(file: pathlib.Path) -> SystemStructure:
+    return SystemStructure.of({"one": file, "two": file}, [("one.x", "two.u"), ("two.x", "one.u")])
+
+
+def exact(time: np.ndarray) -> np.ndarray:
+    """x' = y - x, y' = x - y from x = 1, y = 0: the difference decays at the rate 2."""
+    return 0.5 + 0.5 * np.exp(-2 * time)
+
+
+START = {"two.x": 0.0}
+
+
+@pytest.mark.parametrize("kind", ["back", "onward"])
+def test_fmus_that_hold_inputs_keep_a_tolerance(kind: str, fmus: dict[str, pathlib.Path]) -> None:
+    result = cosimulate(ring(fmus[kind]), stop_time=1.0, tolerance=1e-5, start_values=START, outputs=["one.x"])
+    assert np.abs(result["one.x"] - exact(result.time)).max() < 3e-5
+    told = " ".join(result.account.notes)
+    assert "one: takes no input derivatives" in told
+    assert ("cannot go back (canGetAndSetFMUState)" in told) == (kind == "onward")
+    assert (result.account.rejected == 0) or kind == "back"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("fault", "words"), [(ERROR, "error"), (DISCARD, "discard"), (NAN, "x is not finite"), (ABORT, "SIGABRT")]
+)
+@pytest.mark.parametrize("step", [0.01, None])
+def test_an_fmu_that_fails_is_named_with_the_time(
+    fault: int, words: str, step: float | None, fmus: dict[str, pathlib.Path], tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    own = fault == ABORT
+    with pytest.raises(SimulationError, match=rf"two at t = 0\.0[456]\d*.* s: .*{words}"):
+        cosimulate(ring(fmus["back"]), step=step, stop_time=0.2, start_values={"two.fault": fault}, processes=own)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.slow
+def test_an_fmu_that_does_not_return_is_named_after_a_limit(fmus: dict[str, pathlib.Path]) -> None:
+    with pytest.raises(SimulationError, match=r"two at t = 0\.05 s: does not return from step within 1 s"):
+        cosimulate(
+            ring(fmus["back"]), step=0.01, stop_time=0.2, start_values={"two.fault": HANG}, processes=True, limit=1.0
+        )
+
+
+def test_states_that_cannot_be_restored_are_told(fmus: dict[str, pathlib.Path]) -> None:
+    with pytest.raises(SimulationError, match=r"two at t = .*: does not take its state back: .*error"):
+        cosimulate(
+            ring(fmus["back"]), stop_time=1.0, tolerance=1e-9, start_values=START | {"two.fault": REFUSES_STATES}
+        )
+
+
+@pytest.mark.slow
+def test_threads_and_processes_change_no_bit(fmus: dict[str, pathlib.Path]) -> None:
+    options = {"stop_time": 0.3, "tolerance": 1e-5, "start_values": START}
+    alone = cosimulate(ring(fmus["back"]), **options)
+    for more in ({"threads": 2}, {"processes": True}, {"processes": True, "threads": 2}):
+        found = cosimulate(ring(fmus["back"]), **options, **more)
+        assert np.array_equal(found.time, alone.time)
+        assert np.array_equal(found["two.x"], alone["two.x"])
+
+
+def test_the_command_names_a_missing_fmu(
+    fmus: dict[str, pathlib.Path], tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mbfmu.cosimulation.ssp import write_ssp
+
+    package = write_ssp(ring(fmus["back"]), tmp_path / "ring.ssp")
+    broken = tmp_path / "broken.ssp"
+    with zipfile.ZipFile(package) as old, zipfile.ZipFile(broken, "w") as new:
+        for entry in old.namelist():
+            if entry != "resources/two.fmu":
+                new.writestr(entry, old.read(entry))
+    assert cli.main(["simulate", str(broken)]) == 2
+    assert "the FMU of two is missing: there is no resources/two.fmu" in capsys.readouterr().err

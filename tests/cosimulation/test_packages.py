@@ -1,0 +1,188 @@
+"""Packages that other tools may have written: systems in systems, dictionaries, transformations, parameter sets."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import zipfile
+
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu import Assembly, cli
+from mbfmu.components import blocks
+from mbfmu.cosimulation import cosimulate, open_package
+from mbfmu.errors import ValidationError
+
+
+class Amplifier(Assembly):
+    """y = k u, which follows at once."""
+
+    def __init__(self):
+        self.gain = blocks.Gain(k=2.0)
+        self.input(self.gain.u, "u")
+        self.output(self.gain.y, "y")
+
+
+class Store(Assembly):
+    """y' = u."""
+
+    def __init__(self):
+        self.integrator = blocks.Integrator(k=1.0)
+        self.input(self.integrator.u, "u")
+        self.output(self.integrator.y, "y")
+
+
+SSD = """<?xml version="1.0" encoding="UTF-8"?>
+<ssd:SystemStructureDescription version="1.0" name="Nested"
+ xmlns:ssd="http://ssp-standard.org/SSP1/SystemStructureDescription"
+ xmlns:ssc="http://ssp-standard.org/SSP1/SystemStructureCommon"
+ xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues"
+ xmlns:ssm="http://ssp-standard.org/SSP1/SystemStructureParameterMapping">
+ <ssd:System name="root">
+  <ssd:Connectors>
+   <ssd:Connector name="throttle" kind="input"><ssc:Real/></ssd:Connector>
+   <ssd:Connector name="level" kind="output"><ssc:Real/></ssd:Connector>
+  </ssd:Connectors>
+  <ssd:ParameterBindings>
+   <ssd:ParameterBinding source="resources/set.ssv">
+    <ssd:ParameterMapping><ssm:ParameterMapping version="1.0">
+     <ssm:MappingEntry source="strength" target="front end.amp.gain.k"><ssc:LinearTransformation factor="10"/>
+     </ssm:MappingEntry>
+     <ssm:MappingEntry source="nothing" target="nowhere.k"/>
+    </ssm:ParameterMapping></ssd:ParameterMapping>
+   </ssd:ParameterBinding>
+  </ssd:ParameterBindings>
+  <ssd:Elements>
+   <ssd:System name="front end">
+    <ssd:Connectors>
+     <ssd:Connector name="in" kind="input"/><ssd:Connector name="out" kind="output"/>
+    </ssd:Connectors>
+    <ssd:Elements>
+     <ssd:Component name="amp" source="resources/amplifier.fmu">
+      <ssd:Connectors><ssd:Connector name="u" kind="input"/><ssd:Connector name="y" kind="output"/></ssd:Connectors>
+     </ssd:Component>
+    </ssd:Elements>
+    <ssd:Connections>
+     <ssd:Connection startConnector="in" endElement="amp" endConnector="u"/>
+     <ssd:Connection startElement="amp" startConnector="y" endConnector="out">
+      <ssc:LinearTransformation factor="0.5" offset="1"/>
+     </ssd:Connection>
+    </ssd:Connections>
+   </ssd:System>
+   <ssd:Component name="store" source="resources/store.fmu" type="{type}">
+    <ssd:Connectors><ssd:Connector name="u" kind="input"/><ssd:Connector name="y" kind="output"/></ssd:Connectors>
+    <ssd:ParameterBindings><ssd:ParameterBinding><ssd:ParameterValues>
+     <ssv:ParameterSet version="1.0" name="own"><ssv:Parameters>
+      <ssv:Parameter name="integrator.k"><ssv:Real value="{k}"/></ssv:Parameter>
+     </ssv:Parameters></ssv:ParameterSet>
+    </ssd:ParameterValues></ssd:ParameterBinding></ssd:ParameterBindings>
+   </ssd:Component>
+   <ssd:SignalDictionaryReference name="bus" dictionary="signals"/>
+  </ssd:Elements>
+  <ssd:Connections>
+   <ssd:Connection startConnector="throttle" endElement="front end" endConnector="in"/>
+   <ssd:Connection startElement="bus" startConnector="flow" endElement="front end" endConnector="out"/>
+   <ssd:Connection startElement="bus" startConnector="flow" endElement="store" endConnector="u">
+    <ssc:LinearTransformation factor="3"/>
+   </ssd:Connection>
+   <ssd:Connection startElement="store" startConnector="{output}" endConnector="level"/>
+  </ssd:Connections>
+  <ssd:SignalDictionaries><ssd:SignalDictionary name="signals"/></ssd:SignalDictionaries>
+ </ssd:System>
+ <ssd:DefaultExperiment startTime="0" stopTime="2"/>
+</ssd:SystemStructureDescription>
+"""
+SSV = """<ssv:ParameterSet version="1.0" name="set" xmlns:ssv="http://ssp-standard.org/SSP1/SystemStructureParameterValues">
+ <ssv:Parameters>
+  <ssv:Parameter name="strength"><ssv:Real value="0.4"/></ssv:Parameter>
+  <ssv:Parameter name="nothing"><ssv:Real value="1"/></ssv:Parameter>
+ </ssv:Parameters>
+</ssv:ParameterSet>
+"""
+GOOD = {"type": "application/x-fmu-sharedlibrary", "k": "2", "output": "y"}
+
+
+@pytest.fixture(scope="module")
+def fmus(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    folder = tmp_path_factory.mktemp("packages")
+    for assembly, name in ((Amplifier(), "amplifier"), (Store(), "store")):
+        mbfmu.build(assembly, folder / f"{name}.fmu", equations="interpreted")
+    return folder
+
+
+def written(fmus: pathlib.Path, file: pathlib.Path, **changes: str) -> pathlib.Path:
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("SystemStructure.ssd", SSD.format(**(GOOD | changes)))
+        archive.writestr("resources/set.ssv", SSV)
+        for name in ("amplifier", "store"):
+            archive.write(fmus / f"{name}.fmu", f"resources/{name}.fmu")
+    return file
+
+
+def test_nested_systems_run_as_one(fmus: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    """u = t: the amplifier gives 4 t, the system 0.5 * 4 t + 1, the bus three times that, the store twice its sum."""
+    with open_package(written(fmus, tmp_path / "nested.ssp")) as package:
+        assert list(package.structure.files) == ["front_end_amp", "store"]
+        assert package.structure.inputs == {"throttle": ["front_end_amp.u"]}
+        assert package.start_values == {"front_end_amp.gain.k": pytest.approx(4.0), "store.integrator.k": 2.0}
+        assert package.stop_time == 2.0
+        assert any("nowhere.k" in note for note in package.notes)
+        for options in ({"tolerance": 1e-7}, {"step": 0.01, "inputs": "tangent"}):
+            result = cosimulate(
+                package.structure,
+                stop_time=2.0,
+                start_values=package.start_values,
+                signals={"time": [0.0, 2.0], "throttle": [0.0, 2.0]},
+                **options,
+            )
+            expected = 2 * 3 * (result.time**2 + result.time)
+            assert result["store.y"] == pytest.approx(expected, abs=1e-3)
+            assert np.ptp(result["front_end_amp.y"]) == pytest.approx(8.0, abs=0.1)
+
+
+def test_the_commands_take_packages(
+    fmus: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = str(written(fmus, tmp_path / "nested.ssp"))
+    (tmp_path / "in.csv").write_text("time,throttle\n0,0\n2,2\n", encoding="utf-8")
+    assert cli.main(["info", package, "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["connections"] == [{"start": "front_end_amp.y", "end": "store.u"}]
+    assert told["openInputs"] == ["front_end_amp.u"]
+    arguments = ["--input", str(tmp_path / "in.csv"), "--csv", str(tmp_path / "out.csv")]
+    assert cli.main(["simulate", package, *arguments, "-p", "store.integrator.k=1", "--json"]) == 0
+    shown = capsys.readouterr()
+    series = json.loads(shown.out)["series"]
+    assert series["store.y"][-1] == pytest.approx(3 * 6.0, abs=1e-3)
+    assert "communication steps" in shown.err
+    assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("time,front_end_amp.y,store.y")
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"type": "application/x-ssp-package"}, "the component store is of type application/x-ssp-package"),
+        ({"k": "many"}, "the parameter integrator.k = 'many' is no number"),
+        ({"output": "z"}, "joins store.z and level, of which one is no connector"),
+    ],
+)
+def test_packages_that_cannot_be_run_are_refused(
+    changes: dict[str, str], words: str, fmus: pathlib.Path, tmp_path: pathlib.Path
+) -> None:
+    with pytest.raises(ValidationError, match=words), open_package(written(fmus, tmp_path / "bad.ssp", **changes)):
+        pass
+
+
+def test_damaged_packages_are_refused(tmp_path: pathlib.Path) -> None:
+    (tmp_path / "text.ssp").write_text("no archive", encoding="utf-8")
+    with (
+        pytest.raises(ValidationError, match="is not an SSP package, for it is no ZIP"),
+        open_package(tmp_path / "text.ssp"),
+    ):
+        pass
+    with zipfile.ZipFile(tmp_path / "empty.ssp", "w"):
+        pass
+    with pytest.raises(ValidationError, match=r"has no SystemStructure\.ssd"), open_package(tmp_path / "empty.ssp"):
+        pass
