@@ -208,7 +208,7 @@ def four_bar(tolerance: float) -> Solution:
 
 def whole_four_bar() -> float:
     """Angle of the crank at the end, rad, of four-bar and drive in one model: the reference of the cut one."""
-    found = simulate(DrivenBars(), END, tolerance=1e-11, step=END, outputs=["crank.wheel.phi"])
+    found = simulate(DrivenBars(), END, tolerance=1e-11, interval=END, outputs=["crank.wheel.phi"])
     return float(found["crank.wheel.phi"][-1])
 
 
