@@ -45,14 +45,15 @@ mutants: $(STUBS)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[mutants]'
 	$(BIN)/python tests/mutants.py $(SAMPLE)
 
-# The suite in a clone, on $(PYTHON): with the newest dependencies; with OLDEST=1, the oldest that pyproject.toml allows.
+# The suite in a clone, on $(PYTHON): with the newest dependencies; with OLDEST=1, the oldest that pyproject.toml allows,
+# which warn of what newer ones beneath them have deprecated.
 versions:
 	@rm -rf build/versions && git clone --quiet . build/versions
 ifdef OLDEST
 	@cd build/versions && $(PYTHON) -m venv .venv && $(PYTHON) -m distribution.oldest > .venv/oldest.txt
 	@cd build/versions && .venv/bin/python -m pip install --quiet --disable-pip-version-check -c .venv/oldest.txt -e '.[test]'
 endif
-	@$(MAKE) -C build/versions test PYTHON=$(PYTHON)
+	@$(MAKE) -C build/versions test PYTHON=$(PYTHON) $(if $(OLDEST),PYTEST_ADDOPTS='-W default')
 
 lint: $(STUBS) build/typing/mbfmu
 	$(BIN)/ruff check .

@@ -93,8 +93,8 @@ class TowerCrane(Assembly):
         self.cab = Block(middle=(0.6, 1.9, 0.2), size=(2.2, 1.5, 2.2), color=GLASS)
         self.weight = Block(middle=(-BACK + 0.8, 0, -0.1), size=(1.8, 2.2, 3.0), color=CONCRETE)
         self.connect(self.top.frame_b, self.slewing.frame_a)
-        for part in (self.upper, self.jib, self.counter_jib, self.head, self.cab, self.weight):
-            self.connect(self.slewing.frame_b, part.frame_a)
+        for turning in (self.upper, self.jib, self.counter_jib, self.head, self.cab, self.weight):
+            self.connect(self.slewing.frame_b, turning.frame_a)
 
         self.track = Prismatic(n=(1, 0, 0), useAxisFlange=True, v=Start(0.0, fixed=True), animation=False)
         self.trolley = Body(m=400, r_CM=(0, 0, 0), I_11=50, I_22=50, I_33=50, animation=False)

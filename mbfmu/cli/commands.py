@@ -506,7 +506,9 @@ def validate(
     if problems:
         raise typer.Exit(1)
     if open_page:
-        page = animate_fmu(str(file), None, None, None, None, (), False, "calm")
+        from mbfmu.animation import animate as write_animation
+
+        page = write_animation(str(file), pathlib.Path(f"{file.stem}.html"))
         if not as_json:
             report.built(page)
         printing.opened(page, open_page)

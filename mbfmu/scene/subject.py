@@ -58,12 +58,12 @@ def together(name: str, subjects: Mapping[str, Described]) -> Described:
 
     shapes: list[Shape] = []
     folders: list[str] = []
-    up = (0.0, 1.0, 0.0)
+    up, falls = (0.0, 1.0, 0.0), False
     for element, subject in subjects.items():
         if subject.scene is not None:
             shapes += [moved(shape, element) for shape in subject.scene.shapes]
             folders += subject.scene.folders
-            up = subject.scene.up
+            up, falls = subject.scene.up, falls or subject.scene.falls
     components = tuple(
         (f"{element}.{path}" if path else element, kind, text)
         for element, subject in subjects.items()
@@ -74,7 +74,7 @@ def together(name: str, subjects: Mapping[str, Described]) -> Described:
         for element, subject in subjects.items()
         for v in subject.variables
     )
-    return Described(name, "", components, variables, Scene(tuple(shapes), up, tuple(folders)))
+    return Described(name, "", components, variables, Scene(tuple(shapes), up, falls, tuple(folders)))
 
 
 def result_variables(subject: Subject) -> list[ScalarVariable]:
