@@ -2,8 +2,6 @@
 
 There all bars lie on one line: for an instant the mechanism has N + 1 degrees of freedom, elsewhere one.
 
-Near such a position accelerations lose digits, and so each passage costs some 1e-9 to 1e-6 J, whatever the tolerance.
-
 The bars on the ground stay parallel, so that the motion is that of one pendulum which turns over: its angle is a Jacobi
 amplitude.
 """

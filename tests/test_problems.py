@@ -17,11 +17,6 @@ from problems.topics import all_problems, chosen, topics
 FIELDS = {"id", "title", "source", "quantity", "unit", "reference", "ours", "tolerance"}
 
 
-#: What runs through singular positions errs by 1e-9 to 1e-6 there, whatever the tolerance: the report says so, and asks
-#: for 1e-8. Here it must not get worse.
-SINGULAR = {"four_bars": 2e-6}
-
-
 def test_andrews_mechanism_agrees_with_its_references() -> None:
     assert [p.id for p in topics()["andrews"].PROBLEMS if not p.passes] == []
 
@@ -29,8 +24,7 @@ def test_andrews_mechanism_agrees_with_its_references() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(set(topics()) - {"andrews", "library"}))  # test_reference.py has the library
 def test_a_topic_agrees_with_its_references(name: str) -> None:
-    found = [(p, p.difference(p.tolerance)) for p in topics()[name].PROBLEMS]
-    assert {p.id: error for p, error in found if not error <= max(p.error, SINGULAR.get(name, 0.0))} == {}
+    assert [p.id for p in topics()[name].PROBLEMS if not p.passes] == []
 
 
 @pytest.mark.slow

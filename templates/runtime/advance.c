@@ -28,6 +28,7 @@ INTERNAL void place_head(Instance *s)
 {
     State *now = s->now;
     Head *head = &now->head;
+    if (head->end != now->latch_t) head->regular = 0;
     head->begin = head->end = now->latch_t;
     head->length = 1;
     COPY(s->head.x, s->latch.x, nx(s->model));
@@ -36,7 +37,7 @@ INTERNAL void place_head(Instance *s)
     now->latch_inside = 0;
     COPY(s->head.s, s->given.u + iterations_begin(s->model), niterations(s->model));
     head->k_known = head->event = 0;
-    head->regular = head->before = 0;
+    head->before = 0;
 }
 
 /* Keep the head before a step that may fail, and take it back. */
@@ -80,8 +81,7 @@ static Outcome latch_at(Instance *s, double t)
         COPY(s->latch.x, s->head.x, nx(s->model));
         COPY(s->latch.m, s->head.m, ndiscrete(s->model));
     } else {
-        interpolate(s, t, s->latch.x);
-        outcome = project(s, t, s->latch.x, s->head.inside);
+        outcome = states_within(s, t, s->latch.x);
         COPY(s->latch.m, s->head.inside, ndiscrete(s->model));
     }
     COPY(s->latch.u, known_inputs_at(s, t, s->latch.x, s->latch.m), nu(s->model));

@@ -106,4 +106,4 @@ static Outcome dop853_dense_output(Instance *s, double t, const double *x)
     return DONE;
 }
 
-INTERNAL const Method dop853 = {"explicit", 8, 0, 0, 1, 8, 3, dop853_step, dop853_stiffness, dop853_dense_output};
+INTERNAL const Method dop853 = {"explicit", 8, 0, 0, 1, 8, 3, {0.467, 0.715}, dop853_step, dop853_stiffness, dop853_dense_output};

@@ -71,4 +71,4 @@ static Outcome dopri5_dense(Instance *s, double t, const double *x)
     return DONE;
 }
 
-INTERNAL const Method dopri5 = {"explicit", 5, 0, 1, 0, 5, 0, dopri5_step, NULL, dopri5_dense};
+INTERNAL const Method dopri5 = {"explicit", 5, 0, 1, 0, 5, 0, {0.55, 0.7}, dopri5_step, NULL, dopri5_dense};

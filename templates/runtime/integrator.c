@@ -13,6 +13,7 @@
 #include "iterate.h"
 #include "log.h"
 #include "optimize.h"
+#include "passages.h"
 #include "project.h"
 #include "rodas5p.h"
 #include "switches.h"
@@ -23,7 +24,7 @@ SMALL
 INTERNAL const Method *next_method(const Instance *s)
 {
     if (solver(s->model) != SOLVER_EXPLICIT && s->now->head.implicit) return &rodas5p;
-    return s->now->tolerance <= DOP853_TOLERANCE && !s->step.leaps ? &dop853 : &dopri5;
+    return s->now->tolerance <= DOP853_TOLERANCE && !s->step.wide_gap ? &dop853 : &dopri5;
 }
 
 /* What the next step should be as a multiple of the one just made, of length h: PI control. Steps of order 8 are so long
@@ -82,8 +83,7 @@ static double patience(const Instance *s)
    crossing knows accelerations there are none to find, unless projections use the factors of A. */
 static int flips_at(Instance *s, const int *watched, double t)
 {
-    interpolate(s, t, s->step.x);
-    if (project(s, t, s->step.x, s->head.inside)
+    if (states_within(s, t, s->step.x)
         || unsolved(s, inputs_at(s, t, s->step.x, s->head.inside))
         || ((crossings_need_w(s->model) || projects_along_forces(s->model))
             && accelerations(s, t, s->step.x, inputs_at(s, t, s->step.x, s->head.inside), s->head.inside, s->step.w))
@@ -154,17 +154,6 @@ static int crossings_within(Instance *s, double t, double *c)
     return eval_crossings(s, t, s->step.x, u, s->head.inside, s->step.inner_w, c) || !finite_all(c, nm(s->model));
 }
 
-/* Lowest point of a parabola through three points, where it lies between them; returns its height, or infinity. */
-static double vertex(const double *t, const double *y, double *lowest)
-{
-    double first = (y[1] - y[0]) / (t[1] - t[0]), second = (y[2] - y[1]) / (t[2] - t[1]);
-    double bend = (second - first) / (t[2] - t[0]);
-    if (!(bend > 0)) return INFINITY;
-    *lowest = 0.5 * (t[0] + t[1]) - 0.5 * first / bend;
-    if (!(*lowest > t[0] && *lowest < t[2])) return INFINITY;
-    return y[0] + (*lowest - t[0]) * (first + bend * (*lowest - t[1]));
-}
-
 /* A switch without bounds may cross and cross back within the step just made. Where a parabola through three points
    comes close to zero, its lowest point is looked at, and so on with that one and its neighbours. Returns a time at
    which a watched switch disagrees and leaves the crossings there in c_trial; `end` where there is none. */
@@ -190,14 +179,7 @@ static double find_dip(Instance *s, const int *watched, double end)
             if (crossings_within(s, lowest, s->search.c_trial)) break;
             double height = sign * s->search.c_trial[i];
             if (height < -1e-9 * most) return lowest;
-            /* The next three lie around the lowest one of these four. */
-            if (height <= y[1]) {
-                t[2 - own] = t[1];
-                y[2 - own] = y[1];
-                own = 1;
-            }
-            t[own] = lowest;
-            y[own] = height;
+            lowest_of_four(t, y, lowest, height);
         }
     }
     return end;
@@ -270,8 +252,7 @@ static Outcome find_event(Instance *s, double begin, const double *x, double *en
             return DONE;
         }
         if (past < *end) {
-            interpolate(s, past, s->step.next_x);
-            Outcome projected = project(s, past, s->step.next_x, s->head.m);
+            Outcome projected = states_within(s, past, s->step.next_x);
             if (projected) return projected;
             *end = past;
         }
@@ -348,7 +329,7 @@ static int may_branch(const Instance *s)
 
 /* Dense output of order 8 of a trial step, and how well it keeps the equations in its middle, as an error relative to
    the tolerance. Its own stages have no share in the error of the step: where one of them meets a position in which
-   branches of motion cross, nothing else tells. */
+   branches of motion cross, nothing else tells. A passage keeps the position away from them. */
 static Outcome dense_defect(Instance *s, double h, double *error)
 {
     const double allowed = 100, shift = 1e-4 * h;
@@ -361,7 +342,7 @@ static Outcome dense_defect(Instance *s, double h, double *error)
     head->dense_vectors = next_method(s)->dense_vectors;
     COPY(s->head.inside, s->head.m, ndiscrete(s->model));
     Outcome outcome = next_method(s)->dense_output(s, begin, s->head.x);
-    if (outcome || !may_branch(s)) return outcome;
+    if (outcome || s->trial.passes || !may_branch(s)) return outcome;
     interpolate(s, middle, x);
     outcome = right_hand_side(s, middle, x, s->head.m, s->step.inner_w, k);
     if (outcome) return outcome;
@@ -385,20 +366,28 @@ INTERNAL Outcome complete_trial(Instance *s, Outcome outcome)
 {
     const Method *method = next_method(s);
     int stale = !method->ends_known;
-    double h = s->trial.h, end = s->trial.end, *error = &s->trial.error;
+    double h = s->trial.h, end = s->trial.end, allowed = s->trial.allowed, *error = &s->trial.error;
     if (outcome) return outcome;
     if (is_constrained(s->model) && *error > 1) {
         *error = fmin(*error, tangential_error(s, end, s->head.x, s->head.m));
         stale = 1;
     }
-    if (*error > 1) return DONE;
+    if (*error > allowed) return DONE;
+    /* The least norm of displacements would cost energy. */
+    if (s->trial.passes && !projects_along_forces(s->model)) {
+        outcome = project_along_forces(s, end, s->step.next_x, s->head.m);
+        if (outcome) return outcome;
+        stale = 1;
+    }
     outcome = project(s, end, s->step.next_x, s->head.m);
     if (outcome) return outcome;
     if (stale) outcome = right_hand_side(s, end, s->step.next_x, s->head.m, s->step.w, s->step.next_k);
     if (outcome) return outcome;
     if (is_constrained(s->model)) s->trial.regular = regularity(s, &s->trial.weakest);
     if (method->stiffness) method->stiffness(s, h);
-    return method->dense_stages && is_constrained(s->model) && reads_dense(s, end) ? dense_defect(s, h, error) : DONE;
+    if (method->dense_stages && is_constrained(s->model) && reads_dense(s, end)) outcome = dense_defect(s, h, error);
+    if (*error <= allowed) *error = fmin(*error, 1);
+    return outcome;
 }
 
 /* Dense output of the step just made from x, where anybody reads between its ends: those who look for events, and those
@@ -508,24 +497,6 @@ static Outcome explain_exhaustion(Instance *s, double t)
     return EXHAUSTED;
 }
 
-/* A step over a position ahead in which branches of the motion cross. The nearer to the position, the less accurate
-   are accelerations: steps of a strict tolerance would shrink with the distance and end in it. A step that has it in
-   the widest gap between its stages (those of Dormand and Prince, between 0.3 and 0.8) meets none of that. Rounding
-   errors grow towards the position, too, so that an error as of `tolerance` has to do. Regularity falls to zero in a
-   straight line or, where two constraints become dependent at once, as a square: both are tried in turn. */
-static Leap leap(const Instance *s)
-{
-    const double within = 0.55;
-    const Head *head = &s->now->head;
-    double now = head->regular, before = head->before;
-    Leap none = {0, 0};
-    if (!is_constrained(s->model) || head->implicit || !(before > now) || !(now < 0.05 * head->regularity)) return none;
-    int square = s->now->steps & 1;
-    double distance = head->length * (square ? sqrt(now) / (sqrt(before) - sqrt(now)) : now / (before - now));
-    Leap found = {distance / within, square ? 1e-7 : 1e-8};
-    return head->h < 2 * distance && head->h > 0.01 * distance ? found : none;
-}
-
 INTERNAL Outcome begin_trials(Instance *s, double limit)
 {
     const State *now = s->now;
@@ -539,12 +510,13 @@ INTERNAL Outcome begin_trials(Instance *s, double limit)
     trial->instant = fmin(instant, coming);
     trial->limit = fmin(limit, trial->instant);
     trial->longest = fmin(now->longest_step, least); /* nothing is read that has not been */
-    trial->rejected = trial->branchings = 0;
+    trial->rejected = trial->branchings = trial->leapt = 0;
     trial->cause = INACCURATE;
     outcome = begin_step(s);
     if (outcome) return outcome;
     propose_step(s);
-    trial->over = leap(s);
+    trial->ahead = time_to_branches(s, now->head.h, fmin(trial->longest, trial->limit - begin));
+    trial->near = is_near_branches(s, trial->ahead);
     return DONE;
 }
 
@@ -552,10 +524,17 @@ INTERNAL Outcome choose_length(Instance *s)
 {
     Trial *trial = &s->trial;
     double begin = trial->begin, remaining = trial->limit - begin, h = fmin(s->now->head.h, trial->longest);
-    int leaps = is_constrained(s->model) && trial->over.length > 0 && trial->over.length < 0.9 * remaining;
+    const Leap *over = trial->near && trial->leapt < LEAPS ? &leaps[trial->leapt] : NULL;
+    s->step.wide_gap = over && over->order5;
+    double leap = trial->ahead / next_method(s)->gaps[0]; /* infinite for the implicit method */
+    trial->leaps = over && leap < 0.9 * fmin(remaining, trial->longest);
+    s->step.wide_gap = trial->leaps && over->order5;
     trial->cut = 0;
-    if (leaps) h = trial->over.length;
-    else if (h >= remaining * (1 - 1e-6)) {
+    trial->allowed = 1;
+    if (trial->leaps) {
+        h = leap;
+        trial->allowed = fmax(1, over->tolerance / s->now->tolerance);
+    } else if (h >= remaining * (1 - 1e-6)) {
         h = remaining;
         trial->cut = 1;
     } else if (2 * h > remaining) {
@@ -563,13 +542,21 @@ INTERNAL Outcome choose_length(Instance *s)
         h = 0.5 * remaining;
         trial->cut = 1;
     }
+    if (!trial->leaps && trial->ahead < FURTHEST * h) {
+        double length = length_of_passage(next_method(s), trial->ahead, h, remaining);
+        if (length < h) trial->cut = !(trial->ahead < length);
+        h = length;
+    }
     double end = h == remaining ? trial->limit : begin + h;
     if (!(h > 8 * ROUNDING * fmax(fabs(begin), fabs(end)) || h == remaining) || !(h > 1e-290)) return trial->cause;
     if (s->now->evaluations >= s->communication.budget) return explain_exhaustion(s, begin);
     trial->h = h;
     trial->end = end;
     trial->error = 0;
-    s->step.leaps = leaps;
+    trial->passes = trial->ahead < 0.9 * h;
+    /* One that has to end near the position meets what rounding errors grow to there. */
+    if (trial->near && h == remaining && fabs(trial->ahead - h) < 0.1 * h)
+        trial->allowed = fmax(1, ENDING_TOLERANCE / s->now->tolerance);
     s->step.leaning = begin + 0.5 * h;
     return DONE;
 }
@@ -581,17 +568,11 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
     Head *head = &now->head;
     Trial *trial = &s->trial;
     double begin = trial->begin, end = trial->end, h = trial->h, error = trial->error, least;
-    int leaps = is_constrained(s->model) && s->step.leaps, rejected = trial->rejected, cut = trial->cut;
+    int leaping = is_constrained(s->model) && trial->leaps, rejected = trial->rejected, cut = trial->cut;
     /* A step that ends where branches of motion cross is made shorter, to end well before, and the next one passes. */
-    trial->over.length = 0;
+    trial->leapt += leaping;
     double regular = is_constrained(s->model) && !outcome && error <= 1 ? trial->regular : INFINITY;
-    if (leaps && !outcome && error > 1 && error <= trial->over.tolerance / now->tolerance) {
-        outcome = project(s, end, s->step.next_x, s->head.m);
-        if (!outcome) outcome = right_hand_side(s, end, s->step.next_x, s->head.m, s->step.w, s->step.next_k);
-        if (!outcome) regular = regularity(s, &trial->weakest);
-        error = 1;
-    }
-    if (leaps && (outcome || error > 1 || regular < 0.1 * head->regular)) {
+    if (leaping && (outcome || error > 1 || regular < 0.1 * head->regular)) {
         now->rejections += 1;
         return DONE;
     }
@@ -629,6 +610,7 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
     COPY(x, s->head.x, nx(s->model));
     head->begin = begin;
     head->length = h;
+    head->passed = trial->passes;
     COPY(s->head.inside, s->head.m, ndiscrete(s->model));
     outcome = keep_dense(s, end, x);
     forget_flips(s);
@@ -649,6 +631,7 @@ INTERNAL Outcome judge(Instance *s, Outcome outcome)
     head->last = h;
     if (!cut) remember_entry(s, h, error);
     if (is_constrained(s->model)) {
+        head->fall = head->regular > 0 ? (head->regular - regular) / h : 0;
         head->before = head->regular;
         head->regular = regular;
         head->regularity = fmax(head->regularity, regular);

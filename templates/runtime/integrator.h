@@ -20,7 +20,7 @@
 /* The distance of 1 to the next number. */
 #define ROUNDING 2.3e-16
 
-/* The method of the next step; a leap goes between the stages of dopri5. */
+/* The method of the next step; the last of the leaps goes between the stages of dopri5. */
 INTERNAL const Method *next_method(const Instance *s);
 
 /* The stages of a trial: its result next_x and its error; for the explicit methods with derivatives there. */

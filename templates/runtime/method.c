@@ -2,7 +2,9 @@
 
 #include "method.h"
 
+#include "evaluate.h"
 #include "optimize.h"
+#include "project.h"
 
 SMALL
 
@@ -24,6 +26,19 @@ INTERNAL void interpolate(const Instance *s, double t, double *x)
         x[i] = d[i] + theta * (d[nx(s->model) + i] + rest
                                * (d[2 * nx(s->model) + i] + theta * (d[3 * nx(s->model) + i] + rest * tail)));
     }
+}
+
+INTERNAL Outcome states_within(Instance *s, double t, double *x)
+{
+    const double *m = s->head.inside;
+    interpolate(s, t, x);
+    /* The least norm of displacements would cost energy. */
+    if (s->now->head.passed && !projects_along_forces(s->model)
+        && !accelerations(s, t, x, inputs_at(s, t, x, m), m, s->step.inner_w)) {
+        Outcome outcome = project_along_forces(s, t, x, m);
+        if (outcome) return outcome;
+    }
+    return project(s, t, x, m);
 }
 
 QUICK

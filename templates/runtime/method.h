@@ -14,6 +14,7 @@ typedef struct {
     int long_steps;                 /* steps are so long that what makes them hard changes from one to the next */
     int dense_vectors;              /* of its dense output */
     int dense_stages;               /* evaluations that its dense output takes, of its own */
+    double gaps[2];                 /* where in a step it is far from stages: in the middle of the widest gap, and behind */
 
     /* A step of length h from (t, x) with derivatives s->step.stage[0]. The result is next_x and the error relative
        to the tolerance, and in s->step.x a solution that lies as far from next_x as the error is large. */
@@ -35,5 +36,8 @@ INTERNAL double error_weight(const Instance *s, int i, double a, double b);
 
 /* States on the last step, by its dense output. */
 INTERNAL void interpolate(const Instance *s, double t, double *x);
+
+/* The same, where they meet the constraints. */
+INTERNAL Outcome states_within(Instance *s, double t, double *x);
 
 #endif

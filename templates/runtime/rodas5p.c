@@ -146,7 +146,7 @@ static Outcome rodas5p_dense(Instance *s, double t, const double *x)
     return DONE;
 }
 
-INTERNAL const Method rodas5p = {"implicit", 5, 1, 0, 0, 5, 0, rodas5p_step, NULL, rodas5p_dense};
+INTERNAL const Method rodas5p = {"implicit", 5, 1, 0, 0, 5, 0, {0, 0}, rodas5p_step, NULL, rodas5p_dense};
 
 INTERNAL double spectral_radius(Instance *s)
 {

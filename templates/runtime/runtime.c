@@ -34,6 +34,7 @@
 #include "history.c"
 #include "rodas5p.c"
 #include "enclose.c"
+#include "passages.c"
 #include "integrator.c"
 #include "fixed_step.c"
 #include "advance.c"

@@ -132,21 +132,18 @@ typedef struct {
     double error, last;             /* of the last accepted step, and its length; 0: there is none to compare with */
     double regularity;              /* of the constraints: the largest so far */
     double regular, before;         /* the same at `end`, and where the last step began; 0: not known */
+    double fall;                    /* by how much it fell per second in the last step */
     int k_known;
     int event;                      /* there is an event at `end` */
     int chatter;                    /* events in a row that came at once */
     int implicit;                   /* by which method the next step is made */
     int dense_vectors;              /* of the dense output, which depends on the method */
+    int passed;                     /* the last step went over a position in which branches of the motion cross */
     int doubts, relief;             /* steps in a row that speak against that method, and for it */
     int entering;                   /* the next step is the first since modes changed */
     unsigned long long entered[ENTRIES]; /* hashes of modes, and the length that the first step in them should have had */
     double entry_h[ENTRIES];
 } Head;
-
-/* A step over a position ahead in which branches of the motion cross; `length` 0: there is none to make. */
-typedef struct {
-    double length, tolerance;
-} Leap;
 
 /* The step that the integrator makes, from the head on: trials follow each other until one is accepted. */
 typedef struct {
@@ -155,11 +152,14 @@ typedef struct {
     double instant, kink;           /* the next instant at which something kinks in time, and of which order that is */
     double longest;
     double h, end, error;           /* of the trial: its length, its end, and its error relative to the tolerance */
+    double allowed;                 /* which error does */
     double regular;                 /* of the constraints at its end, and which of them is the least independent one */
     int weakest;
     int cut;                        /* its length is not the one that accuracy proposes */
     int rejected, branchings;       /* was any rejected; how many ended where branches of the motion cross */
-    Leap over;                      /* the trial to make first */
+    double ahead;                   /* from the begin to a position in which branches of the motion cross; or infinite */
+    int near, passes;               /* is that near; does the trial go over it */
+    int leaps, leapt;               /* is the trial a leap (passages.h); how many have been tried */
     Outcome cause;                  /* why the last one was rejected */
     Outcome outcome;                /* why there are no more: the step cannot be made */
 } Trial;
@@ -302,7 +302,7 @@ typedef struct {
     double *begin_x, *next_x;       /* states at both ends */
     double *next_k;                 /* derivatives at its end */
     double *last_stage_x;           /* states at the last stage of a step of order 8 */
-    int leaps;                      /* it goes over a position where branches of motion cross */
+    int wide_gap;                   /* its method is the one with the widest gap between stages */
     double dense_after;             /* dense output is wanted of steps that end after this time */
     double leaning;                 /* a time in it: which side of a jump is meant; or infinite */
     double stiffness;               /* of the last explicit one: its length as a part of that which is stable */

@@ -24,4 +24,28 @@ static inline double largest(const double *values, int n)
     return most;
 }
 
+/* Lowest point of a parabola through three points, where it lies between them; returns its height, or infinity. */
+static inline double vertex(const double *t, const double *y, double *lowest)
+{
+    double first = (y[1] - y[0]) / (t[1] - t[0]), second = (y[2] - y[1]) / (t[2] - t[1]);
+    double bend = (second - first) / (t[2] - t[0]);
+    if (!(bend > 0)) return INFINITY;
+    *lowest = 0.5 * (t[0] + t[1]) - 0.5 * first / bend;
+    if (!(*lowest > t[0] && *lowest < t[2])) return INFINITY;
+    return y[0] + (*lowest - t[0]) * (first + bend * (*lowest - t[1]));
+}
+
+/* Take a further point between the outer ones of three: the next three lie around the lowest one of these four. */
+static inline void lowest_of_four(double *t, double *y, double further, double height)
+{
+    int own = further > t[1] ? 2 : 0;
+    if (height <= y[1]) {
+        t[2 - own] = t[1];
+        y[2 - own] = y[1];
+        own = 1;
+    }
+    t[own] = further;
+    y[own] = height;
+}
+
 #endif

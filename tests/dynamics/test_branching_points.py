@@ -22,8 +22,11 @@ from fmpy.simulation import instantiate_fmu
 
 import mbfmu
 from mbfmu.components import BodyShape, FixedRotation, FixedTranslation, Revolute, World
+from mbfmu.components.rotational import Torque
+from mbfmu.dynamics import System
 from mbfmu.errors import MbfmuError, SimulationError
 from mbfmu.modeling import Assembly, Start
+from mbfmu.runtime.run import Run, place
 
 CRANK, COUPLER = 0.2, 0.5
 OUTPUTS = ["j1.phi", "j2.phi", "j4.phi", "j1.w", "j4.w"]
@@ -36,12 +39,14 @@ def bar(length: float) -> BodyShape:
 class Parallelogram(Assembly):
     """Cranks, coupler and base, all at first along one line where phi is 0 or pi."""
 
-    def __init__(self, phi: float, w: float, guess: float, tilt: float = 0.0, j4_w: float | None = None) -> None:
+    def __init__(
+        self, phi: float, w: float, guess: float, tilt: float = 0.0, j4_w: float | None = None, driven: bool = False
+    ) -> None:
         self.world = World()
         self.plane = FixedRotation(n=(1, 0, 0), angle=tilt)
         self.base = FixedTranslation(r=(COUPLER, 0, 0))
         self.crank, self.coupler, self.rocker = bar(CRANK), bar(COUPLER), bar(CRANK)
-        self.j1 = Revolute(phi=Start(phi, fixed=True), w=Start(w, fixed=True))
+        self.j1 = Revolute(phi=Start(phi, fixed=True), w=Start(w, fixed=True), useAxisFlange=driven)
         self.j2 = Revolute(phi=Start(-phi), w=Start(-guess))
         self.j3 = Revolute(phi=Start(phi), w=Start(guess))
         self.j4 = Revolute(phi=Start(phi), w=Start(guess) if j4_w is None else Start(j4_w, fixed=True))
@@ -55,6 +60,10 @@ class Parallelogram(Assembly):
         self.connect(self.plane.frame_b, self.base.frame_a)
         self.connect(self.base.frame_b, self.j4.frame_a)
         self.connect(self.j4.frame_b, self.rocker.frame_a)
+        if driven:
+            self.torque = Torque()
+            self.connect(self.torque.flange, self.j1.axis)
+            self.input(self.torque.tau, "tau")
         for joint in (self.j1, self.j2, self.j4):
             self.output(joint.phi)
         self.output(self.j1.w)
@@ -259,3 +268,39 @@ def test_two_flat_loops_start_together() -> None:
         expected = pendulum(phi, w, 0.0, result["time"])
         np.testing.assert_allclose(result[f"{name}.j1.phi"], expected, atol=1e-6)
         np.testing.assert_allclose(result[f"{name}.j4.phi"], expected, atol=1e-6)
+
+
+@functools.cache
+def turning(driven: bool) -> System:
+    """Cranks that turn over, and pass flat positions several times a second."""
+    return System.of(Parallelogram(0.5, 12.0, guess=12.0, driven=driven), energy=True)
+
+
+def energies(system: System, tolerance: float, w: float, times: np.ndarray, tau: str | None = None) -> np.ndarray:
+    """Change of energy at each of the times; the input `tau` is set anew before each of them, to next to nothing."""
+    variables = {variable.name: variable for variable in system.variables}
+    run = Run(system.equations, system.variables, tolerance=tolerance, start_time=0.0, stop_time=times[-1])
+    run.set(variables["j1.w"], w)
+    run.finish_initialisation()
+    places = np.array([place(variables["energy.total"])], dtype=np.int32)
+    found = []
+    for number, time in enumerate(times):
+        if tau:
+            run.set(variables[tau], 1e-300 * (number % 2), initialising=False)
+        run.advance(time)
+        found.append(run.row(places)[0])
+    return np.array(found) - found[0]
+
+
+@pytest.mark.parametrize(("tolerance", "error"), [(1e-10, 1e-7), (1e-12, 1e-8)])
+def test_passing_flat_positions_costs_what_the_tolerance_says(tolerance: float, error: float) -> None:
+    """Also where values are read right in the passages."""
+    for w in (9.0, 10.0, 12.0, 14.0):
+        change = energies(turning(False), tolerance, w, np.linspace(0.0, 5.0, 501))
+        assert abs(change).max() < error, w
+
+
+def test_passing_flat_positions_between_changes_of_inputs_costs_what_the_tolerance_says() -> None:
+    for w in (9.0, 10.0, 12.0, 14.0):
+        change = energies(turning(True), 1e-12, w, np.linspace(0.0, 5.0, 26), "tau")
+        assert abs(change).max() < 2e-8, w
