@@ -12,7 +12,7 @@ from mbfmu.components.losses import LossPower
 from mbfmu.errors import ModelError
 from mbfmu.modeling import RealInput, required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Parameter, Speed, Variable, is_expression
+from mbfmu.modeling.declarations import Impulse, Parameter, Variable, is_expression
 
 #: Sliding ends where its speed is this far on the other side of zero [rad/s, m/s], so that rounding cannot end it.
 REVERSED = 1e-9
@@ -37,7 +37,7 @@ class StickSlip(LossPower):
     its impulse, whose equation says which of the two holds.
     """
 
-    impulse: Any = Speed(t.Real, "Time integral of the friction", start=0.0, fixed=True)
+    impulse: Any = Impulse(t.Real, "Time integral of the friction", start=0.0, fixed=True)
     sa = Variable(t.Real, "Path parameter of the friction characteristic: friction while locked, else acceleration")
     startForward = Variable(t.Boolean, "= true, if at rest and start of forward sliding")
     startBackward = Variable(t.Boolean, "= true, if at rest and start of backward sliding")

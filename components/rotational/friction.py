@@ -12,7 +12,7 @@ from mbfmu.components.rotational.interfaces import (
     PartialElementaryTwoFlangesAndSupport2,
 )
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Parameter, Speed, Variable
+from mbfmu.modeling.declarations import Impulse, Parameter, Variable
 
 #: Type of the time integral of a friction torque.
 AngularImpulse = t.Type("AngularImpulse", unit="N.m.s")
@@ -28,7 +28,7 @@ class PartialFriction(StickSlip):
         "the velocity can occur (no effect: none can)",
     )
 
-    impulse = Speed(AngularImpulse, "Time integral of the friction torque", start=0.0, fixed=True)
+    impulse = Impulse(AngularImpulse, "Time integral of the friction torque", start=0.0, fixed=True)
     w_relfric = Variable(t.AngularVelocity, "Relative angular velocity between frictional surfaces")
     a_relfric = Variable(t.AngularAcceleration, "Relative angular acceleration between frictional surfaces")
     tau0 = Variable(t.Torque, "Friction torque for w=0 and forward sliding")

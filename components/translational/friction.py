@@ -10,10 +10,10 @@ from mbfmu.components.friction import SLOW, Coulomb, Pressed, StickSlip
 from mbfmu.components.translational.interfaces import PartialElementaryTwoFlangesAndSupport2, PartialTwoFlanges
 from mbfmu.modeling import required
 from mbfmu.modeling import types as t
-from mbfmu.modeling.declarations import Coordinate, Parameter, Speed, Variable
+from mbfmu.modeling.declarations import Coordinate, Impulse, Parameter, Variable
 
 #: Type of the time integral of a friction force.
-Impulse = t.Type("Impulse", unit="N.s", quantity="Impulse")
+LinearImpulse = t.Type("Impulse", unit="N.s", quantity="Impulse")
 #: Friction that no drive overcomes [N].
 UNYIELDING = 1e60
 #: Time in which a mass loses its speed when it hits a stop [s]: it goes v*IMPACT into it.
@@ -27,7 +27,7 @@ class PartialFriction(StickSlip):
         t.Velocity, 1e-3, "Relative velocity near to zero (no effect: jumps of the velocity need no such limit here)"
     )
 
-    impulse = Speed(Impulse, "Time integral of the friction force", start=0.0, fixed=True)
+    impulse = Impulse(LinearImpulse, "Time integral of the friction force", start=0.0, fixed=True)
     v_relfric = Variable(t.Velocity, "Relative velocity between frictional surfaces")
     a_relfric = Variable(t.Acceleration, "Relative acceleration between frictional surfaces")
     f0 = Variable(t.Force, "Friction force for v=0 and forward sliding")

@@ -225,8 +225,9 @@ def noted(doc: str, notes: list[str]) -> str:
 def role(variable: Variable, cls: type[Component]) -> list[str]:
     """Return what a variable is to the equations, and when it exists."""
     kind = type(variable).__name__
-    words = {"Coordinate": "position", "Quaternion": "quaternion", "Speed": "speed", "State": "state",
-             "Multiplier": "constraint force", "NetworkVariable": "unknown of the network"}  # fmt: skip
+    words = {"Coordinate": "position", "Quaternion": "quaternion", "Speed": "speed", "Impulse": "impulse",
+             "State": "state", "Multiplier": "constraint force",
+             "NetworkVariable": "unknown of the network"}  # fmt: skip
     start = "start value fixed" if listed.is_held(variable) else ""
     return [words.get(kind, ""), start, conditional(variable.when, cls)]
 

@@ -64,6 +64,7 @@ def _said(structure: Structure, path: str, behaviour: Behaviour) -> Iterator[For
         leaves.Pre(i): Formula.constant(ca.SX(0)) for i in range(len(behaviour.before))
     }
     changed = [part for reset in behaviour.resets for part in (reset.active, reset.value)]
+    changed += [part for impact in behaviour.impacts for part in impact.parts]
     for expression in (*changed, *(kept.rule for kept in behaviour.held)):
         yield structure.local(path, expression, before)
     for reset in behaviour.resets:

@@ -449,6 +449,13 @@ class Speed(Variable):
         return leaves.Speed(self.name, size)
 
 
+class Impulse(Speed):
+    """Time integral of a force that is found with the accelerations: its derivative in `effort` is that force.
+
+    It is finite, so that the integral does not jump, but at impacts of its own component (`self.impact`).
+    """
+
+
 class State(Variable):
     """A state with a differential equation of its own: `self.der.NAME = ...`."""
 

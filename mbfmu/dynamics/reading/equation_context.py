@@ -17,7 +17,7 @@ import casadi as ca
 import numpy as np
 
 from mbfmu.dynamics.columns import column, elements, hashes
-from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Reset, is_straight
+from mbfmu.dynamics.reading.events import Clauses, Events, HeldValue, Impact, Reset, is_straight
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation
 from mbfmu.modeling.component import Component
@@ -133,6 +133,8 @@ class Behaviour(LocalNames):
     #: Values that are held between events, and states that events set anew.
     held: tuple[HeldValue, ...]
     resets: tuple[Reset, ...]
+    #: Where speeds of the whole model may jump.
+    impacts: tuple[Impact, ...]
     #: Expressions whose values before an event are read, by the number of their leaf `Pre`.
     before: tuple[ca.SX, ...]
     #: Frame -> its motion r, T, w relative to the component's first frame, with the derivatives v, a, z.
@@ -155,6 +157,7 @@ class Behaviour(LocalNames):
         rows += [part for delay in self.delays for part in (delay.signal, delay.time, delay.most)]
         rows += [part for held in self.held for part in (held.start, held.rule) if part is not None]
         rows += [part for reset in self.resets for part in (reset.active, reset.value)]
+        rows += [part for impact in self.impacts for part in impact.parts]
         rows += [*self.moving, *self.energies.values()]
         return list(ca.symvar(ca.veccat(ca.SX(0, 1), *rows)))
 
@@ -380,6 +383,7 @@ class Notes(LocalNames):
             delays=tuple(self.delays),
             held=held,
             resets=tuple(self.clauses.resets),
+            impacts=tuple(self.clauses.impacts),
             before=tuple(self.clauses.before),
             motions=self.motions,
             energies=self.energies,

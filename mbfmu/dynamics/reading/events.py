@@ -17,7 +17,7 @@ import numpy as np
 
 from mbfmu.errors import ModelError
 from mbfmu.modeling import leaves
-from mbfmu.modeling.declarations import DiscreteState, Variable
+from mbfmu.modeling.declarations import DiscreteState, Impulse, Variable
 from mbfmu.modeling.truths import is_truth
 
 #: Samples from 0 s to the first: with more, the instants of neighbours would be the same numbers.
@@ -69,6 +69,17 @@ class Reset:
     value: ca.SX
 
 
+@dataclasses.dataclass(frozen=True)
+class Impact:
+    """Points at which speeds may jump, a row each, by the name of the impulses that let them."""
+
+    name: str
+    #: What the equations give: velocity, restitution, what touches, below which speed nothing is struck.
+    parts: tuple[ca.SX, ...]
+    #: 1 for those that are struck, as far as that is found.
+    struck: leaves.Held
+
+
 class Noted(Protocol):
     """What is taken down of equations, as far as events ask for it (mbfmu.dynamics.reading.equation_context)."""
 
@@ -112,6 +123,7 @@ class Clauses:
         #: Expressions whose values before the event are read, by the number of their `Pre`.
         self.before: list[ca.SX] = []
         self.resets: list[Reset] = []
+        self.impacts: list[Impact] = []
         self._given: dict[leaves.DiscreteState, list[tuple[ca.SX, ca.SX]]] = {}
         self._held: list[tuple[leaves.Held, ca.SX, ca.SX]] = []
         #: Which of what is held is 1 or 0, a condition.
@@ -175,6 +187,12 @@ class Clauses:
     def give(self, leaf: leaves.DiscreteState, active: ca.SX, value: ca.SX) -> None:
         """A discrete state gets a value at an event; of several events at one instant the first one counts."""
         self._given.setdefault(leaf, []).append((active, value))
+
+    def strike(self, name: str, parts: tuple[ca.SX, ...]) -> None:
+        """Impulses jump; what is struck is found at the event (mbfmu.dynamics.events.impacts)."""
+        struck = leaves.Held(len(self._held), parts[0].numel())
+        self.held(ca.SX.zeros(struck.size), lambda before: before)
+        self.impacts.append(Impact(name, parts, struck))
 
     def finished(self, elsewhere: ca.SX) -> tuple[HeldValue, ...]:
         """All that is held. `elsewhere` is all that the equations say beside events: what is read there of the values
@@ -318,6 +336,36 @@ class Events:
             if not isinstance(self._component.declarations.get(name), Variable):
                 raise ModelError(f"{self._component.where}: reinit(..., {name}=...) needs a declared variable {name!r}")
             self._clauses.resets.append(Reset(active, name, self._notes.column(value, name)))
+
+    def impact(self, impulse: str, *, velocity: Any, restitution: Any, touching: Any, slow: Any) -> None:
+        """Let a declared Impulse jump at events, and all speeds of the model with it, as momentum is kept.
+
+        In each row, while `touching` is 1: the jump is not negative, nor is velocity after + restitution * velocity
+        before, and one of them is 0 (Newton's hypothesis; Pfeiffer and Glocker, Multibody Dynamics with Unilateral
+        Contacts, 1996, chapter 8). Rows that touch at the same event are solved together.
+
+        Args:
+            impulse: name of the Impulse, whose derivative is a force of the equations, positive where it separates.
+            velocity: velocity along that force, positive where bodies part [m/s, rad/s]; in positions and speeds.
+            restitution: coefficient of restitution, 0 to 1, which may depend on the velocity before.
+            touching: 1 where a row may be struck, else 0.
+            slow: speed below which nothing is struck [m/s, rad/s].
+        """
+        declaration = self._component.declarations.get(impulse)
+        leaf = declaration.leaf(self._component) if isinstance(declaration, Impulse) else None
+        if not isinstance(leaf, leaves.Speed):
+            raise ModelError(f"{self._component.where}: impact({impulse!r}, ...) needs a declared Impulse {impulse!r}")
+        given = {"velocity": velocity, "restitution": restitution, "touching": touching, "slow": slow}
+        parts = []
+        for name, value in given.items():
+            part = self._notes.column(value, f"the {name} of an impact")
+            if part.numel() not in (1, leaf.size):
+                raise ModelError(
+                    f"{self._component.where}: the {name} of an impact has {part.numel()} elements, {impulse} has "
+                    f"{leaf.size}"
+                )
+            parts.append(part if part.numel() == leaf.size else ca.repmat(part, leaf.size, 1))
+        self._clauses.strike(impulse, tuple(parts))
 
     def terminate(self, *events: Any, message: str) -> None:
         """End the run, as it should, at any of some events; `message` stands in the log."""
