@@ -1,4 +1,5 @@
-"""Bodies that touch: impacts by Hertz's law and with restitution, sliding, rolling, sticking on a slope, drilling."""
+"""Bodies that touch: impacts by Hertz's law and with restitution, sliding, rolling, sticking on a slope, drilling;
+rigid bodies that meet, rest and part."""
 
 from __future__ import annotations
 
@@ -8,16 +9,21 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from scipy import integrate, special
 
 from mbfmu.components import World
-from mbfmu.components.contact import Box, Contact, Cylinder, Plane, Sphere
-from mbfmu.components.parts import Body
+from mbfmu.components.contact import Box, Contact, Cylinder, Plane, RigidContact, Sphere
+from mbfmu.components.joints import Revolute
+from mbfmu.components.parts import Body, FixedTranslation
 from mbfmu.dynamics import System
 from mbfmu.modeling import Assembly, Component, Start
 from problems.motion import Motion, motion
 from problems.problem import Problem, Solution
 
 JOHNSON = "K. L. Johnson, Contact Mechanics, 1985, section 11.4: impact of spheres by Hertz's law"
+CRADLE = (
+    "One ball after the other: equal balls swap their speeds; one of them swings, sin(phi/2) = k sn(K - omega t, k)"
+)
 COULOMB = "Coulomb friction of rigid bodies, in closed form"
 #: Acceleration of gravity [m/s2].
 G = 9.81
@@ -29,6 +35,7 @@ class Touching(Assembly):
     Args:
         shape: geometry about its centre of mass.
         law: parameters of the contact.
+        contact: its class.
         m, I: mass [kg] and moments of inertia [kg.m2], (3,).
         height, v, w: height of its centre of mass [m], velocity [m/s] and angular velocity [rad/s] at the start.
         slope: angle of the plane [rad], down which the x-axis points.
@@ -40,6 +47,7 @@ class Touching(Assembly):
         shape: Component,
         law: Mapping[str, Any],
         *,
+        contact: type[Component] = Contact,
         m: float = 1.0,
         I: Sequence[float] = (1.0, 1.0, 1.0),  # noqa: E741 - the symbol of mechanics
         height: float,
@@ -62,7 +70,7 @@ class Touching(Assembly):
             w_0_fixed=True,
         )
         self.shape, self.ground = shape, Plane()
-        self.contact = Contact(geometry_a="shape", geometry_b="ground", **law)
+        self.contact = contact(geometry_a="shape", geometry_b="ground", **law)
         self.connect(self.body.frame_a, self.shape.frame_a)
         self.connect(self.world.frame_b, self.ground.frame_a)
 
@@ -130,6 +138,210 @@ def solve_bouncing(tolerance: float) -> Solution:
     """Landing after five impacts."""
     found, run = landings(STIFF, tolerance, LANDING)
     return Solution({"contact-bouncing-ball-landing": float(found[-1])}, run.seconds, run.evaluations)
+
+
+# -- rigid bodies: the same ball until it rests, Newton's cradle, a double pendulum at a wall
+
+#: End of the infinitely many impacts [s].
+REST = math.sqrt(2 * H / G) * (1 + 2 * E / (1 - E))
+
+
+def rigid_ball() -> Touching:
+    """The ball at rest above the ground; both are rigid."""
+    return Touching(Sphere(radius=0.1), {"e": E}, contact=RigidContact, height=0.1 + H)
+
+
+def solve_rigid_ball(tolerance: float) -> Solution:
+    """The first of some instants around the end at which the ball rests."""
+    t = np.concatenate([[0.0], np.linspace(REST - 1e-5, REST + 1e-5, 2001)])
+    run = motion(_system(rigid_ball), ["contact.closed[1]"], t, tolerance)
+    rests = float(t[np.argmax(run.values["contact.closed[1]"] > 0.5)])
+    return Solution({"contact-bouncing-ball-rest": rests}, run.seconds, run.evaluations)
+
+
+#: Newton's cradle: how many balls, radius and length [m], angle of the first at the start [rad].
+BALLS, BALL, STRING, RAISED = 5, 0.05, 1.0, 0.3
+
+
+class Cradle(Assembly):
+    """Balls on strings, which touch where they hang; the first is let go."""
+
+    def __init__(self) -> None:
+        self.world = World(g=G, n=(0, 0, -1))
+        for i in range(BALLS):
+            mount = self.add(f"mount{i + 1}", FixedTranslation(r=(2 * BALL * i, 0, 0)))
+            angle = Start(0.0 if i else RAISED, fixed=True)
+            joint = self.add(f"joint{i + 1}", Revolute(n=(0, 1, 0), phi=angle, w=Start(0.0, fixed=True)))
+            body = self.add(f"body{i + 1}", Body(m=1.0, r_CM=(0, 0, -STRING)))
+            ball = self.add(f"ball{i + 1}", Sphere(radius=BALL, r=(0, 0, -STRING)))
+            self.connect(self.world.frame_b, mount.frame_a)
+            self.connect(mount.frame_b, joint.frame_a)
+            self.connect(joint.frame_b, body.frame_a)
+            self.connect(joint.frame_b, ball.frame_a)
+            if i:
+                names = {"geometry_a": f"ball{i + 1}", "geometry_b": f"ball{i}"}
+                self.add(f"contact{i}", RigidContact(**names, e=1.0))
+
+
+def pendulum(t: float) -> float:
+    """Angle [rad] of one ball that swings freely: sin(phi/2) = k sn(K - omega t), k = sin(RAISED/2)."""
+    # Moments of inertia of a Body are 1e-3 kg.m2 unless given
+    m = math.sin(RAISED / 2) ** 2
+    sn = special.ellipj(special.ellipk(m) - OMEGA * t, m)[0]
+    return 2 * math.asin(math.sqrt(m) * sn)
+
+
+OMEGA = math.sqrt(G * STRING / (STRING**2 + 1e-3))
+#: What part of a swing there and back is over when angles are compared.
+SWINGS = 0.9
+
+
+def swing() -> float:
+    """Time [s] of a swing there and back."""
+    return float(4 * special.ellipk(math.sin(RAISED / 2) ** 2) / OMEGA)
+
+
+def cradle_angles(part: float) -> list[float]:
+    """Angles [rad] of all balls: the last one goes on where the first one stops, and back."""
+    phi = pendulum(part * swing())
+    return [max(phi, 0.0), *(0.0,) * (BALLS - 2), min(phi, 0.0)]
+
+
+def solve_cradle(tolerance: float) -> Solution:
+    """Angles while the last ball is out, and after it has been there."""
+    names = [f"joint{i + 1}.phi" for i in range(BALLS)]
+    run = motion(_system(Cradle), names, [0.0, 0.6 * swing(), SWINGS * swing()], tolerance)
+    out, back = ([float(run.values[name][i]) for name in names] for i in (1, 2))
+    values = {"contact-newton-cradle-out": out, "contact-newton-cradle-back": back}
+    return Solution(values, run.seconds, run.evaluations)
+
+
+#: A ladder [m], its angle with the floor at the start [rad].
+LADDER, LEANT = 2.0, math.radians(70.0)
+
+
+class Ladder(Assembly):
+    """A ladder that slides down between a wall and a floor without friction, and comes off the wall."""
+
+    def __init__(self) -> None:
+        self.world = World(g=G, n=(0, 0, -1))
+        half, end = LADDER / 2, 0.01
+        J, along = LADDER**2 / 12, (math.cos(LEANT), 0.0, math.sin(LEANT))
+        self.body = Body(
+            m=1.0,
+            r_CM=(0, 0, 0),
+            I_11=J,
+            I_22=J,
+            I_33=J,
+            r_0=Start((half * along[0], 0.0, half * along[2]), fixed=True),
+            v_0=Start((0, 0, 0), fixed=True),
+            angles_fixed=True,
+            w_0_fixed=True,
+        )
+        self.top = Sphere(radius=end, r=(-half * along[0], 0, half * along[2]))
+        self.foot = Sphere(radius=end, r=(half * along[0], 0, -half * along[2]))
+        self.wall, self.floor = Plane(r=(-end, 0, 0), n=(1, 0, 0)), Plane(r=(0, 0, -end))
+        for shape in (self.top, self.foot):
+            self.connect(self.body.frame_a, shape.frame_a)
+        for plane in (self.wall, self.floor):
+            self.connect(self.world.frame_b, plane.frame_a)
+        self.at_wall = RigidContact(geometry_a="top", geometry_b="wall")
+        self.at_floor = RigidContact(geometry_a="foot", geometry_b="floor")
+
+
+def solve_ladder(tolerance: float) -> Solution:
+    """Height of the top where it comes off the wall, on a grid that is laid around that instant."""
+    t = np.linspace(0.0, 1.0, 101)
+    for _ in range(3):
+        run = motion(_system(Ladder), ["at_wall.closed[1]", "at_wall.r_c[1,3]"], t, tolerance)
+        i = int(np.argmax(run.values["at_wall.closed[1]"][1:] < 0.5))
+        t = np.concatenate([[0.0], np.linspace(t[i], t[i + 1], 10001)])
+    return Solution({"contact-ladder-wall": float(run.values["at_wall.r_c[1,3]"][i])}, run.seconds, run.evaluations)
+
+
+#: Double pendulum of rods [m, kg], its angles [rad] at the start, from the vertical; the wall's place [m], its end [s].
+ROD, START, WALL, STOP = 1.0, (1.2, 0.7), 0.3, 1.6
+
+
+class AtWall(Assembly):
+    """A double pendulum of two rods, whose end hits a wall, slides along it, and comes off."""
+
+    def __init__(self) -> None:
+        self.world = World(g=G, n=(0, 0, -1))
+        for i, phi in enumerate((START[0], START[1] - START[0])):
+            joint = Revolute(n=(0, -1, 0), phi=Start(phi, fixed=True), w=Start(0.0, fixed=True))
+            joint = self.add(f"joint{i + 1}", joint)
+            rod = self.add(f"rod{i + 1}", FixedTranslation(r=(0, 0, -ROD)))
+            J = ROD**2 / 12
+            body = self.add(f"body{i + 1}", Body(m=1.0, r_CM=(0, 0, -ROD / 2), I_11=J, I_22=J, I_33=1e-6))
+            self.connect(self.rod1.frame_b if i else self.world.frame_b, joint.frame_a)
+            self.connect(joint.frame_b, rod.frame_a)
+            self.connect(joint.frame_b, body.frame_a)
+        self.tip, self.wall = Sphere(radius=0.02), Plane(r=(-WALL, 0, 0), n=(1, 0, 0))
+        self.contact = RigidContact(geometry_a="tip", geometry_b="wall")
+        self.connect(self.rod2.frame_b, self.tip.frame_a)
+        self.connect(self.world.frame_b, self.wall.frame_a)
+
+
+def solve_at_wall(tolerance: float) -> Solution:
+    """Angles after it has come off."""
+    run = motion(_system(AtWall), ["joint1.phi", "joint2.phi"], [0.0, STOP], tolerance)
+    values = [float(run.values[f"joint{i}.phi"][-1]) for i in (1, 2)]
+    return Solution({"contact-double-pendulum-wall": values}, run.seconds, run.evaluations)
+
+
+def by_hand() -> dict[str, Any]:
+    """The double pendulum by Lagrange's equations in absolute angles, phase by phase, with SciPy.
+
+    x = sin, z = -cos of angles from the vertical; the gap is ROD (sin a + sin b) + WALL - radius of the tip.
+    """
+
+    def terms(q: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+        """Mass matrix, forces, derivative of the gap, and what its second derivative is without accelerations."""
+        a, b = q
+        c, s = ROD**2 / 2 * math.cos(a - b), ROD**2 / 2 * math.sin(a - b)
+        M = np.array([[ROD**2 * 4 / 3, c], [c, ROD**2 / 3]])
+        f = np.array([-s * w[1] ** 2 - 1.5 * G * ROD * math.sin(a), s * w[0] ** 2 - 0.5 * G * ROD * math.sin(b)])
+        return M, f, ROD * np.cos(q), float(-ROD * np.sin(q) @ w**2)
+
+    def gap(q: np.ndarray) -> float:
+        return float(ROD * np.sin(q).sum()) + WALL - 0.02
+
+    def pressed(y: np.ndarray) -> tuple[np.ndarray, float]:
+        """Accelerations along the wall, and its force."""
+        M, f, row, rest = terms(y[:2], y[2:])
+        A = np.block([[M, -row[:, None]], [row[None, :], np.zeros((1, 1))]])
+        found = np.linalg.solve(A, [*f, -rest])
+        return found[:2], float(found[2])
+
+    def free(t: float, y: np.ndarray) -> np.ndarray:
+        M, f, *_ = terms(y[:2], y[2:])
+        return np.concatenate([y[2:], np.linalg.solve(M, f)])
+
+    def along(t: float, y: np.ndarray) -> np.ndarray:
+        return np.concatenate([y[2:], pressed(y)[0]])
+
+    def meets(t: float, y: np.ndarray) -> float:
+        return gap(y[:2])
+
+    def parts(t: float, y: np.ndarray) -> float:
+        return pressed(y)[1]
+
+    for event in (meets, parts):
+        event.terminal, event.direction = True, -1  # type: ignore[attr-defined]
+    t, y, closed = 0.0, np.array([*START, 0.0, 0.0]), False
+    while t < STOP:
+        rate, event = (along, parts) if closed else (free, meets)
+        run = integrate.solve_ivp(rate, (t, STOP), y, "DOP853", events=event, rtol=1e-13, atol=1e-13)
+        t, y = float(run.t[-1]), run.y[:, -1]
+        if run.status == 1 and not closed:
+            M, _, row, _ = terms(y[:2], y[2:])
+            through = np.linalg.solve(M, row)
+            y[2:] -= through * (row @ y[2:]) / (row @ through)
+            closed = parts(t, y) > 0
+        elif run.status == 1:
+            closed = False
+    return {"contact-double-pendulum-wall": [float(y[0]), float(y[1] - y[0])]}
 
 
 # -- a sphere that slides until it rolls
@@ -264,6 +476,66 @@ PROBLEMS = (
         error=5e-4,
         model=functools.partial(bouncing, STIFF),
         **_COMMON,
+    ),
+    Problem(
+        "contact-bouncing-ball-rest",
+        "Bouncing ball",
+        "Geometric series of flights, whose sum is finite",
+        "end of infinitely many impacts after a fall of 1 m with e = 0.7, by rigid contact",
+        "s",
+        REST,
+        solve_rigid_ball,
+        error=1e-6,
+        model=rigid_ball,
+        **_COMMON,
+    ),
+    Problem(
+        "contact-newton-cradle-out",
+        "Newton's cradle",
+        CRADLE,
+        f"angles of five balls of rigid contact, e = 1, 0.6 swings after the first is let go at {RAISED} rad",
+        "rad",
+        cradle_angles(0.6),
+        solve_cradle,
+        error=1e-7,
+        model=Cradle,
+        **_COMMON,
+    ),
+    Problem(
+        "contact-newton-cradle-back",
+        "Newton's cradle",
+        CRADLE,
+        f"the same after {SWINGS} swings",
+        "rad",
+        cradle_angles(SWINGS),
+        solve_cradle,
+        error=1e-7,
+        model=Cradle,
+        **_COMMON,
+    ),
+    Problem(
+        "contact-ladder-wall",
+        "A ladder between a wall and a floor",
+        "Energy and momentum of a uniform rod without friction, in closed form",
+        "height at which the top of a sliding ladder comes off the wall, 2/3 of that at the start",
+        "m",
+        2 / 3 * LADDER * math.sin(LEANT),
+        solve_ladder,
+        error=1e-6,
+        model=Ladder,
+        **_COMMON,
+    ),
+    Problem(
+        "contact-double-pendulum-wall",
+        "A double pendulum at a wall",
+        "Lagrange's equations with impacts after Newton and a multiplier, by hand",
+        f"angles after {STOP} s: its end has hit the wall, slid along it, and come off",
+        "rad",
+        [0.28651268615839, -0.39716983018663],
+        solve_at_wall,
+        error=1e-6,
+        model=AtWall,
+        **_COMMON | {"origin": "computed"},
     ),
     Problem(
         "contact-rolling-sphere-time",

@@ -1,7 +1,8 @@
 """Bodies that touch: geometry at frames, and contact between pairs of them by the laws of Hertz, Hunt and Crossley, and
-Coulomb."""
+Coulomb, or of rigid bodies by impacts and constraints."""
 
 from mbfmu.components.contact.contact import Contact, ContactGroup
 from mbfmu.components.contact.geometry import Box, Capsule, Cylinder, Ellipsoid, Plane, Sphere
+from mbfmu.components.contact.rigid import RigidContact
 
-__all__ = ["Box", "Capsule", "Contact", "ContactGroup", "Cylinder", "Ellipsoid", "Plane", "Sphere"]
+__all__ = ["Box", "Capsule", "Contact", "ContactGroup", "Cylinder", "Ellipsoid", "Plane", "RigidContact", "Sphere"]

@@ -41,7 +41,16 @@ def _turns(self: Any) -> bool:
     return bool(self.turning == "Coulomb")
 
 
-class ContactLaw(Animated):
+class Arrows(Animated):
+    """Arrows of force at points of contact."""
+
+    scale = Parameter(t.Real, 1e-3, "Length of an arrow of force per newton [m/N]", min=0, animation=True)
+    arrowDiameter = Parameter(
+        t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrows of force", animation=True
+    )
+
+
+class ContactLaw(Arrows):
     """What bodies do to each other where they touch: parameters that pairs and groups have in common."""
 
     normalLaw = Parameter(
@@ -180,10 +189,6 @@ class ContactLaw(Animated):
         nonzero=True,
         when=_turns,
     )
-    scale = Parameter(t.Real, 1e-3, "Length of an arrow of force per newton [m/N]", min=0, animation=True)
-    arrowDiameter = Parameter(
-        t.Diameter, lambda self: self.world.defaultArrowDiameter, "Diameter of arrows of force", animation=True
-    )
 
     def check_values(self) -> None:
         super().check_values()
@@ -218,15 +223,8 @@ _NEEDS = {
 }
 
 
-class Contact(ContactLaw):
-    """Contact between two geometries, at as many points as their pair has.
-
-    Bodies that overlap press each other apart: by Hertz's law or a power of the depth, damped after Hunt and Crossley,
-    never pulling. Friction is that of an elastic bristle at each point, whose tip sticks or slides: it creeps under no
-    load. Where contact begins and ends is an event; sticking and sliding are none.
-    """
-
-    modelica_name = "Contact.Contact"
+class ContactPair(Arrows):
+    """Two geometries that may touch, and what there is at each point where they do."""
 
     geometry_a = Parameter(t.String, required, "Name of one geometry, as seen from where this contact is")
     geometry_b = Parameter(t.String, required, "Name of the other geometry")
@@ -238,7 +236,6 @@ class Contact(ContactLaw):
         t.Position, "Distance of the surfaces at each point, negative where they overlap", shape=lambda self: self.each
     )
     f_n = Variable(t.Force, "Normal force at each point", shape=lambda self: self.each)
-    f_t = Variable(t.Force, "Friction force at each point", shape=lambda self: self.each)
     f_a = Variable(t.Force, "Force on geometry_a, resolved in world frame", shape=3)
     r_c = Variable(
         t.Position, "Points of contact, a row each, resolved in world frame", shape=lambda self: (*self.each, 3)
@@ -248,27 +245,9 @@ class Contact(ContactLaw):
         "Force on geometry_a at each point, a row each, resolved in world frame",
         shape=lambda self: (*self.each, 3),
     )
-    z = State(
-        t.Position,
-        "What the bristle of each point gives way by, resolved in frame_b",
-        shape=lambda self: (3 * self.each[0],),
-        start=0.0,
-        fixed=True,
-        nominal=1e-6,
-        when=_has_friction,
-    )
-    phi = State(
-        t.Angle,
-        "What the bristle of each point gives way by against rolling and drilling, resolved in frame_b",
-        shape=lambda self: (3 * self.each[0],),
-        start=0.0,
-        fixed=True,
-        nominal=1e-6,
-        when=_turns,
-    )
 
     def modify(self, **modifiers: Any) -> None:
-        """As ContactLaw.modify; geometries may be given themselves, which stand for their names."""
+        """As Component.modify; geometries may be given themselves, which stand for their names."""
         for name in ("geometry_a", "geometry_b"):
             if name in modifiers:
                 modifiers[name] = name_of(modifiers[name])
@@ -316,22 +295,74 @@ class Contact(ContactLaw):
         return (number_of_points(self.geometry("a"), self.geometry("b")),)
 
     def check_connections(self, connected: set[str]) -> None:
-        """The pair must have a closed form, and its law must hold for it."""
+        """The pair must have a closed form."""
         super().check_connections(connected)
         a, b = self.geometry("a"), self.geometry("b")
-        names = f"{self.where}: {a.where} ({type(a).__name__}) and {b.where} ({type(b).__name__})"
         if a is b:
             raise ModelError(f"{self.where}: {a.where} cannot touch itself; name another geometry")
         if isinstance(a, Plane) and isinstance(b, Plane):
-            raise ModelError(f"{names} are two planes, which do not touch; give one of them another shape")
+            raise ModelError(f"{self.both} are two planes, which do not touch; give one of them another shape")
         if not self.each[0]:
             raise ModelError(
-                f"{names} have no contact in closed form; a Plane touches all other shapes, a Sphere all but an "
+                f"{self.both} have no contact in closed form; a Plane touches all other shapes, a Sphere all but an "
                 "Ellipsoid, a Capsule another one: make one of them up of such shapes"
             )
-        if self.value("normalLaw") == "Hertz" and not is_round(a, b):
+
+    @property
+    def both(self) -> str:
+        """Both geometries, for messages."""
+        a, b = self.geometry("a"), self.geometry("b")
+        return f"{self.where}: {a.where} ({type(a).__name__}) and {b.where} ({type(b).__name__})"
+
+    def visualize(self: Any) -> None:
+        for i in range(self._component.each[0]):
+            self.draw_arrow(
+                f"force{i + 1}",
+                self.f_c[i, :].T * self.scale,
+                self.arrowDiameter,
+                r=self.r_c[i, :].T,
+                quantity="Force",
+                coordinates=self.f_c[i, :].T,
+                color=FORCE_COLOR,
+            )
+
+
+class Contact(ContactPair, ContactLaw):
+    """Contact between two geometries, at as many points as their pair has.
+
+    Bodies that overlap press each other apart: by Hertz's law or a power of the depth, damped after Hunt and Crossley,
+    never pulling. Friction is that of an elastic bristle at each point, whose tip sticks or slides: it creeps under no
+    load. Where contact begins and ends is an event; sticking and sliding are none.
+    """
+
+    modelica_name = "Contact.Contact"
+
+    f_t = Variable(t.Force, "Friction force at each point", shape=lambda self: self.each)
+    z = State(
+        t.Position,
+        "What the bristle of each point gives way by, resolved in frame_b",
+        shape=lambda self: (3 * self.each[0],),
+        start=0.0,
+        fixed=True,
+        nominal=1e-6,
+        when=_has_friction,
+    )
+    phi = State(
+        t.Angle,
+        "What the bristle of each point gives way by against rolling and drilling, resolved in frame_b",
+        shape=lambda self: (3 * self.each[0],),
+        start=0.0,
+        fixed=True,
+        nominal=1e-6,
+        when=_turns,
+    )
+
+    def check_connections(self, connected: set[str]) -> None:
+        """As of all pairs; the law must hold for this one."""
+        super().check_connections(connected)
+        if self.value("normalLaw") == "Hertz" and not is_round(self.geometry("a"), self.geometry("b")):
             raise ModelError(
-                f"{names} do not touch in a circle, as normalLaw = 'Hertz' has it for spheres and planes; give a "
+                f"{self.both} do not touch in a circle, as normalLaw = 'Hertz' has it for spheres and planes; give a "
                 "stiffness c, and an exponent n, instead of E_a"
             )
 
@@ -430,18 +461,6 @@ class Contact(ContactLaw):
             return elastic, energy, laws.hunt_crossley(elastic, self.d, approach)
         impact = self.hold(self.edge(closed > 0.5), value=ca.fmax(approach, self.v_min), start=self.v_min)
         return elastic, energy, laws.hunt_crossley(elastic, laws.damping_number(self.e) / impact, approach)
-
-    def visualize(self: Any) -> None:
-        for i in range(self._component.each[0]):
-            self.draw_arrow(
-                f"force{i + 1}",
-                self.f_c[i, :].T * self.scale,
-                self.arrowDiameter,
-                r=self.r_c[i, :].T,
-                quantity="Force",
-                coordinates=self.f_c[i, :].T,
-                color=FORCE_COLOR,
-            )
 
 
 class ContactGroup(ContactLaw):

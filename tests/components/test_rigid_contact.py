@@ -1,0 +1,323 @@
+"""Rigid bodies that meet, rest and part: impacts by the mass matrix, constraints that push and never pull."""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import pathlib
+
+import fmpy
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu.components import Prismatic, World, translational
+from mbfmu.components.blocks import Constant, Ramp
+from mbfmu.components.contact import Box, Capsule, Plane, RigidContact, Sphere
+from mbfmu.components.joints import Revolute
+from mbfmu.components.parts import Body, FixedTranslation
+from mbfmu.dynamics import System
+from mbfmu.errors import InitializationError, ModelError
+from mbfmu.modeling import Assembly, Component, Frame_a, Start, Variable
+from mbfmu.modeling import types as t
+from mbfmu.simulation import simulate
+from problems.contact import PROBLEMS, REST, Cradle, G, Touching, rigid_ball
+
+RIGID = {"contact": RigidContact}
+
+
+@pytest.mark.parametrize(
+    "id",
+    ["contact-bouncing-ball-rest", "contact-newton-cradle-back", "contact-ladder-wall", "contact-double-pendulum-wall"],
+)
+def test_published_problems_are_met(id: str) -> None:
+    (problem,) = (one for one in PROBLEMS if one.id == id)
+    assert problem.difference(problem.tolerance) <= problem.error
+
+
+def test_a_ball_at_rest_stays_there_with_its_weight() -> None:
+    """After all its impacts, whatever the tolerance: their sum is the momentum that gravity has given."""
+    result = simulate(rigid_ball(), 60.0, tolerance=1e-4)
+    assert abs(result["contact.gap[1]"][-1]) < 1e-12
+    assert abs(result["body.v_0[3]"][-1]) < 1e-12
+    assert result["contact.f_n[1]"][-1] == pytest.approx(G, rel=1e-9)
+    assert result["contact.impulse[1]"][-1] == pytest.approx(60 * G, rel=1e-9)
+    assert result["contact.closed[1]"][result.time < REST - 1e-3].max() == 0
+
+
+def test_steps_of_a_fixed_length_come_to_rest() -> None:
+    """Impacts are at the ends of steps, up to a step's way too deep; rest takes that back."""
+    model = rigid_ball()
+    model.contact.v_min = 0.02  # twice what a ball gains in a step
+    system = System.of(model)
+    system = dataclasses.replace(system, equations=dataclasses.replace(system.equations, fixed_step=1e-3))
+    result = simulate(system, 6.0)
+    assert result["contact.gap[1]"].min() > -5e-3
+    assert abs(result["contact.gap[1]"][-1]) < 1e-6
+    assert result["contact.f_n[1]"][-1] == pytest.approx(G, rel=1e-6)
+
+
+class Rail(Assembly):
+    """Balls of some masses [kg] on a rail, at places and with speeds of their own."""
+
+    def __init__(self, masses, places, speeds, *, e: float, g: float = 0.0, end: float | None = None) -> None:
+        self.world = World(g=g, n=(-1, 0, 0))
+        for i, (m, s, v) in enumerate(zip(masses, places, speeds, strict=True)):
+            rail = self.add(f"rail{i}", Prismatic(s=Start(s, fixed=True), v=Start(v, fixed=True), useAxisFlange=True))
+            body, ball = self.add(f"body{i}", Body(m=m, r_CM=(0, 0, 0))), self.add(f"ball{i}", Sphere(radius=0.1))
+            self.connect(self.world.frame_b, rail.frame_a)
+            self.connect(rail.frame_b, body.frame_a)
+            self.connect(rail.frame_b, ball.frame_a)
+            if i:
+                self.add(f"contact{i}", RigidContact(geometry_a=f"ball{i}", geometry_b=f"ball{i - 1}", e=e))
+        if end is not None:
+            self.end = Plane(r=(end, 0, 0), n=(1, 0, 0))
+            self.floor = RigidContact(geometry_a="ball0", geometry_b="end", e=e)
+            self.connect(self.world.frame_b, self.end.frame_a)
+
+
+@pytest.mark.parametrize("e", [0.0, 0.6, 1.0])
+def test_two_balls_part_as_newton_says(e: float) -> None:
+    m, v = (1.0, 3.0), (2.0, -1.0)
+    result = simulate(Rail(m, (0.0, 1.2), v, e=e), 1.0)
+    mean, away = (m[0] * v[0] + m[1] * v[1]) / sum(m), e * (v[0] - v[1]) / sum(m)
+    assert result["rail0.v"][-1] == pytest.approx(mean - m[1] * away, rel=1e-12)
+    assert result["rail1.v"][-1] == pytest.approx(mean + m[0] * away, rel=1e-12)
+
+
+def test_balls_that_press_each_other_are_struck_at_once() -> None:
+    """A pile under gravity: the ball that falls onto it strikes all of it, which the floor bears."""
+    result = simulate(Rail((1.0, 2.0, 0.5), (0.1, 0.3, 1.5), (0.0, 0.0, 0.0), e=0.0, g=G, end=0.0), 2.0, tolerance=1e-9)
+    for i, weight in enumerate((3.5, 2.5, 0.5)):
+        name = f"contact{i}" if i else "floor"
+        assert result[f"{name}.f_n[1]"][-1] == pytest.approx(weight * G, rel=1e-9)
+        assert result[f"{name}.impulse[1]"][-1] == pytest.approx(2 * weight * G, rel=1e-9)
+
+
+def test_a_pulled_ball_comes_off() -> None:
+    class Pulled(Rail):
+        def __init__(self) -> None:
+            super().__init__((1.0,), (0.1,), (0.0,), e=0.0, g=G, end=0.0)
+            self.ramp, self.force = Ramp(height=20.0, duration=20.0), translational.Force()
+            self.connect(self.ramp.y, self.force.f)
+            self.connect(self.force.flange, self.rail0.axis)
+
+    times = G + np.array([-1e-3, 1e-3, 1.0])
+    result = simulate(Pulled(), 12.0, tolerance=1e-10, interval=1e-3)
+    s = np.interp(times, result.time, result["rail0.s"] - 0.1)
+    np.testing.assert_allclose(s, [0.0, 1e-9 / 6, 1 / 6], atol=1e-8)
+    assert result["floor.f_n[1]"].min() > -1e-9
+
+
+@pytest.mark.parametrize(("e", "rise"), [(0.5, 0.25), (0.0, 0.0)])
+def test_a_box_lands_flat(e: float, rise: float) -> None:
+    """Four corners are struck at once, any three of which say all: it rises by e^2 of its fall, and does not turn."""
+    fall, box = 0.5, Box(length=0.2, height=0.1, lengthDirection=(1, 0, 0))
+    model = Touching(box, {"e": e}, **RIGID, I=(0.01, 0.02, 0.03), height=0.05 + fall)
+    landed = math.sqrt(2 * fall / G) + 1e-3
+    result = simulate(model, 1.5, tolerance=1e-9, interval=1e-3)
+    assert result["body.r_0[3]"][result.time > landed].max() == pytest.approx(0.05 + rise * fall, abs=1e-5)
+    assert max(abs(result[f"body.w_a[{i}]"]).max() for i in (1, 2, 3)) < 1e-6
+    assert result["contact.f_a[3]"][-1] == pytest.approx(G, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("e", "angles", "w"), [(0.3, (0.9, -0.4, 0.1), (2, -3, 1)), (1.0, (-0.2, 0.7, 0.5), (9, 8, -7))]
+)
+def test_a_box_that_tumbles_neither_gains_energy_nor_sinks(e: float, angles, w) -> None:
+    box = Box(length=0.2, width=0.15, height=0.1)
+    model = Touching(box, {"e": e}, **RIGID, I=(0.01, 0.02, 0.03), height=0.5, v=(0.5, 0, 0), w=w)
+    model.body.angles_start = angles
+    result = simulate(System.of(model, energy=True), 2.0, tolerance=1e-8)
+    energy = result["energy.total"]
+    assert np.diff(energy).max() < 1e-6
+    assert (energy[-1] == pytest.approx(energy[0], rel=1e-6)) == (e == 1.0)
+    assert min(result[f"contact.gap[{i}]"].min() for i in range(1, 9)) > -1e-8
+
+
+def test_a_corner_strikes_a_box_free_in_space() -> None:
+    """J = (1 + e) v / (1/m + (r x n) I^-1 (r x n)): impulse of a body that is struck outside its centre of mass."""
+    e, v, I, tilt = 0.4, 2.0, (0.01, 0.02, 0.03), (0.3, 0.2, 0.0)  # noqa: E741 - the symbol of mechanics
+    model = Touching(Box(length=0.2, width=0.2, height=0.1), {"e": e}, **RIGID, I=I, height=0.3, v=(0, 0, -v), g=0.0)
+    model.body.angles_start = tilt
+    result = simulate(model, 0.2, interval=1e-3)
+    struck = int(np.argmax([result[f"contact.impulse[{i}]"][-1] for i in range(1, 9)]))
+    k = int(np.argmax(result[f"contact.impulse[{struck + 1}]"] > 0))
+    T = np.array([[result[f"body.frame_a.R.T[{i},{j}]"][0] for j in (1, 2, 3)] for i in (1, 2, 3)])
+    corners = np.array(list(itertools.product((-0.1, 0.1), (-0.1, 0.1), (-0.05, 0.05))))
+    lowest = corners[np.argmin(corners @ T[:, 2])]
+    lever = np.cross(lowest, T[:, 2])
+    impulse = (1 + e) * v / (1 + lever @ (lever / I))
+    assert result[f"contact.impulse[{struck + 1}]"][k] == pytest.approx(impulse, rel=1e-9)
+    assert result["body.v_0[3]"][k] == pytest.approx(impulse - v, rel=1e-9)
+
+
+def test_a_support_that_would_pull_lets_go() -> None:
+    """A ball falls on a beam beyond one of its two supports: the beam turns about that one, and leaves the other."""
+    M, J, m, a, b, v, e = 2.0, 0.5, 1.0, 0.3, 0.8, 3.0, 0.5
+
+    class Beam(Assembly):
+        def __init__(self) -> None:
+            self.world = World(g=1e-6, n=(0, 0, -1))
+            free = {"angles_fixed": True, "w_0_fixed": True}
+            start = {"r_0": Start((0, 0, 0.1), fixed=True), "v_0": Start((0, 0, 0), fixed=True)}
+            self.beam = Body(m=M, r_CM=(0, 0, 0), I_11=J, I_22=J, I_33=J, **free, **start)
+            self.top = Capsule(radius=0.05, length=2.0, n=(1, 0, 0))
+            start = {"r_0": Start((b, 0, 0.3), fixed=True), "v_0": Start((0, 0, -v), fixed=True)}
+            self.weight, self.ball = Body(m=m, r_CM=(0, 0, 0), **free, **start), Sphere(radius=0.05)
+            self.ground = Plane()
+            self.connect(self.world.frame_b, self.ground.frame_a)
+            self.connect(self.beam.frame_a, self.top.frame_a)
+            self.connect(self.weight.frame_a, self.ball.frame_a)
+            self.contact = RigidContact(geometry_a="ball", geometry_b="top", e=e)
+            for name, x in (("left", -a), ("right", a)):
+                foot = self.add(name, Sphere(radius=0.05, r=(x, 0, -0.05)))
+                self.connect(self.beam.frame_a, foot.frame_a)
+                self.add(f"at_{name}", RigidContact(geometry_a=name, geometry_b="ground"))
+
+    result = simulate(Beam(), 0.1, interval=1e-3, tolerance=1e-9)
+    k = int(np.argmax(result["contact.impulse[1]"] > 0))
+    about = J + M * a**2
+    struck = (1 + e) * v / (1 / m + (b - a) ** 2 / about)
+    w = struck * (b - a) / about
+    assert result["contact.impulse[1]"][k] == pytest.approx(struck, rel=1e-6)
+    assert result["beam.w_a[2]"][k] == pytest.approx(w, rel=1e-4)
+    assert result["at_right.impulse[1]"][k] == pytest.approx(struck + M * w * a, rel=1e-3)
+    assert result["at_left.impulse[1]"].max() < 1e-6
+
+
+class Linkage(Assembly):
+    """A parallelogram of three rods, a closed loop, whose coupler swings against a wall."""
+
+    def __init__(self, e: float) -> None:
+        self.world = World(g=G, n=(0, 0, -1))
+        self.ball, self.wall = Sphere(radius=0.05), Plane(r=(-0.5, 0, 0), n=(1, 0, 0))
+        self.mount, self.far = FixedTranslation(r=(2, 0, 0)), FixedTranslation(r=(2, 0, 0))
+        self.connect(self.world.frame_b, self.mount.frame_a)
+        self.connect(self.world.frame_b, self.wall.frame_a)
+        for i, base in enumerate((self.world.frame_b, self.mount.frame_b)):
+            angle = {"phi": Start(-0.8, fixed=True), "w": Start(0.0, fixed=True)} if i == 0 else {"phi": Start(-0.8)}
+            joint = self.add(f"joint{i}", Revolute(n=(0, 1, 0), **angle))
+            rod = self.add(f"rod{i}", FixedTranslation(r=(0, 0, -1)))
+            body = self.add(f"body{i}", Body(m=1.0, r_CM=(0, 0, -0.5), I_11=0.1, I_22=0.1))
+            self.connect(base, joint.frame_a)
+            self.connect(joint.frame_b, rod.frame_a)
+            self.connect(joint.frame_b, body.frame_a)
+        self.knee, self.coupler = Revolute(n=(0, 1, 0), phi=Start(0.8)), Body(m=2.0, r_CM=(1, 0, 0), I_22=0.5, I_33=0.5)
+        self.elbow = Revolute(n=(0, 1, 0), phi=Start(-0.8))
+        self.connect(self.rod0.frame_b, self.knee.frame_a)
+        self.connect(self.knee.frame_b, self.coupler.frame_a)
+        self.connect(self.knee.frame_b, self.far.frame_a)
+        self.connect(self.knee.frame_b, self.ball.frame_a)
+        self.connect(self.far.frame_b, self.elbow.frame_a)
+        self.connect(self.elbow.frame_b, self.rod1.frame_b)
+        self.contact = RigidContact(geometry_a="ball", geometry_b="wall", e=e)
+
+
+def test_impacts_go_through_closed_loops() -> None:
+    """The parallelogram turns like one pendulum of the same energy: its speed turns round by e, and no joint gives."""
+    result = simulate(Linkage(0.5), 0.9, tolerance=1e-9, interval=1e-3)
+    w = result["joint0.w"]
+    i = int(np.argmax(np.abs(np.diff(w)) > 0.5))
+    assert w[i + 1] == pytest.approx(-0.5 * w[i], rel=2e-2)
+    np.testing.assert_allclose(result["joint1.w"], w, atol=1e-7)
+    np.testing.assert_allclose(result["knee.w"], -w, atol=1e-7)
+
+
+def test_what_sticks_slips_under_an_impact() -> None:
+    """A brake that holds a body has a finite force, whose impulse is nothing beside that of an impact."""
+
+    class Braked(Rail):
+        def __init__(self) -> None:
+            super().__init__((1.0, 3.0), (0.0, 1.2), (2.0, 0.0), e=0.5)
+            self.brake, self.on = translational.Brake(fn_max=10.0, mu_pos=((0.0, 0.5),)), Constant(k=1.0)
+            self.connect(self.on.y, self.brake.f_normalized)
+            self.connect(self.rail1.axis, self.brake.flange_a)
+
+    result = simulate(Braked(), 2.0, interval=1e-3, tolerance=1e-8)
+    k = int(np.argmax(result["rail1.v"] > 0))
+    passed = result.time[k] - 0.5
+    assert result["rail1.v"][k] == pytest.approx(1.5 * 2.0 / 4 - 5.0 / 3 * passed, abs=1e-7)
+    assert result["rail0.v"][k] == pytest.approx(2.0 - 1.5 * 2.0 * 3 / 4, abs=1e-7)
+    assert result["rail1.v"][-1] == pytest.approx(0.0, abs=1e-6)
+
+
+@pytest.mark.slow
+def test_fmus_of_both_versions_and_targets_agree_to_the_bit(tmp_path: pathlib.Path) -> None:
+    ends = set()
+    for fmi, target in itertools.product((2, 3), ("native", "python")):
+        file = mbfmu.build(Cradle(), tmp_path / f"cradle{fmi}{target}.fmu", fmi=fmi, target=target)
+        names = ["joint1.phi", "joint5.w"]
+        for kind in ("CoSimulation", "ModelExchange") if target == "native" else ("CoSimulation",):
+            last = fmpy.simulate_fmu(str(file), stop_time=2.5, output_interval=0.01, output=names, fmi_type=kind)[-1]
+            found = tuple(float(last[name]) for name in names)
+            if kind == "CoSimulation":
+                ends.add(found)
+            else:
+                assert found == pytest.approx(next(iter(ends)), abs=1e-3)
+    assert len(ends) == 1
+
+
+# -- where it cannot go on, and wrong inputs
+
+
+def test_impacts_without_end_end_the_run() -> None:
+    model = Rail((1.0,), (0.0,), (1.0,), e=1.0, end=-0.1)
+    model.top = Plane(r=(0.1, 0, 0), n=(-1, 0, 0))
+    model.roof = RigidContact(geometry_a="ball0", geometry_b="top", e=1.0)
+    model.connect(model.world.frame_b, model.top.frame_a)
+    with pytest.raises(InitializationError, match="events follow each other without end at time 0"):
+        simulate(model, 1.0)
+
+
+def test_overlap_is_told() -> None:
+    with pytest.raises(
+        InitializationError, match=r"ball1 and ball0 overlap at the start \(contact1.gap says how far\)"
+    ):
+        simulate(Rail((1.0, 1.0), (0.0, 0.15), (0.0, 0.0), e=0.5), 1.0)
+
+
+def prescribed() -> Rail:
+    model = Rail((1.0,), (0.5,), (0.0,), e=0.5, end=0.0)
+    model.rail0.modify(s=Start(0.5), v=Start(0.0))
+    model.move, model.way = translational.Position(exact=True), Ramp(height=-1.0, duration=1.0, offset=0.5)
+    model.connect(model.way.y, model.move.s_ref)
+    model.connect(model.move.flange, model.rail0.axis)
+    return model
+
+
+class Own(Component):
+    """A component whose impact is told wrongly."""
+
+    frame_a = Frame_a("Frame")
+    x = Variable(t.Real, "No impulse")
+
+    def equations(self) -> None:
+        self.impact("x", velocity=0.0, restitution=0.0, touching=0.0, slow=0.0)
+
+
+def of_own() -> Assembly:
+    model = Assembly()
+    model.world, model.own = World(), Own()
+    model.connect(model.world.frame_b, model.own.frame_a)
+    return model
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Touching(Sphere(radius=0.1), {"e": 1.5}, **RIGID, height=1.0), r"RigidContact.e = 1.5: must be <= 1"),
+        (lambda: Touching(Sphere(radius=0.1), {"v_min": 0.0}, **RIGID, height=1.0), r"v_min = 0.0: must be >= 1e-09"),
+        (lambda: Touching(Sphere(radius=0.1), {"c": 1.0}, **RIGID, height=1.0), r"RigidContact has no .*'?c'?"),
+        (
+            prescribed,
+            r"floor: impulse moves nothing: what would be struck is prescribed on both sides; let forces move",
+        ),
+        (of_own, r"own: impact\('x', ...\) needs a declared Impulse 'x'"),
+    ],
+)
+def test_wrong_inputs_are_told_in_one_line(make, message: str) -> None:
+    with pytest.raises(ModelError, match=message) as caught:
+        System.of(make())
+    assert "\n" not in str(caught.value)
