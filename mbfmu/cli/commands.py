@@ -22,25 +22,31 @@ from mbfmu.cli import completion, facts, report, studies
 from mbfmu.cli.help import HELP, Command
 from mbfmu.cli.options import (
     SOURCE_HELP,
+    CommunicationStep,
     Held,
     Input,
     Interval,
     Json,
+    Limit,
     OpenPage,
+    Processes,
+    Scheme,
     Settings,
     Solver,
     Source,
     Start,
     Stop,
+    Threads,
     Tolerance,
     example,
     number,
 )
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.cli.systems import (
+    Coupling,
     animate_system,
+    check_options,
     facts_of,
-    is_system,
     open_system,
     problems_of,
     read_elements,
@@ -218,12 +224,6 @@ def simulate(
     start: Start = None,
     tolerance: Tolerance = None,
     interval: Interval = None,
-    communication_step: Annotated[
-        float | None,
-        typer.Option(
-            parser=number, metavar="S", help="Communication step of a system; default: what the tolerance asks."
-        ),
-    ] = None,
     solver: Solver = None,
     parameter: Settings = (),  # type: ignore[assignment]
     variables: Variables = None,
@@ -242,6 +242,11 @@ def simulate(
     inputs: Input = None,
     held: Held = False,
     as_json: Json = False,
+    communication_step: CommunicationStep = None,
+    scheme: Scheme = None,
+    threads: Threads = None,
+    processes: Processes = False,
+    limit: Limit = None,
     *,
     options: dict[str, Any],
 ) -> None:
@@ -253,19 +258,24 @@ def simulate(
         from mbfmu.runtime.result import check_suffix as check_result
 
         check_result(output)
-    if is_system(source):
+    of_systems = {
+        "communication_step": communication_step,
+        "scheme": scheme,
+        "threads": threads,
+        "processes": processes,
+        "limit": limit,
+    }
+    if check_options(source, of_systems, {"solver": solver, "events": events, **options}):
+        how = Coupling(
+            start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
+        )
         with opened(source) as package:
             chosen = None if variables is None else named(variables_of(package), variables)
             with printing.running(f"Running {package.structure.name}") as done:
-                coupled = simulate_system(
-                    package, parameter, stop=stop, step=communication_step, tolerance=tolerance, outputs=chosen,
-                    inputs=inputs, held=held, longest=interval, progress=done,
-                )  # fmt: skip
+                coupled = simulate_system(package, parameter, how, chosen, done)
         show_result(coupled, [csv, output], plot, table, as_json, variables is not None)
         report.coupling(coupled.account)
         return
-    if communication_step is not None:
-        raise MbfmuError(f"--communication-step {communication_step:g}: is for systems of FMUs; leave it out")
     interpolation: Any = "held" if held else "linear"
     model: Any = source
     drawn: list[str] = []
@@ -380,18 +390,30 @@ def animate(
         str, typer.Option(metavar="calm|modelica", help="Colours of a page: toned, or Modelica's.")
     ] = "calm",
     open_page: OpenPage = False,
+    communication_step: CommunicationStep = None,
+    scheme: Scheme = None,
+    threads: Threads = None,
+    processes: Processes = False,
+    limit: Limit = None,
     *,
     options: dict[str, Any],
 ) -> None:
     """Run an assembly, an FMU of mbfmu or a system of such FMUs, and write its motion as a page or a glTF file."""
-    if is_system(source):
-        if live:
-            raise MbfmuError(f"{source}: a live page runs one model; leave out --live, or animate its elements")
+    of_systems = {
+        "communication_step": communication_step,
+        "scheme": scheme,
+        "threads": threads,
+        "processes": processes,
+        "limit": limit,
+    }
+    if check_options(source, of_systems, {"solver": solver, "live": live, **options}):
+        how = Coupling(
+            start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
+        )
         with opened(source) as package, printing.running(f"Running {package.structure.name}") as done:
-            file = animate_system(
-                package, output, parameter, stop=stop, step=None, tolerance=tolerance, progress=done
-            )  # fmt: skip
+            file = animate_system(package, output, parameter, how, colors, done)
         report.built(file)
+        printing.opened(file, open_page)
         return
     run: dict[str, Any] = {
         "start_time": start,
@@ -506,9 +528,13 @@ def validate(
     if problems:
         raise typer.Exit(1)
     if open_page:
-        from mbfmu.animation import animate as write_animation
+        if file.suffix == ".ssp":
+            with opened(str(file)) as package:
+                page = animate_system(package, None, (), Coupling())
+        else:
+            from mbfmu.animation import animate as write_animation
 
-        page = write_animation(str(file), pathlib.Path(f"{file.stem}.html"))
+            page = write_animation(str(file), pathlib.Path(f"{file.stem}.html"))
         if not as_json:
             report.built(page)
         printing.opened(page, open_page)
@@ -533,6 +559,7 @@ def info(
     """Show the interface of an FMU, the interface and structure of an assembly, or what a system of FMUs is made of."""
     if output is not None and not equations:
         raise MbfmuError(f"--output {output}: what is written is the matrix of the equations; add --equations")
+    system = check_options(source, {}, {"equations": equations, "parameter": parameter, **options})
     if equations:
         show_equations(source, parameter, output, as_json, options)
         return
@@ -549,7 +576,7 @@ def info(
         else:
             report.description(description, platforms)
         return
-    if is_system(source):
+    if system:
         with opened(source) as package:
             shown = facts_of(package)
         if as_json:
@@ -562,12 +589,12 @@ def info(
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
 
-        system = System.of(assembly, progress=progress)
+        shown = System.of(assembly, progress=progress)
     report.notes(assembly)
     if as_json:
-        facts.show(facts.system(system))
+        facts.show(facts.system(shown))
     else:
-        report.system(system)
+        report.system(shown)
 
 
 def show_equations(

@@ -60,6 +60,40 @@ Input = Annotated[
 Held = Annotated[
     bool, typer.Option("--held", help="Inputs keep each value until the next one; default: straight lines between.")
 ]
+SYSTEMS = "Systems of FMUs (.ssp, system.toml)"
+CommunicationStep = Annotated[
+    float | None,
+    typer.Option(
+        parser=number,
+        metavar="S",
+        help="Communication steps of this length; default: what the tolerance asks.",
+        rich_help_panel=SYSTEMS,
+    ),
+]
+Scheme = Annotated[
+    str | None,
+    typer.Option(
+        metavar="jacobi|gauss-seidel",
+        help="FMUs step all at once, or one after the other. Default: jacobi.",
+        rich_help_panel=SYSTEMS,
+    ),
+]
+Threads = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="How many FMUs step at the same time, with jacobi.", rich_help_panel=SYSTEMS),
+]
+Processes = Annotated[
+    bool,
+    typer.Option(
+        "--processes", help="Each FMU in a process of its own: one that crashes is named.", rich_help_panel=SYSTEMS
+    ),
+]
+Limit = Annotated[
+    float | None,
+    typer.Option(
+        parser=number, metavar="S", help="What a call of an FMU may take, with --processes.", rich_help_panel=SYSTEMS
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
 OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in a browser, where there is a display.")]
 

@@ -8,7 +8,7 @@ import functools
 import pathlib
 import re
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from mbfmu import sources
@@ -121,39 +121,93 @@ def _told(progress: Callable[[str], None], name: str, text: str) -> None:
     progress(f"{name}: {text}")
 
 
+@dataclasses.dataclass(frozen=True)
+class Coupling:
+    """How a system is stepped, as on the command line; what is None is left to `cosimulate`."""
+
+    start: float | None = None
+    stop: float | None = None
+    step: float | None = None
+    longest: float | None = None
+    tolerance: float | None = None
+    inputs: pathlib.Path | None = None
+    held: bool = False
+    scheme: str | None = None
+    threads: int | None = None
+    processes: bool = False
+    limit: float | None = None
+
+
+#: Options of one model that a system has no use for, and why.
+_OF_MODELS = {
+    "solver": "FMUs bring their own integrators",
+    "events": "FMUs do not tell what switches in them",
+    "live": "a live page runs one model; animate an element of it",
+    "equations": "FMUs do not show their equations",
+    "parameter": "they are for runs",
+}
+
+
+def check_options(source: str, of_systems: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+    """Refuse options that are for models alone where a source is a system, and those of systems where it is none.
+
+    Returns
+    -------
+    bool
+        Is it a system?
+
+    Raises
+    ------
+    MbfmuError
+        One of them is given.
+    """
+    system = is_system(source)
+    for name, value in (others if system else of_systems).items():
+        if value is None or value is False or (isinstance(value, Sequence) and not value):
+            continue
+        option = f"--{name.replace('_', '-')}"
+        if system:
+            why = _OF_MODELS.get(name, "is for sources in other formats")
+            raise MbfmuError(f"{option}: {source} is a system of FMUs, and {why}; leave it out")
+        raise MbfmuError(f"{option}: is for systems of FMUs, and {source} is none; leave it out")
+    return system
+
+
 def simulate_system(
     package: Package,
     settings: Sequence[str],
-    *,
-    stop: float | None,
-    step: float | None,
-    tolerance: float | None,
+    how: Coupling,
     outputs: Sequence[str] | None,
-    inputs: Any = None,
-    held: bool = False,
-    longest: float | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> CoupledResult:
     """Run a system: with steps of one length, or as long as the tolerance allows."""
-    from mbfmu.cosimulation import best_inputs, cosimulate
+    from mbfmu.cosimulation import SCHEMES, best_inputs, cosimulate
 
     values = dict(package.start_values)
     for name, value in sources.parse_settings(settings).items():
         values |= dict.fromkeys(package.structure.inputs.get(name, (name,)), value)
     return cosimulate(
         package.structure,
-        step=step,
-        inputs=None if step is None else best_inputs(package.structure),
-        start_time=package.start_time or 0.0,
-        stop_time=package.stop_time if stop is None else stop,
-        tolerance=tolerance,
-        longest=longest,
+        step=how.step,
+        scheme=how.scheme or SCHEMES[0],
+        inputs=None if how.step is None else best_inputs(package.structure),
+        start_time=_start(package, how),
+        stop_time=package.stop_time if how.stop is None else how.stop,
+        tolerance=how.tolerance,
+        longest=how.longest,
         start_values=values,
-        signals=inputs,
-        interpolation="held" if held else "linear",
+        signals=how.inputs,
+        interpolation="held" if how.held else "linear",
         outputs=outputs,
+        threads=1 if how.threads is None else how.threads,
+        processes=how.processes,
+        limit=how.limit,
         progress=progress,
     )
+
+
+def _start(package: Package, how: Coupling) -> float:
+    return (package.start_time or 0.0) if how.start is None else how.start
 
 
 def variables_of(package: Package) -> list[ScalarVariable]:
@@ -239,10 +293,8 @@ def animate_system(
     package: Package,
     output: pathlib.Path | None,
     settings: Sequence[str],
-    *,
-    stop: float | None,
-    step: float | None,
-    tolerance: float | None,
+    how: Coupling,
+    colors: str = "calm",
     progress: Callable[[float], None] | None = None,
 ) -> pathlib.Path:
     """Write the motion of a system: what its FMUs that have scenes draw, in one world."""
@@ -263,10 +315,10 @@ def animate_system(
     if not subjects:
         raise MbfmuError(f"{structure.name}: no FMU of it has a scene; {without[0]}")
     whole = together(structure.name, subjects)
-    start = package.start_time or 0.0
-    end = (package.stop_time if stop is None else stop) or start + 1.0
-    result = simulate_system(
-        package, settings, stop=end, step=step, tolerance=tolerance, longest=(end - start) / 300,
-        outputs=needed_variables(whole, target), progress=progress,
-    )  # fmt: skip
-    return write_animation(whole, result, target)
+    start = _start(package, how)
+    end = (package.stop_time if how.stop is None else how.stop) or start + 1.0
+    if how.step is None and how.longest is None:
+        how = dataclasses.replace(how, longest=(end - start) / 300)
+    how = dataclasses.replace(how, stop=end)
+    result = simulate_system(package, settings, how, needed_variables(whole, target), progress)
+    return write_animation(whole, result, target, colors)

@@ -59,10 +59,15 @@ class Pair:
     @property
     def nominal(self) -> float:
         """What FMI calls the nominal value of the input; 1 where it has none."""
-        try:
-            return abs(float(self.end.attribute("nominal") or 1.0)) or 1.0
-        except ValueError:
-            return 1.0
+        return nominal(self.end)
+
+
+def nominal(scalar: Scalar) -> float:
+    """What FMI calls the nominal value of a variable; 1 where it has none."""
+    try:
+        return abs(float(scalar.attribute("nominal") or 1.0)) or 1.0
+    except ValueError:
+        return 1.0
 
 
 class Ends:

@@ -9,6 +9,7 @@ to the value there. An FMU that only holds its inputs gets the mean.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -55,8 +56,26 @@ def value(polynomial: np.ndarray, s: float) -> np.ndarray:
     return np.array([s**k for k in range(_MOST)]) @ polynomial
 
 
+def part(polynomial: np.ndarray, begin: float, end: float) -> np.ndarray:
+    """Polynomials [4, n] of the part of a step between two of its points, as polynomials of 0 to 1 again."""
+    shift = [[math.comb(k, j) * begin ** (k - j) * (end - begin) ** j if k >= j else 0.0 for k in range(_MOST)]
+             for j in range(_MOST)]  # fmt: skip
+    return np.array(shift) @ polynomial
+
+
 def followed(polynomial: np.ndarray, lines: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Where inputs begin, and what they change over the step, [n] each; those without `lines` [n] hold the mean."""
     constant, linear, square, cube = polynomial
     end, mean = polynomial.sum(axis=0), constant + linear / 2 + square / 3 + cube / 4
     return np.where(lines, 2 * mean - end, mean), np.where(lines, 2 * (end - mean), 0.0)
+
+
+def moment_missed(polynomial: np.ndarray, lines: np.ndarray) -> np.ndarray:
+    """First moments of polynomials [4, n] about the end of the step that FMUs do not see, [n].
+
+    Value at the end and mean are those of the polynomial; so this is the first of what a line does otherwise.
+    """
+    begin, change = followed(polynomial, lines)
+    weights = np.array([1 / ((k + 1) * (k + 2)) for k in range(_MOST)])
+    moment: np.ndarray = weights @ polynomial - begin / 2 - change / 6
+    return moment

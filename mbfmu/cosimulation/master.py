@@ -115,10 +115,16 @@ def cosimulate(
     tolerance = None if tolerance is None else checked_tolerance(tolerance)
     if longest is not None and not 0 < longest < math.inf:
         raise SimulationError(f"longest = {longest:g} s: must be positive")
+    if longest is not None and step is not None:
+        raise SimulationError(f"longest = {longest:g} s: is for steps that a tolerance chooses; leave it or step out")
     processes = arguments.flag(processes, "processes")
     if limit is not None and not (processes and 0 < limit < math.inf):
         raise SimulationError(f"limit = {limit:g} s: is a positive time, for FMUs with processes=True")
     threads = arguments.whole(threads, "threads", 1)
+    if threads > 1 and scheme == "gauss-seidel":
+        raise SimulationError(
+            f"threads = {threads}: with gauss-seidel FMUs step one after the other; choose scheme='jacobi'"
+        )
     arguments.check_callback(progress, "progress")
     stop = _stop_time(structure) if stop_time is None else stop_time
     if step is not None:

@@ -2,8 +2,8 @@
 
 A step is made with inputs extrapolated from the points before; at its end FMUs agree on values (`Coupling.settle`).
 Where these differ from the extrapolated ones by more than the tolerance, the FMUs go back and make the step again, now
-with inputs interpolated between begin and end. What that changes is the error of the first attempt; if it is above the
-tolerance, the step is made shorter. (Prediction and correction, as in E. Hairer, S. P. Nørsett, G. Wanner: Solving
+with inputs interpolated between begin and end, along two lines in place of one. What that changes, of all outputs, is the
+error of the first attempt; if it is above the tolerance, the step is made shorter. (Prediction and correction, as in E. Hairer, S. P. Nørsett, G. Wanner: Solving
 Ordinary Differential Equations I, section III.1; lines as in `mbfmu.cosimulation.lines`.)
 """
 
@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from mbfmu.cosimulation import lines
-from mbfmu.cosimulation.coupling import Coupling, Slot, equal
+from mbfmu.cosimulation.coupling import Coupling, Slot, equal, nominal
 from mbfmu.cosimulation.lines import Point
 from mbfmu.cosimulation.recording import Account
 from mbfmu.errors import SimulationError
-from mbfmu.fmi.slave import AsksForNothing, Saved
+from mbfmu.fmi.slave import AsksForNothing, Saved, Values
+from mbfmu.fmi.variables import Scalar
 
 #: The longest step, the first one, and the shortest that is tried, as parts of the run.
 LONGEST, FIRST, SHORTEST = 1 / 50, 1e-4, 1e-10
@@ -31,8 +32,13 @@ NEAR_JUMP = 1e-6
 SHRINK, GROW, AIM = 0.1, 1.5, 0.75
 #: What extrapolated inputs may miss, in tolerances, where the step is kept without correction: that adds up over steps.
 UNCORRECTED = 0.1
+#: What a correction may change, in tolerances: that of the steps before adds to it.
+KEPT = 0.25
 #: Orders of the errors of prediction and of correction.
-PREDICTED, CORRECTED = 4, 5
+PREDICTED, CORRECTED = 4, 4
+#: Lines that FMUs follow in a correction. What more lines change is the error of a single one, which the difference of
+#: prediction and correction does not show: both have the same values and means, but not the same way between.
+PARTS = 2
 #: What of FMI's nominal value an error may be relative to, however small a quantity is.
 FLOOR = 1e-3
 #: A prediction that is that far off, in tolerances, has met a jump where a line would have done as well.
@@ -82,6 +88,13 @@ class VariableSteps:
             groups.setdefault(link.group, []).append(i)
         self._groups = list(groups.values())
         coupling.followed = coupling.direct
+        #: Outputs that nothing follows, whose errors count, too; their values, and the largest so far.
+        self._others = [Values(_unfollowed_outputs(slot)) for slot in slots]
+        self._other_names = [
+            f"{s.slave.name}.{one.name}" for s, some in zip(slots, self._others, strict=True) for one in some.scalars
+        ]
+        self._other = np.zeros(len(self._other_names))
+        self._other_largest = FLOOR * np.array([nominal(one) for some in self._others for one in some.scalars])
         self._largest = FLOOR * np.array([link.nominal for link in coupling.links])
         self._history: list[Point] = []
         self._told = np.zeros(size)
@@ -92,6 +105,7 @@ class VariableSteps:
         """Take over where the coupling begins."""
         if self.coupling.links:
             self.coupling.handle_events()
+        self._other = self._read_others()
         self._see(self.coupling.u)
 
     # -- the run
@@ -198,6 +212,13 @@ class VariableSteps:
         self._largest = np.maximum(self._largest, np.abs(u))
         for members in self._groups:
             self._largest[members] = self._largest[members].max()
+        self._other_largest = np.maximum(self._other_largest, np.abs(self._other))
+
+    def _read_others(self) -> np.ndarray:
+        """Values of the outputs that nothing follows; 0 where they are not finite, as nothing needs them to be."""
+        pairs = zip(self.coupling.slots, self._others, strict=True)
+        read = [value for slot, some in pairs if len(some) for value in slot.slave.get(some, finite=False)]
+        return np.nan_to_num(np.array(read, dtype=float), posinf=0.0, neginf=0.0)
 
     def _error(self, difference: np.ndarray, u: np.ndarray) -> np.ndarray:
         """Differences in tolerances, [n]."""
@@ -213,7 +234,7 @@ class VariableSteps:
         coupling, before = self.coupling, list(self.coupling.held)
         ahead = lines.fit(self._history, time, size)
         self._pass(ahead, time, size, guess=True)
-        first = coupling.u.copy()
+        first, other = coupling.u.copy(), self._other
         slopes = self._slopes(self._told)
         jumped = not all(map(equal, before, coupling.held))
         missed = self._error(first - lines.value(ahead, 1.0), first)
@@ -223,7 +244,9 @@ class VariableSteps:
         if whole and any(slot.slave.at_event for slot in coupling.slots):
             # Values are those after the event, which tell nothing of the way to it; its size was tried before.
             return _Made(0.5, PREDICTED, slopes, True, True, self._name(missed))
-        if missed.max(initial=0.0) <= UNCORRECTED or not self.goes_back or not whole:
+        unseen = self._error(lines.moment_missed(ahead, self.lines), first).max(initial=0.0)
+        good = missed.max(initial=0.0) <= UNCORRECTED and unseen <= UNCORRECTED
+        if good or not self.goes_back or not whole:
             order = PREDICTED if len(self._history) > 1 else 2
             error = float(missed.max(initial=0.0)) / UNCORRECTED
             return _Made(error, order, slopes, jumped, far, self._name(missed))
@@ -231,38 +254,39 @@ class VariableSteps:
         between = [*self._history, Point(time + size, first, slopes)]
         self._pass(lines.fit(between, time, size), time, size, guess=False)
         moved = self._error(coupling.u - first, first)
+        scale = self.tolerance * np.maximum(self._other_largest, np.abs(other))
+        moved = np.append(moved, np.abs(self._other - other) / scale)
         jumped = jumped or not all(map(equal, before, coupling.held))
-        return _Made(float(moved.max()), CORRECTED, self._slopes(self._told), jumped, far, self._name(moved))
+        error = float(moved.max(initial=0.0)) / KEPT
+        return _Made(error, CORRECTED, self._slopes(self._told), jumped, far, self._name(moved))
 
     def _name(self, error: np.ndarray) -> str:
-        return self.coupling.names[int(np.argmax(error))] if error.size else ""
+        return [*self.coupling.names, *self._other_names][int(np.argmax(error))] if error.size else ""
 
     def _pass(self, ahead: np.ndarray, time: float, size: float, guess: bool) -> None:
-        """Step all slaves with inputs along polynomials [4, n], and agree at the end."""
+        """Step all slaves with inputs along polynomials [4, n], and agree at the end.
+
+        They follow a guess along one line, and anything else along `PARTS` of them.
+        """
         coupling = self.coupling
         coupling.time = time
-        ahead = ahead.copy()
-        begin, change = lines.followed(ahead, self.lines)
+        ahead, parts = ahead.copy(), 1 if guess else PARTS
         outputs, given, told = coupling.u.copy(), np.zeros(coupling.u.size), np.zeros(coupling.u.size)
         if not self.sequential:
-            for slot in coupling.slots:
-                self._set_inputs(slot, begin, change, size)
-            self.account.calls += len(coupling.slots)
-            list(self.team(lambda slot: slot.slave.step(size), coupling.slots))
+            list(self.team(lambda slot: self._go(slot, ahead, time, size, parts), coupling.slots))
         for slot in coupling.slots:
             if self.sequential:
-                self._set_inputs(slot, begin, change, size)
-                self.account.calls += 1
-                slot.slave.step(size)
+                self._go(slot, ahead, time, size, parts)
+            begin, change = lines.followed(lines.part(ahead, 1 - 1 / parts, 1.0), self.lines)
             of_u = slot.continuous.of_u
-            given[of_u], told[of_u] = (begin + change)[of_u], change[of_u] / size
+            given[of_u], told[of_u] = (begin + change)[of_u], change[of_u] / (size / parts)
             coupling.read(slot, outputs)
             coupling.read_held(slot)
             if self.sequential and guess and slot.continuous.of_y:  # those that follow know what this one has reached
                 of_y = slot.continuous.of_y
                 reached = Point(time + size, outputs, np.full(outputs.size, math.nan))
                 ahead[:, of_y] = lines.fit([*self._history, reached], time, size)[:, of_y]
-                begin, change = lines.followed(ahead, self.lines)
+        self.account.calls += parts * len(coupling.slots)
         self._told = told
         coupling.time = time + size
         if coupling.followed:
@@ -273,11 +297,21 @@ class VariableSteps:
                 coupling.look_for_answers()
         coupling.u = outputs
         coupling.settle()
+        self._other = self._read_others()
 
-    def _set_inputs(self, slot: Slot, begin: np.ndarray, change: np.ndarray, size: float) -> None:
+    def _go(self, slot: Slot, ahead: np.ndarray, time: float, size: float, parts: int) -> None:
+        """Step a slave with inputs along polynomials [4, n], in equal parts of a step; it may stop at an event."""
+        for k in range(parts):
+            begin, change = lines.followed(lines.part(ahead, k / parts, (k + 1) / parts), self.lines)
+            self._set_inputs(slot, begin, change, time + k * size / parts, size / parts)
+            slot.slave.step(time + size * (k + 1) / parts - slot.slave.time)
+            if slot.slave.at_event or slot.slave.ended is not None:
+                return
+
+    def _set_inputs(self, slot: Slot, begin: np.ndarray, change: np.ndarray, time: float, size: float) -> None:
         port = slot.continuous
         sloped = slot.slave.takes_slopes and bool(self.lines[port.of_u].any() or not port.of_u)
-        first, more = self.coupling.signals.along(slot.slave.name, self.coupling.time, size, sloped)
+        first, more = self.coupling.signals.along(slot.slave.name, time, size, sloped)
         if len(port.inputs):
             slot.slave.set(port.inputs, [*begin[port.of_u], *first])
             if sloped:
@@ -321,6 +355,18 @@ class VariableSteps:
             for slot, state in zip(self.coupling.slots, self._before[0], strict=True):
                 slot.slave.forget(state)
         self._before = None
+
+
+def _unfollowed_outputs(slot: Slot) -> list[Scalar]:
+    """Continuous outputs of a slave that no continuous input follows."""
+    followed = {scalar.name for scalar in slot.continuous.outputs.scalars}
+    return [
+        scalar
+        for variable in slot.slave.description.modelVariables
+        if variable.causality == "output"
+        for scalar in slot.slave.interface[variable.name]
+        if scalar.continuous and scalar.name not in followed
+    ]
 
 
 @dataclasses.dataclass(frozen=True)

@@ -151,9 +151,9 @@ class RemoteSlave:
         """See `Slave.finish_initialisation`."""
         self.ask("finish_initialisation")
 
-    def get(self, values: Values) -> list[Any]:
+    def get(self, values: Values, finite: bool = True) -> list[Any]:
         """See `Slave.get`."""
-        found: list[Any] = self.ask("get", _Known(self._key(values))) if len(values) else []
+        found: list[Any] = self.ask("get", _Known(self._key(values)), finite) if len(values) else []
         return found
 
     def set(self, values: Values, given: Iterable[Any], failure: str = "refuses its inputs") -> None:

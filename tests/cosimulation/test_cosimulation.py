@@ -11,7 +11,7 @@ import pytest
 
 import mbfmu
 from mbfmu import Assembly, Start, cli
-from mbfmu.components import rotational, translational
+from mbfmu.components import blocks, rotational, translational
 from mbfmu.components.interfaces import Flange_a, TranslationalFlange_a
 from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loops
 from mbfmu.demos import drivetrain
@@ -277,6 +277,40 @@ def test_a_tolerance_is_kept_by_rigid_and_by_elastic_couplings(
     assert calls[1] < 10 * calls[0]
 
 
+class Parabola(Assembly):
+    """y = t^2 / 2, which a cubic continues without any error."""
+
+    def __init__(self):
+        self.one = blocks.Constant(k=1.0)
+        self.ramp = blocks.Integrator(k=1.0)
+        self.parabola = blocks.Integrator(k=1.0)
+        self.connect(self.one.y, self.ramp.u)
+        self.connect(self.ramp.y, self.parabola.u)
+        self.output(self.parabola.y, "y")
+
+
+class Lag(Assembly):
+    """T y' = u - y."""
+
+    def __init__(self):
+        self.lag = blocks.FirstOrder(k=1.0, T=0.05)
+        self.input(self.lag.u, "u")
+        self.output(self.lag.y, "y")
+
+
+def test_a_tolerance_is_kept_by_outputs_that_nothing_follows(tmp_path: pathlib.Path) -> None:
+    """Here nothing is wrong with what is coupled, but lines are no parabolas, and only the lag's output shows it."""
+    for assembly, name in ((Parabola(), "parabola"), (Lag(), "lag")):
+        mbfmu.build(assembly, tmp_path / f"{name}.fmu", equations="interpreted")
+    files = {"parabola": tmp_path / "parabola.fmu", "lag": tmp_path / "lag.fmu"}
+    structure = SystemStructure.of(files, [("parabola.y", "lag.u")])
+    for tolerance in (1e-6, 1e-8):
+        result = cosimulate(structure, stop_time=2.0, tolerance=tolerance)
+        time, T = result.time, 0.05
+        exact = time**2 / 2 - T * time + T**2 * (1 - np.exp(-time / T))
+        assert np.abs(result["lag.y"] - exact).max() < 2 * tolerance
+
+
 def test_events_of_fmi_3_end_steps(fmus_3: dict[str, pathlib.Path]) -> None:
     """The torque steps at 0.055 s: both FMUs stop there, and nothing has to be looked for."""
     structure = SystemStructure.of({"rotor": fmus_3["rotor"], "load": fmus_3["stepped"]})
@@ -395,7 +429,8 @@ def test_the_demonstration_shows_the_orders_of_theory(
         abs=0.15,
     )
     written = {path.name for path in tmp_path.iterdir()}
-    assert written == {"powertrain.fmu", "car.fmu", "drivetrain.fmu", "drivetrain.png", "small_car.ssp"}
+    files = {"powertrain.fmu", "car.fmu", "drivetrain.fmu", "drivetrain.png", "drivetrain.html", "small_car.ssp"}
+    assert written == files
 
 
 @pytest.mark.slow

@@ -160,6 +160,59 @@ def test_the_commands_take_packages(
     assert (tmp_path / "out.csv").read_text(encoding="utf-8").startswith("time,front_end_amp.y,store.y")
 
 
+def test_the_options_of_systems_change_what_they_say_and_nothing_else(
+    fmus: pathlib.Path, tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    package = str(written(fmus, tmp_path / "nested.ssp"))
+    (tmp_path / "in.csv").write_text("time,throttle\n0,0\n2,2\n", encoding="utf-8")
+    begin = ["simulate", package, "--json", "--stop", "2", "--start", "1", "--input", str(tmp_path / "in.csv")]
+
+    def run(*options: str) -> tuple[np.ndarray, np.ndarray]:
+        assert cli.main([*begin, *options]) == 0
+        series = json.loads(capsys.readouterr().out)["series"]
+        return np.array(series["time"]), np.array(series["store.y"])
+
+    times, level = run()
+    assert times[0] == 1.0
+    assert level == pytest.approx(2 * 3 * (times**2 + times - 2), abs=1e-3)
+    assert np.array_equal(run("--threads", "2")[1], level)
+    assert np.array_equal(run("--processes", "--limit", "60")[1], level)
+    assert np.diff(run("--interval", "0.004")[0]).max() < 0.0041
+    steps = ["--communication-step", "0.1"]
+    assert run(*steps)[1][-1] == pytest.approx(level[-1], rel=1e-2)
+    assert run(*steps, "--scheme", "gauss-seidel")[1][-1] != run(*steps, "--scheme", "jacobi")[1][-1]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("simulate nested.ssp --solver implicit", ["--solver", "FMUs bring their own integrators"]),
+        ("simulate nested.ssp --events", ["--events", "leave it out"]),
+        ("simulate nested.ssp --floating", ["--floating", "sources in other formats"]),
+        ("simulate nested.ssp --threads 2 --scheme gauss-seidel", ["threads = 2", "one after the other"]),
+        ("simulate nested.ssp --threads 0", ["threads = 0"]),
+        ("simulate nested.ssp --scheme jacoby", ["scheme 'jacoby'", "did you mean jacobi"]),
+        ("simulate nested.ssp --limit 5", ["limit = 5", "processes"]),
+        ("simulate nested.ssp --interval 0.1 --communication-step 0.1", ["longest = 0.1 s", "leave it"]),
+        ("animate nested.ssp --live", ["--live", "one model"]),
+        ("animate nested.ssp --solver explicit", ["--solver", "leave it out"]),
+        ("info nested.ssp --equations", ["--equations", "do not show their equations"]),
+        ("info nested.ssp -p store.integrator.k=1", ["--parameter", "they are for runs"]),
+        ("simulate double_pendulum --scheme jacobi", ["--scheme", "is for systems of FMUs"]),
+        ("simulate amplifier.fmu --processes", ["--processes", "is for systems of FMUs"]),
+        ("animate double_pendulum --threads 2", ["--threads", "is for systems of FMUs"]),
+    ],
+)
+def test_options_that_would_change_nothing_are_refused(
+    line: str, words: list[str], fmus: pathlib.Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(fmus)
+    written(fmus, fmus / "nested.ssp")
+    assert cli.main(line.split()) == 1
+    told = " ".join(capsys.readouterr().err.split())
+    assert all(word in told for word in words), told
+
+
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
