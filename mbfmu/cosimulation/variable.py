@@ -77,8 +77,10 @@ class VariableSteps:
         size = len(coupling.links)
         #: Which links' inputs go along lines, and whether outputs are asked for slopes.
         self.lines = np.zeros(size, dtype=bool)
+        #: Elements whose inputs do, those from outside, too.
+        self._sloped = {slot.slave.name for slot in slots if inputs != "hold" and slot.slave.takes_slopes}
         for slot in slots:
-            able = inputs != "hold" and slot.slave.takes_slopes
+            able = slot.slave.name in self._sloped
             self.lines[slot.continuous.of_u] = able
             if inputs != "hold" and not able and slot.continuous.of_u:
                 account.note(f"{slot.slave.name}: takes no input derivatives, so its inputs are held at their means")
@@ -310,7 +312,7 @@ class VariableSteps:
 
     def _set_inputs(self, slot: Slot, begin: np.ndarray, change: np.ndarray, time: float, size: float) -> None:
         port = slot.continuous
-        sloped = slot.slave.takes_slopes and bool(self.lines[port.of_u].any() or not port.of_u)
+        sloped = slot.slave.name in self._sloped
         first, more = self.coupling.signals.along(slot.slave.name, time, size, sloped)
         if len(port.inputs):
             slot.slave.set(port.inputs, [*begin[port.of_u], *first])
@@ -322,10 +324,11 @@ class VariableSteps:
         """An FMU of FMI 3.0 asks for no inputs within steps, though it has intermediate updates."""
         name = str(error).partition(":")[0]
         slot = next(slot for slot in self.coupling.slots if slot.slave.name == name)
-        if not self.lines[slot.continuous.of_u].any() or not self.goes_back:
+        if name not in self._sloped or not self.goes_back:
             raise error
+        self._sloped.remove(name)
         self.lines[slot.continuous.of_u] = False
-        slot.slave.set_slopes(slot.continuous.inputs, np.zeros(len(slot.continuous.inputs)))
+        slot.slave.hold_inputs()
         self.account.note(f"{name}: asks for no inputs within steps, so they are held at their means")
 
     # -- going back

@@ -176,6 +176,10 @@ class RemoteSlave:
         if len(values):
             self.ask("set_slopes", _Known(self._key(values)), slopes)
 
+    def hold_inputs(self) -> None:
+        """See `Slave.hold_inputs`."""
+        self.ask("hold_inputs")
+
     def derivatives(self, outputs: Values, inputs: Values) -> np.ndarray:
         """See `Slave.derivatives`."""
         found: np.ndarray = self.ask("derivatives", _Known(self._key(outputs)), _Known(self._key(inputs)))
