@@ -28,6 +28,7 @@ def show(results: Mapping[str, Any], console: Console) -> None:
         ("do_step", _do_step),
         ("batches", _batches),
         ("building", _building),
+        ("systems", _systems),
     ):
         if section in results:
             console.print(table(results[section]))
@@ -164,4 +165,17 @@ def _building(rows: Sequence[Mapping[str, float]]) -> Table:
     for row in rows:
         sizes = [f"{row[key] / 1e3:.0f}" for key in ("code", "library", "archive")]
         table.add_row(f"{row['n']:.0f}", f"{row['derive']:.1f}", f"{row['build']:.1f}", *sizes)
+    return table
+
+
+def _systems(rows: Sequence[Mapping[str, Any]]) -> Table:
+    table = _table(
+        "Systems of FMUs: error over cost, and wall time by threads", "master", "setting", "calls", "s", "error"
+    )
+    for row in rows:
+        for point in row.get("points", ()):
+            numbers = (f"{point['setting']:g}", f"{point['calls']}", f"{point['seconds']:.2f}", f"{point['error']:.1e}")
+            table.add_row(row["title"], *numbers)
+        for threads, seconds in row.get("seconds", {}).items():
+            table.add_row(row["title"], f"{threads} threads", "", f"{seconds:.2f}", "")
     return table

@@ -16,10 +16,10 @@ from typing import Any
 from rich.console import Console
 from rich.status import Status
 
-from benchmarks import batches, building, do_step, figure, forward_dynamics, loops, report, work_precision
+from benchmarks import batches, building, do_step, figure, forward_dynamics, loops, report, systems, work_precision
 from benchmarks.peers import pinocchio
 
-SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "batches", "building")
+SECTIONS = ("do_step", "work_precision", "forward_dynamics", "loops", "batches", "building", "systems")
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 PACKAGES = ("mbfmu", "casadi", "fmpy", "pin", "mujoco", "exudyn", "diffrax", "jax", "scipy", "numpy")
 
@@ -47,6 +47,9 @@ def main() -> int:
     if {"forward_dynamics", "work_precision"} <= results.keys():
         figure.draw(results, arguments.figure)
         console.print(f"Figure: {arguments.figure}")
+    if "systems" in results:
+        systems.draw(results["systems"], arguments.figure.with_name("coupled_cost.png"))
+        console.print(f"Figure: {arguments.figure.with_name('coupled_cost.png')}")
     return 0
 
 
@@ -58,6 +61,8 @@ def measured(section: str, console: Console) -> Any:
             return do_step.measure(folder)
         if section == "batches":
             return _shown(section, batches.measure(), status)
+        if section == "systems":
+            return _shown(section, systems.measure(folder), status)
         if section == "building":
             return _shown(section, building.measure(folder), status)
         status.update("compiling Pinocchio's algorithms: some minutes, once")
