@@ -2,9 +2,10 @@
 
 A step is made with inputs extrapolated from the points before; at its end FMUs agree on values (`Coupling.settle`).
 Where these differ from the extrapolated ones by more than the tolerance, the FMUs go back and make the step again, now
-with inputs interpolated between begin and end, along two lines in place of one. What that changes, of all outputs, is the
-error of the first attempt; if it is above the tolerance, the step is made shorter. (Prediction and correction, as in E. Hairer, S. P. Nørsett, G. Wanner: Solving
-Ordinary Differential Equations I, section III.1; lines as in `mbfmu.cosimulation.lines`.)
+with inputs interpolated between begin and end, along two lines in place of one. What that changes, of all outputs, is
+the error of the first attempt; if it is above the tolerance, the step is made shorter. (Prediction and correction, as
+in E. Hairer, S. P. Nørsett, G. Wanner: Solving Ordinary Differential Equations I, section III.1; lines as in
+`mbfmu.cosimulation.lines`.)
 """
 
 from __future__ import annotations

@@ -246,8 +246,12 @@ class Slave(abc.ABC):
             order = [1] * len(references)
             self._call("refuses slopes", self._fmu.setRealInputDerivatives, references, order, slopes.tolist())
 
+    #: The lines that inputs follow, of FMI 3.0: which, their values and slopes, and the time [s] at which they begin.
+    _lines: tuple[Values, np.ndarray, np.ndarray, float] | None = None
+
     def hold_inputs(self) -> None:
         """Go along no lines any more: inputs keep their values over a step."""
+        self._lines = None
 
     def derivatives(self, outputs: Values, inputs: Values) -> np.ndarray:
         """Partial derivatives of Real outputs with respect to Real inputs at the instance's point, [outputs, inputs].
@@ -491,10 +495,6 @@ class Slave3(Slave):
         """Let Real inputs go on from their values along lines, of an FMU that asks for them."""
         if len(values):
             self._lines = (values, np.array(self.get(values)), slopes, self.time)
-
-    def hold_inputs(self) -> None:
-        """Go along no lines any more: inputs keep their values over a step."""
-        self._lines = None
 
     def update(self, _environment: Any, time: float, requested: bool, *arguments: Any) -> None:
         """The FMU's call within a step: it takes inputs at a time [s], where it asks for them."""

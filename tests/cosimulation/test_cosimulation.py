@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pathlib
 import sys
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from mbfmu.cosimulation import SystemStructure, cosimulate, exposed_flanges, loo
 from mbfmu.demos import drivetrain
 from mbfmu.errors import ModelError, SimulationError
 from mbfmu.fmi.description import read_description
+from mbfmu.fmi.slave import Slave3
 
 J1, J2, C, D = 2.0, 3.0, 100.0, 1.0  # kg.m2, N.m/rad, N.m.s/rad
 TWIST = 1.0  # rad, of the second inertia at the start
@@ -309,6 +311,20 @@ def test_a_tolerance_is_kept_by_outputs_that_nothing_follows(tmp_path: pathlib.P
         time, T = result.time, 0.05
         exact = time**2 / 2 - T * time + T**2 * (1 - np.exp(-time / T))
         assert np.abs(result["lag.y"] - exact).max() < 2 * tolerance
+
+
+def test_fmus_of_fmi_3_that_ask_for_no_inputs_hold_them(
+    fmus_3: dict[str, pathlib.Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask_for_nothing(_slave: Slave3, _environment: object, _time: float, _requested: bool, *arguments: Any) -> None:
+        arguments[-2][0] = False
+
+    monkeypatch.setattr(Slave3, "update", ask_for_nothing)
+    structure = SystemStructure.of({"driver": fmus_3["driver"], "load": fmus_3["load"]})
+    names = ["driver.inertia.phi", "load.inertia.phi"]
+    result = cosimulate(structure, stop_time=0.2, tolerance=1e-4, outputs=names)
+    assert [note.partition(":")[0] for note in result.account.notes] == ["driver", "load"]
+    assert np.abs(np.column_stack([result[n] for n in names]) - oscillator(result.time)).max() < 3e-4
 
 
 def test_events_of_fmi_3_end_steps(fmus_3: dict[str, pathlib.Path]) -> None:
