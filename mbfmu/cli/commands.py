@@ -559,7 +559,7 @@ def info(
     """Show the interface of an FMU, the interface and structure of an assembly, or what a system of FMUs is made of."""
     if output is not None and not equations:
         raise MbfmuError(f"--output {output}: what is written is the matrix of the equations; add --equations")
-    system = check_options(source, {}, {"equations": equations, "parameter": parameter, **options})
+    coupled = check_options(source, {}, {"equations": equations, "parameter": parameter, **options})
     if equations:
         show_equations(source, parameter, output, as_json, options)
         return
@@ -576,7 +576,7 @@ def info(
         else:
             report.description(description, platforms)
         return
-    if system:
+    if coupled:
         with opened(source) as package:
             shown = facts_of(package)
         if as_json:
@@ -589,12 +589,12 @@ def info(
         progress("Deriving the equations of motion")
         from mbfmu.dynamics.system import System
 
-        shown = System.of(assembly, progress=progress)
+        system = System.of(assembly, progress=progress)
     report.notes(assembly)
     if as_json:
-        facts.show(facts.system(shown))
+        facts.show(facts.system(system))
     else:
-        report.system(shown)
+        report.system(system)
 
 
 def show_equations(
