@@ -23,7 +23,7 @@ from mbfmu.modeling.connectors import Connector
 from mbfmu.modeling.declarations import Parameter, State, Variable, is_expression
 
 NormalLaw = t.Type("NormalLaw", "String", values=("Hertz", "PowerLaw"))
-Damping = t.Type("Damping", "String", values=("HuntCrossley", "Restitution"))
+Damping = t.Type("Damping", "String", values=("HuntCrossley", "Restitution", "KelvinVoigt"))
 Friction = t.Type("Friction", "String", values=("None", "Coulomb"))
 Resistance = t.Type("Resistance", "String", values=("None", "Coulomb"))
 InverseVelocity = t.Type("InverseVelocity", unit="s/m")
@@ -103,8 +103,8 @@ class ContactLaw(Arrows):
     )
     damping = Parameter(
         Damping,
-        lambda self: "Restitution" if self.is_given("e") else "HuntCrossley",
-        "Damping by a factor d, or such that bodies part with e times the speed with which they meet",
+        lambda self: "Restitution" if self.is_given("e") else "KelvinVoigt" if self.is_given("d_n") else "HuntCrossley",
+        "Damping by a factor d, such that bodies part with e times the speed with which they meet, or by a damper d_n",
     )
     d = Parameter(
         InverseVelocity,
@@ -128,6 +128,14 @@ class ContactLaw(Arrows):
         min=1e-9,
         when=lambda self: self.damping == "Restitution",
     )
+    d_n = Parameter(
+        t.TranslationalDampingConstant,
+        required,
+        "Damping of a damper beside the elastic surfaces, at each point of contact",
+        min=0,
+        when=lambda self: self.damping == "KelvinVoigt",
+    )
+    margin = Parameter(t.Length, 0.0, "Gap of the surfaces below which they press each other apart", min=0)
     friction = Parameter(
         Friction, lambda self: "Coulomb" if self.is_given("mu_k") else "None", "Friction against sliding"
     )
@@ -216,8 +224,7 @@ class ContactLaw(Arrows):
 _NEEDS = {
     **dict.fromkeys(("E_a", "E_b", "nu_a", "nu_b"), "with normalLaw = 'PowerLaw'; leave it out, or give E_a and no c"),
     **dict.fromkeys(("c", "n"), "with normalLaw = 'Hertz'; leave it out, or give c and no E_a"),
-    "d": "with damping = 'Restitution'; give either d or e",
-    **dict.fromkeys(("e", "v_min"), "with damping = 'HuntCrossley'; give either d or e"),
+    **dict.fromkeys(("d", "e", "v_min", "d_n"), "with damping = {0.damping!r}; give one of d, e and d_n"),
     **dict.fromkeys(("mu_k", "mu_s", "v_S", "c_t", "d_t"), "without friction; give mu_k, too"),
     **dict.fromkeys(("mu_r", "mu_d", "c_r", "d_r"), "without rolling resistance; give mu_r or mu_d, too"),
 }
@@ -454,13 +461,21 @@ class Contact(ContactPair, ContactLaw):
 
     def _press(self, point: Point, approach: Any, c: Any, n: Any) -> tuple[Any, Any, Any]:
         """Elastic force, its energy, and the damped force, while the surfaces overlap."""
-        closed = self.switch(-point.gap, 1, 0)
-        elastic, energy = laws.elastic_force(c, n, ca.fmax(0, -point.gap))
+        depth = self.margin - point.gap
+        closed = self.switch(depth, 1, 0)
+        elastic, energy = laws.elastic_force(c, n, ca.fmax(0, depth))
         elastic, energy = ca.if_else(closed, elastic, 0), ca.if_else(closed, energy, 0)
         if self.damping == "HuntCrossley":
             return elastic, energy, laws.hunt_crossley(elastic, self.d, approach)
+        if self.damping == "KelvinVoigt":
+            return elastic, energy, ca.if_else(closed, laws.kelvin_voigt(elastic, self.d_n, approach), 0)
         impact = self.hold(self.edge(closed > 0.5), value=ca.fmax(approach, self.v_min), start=self.v_min)
         return elastic, energy, laws.hunt_crossley(elastic, laws.damping_number(self.e) / impact, approach)
+
+    @staticmethod
+    def touches(a: Geometry, b: Geometry) -> bool:
+        """True where the points of contact of two geometries, which need be part of nothing, are known."""
+        return number_of_points(a, b) > 0
 
 
 class ContactGroup(ContactLaw):

@@ -55,6 +55,11 @@ def hunt_crossley(force: Any, d: Any, depth_rate: Any) -> Any:
     return force * ca.fmax(0, 1 + d * depth_rate)
 
 
+def kelvin_voigt(force: Any, d: Any, depth_rate: Any) -> Any:
+    """An elastic force [N] and that of a damper d [N.s/m] beside it; never negative."""
+    return ca.fmax(0, force + d * depth_rate)
+
+
 def damping_number(e: Any) -> Any:
     """Damping of Hunt and Crossley times the speed of impact for which the coefficient of restitution is e.
 
@@ -108,4 +113,5 @@ __all__ = [
     "elastic_force",
     "hertz_stiffness",
     "hunt_crossley",
+    "kelvin_voigt",
 ]

@@ -546,7 +546,7 @@ def named(**names: str) -> Touching:
         (lambda: touching(c=1.0, mu_s=0.3), r"Contact.mu_s: has no effect without friction; give mu_k, too"),
         (lambda: touching(c=1.0, c_r=0.3), r"Contact.c_r: has no effect without rolling resistance; give mu_r or mu_d"),
         (lambda: touching(c=1.0, mu_k=0.3, mu_s=0.2, c_t=1.0), r"mu_s = 0.2: static friction is at least sliding"),
-        (lambda: touching(c=1.0, d=1.0, e=0.5), r"Contact.d: has no effect .*give either d or e"),
+        (lambda: touching(c=1.0, d=1.0, e=0.5), r"Contact.d: has no effect .*give one of d, e and d_n"),
         (lambda: touching(c=1.0, E_a=1.0), r"Contact.c: has no effect .*give c and no E_a"),
         (lambda: touching(c=1.0, e=0.0), r"Contact.e = 0.0: must be >= 0.05"),
         (lambda: touching(Plane()), r"shape \(Plane\) and ground \(Plane\) are two planes, which do not touch; give"),

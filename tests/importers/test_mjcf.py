@@ -163,16 +163,16 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
         tmp_path,
         """<option density="1.2"/>
         <worldbody>
-          <geom name="floor" type="plane" size="1 1 1"/>
-          <body name="ball" gravcomp="1"><joint name="b" type="ball" armature="1"/><geom name="g" size="1"/>
-            <site name="s"/></body>
+          <geom name="floor" type="box" size="1 1 1"/>
+          <body name="ball" gravcomp="1"><joint name="b" type="ball" armature="1"/><site name="s"/>
+            <geom name="g" type="box" size="1 1 1"/></body>
           <site name="t" pos="0 0 3"/>
         </worldbody>
         <tendon><spatial name="rope"><site site="s"/><site site="t"/></spatial></tendon>
         <actuator><motor name="winch" tendon="rope"/></actuator>
         <sensor><clock name="clock"/></sensor>""",
     )
-    everything = "contact,tendons,fluid,gravcomp,armature,actuators,sensors"
+    everything = "pairs,tendons,fluid,gravcomp,armature,actuators,sensors"
     with pytest.raises(ModelError) as caught:
         mbfmu.load(path)
     message = str(caught.value)
@@ -181,7 +181,7 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
         "joint b in line 5",
         "actuator winch in line 10 (its transmission)",
         "sensor clock in line 11",
-        "contact between geoms: geom floor in line 4 and geom g in line 5",
+        "(--without contact leaves out all contact): geom floor in line 4 (box) and geom g in line 6 (box)",
         "tendons: 1 of them",
         "density 1.2",
         "body ball in line 5",
@@ -192,38 +192,8 @@ def test_what_has_no_counterpart_is_listed_and_left_out_on_request(tmp_path: pat
     assembly = mbfmu.load(path, without=everything.split(","))
     assert len([note for note in assembly.notes if note.startswith("left out")]) == 7
     assert System.of(assembly).equations.nv == 3
-    with pytest.raises(ModelError, match="without = gravity: known are contact, tendons"):
+    with pytest.raises(ModelError, match="without = gravity: known are contact, pairs, tendons"):
         mbfmu.load(path, without="gravity")
-
-
-GHOST = 'contype="0" conaffinity="0"'
-FLOOR = '<geom type="plane" size="1 1 1"/>'
-
-
-@pytest.mark.parametrize(
-    ("text", "touch"),
-    [
-        (f'{FLOOR}<body><freejoint/><geom size="1"/></body>', True),
-        (f'{FLOOR}<body><freejoint/><geom size="1" {GHOST}/></body>', False),
-        ('<body><freejoint/><geom size="1"/><body><joint/><geom size="1"/></body></body>', False),
-        (
-            '<body><joint/><geom size="1"/><body><joint/><geom size="1" contype="0" conaffinity="0"/>'
-            '<body><joint/><geom size="1"/></body></body></body>',
-            True,
-        ),
-        (f'{FLOOR}<body><joint/><geom size="1"/></body>', True),
-    ],
-    ids=["floor", "ghost", "parent", "grandparent", "child of the world"],
-)
-def test_contact_is_seen_where_mujoco_would_look_for_it(text: str, touch: bool, tmp_path: pathlib.Path) -> None:
-    path = written(tmp_path, f"<worldbody>{text}</worldbody>")
-    if touch:
-        with pytest.raises(ModelError, match="contact between geoms"):
-            mbfmu.load(path)
-    else:
-        mbfmu.load(path)
-    path = written(tmp_path, f"<option><flag contact='disable'/></option><worldbody>{text}</worldbody>")
-    mbfmu.load(path)
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from mbfmu.importers.builder import Builder
 from mbfmu.importers.mjcf.actuators import Actuators
 from mbfmu.importers.mjcf.bodies import Bodies
 from mbfmu.importers.mjcf.compiling import compiled, first_tag, refuse_copies
+from mbfmu.importers.mjcf.contacts import add_contacts
 from mbfmu.importers.mjcf.couplings import add_coupling
 from mbfmu.importers.mjcf.gaps import FEATURES, refuse_gaps
 from mbfmu.importers.mjcf.geoms import add_geom, drawn_geoms
@@ -92,6 +93,7 @@ def _assembly_of(source: Source, into: Assembly | None) -> Assembly:
     if not source.off("EQUALITY"):
         for e in range(model.neq):
             add_coupling(source, builder, bodies, e)
+    add_contacts(source, builder, bodies)
     if source.off("ACTUATION"):
         builder.note("actuation is disabled by the file; its actuators are left out")
     else:
