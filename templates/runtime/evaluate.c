@@ -2,6 +2,7 @@
 
 #include "evaluate.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "freshness.h"
@@ -265,6 +266,15 @@ INTERNAL void know_derivatives(Instance *s)
    rounding. */
 #define ASSERTION_MARGIN 1e-11
 
+INTERNAL const char *assertion_text(Instance *s, int i)
+{
+    const char *message = s->tables->assertion_messages[i], *gap = strstr(message, "{}");
+    if (!gap) return message;
+    snprintf(s->checks.text, sizeof s->checks.text, "%.*s%.3g%s", (int)(gap - message), message, -s->checks.h[i],
+             gap + 2);
+    return s->checks.text;
+}
+
 INTERNAL Outcome check_assertions(Instance *s, double t, const double *x, const double *m, const double *w)
 {
     if (nh(s->model)) {
@@ -278,11 +288,11 @@ INTERNAL Outcome check_assertions(Instance *s, double t, const double *x, const 
                 end = i;
                 continue;
             }
-            because(s, "assertion violated: %s", s->tables->assertion_messages[i]);
+            because(s, "assertion violated: %s", assertion_text(s, i));
             return ASSERTION;
         }
         if (end >= 0) {
-            because(s, "the model ends the simulation: %s", s->tables->assertion_messages[end]);
+            because(s, "the model ends the simulation: %s", assertion_text(s, end));
             return ENDED;
         }
     }

@@ -64,6 +64,9 @@ INTERNAL Outcome right_hand_side(Instance *s, double t, const double *x, const d
 /* Derivatives at the head, where its accelerations are known, s->step.w: the step from there need not evaluate them. */
 INTERNAL void know_derivatives(Instance *s);
 
+/* What an assertion says whose value is in s->checks.h: `{}` in its message stands for how far that is below 0. */
+INTERNAL const char *assertion_text(Instance *s, int i);
+
 /* The first assertion that does not hold is kept as the cause; where only such do not that end the run, it has ended. */
 INTERNAL Outcome check_assertions(Instance *s, double t, const double *x, const double *m, const double *w);
 

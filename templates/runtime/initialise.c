@@ -138,7 +138,7 @@ INTERNAL const char *violated_assertion(Instance *s)
     for (int i = 0; i < nw(s->model); ++i) s->step.w[i] = NAN;
     const double *u = inputs_at(s, t, s->latch.x, s->latch.m);
     if (!nh(s->model) || eval_assertions(s, t, s->latch.x, u, s->latch.m, s->step.w, s->checks.h)) return NULL;
-    for (int i = 0; i < nh(s->model); ++i) if (s->checks.h[i] < 0) return s->tables->assertion_messages[i];
+    for (int i = 0; i < nh(s->model); ++i) if (s->checks.h[i] < 0) return assertion_text(s, i);
     return NULL;
 }
 

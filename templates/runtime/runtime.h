@@ -348,6 +348,7 @@ typedef struct {
 /* Residuals of rows that were dropped as dependent, and assertions. */
 typedef struct {
     double *e, *h;
+    char text[1024];                /* the last message that tells a value (evaluate.c) */
 } Checks;
 
 /* Implicit steps (rodas5p.c). */

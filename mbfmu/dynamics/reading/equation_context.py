@@ -675,7 +675,7 @@ class Scope(Events):
     def require(self, expression: Any, message: str) -> None:
         """A condition, or expression >= 0, must hold while the model runs.
 
-        `message` says what is wrong and what to do.
+        `message` says what is wrong and what to do; `{}` in it stands for how far the expression is below 0.
         """
         self._check_message(message, "require")
         column = self._notes.sign(expression, "a requirement")
