@@ -1,4 +1,4 @@
-"""Bodies that spin on a plane by friction alone: the tippe top, which turns over, and the rattleback, which reverses."""
+"""Bodies that spin on a plane: the tippe top, which turns over, and the rattleback, which reverses."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ class Top(Assembly):
 
 # -- tippe top: a sphere whose centre of mass lies off its centre
 
-#: Mass [kg], radius [m], what the centre of mass lies below the centre [m], moments of inertia across and along the axis
-#: [kg.m2], coefficient of friction, angle of the axis at the start [rad], spin about the vertical [rad/s].
+#: Mass [kg], radius [m], what the centre of mass lies below the centre [m], moments of inertia across and along the
+#: axis [kg.m2], coefficient of friction, angle of the axis at the start [rad], spin about the vertical [rad/s].
 M, R, OFF = 0.02, 0.02, 0.006
 ACROSS, ALONG = 131 / 350 * M * R**2, 2 / 5 * M * R**2
 MU, TILT, SPIN = 0.2, 0.5, 150.0
@@ -136,7 +136,8 @@ def _sliding(t: float, y: np.ndarray) -> np.ndarray:
 
 # -- rattleback: an ellipsoid whose axes of inertia are turned against those of its shape
 
-#: Half axes [m], what the centre of mass lies below the centre [m], angles about x and y at the start [rad], spin [rad/s].
+#: Half axes [m], what the centre of mass lies below the centre [m], angles about x and y [rad] and spin [rad/s] at the
+#: start.
 HALF, LOW = np.array([0.2, 0.03, 0.02]), 0.01
 ROCK, TURN = math.radians(0.5), -5.0
 INERTIA = {"m": 1.0, "I_11": 2e-4, "I_22": 1.6e-3, "I_33": 1.7e-3, "I_21": -2e-5}
@@ -194,11 +195,12 @@ def by_hand() -> dict[str, float]:
         return float(y[2])
 
     level.terminal = True  # type: ignore[attr-defined]
-    exact: dict[str, Any] = {"method": "DOP853", "rtol": 1e-12, "atol": 1e-13}
+    exact: dict[str, Any] = {"method": "DOP853", "rtol": 3e-14, "atol": 1e-14}
     axis = np.array([math.sin(TILT), 0.0, math.cos(TILT)])
     slid = solve_ivp(_sliding, (0, 1), np.concatenate([axis, SPIN * UP, np.zeros(3)]), events=level, **exact)
     T, w = _start()
     rolled = solve_ivp(_rolling, (0, 4), np.concatenate([T @ UP, w]), t_eval=[1.0, 4.0], **exact)
+    assert slid.t_events is not None
     return {
         "contact-tippe-top-time": float(slid.t_events[0][0]),
         "contact-rattleback-before": float(rolled.y[5, 0]),
@@ -214,8 +216,8 @@ def _system(model: Any) -> System:
 _AXIS = np.array([[-math.sin(TILT), 0.0, math.cos(TILT)]])
 _TOP: Mapping[str, Any] = {
     "title": "Tippe top",
-    "source": "R. J. Cohen, The tippe top revisited, Am. J. Phys. 45 (1977), 12-17: a sphere with its centre of mass off "
-    "its centre, Coulomb friction; J. H. Jellett, A Treatise on the Theory of Friction, 1872",
+    "source": "R. J. Cohen, The tippe top revisited, Am. J. Phys. 45 (1977), 12-17: a sphere with its centre of mass "
+    "off its centre, Coulomb friction; J. H. Jellett, A Treatise on the Theory of Friction, 1872",
     "solve": solve_tippe_top,
     "model": tippe_top,
     "tolerance": 1e-8,
@@ -223,8 +225,8 @@ _TOP: Mapping[str, Any] = {
 }
 _RATTLEBACK: Mapping[str, Any] = {
     "title": "Rattleback",
-    "source": "T. R. Kane, D. A. Levinson, Realistic mathematical modeling of the rattleback, Int. J. Non-Linear Mech. 17 "
-    "(1982), 175-186; Y. Kondo, H. Nakanishi, arXiv:1704.06717; here without resistance",
+    "source": "T. R. Kane, D. A. Levinson, Realistic mathematical modeling of the rattleback, Int. J. Non-Linear Mech. "
+    "17 (1982), 175-186; Y. Kondo, H. Nakanishi, arXiv:1704.06717; here without resistance",
     "unit": "rad/s",
     "solve": solve_rattleback,
     "model": rattleback,
@@ -263,7 +265,7 @@ PROBLEMS = (
         id="contact-rattleback-after",
         quantity="spin after 4 s: it has reversed",
         reference=2.4473746349988015,
-        error=2e-3,
+        error=5e-4,
         **_RATTLEBACK,
     ),
 )

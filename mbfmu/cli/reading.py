@@ -48,11 +48,20 @@ def _options(
             rich_help_panel=PANEL,
         ),
     ] = False,
+    ground: Annotated[
+        float | None,
+        typer.Option(
+            parser=number,
+            metavar="HEIGHT",
+            help="Height [m] of a ground that the <collision> elements of links touch. (URDF)",
+            rich_help_panel=PANEL,
+        ),
+    ] = None,
     without: Annotated[
         str | None,
         typer.Option(
             metavar="FEATURES",
-            help="Leave out what has no counterpart: contact,tendons,... (MJCF)",
+            help="Leave out contact, or what has no counterpart: tendons,pairs,... (MJCF)",
             rich_help_panel=PANEL,
         ),
     ] = None,

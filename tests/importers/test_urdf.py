@@ -413,3 +413,34 @@ def test_damaged_files_give_a_model_or_a_place(root: pathlib.Path, tmp_path: pat
         answers.append(verdict(path, derive=i % 30 == 0))
     assert [a for a in answers if a != "model" and not a.startswith(str(path))] == []
     assert 20 < answers.count("model") < 100
+
+
+GROUND_SHAPES = {
+    "box": ('<box size="0.4 0.2 0.1"/>', 0.05, 4),
+    "sphere": ('<sphere radius="0.1"/>', 0.1, 1),
+    "cylinder": ('<cylinder radius="0.1" length="0.3"/>', 0.1, 2),
+    "capsule": ('<capsule radius="0.1" length="0.3"/>', 0.1, 2),
+}
+
+
+@pytest.mark.parametrize("shape", GROUND_SHAPES)
+def test_a_floating_robot_stands_on_the_ground(shape: str, tmp_path: pathlib.Path) -> None:
+    form, half, points = GROUND_SHAPES[shape]
+    lying = 'rpy="0 1.5707963267948966 0"' if shape in ("cylinder", "capsule") else ""
+    solid = f'<collision><origin xyz="0 0 0" {lying}/><geometry>{form}</geometry></collision>'
+    path = written(tmp_path, link("base", m=2.0, more=solid))
+    assembly = mbfmu.load(path, floating=True, ground=-0.2)
+    assert any("mu_k = 0.8, which are not the file's" in note for note in assembly.notes)
+    result = mbfmu.simulate(assembly, 1.0)
+    assert result["floating_base.r_rel_a[3]"][-1] == pytest.approx(-0.2 + half - 1e-3 / points, abs=2e-6)
+
+
+def test_a_ground_asks_for_what_can_touch_it(tmp_path: pathlib.Path) -> None:
+    solid = "<collision><geometry>{}</geometry></collision>"
+    path = written(tmp_path, link("base", more=solid.format('<mesh filename="a.stl"/>')))
+    with pytest.raises(ModelError, match=r"line 2.*<collision> of link base: is a mesh, whose contact .*--ground out"):
+        mbfmu.load(path, floating=True, ground=0.0)
+    with pytest.raises(ModelError, match=r"ground = nan: give the height"):
+        mbfmu.load(path, ground=float("nan"))
+    with pytest.warns(ReaderWarning, match="no link that moves has a <collision>"):
+        mbfmu.load(path, ground=0.0)  # its base stands in the world

@@ -127,7 +127,7 @@ class _Contacts:
         if g not in self._geometries:
             model, kind = self.source.model, _kind(self.source, g)
             size, R = [float(v) for v in model.geom_size[g]], matrix(model.geom_quat[g])
-            block = {"lengthDirection": clean(R[:, 0]), "widthDirection": clean(R[:, 1])}
+            block: dict[str, Any] = {"lengthDirection": clean(R[:, 0]), "widthDirection": clean(R[:, 1])}
             block |= {name: 2 * half for name, half in zip(("length", "width", "height"), size, strict=True)}
             oblong = {"n": clean(R[:, 2]), "radius": size[0], "length": 2 * size[1]}
             is_drawn = int(model.geom_group[g]) < DRAWN_GROUPS  # other kinds are drawn as shapes

@@ -27,6 +27,7 @@ def load(
     drive: Drive = "effort",
     bandwidth: float | None = None,
     stops: bool = False,
+    ground: float | None = None,
 ) -> Assembly:
     """Read a URDF file, or a xacro file where the package xacro is installed.
 
@@ -38,6 +39,7 @@ def load(
             position input each, and a PD controller; `flange`, a flange of the assembly each; `none`.
         bandwidth: of the PD controllers, Hz; 5 where None.
         stops: limits become elastic stops.
+        ground: height of a ground [m], which the <collision> elements of the links touch; there is none where None.
 
     Raises:
         ModelError: the file is no URDF or describes no tree of links; the message names line and element.
@@ -48,7 +50,9 @@ def load(
         raise ModelError(f"{path}: bandwidth = {bandwidth!r}: give a positive frequency in Hz")
     if bandwidth is not None and drive != "position":
         raise ModelError(f"{path}: bandwidth = {bandwidth!r} is of position drives; add drive=position or leave it out")
-    options = Options(floating, drive, 5.0 if bandwidth is None else float(bandwidth), stops)
+    if ground is not None and not (isinstance(ground, int | float) and math.isfinite(ground)):
+        raise ModelError(f"{path}: ground = {ground!r}: give the height of the ground in m, such as 0")
+    options = Options(floating, drive, 5.0 if bandwidth is None else float(bandwidth), stops, ground)
     robot = Robot(path, expanded(path) if path.suffix.lower() == ".xacro" else parse_xml(path))
     try:
         return assembly_of(robot, options, into)

@@ -32,6 +32,8 @@ class Options:
     #: Hz.
     bandwidth: float
     stops: bool
+    #: Height of a ground [m]; None where there is none.
+    ground: float | None = None
 
 
 def needs_axis(robot: Robot, joint: Joint, options: Options) -> bool:

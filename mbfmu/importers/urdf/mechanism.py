@@ -13,6 +13,7 @@ from mbfmu.importers.builder import Builder
 from mbfmu.importers.geometry import NEGLIGIBLE, clean
 from mbfmu.importers.places import Place, place_of
 from mbfmu.importers.urdf.drives import Options, add_drive, needs_axis
+from mbfmu.importers.urdf.ground import add_ground
 from mbfmu.importers.urdf.robot import JOINTS, Joint, Link, Robot
 from mbfmu.modeling.assembly import Assembly
 from mbfmu.modeling.connectors import Connector
@@ -43,6 +44,8 @@ def assembly_of(robot: Robot, options: Options, into: Assembly | None) -> Assemb
     for joint in robot.joints.values():
         if joint.name in mechanism.axes:
             add_drive(robot, joint, mechanism.axes, mechanism.held, options)
+    if options.ground is not None:
+        add_ground(robot, builder, mechanism.frames, mechanism.standing(), GRAVITY, options.ground)
     if robot.ignored():
         builder.note(f"read over: {', '.join(f'<{tag}>' for tag in robot.ignored())}")
     if not options.stops and any(joint.has_axis and joint.is_limited for joint in robot.joints.values()):
@@ -80,6 +83,15 @@ class _Mechanism:
             if link.parent is not None:
                 self._place(link.parent)
             self._link(link)
+
+    def standing(self) -> set[str]:
+        """Names of links that stand in the world."""
+        found = set() if self.options.floating else {self.robot.root.name}
+        for link in self.robot.walk():
+            joint = link.parent
+            if joint is not None and joint.parent.name in found and (not JOINTS[joint.type] or joint.name in self.held):
+                found.add(link.name)
+        return found
 
     def _float(self) -> None:
         """Let the root link move freely."""
