@@ -168,7 +168,7 @@ def rattleback(c: float = 1e9) -> Top:
 
 def solve_rattleback(tolerance: float) -> Solution:
     """Spin before and after it has reversed."""
-    run = motion(_system(rattleback), ["body.w_a[3]"], np.linspace(0, 4, 81), tolerance)
+    run = motion(_system(rattleback), ["body.w_a[3]"], np.linspace(0, 3, 61), tolerance)
     w = run.values["body.w_a[3]"]
     values = {"contact-rattleback-before": float(w[20]), "contact-rattleback-after": float(w[-1])}
     return Solution(values, run.seconds, run.evaluations)
@@ -199,7 +199,7 @@ def by_hand() -> dict[str, float]:
     axis = np.array([math.sin(TILT), 0.0, math.cos(TILT)])
     slid = solve_ivp(_sliding, (0, 1), np.concatenate([axis, SPIN * UP, np.zeros(3)]), events=level, **exact)
     T, w = _start()
-    rolled = solve_ivp(_rolling, (0, 4), np.concatenate([T @ UP, w]), t_eval=[1.0, 4.0], **exact)
+    rolled = solve_ivp(_rolling, (0, 3), np.concatenate([T @ UP, w]), t_eval=[1.0, 3.0], **exact)
     assert slid.t_events is not None
     return {
         "contact-tippe-top-time": float(slid.t_events[0][0]),
@@ -257,14 +257,14 @@ PROBLEMS = (
     Problem(
         id="contact-rattleback-before",
         quantity="spin after 1 s, of -5 rad/s at the start",
-        reference=-3.1175435374220535,
+        reference=-3.1175435374235416,
         error=5e-4,
         **_RATTLEBACK,
     ),
     Problem(
         id="contact-rattleback-after",
-        quantity="spin after 4 s: it has reversed",
-        reference=2.4473746349988015,
+        quantity="spin after 3 s: it has reversed",
+        reference=0.2513063843074753,
         error=5e-4,
         **_RATTLEBACK,
     ),
