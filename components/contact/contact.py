@@ -449,8 +449,8 @@ class Contact(ContactPair, ContactLaw):
         least, size = ca.mmin(self.gap), ca.mmin(ca.vertcat(*sizes))
         self.require(
             self.hold(self.initial, value=least) + OVERLAP * size,
-            f"{a.where} and {b.where} overlap at the start by {{}} m more than a tenth of their size; start them further "
-            "apart",
+            f"{a.where} and {b.where} overlap at the start by {{}} m more than a tenth of their size; start them "
+            "further apart",
         )
         if len(sizes) == 2:  # a plane has no other side
             self.require(

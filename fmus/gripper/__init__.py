@@ -1,7 +1,16 @@
 """Gripper with fingers on four-bars that lifts a part: contact with friction between spheres and a box."""
 
-from mbfmu.components import Body, BodyBox, BodyCylinder, FixedTranslation, Prismatic, Revolute, World
-from mbfmu.components import rotational, translational
+from mbfmu.components import (
+    Body,
+    BodyBox,
+    BodyCylinder,
+    FixedTranslation,
+    Prismatic,
+    Revolute,
+    World,
+    rotational,
+    translational,
+)
 from mbfmu.components.blocks import sources
 from mbfmu.components.contact import Box, Contact, ContactGroup, Plane, Sphere
 from mbfmu.modeling import Assembly, Start
@@ -11,7 +20,7 @@ SIDE, LENGTH, INNER, OUTER = 0.02, 0.08, 0.03, 0.02
 #: Radius of a fingertip, and how far it stands below the cranks' ends [m].
 TIP, BELOW = 0.006, 0.05
 #: Stiffness of a fingertip in its normal and tangential direction [N/m].
-STIFFNESS = 1e5
+STIFFNESS = 2e4
 
 
 class Gripper(Assembly):
@@ -20,10 +29,10 @@ class Gripper(Assembly):
     stop_time = 3.0
 
     def __init__(self):
-        self.world = World(n=(0, 0, -1))
+        self.world = World(n=(0, 0, -1), nominalLength=0.15)
         self.lift = Prismatic(n=(0, 0, 1), useAxisFlange=True, animation=False)
         self.column = FixedTranslation(r=(0, 0, SIDE + LENGTH + BELOW), animation=False)
-        self.palm = BodyBox(r=(0.11, 0, 0), r_shape=(-0.055, 0, 0), width=0.05, height=0.02)
+        self.palm = BodyBox(r=(0.055, 0, 0), r_shape=(-0.055, 0, 0), width=0.05, height=0.02)
         self.way = sources.KinematicPTP2(q_begin=(0.0,), q_end=(0.1,), qd_max=(0.15,), qdd_max=(0.5,), startTime=1.0)
         self.drive = translational.Move()
         self.connect(self.world.frame_b, self.lift.frame_a)
@@ -62,16 +71,16 @@ class Gripper(Assembly):
         self.connect(self.part.frame_a, self.box.frame_a)
         self.connect(self.world.frame_b, self.table.frame_a)
         self.ground = Contact(
-            geometry_a="box", geometry_b="table", c=2e4, d_n=40.0, mu_k=0.5, c_t=2e4, animation=False
+            geometry_a="box", geometry_b="table", c=1e4, d_n=40.0, mu_k=0.5, c_t=1e4, d_t=40.0, animation=False
         )
         self.grip = ContactGroup(
             geometries_a=["left_tip1", "left_tip2", "right_tip1", "right_tip2"],
             geometries_b=["box"],
             c=STIFFNESS,
-            d_n=100.0,
+            d_n=50.0,
             mu_k=0.6,
             c_t=STIFFNESS,
-            d_t=100.0,
+            d_t=50.0,
             scale=3e-3,
             arrowDiameter=0.004,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import dataclasses
 import functools
 import itertools
 import math
@@ -32,10 +33,11 @@ from mbfmu.components.contact import (
 from mbfmu.components.parts import Body
 from mbfmu.dynamics.system import System
 from mbfmu.errors import InitialConditionsWarning, InitializationError, ModelError, SimulationError
+from mbfmu.fmus.gripper import Gripper
 from mbfmu.frames import Orientation
 from mbfmu.modeling import Assembly, Component, Frame_a, Start, writing
 from mbfmu.modeling.assembly_file import load_assembly
-from mbfmu.runtime.run import Run
+from mbfmu.runtime.run import Run, place
 from mbfmu.simulation import simulate
 from problems import contact as published
 from problems.contact import G, Touching
@@ -327,6 +329,41 @@ class Meeting(Assembly):
         self.contact = Contact(geometry_a=self.one, geometry_b=self.other, **{**LAW, **law})
 
 
+@pytest.mark.slow
+def test_a_gripped_part_is_held_by_fixed_steps() -> None:
+    """Sixty seconds by steps of 1 ms: what sticks does not creep, and the loops of the fingers stay closed."""
+    system = System.of(Gripper())
+    equations = dataclasses.replace(system.equations, solver="explicit", fixed_step=1e-3)
+    run = Run(equations, system.variables, start_time=0.0, stop_time=63.0)
+    run.finish_initialisation()
+    variables = {variable.name: variable for variable in system.variables}
+    names = [f"part.r_0[{i}]" for i in (1, 2, 3)]
+    rows = run.rows(np.array([0.0, 3.0, 63.0]), np.array([place(variables[name]) for name in names], dtype=np.int32))
+    assert rows[1, 2] == pytest.approx(rows[0, 2] + 0.1, abs=3e-4)
+    assert np.abs(rows[2] - rows[1]).max() < 1e-12
+
+
+@pytest.mark.parametrize("margin", [0.0, 0.02])
+def test_a_linear_damper_lets_go_before_it_pulls(margin: float) -> None:
+    """Impact of a mass on spring and damper: force and speed at its end are those of the free oscillator."""
+    c, d, v = 1e4, 60.0, 1.0
+    model = Touching(Sphere(radius=0.1), {"c": c, "d_n": d, "margin": margin}, height=0.1 + margin, v=(0, 0, -v), g=0.0)
+    w = math.sqrt(c - d**2 / 4)
+
+    def depth(t: float) -> float:
+        return v / w * math.exp(-d / 2 * t) * math.sin(w * t)
+
+    def speed(t: float) -> float:
+        return v * math.exp(-d / 2 * t) * (math.cos(w * t) - d / (2 * w) * math.sin(w * t))
+
+    end = brentq(lambda t: c * depth(t) + d * speed(t), 1e-3, math.pi / w)
+    result = simulate(model, 0.1, step=1e-3, tolerance=1e-9)
+    assert result["body.v_0[3]"][-1] == pytest.approx(-speed(end), rel=1e-6)
+    assert result["contact.f_n[1]"].min() == 0.0
+    ours = result["body.r_0[3]"][10]
+    assert ours == pytest.approx(0.1 + margin - depth(0.01), abs=1e-8)
+
+
 MEETINGS = [
     *(("sphere", other) for other in ("sphere", "capsule", "cylinder", "box")),
     ("capsule", "capsule"),
@@ -583,7 +620,9 @@ def test_pairs_without_a_closed_form_are_refused_by_name(other: type[Component])
 
 
 def test_overlap_is_told_at_the_start_and_where_it_goes_too_far() -> None:
-    with pytest.raises(InitializationError, match=r"shape and ground overlap at the start by 0\.04 m more than a tenth.*apart"):
+    with pytest.raises(
+        InitializationError, match=r"shape and ground overlap at the start by 0\.04 m more than a tenth.*apart"
+    ):
         simulate(touching(height=0.05), 0.1)
     simulate(touching(height=0.0999), 0.01)
     assert simulate(touching(c=10.0), 0.5)["contact.gap"].min() < -0.3  # soft ground has no other side
