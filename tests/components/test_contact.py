@@ -357,7 +357,7 @@ def test_a_linear_damper_lets_go_before_it_pulls(margin: float) -> None:
         return v * math.exp(-d / 2 * t) * (math.cos(w * t) - d / (2 * w) * math.sin(w * t))
 
     end = brentq(lambda t: c * depth(t) + d * speed(t), 1e-3, math.pi / w)
-    result = simulate(model, 0.1, step=1e-3, tolerance=1e-9)
+    result = simulate(model, 0.1, interval=1e-3, tolerance=1e-9)
     assert result["body.v_0[3]"][-1] == pytest.approx(-speed(end), rel=1e-6)
     assert result["contact.f_n[1]"].min() == 0.0
     ours = result["body.r_0[3]"][10]

@@ -190,7 +190,7 @@ def beside(path: pathlib.Path, stop: float, speeds: tuple[float, ...], samples: 
     assembly = mbfmu.load(path)
     joints = [part for part in assembly.parts.values() if type(part).__name__ == "FreeMotion"]
     joints[0].modify(v_rel_a=mbfmu.Start(speeds[:3], fixed=True), w_rel_a_start=speeds[3:])
-    ours = mbfmu.simulate(assembly, stop, step=stop / samples, tolerance=1e-8)
+    ours = mbfmu.simulate(assembly, stop, interval=stop / samples, tolerance=1e-8)
     columns = [
         ours[f"{joint.path}.{name}"]
         for joint in joints
