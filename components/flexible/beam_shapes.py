@@ -202,19 +202,21 @@ class BeamShapes:
 def _bow(shapes: Sequence[Shape], planes: Sequence[str], L: float) -> Callable[[Any], np.ndarray]:
     """s -> G(s) of the foreshortening q' G q / 2 [n, n], or [k, n, n] for k places."""
     n = len(shapes)
-    whole: dict[tuple[int, int], Legendre] = {}
-    for i in range(n):
-        for j in range(i + 1):
-            if planes[i] and planes[i] == planes[j]:
-                axis = "xyz".index(planes[i])
-                product = (shapes[i][0][axis].deriv() * shapes[j][0][axis].deriv() / L).integ()
-                whole[i, j] = product - product(0.0)
+    bending = [i for i in range(n) if planes[i]]
+    slopes = [shapes[i][0]["xyz".index(planes[i])].deriv() for i in bending]
+    same = np.array([[planes[i] == planes[j] for j in bending] for i in bending], dtype=float)
+    degree = max((slope.degree() for slope in slopes), default=0)
+    points, weights = np.polynomial.legendre.leggauss(degree + 1)  # exact for their products
 
     def at(s: Any) -> np.ndarray:
-        G = np.zeros((*np.shape(s), n, n))
-        for (i, j), part in whole.items():
-            G[..., i, j] = G[..., j, i] = part(s)
-        return G
+        places = np.atleast_1d(np.asarray(s, dtype=float))
+        G = np.zeros((len(places), n, n))
+        if bending:
+            within = np.outer(places, (points + 1) / 2)
+            values = np.array([_values(slope, within) for slope in slopes])
+            products = np.einsum("g,k,ikg,jkg->kij", weights / 2, places, values, values, optimize=True)
+            G[np.ix_(range(len(places)), bending, bending)] = products * same / L
+        return G.reshape(*np.shape(s), n, n)
 
     return at
 

@@ -20,6 +20,8 @@ from mbfmu.modeling import types as t
 
 #: What is smaller than this, relative to the largest entry, is an integral that is zero.
 NEGLIGIBLE = 1e-13
+#: The two axes across each axis, in cyclic order.
+_ACROSS = ((1, 2), (2, 0), (0, 1))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,33 +59,46 @@ class Integrals:
         return np.asarray(np.einsum("aaij->ij", self.N))
 
 
-def _sparse(values: np.ndarray) -> ca.SX:
-    """A constant vector or matrix without its negligible entries."""
-    size = np.abs(values).max(initial=0.0)
+def _sparse(values: np.ndarray, size: float | None = None) -> ca.SX:
+    """A constant vector or matrix without its entries that are negligible beside `size`, or its own largest."""
+    if size is None:
+        size = float(np.abs(values).max(initial=0.0))
     kept = np.where(np.abs(values) > NEGLIGIBLE * size, values, 0.0)
     return ca.SX(ca.sparsify(ca.DM(kept)))
 
 
 class Inertia:
-    """Inertia of a body for given coordinates x of its shapes and their two derivatives (columns)."""
+    """Inertia of a body for given coordinates x of its shapes and their two derivatives (columns).
+
+    Products of large matrices and columns are what it costs, so N is taken apart into the symmetric and antisymmetric
+    parts in its directions, of which rates need the latter only.
+    """
 
     def __init__(self, integrals: Integrals, x: Any, dx: Any, ddx: Any) -> None:
-        self._m, self._of, axes = integrals.m, integrals, range(3)
-        self.S, self._x, self._dx, self._ddx = _sparse(integrals.S), x, dx, ddx
-        N = [[_sparse(integrals.N[a, b]) for b in axes] for a in axes]
+        self._m, axes, N = integrals.m, range(3), integrals.N
+        self.S, self._dx, self._ddx = _sparse(integrals.S), dx, ddx
+        size = float(np.abs(N).max(initial=0.0))
+        mass = _sparse(integrals.mass_matrix, size)
+        turned = [_sparse(N[c, b] - N[b, c], size) for b, c in _ACROSS]
+        both = {(a, b): _sparse(N[a, b] + N[b, a], size) @ x for a in axes for b in axes if a <= b}
+        across = [one @ x for one in turned]
         P = [[_sparse(integrals.P[a, b]) for b in axes] for a in axes]
         #: Integral of (component a of each shape) times (component b of the place).
-        self.V = [[P[a][b] + N[a][b] @ x for b in axes] for a in axes]
-        self.turning = [[N[a][b] @ dx for b in axes] for a in axes]
-        self.shaking = sum((N[a][a] @ ddx for a in axes), ca.SX.zeros(x.numel()))
-        self.moving = sum((N[a][a] @ dx for a in axes), ca.SX.zeros(x.numel()))
+        self.V = [[P[a][b] + both[min(a, b), max(a, b)] / 2 for b in axes] for a in axes]
+        for (b, c), one in zip(_ACROSS, across, strict=True):
+            self.V[c][b] += one / 2
+            self.V[b][c] -= one / 2
+        #: Integral of each shape times (unit vector x velocity of the shapes); times that velocity; times acceleration.
+        self.turning = [one @ dx for one in turned]
+        self.moving, self.shaking = mass @ dx, mass @ ddx
         #: First moment of the mass, and its second.
         self.first = ca.SX(ca.DM(integrals.first)) + self.S @ x
         second = ca.SX(ca.DM(integrals.second))
         self.second = ca.SX(3, 3)
         for a in axes:
             for b in axes:
-                self.second[a, b] = second[a, b] + ca.dot(x, P[b][a]) + ca.dot(x, self.V[a][b])
+                moved = P[a][b] + P[b][a] + both[min(a, b), max(a, b)] / 2
+                self.second[a, b] = second[a, b] + ca.dot(x, moved)
 
     def _moment(self, rates: Any) -> Any:
         """Integral of (displacement by the shapes at these rates) times (place)' [3, 3]."""
@@ -102,8 +117,9 @@ class Inertia:
         torque = cross(self.first, a) + _axial(B)
         along = self.S.T @ a + self.shaking
         for i in range(3):
+            along += 2 * w[i] * self.turning[i]
             for j in range(3):
-                along += A[i, j] * self.V[i][j] + 2 * W[i, j] * self.turning[i][j]
+                along += A[i, j] * self.V[i][j]
         return force, torque, along
 
     def kinetic(self, v: Any, w: Any) -> Any:
@@ -128,6 +144,10 @@ class Flexibility:
     K: np.ndarray
     #: Further shapes follow from the coordinates: coordinate k of these is -q' bows[k] q / 2 [m, n, n].
     bows: np.ndarray
+    #: Damping of the coordinates beside that by ratio [n, n], symmetric.
+    D: np.ndarray | None = None
+    #: Forces along the coordinates without deformation, from stress of the body at rest [n].
+    load: np.ndarray | None = None
 
     @property
     def count(self) -> int:
@@ -195,12 +215,14 @@ class PartialFlexibleBody(MovingBody):
             self.qd = rates = self.der(q)
             masses = np.diag(body.integrals.mass_matrix)[: body.count]
             losses = 2 * self.damping * (ca.DM(masses * body.frequencies) * rates)
-            K = _sparse(body.K)
+            K, stress = _sparse(body.K), _sparse(np.zeros(body.count) if body.load is None else body.load)
+            if body.D is not None:
+                losses += _sparse(body.D) @ rates
             total = along[: body.count]
             for bow, force in zip(bows, ca.vertsplit(along)[body.count :], strict=True):
                 total -= force * (bow @ q)
-            self.effort(q=-total - K @ q - losses)
-            energies["potential"] = energies.get("potential", 0.0) + ca.dot(q, K @ q) / 2
+            self.effort(q=-total - K @ q - stress - losses)
+            energies["potential"] = energies.get("potential", 0.0) + ca.dot(q, K @ q) / 2 + ca.dot(q, stress)
             energies["dissipated"] = ca.dot(rates, losses)
         self.energy(**energies)
 

@@ -115,6 +115,18 @@ def test_the_recursion_enters_a_beam_at_any_frame(held: str, monkeypatch: pytest
     assert np.ptp(total) < 1e-6 * np.abs(one["energy.kinetic"]).max()
 
 
+@pytest.mark.parametrize("recursive_from", [5, 1000])
+def test_frames_that_carry_nothing_cost_nothing(recursive_from: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(accelerations, "RECURSIVE_FROM", recursive_from)
+    monkeypatch.setattr(accelerations, "SPARSE_FROM", 5)
+    sizes = []
+    for positions in ((), (0.2, 0.4, 0.6, 0.8)):
+        model = Clamped(Beam(**UNIT, nWidth=2, nHeight=2, nTorsion=0, positions=positions))
+        equations = System.of(model).equations
+        sizes.append(equations.functions["dynamics"].n_instructions())
+    assert sizes[1] == sizes[0]
+
+
 class Alone(Assembly):
     """A beam that flies freely, bends and turns."""
 

@@ -371,18 +371,19 @@ class _Recursion:
 
     def __init__(self, base: Values, resolve: Resolve) -> None:
         self.topology, self.unknowns, self.resolve = base.topology, base.unknowns, resolve
+        self.order = [edge for edge in self.topology.order if edge not in base.structure.idle]
         self.keys_of, self.alone = self._owners()
-        self.places = _Placeholders.of(self.topology.order)
+        self.places = _Placeholders.of(self.order)
         self.numbers: list[_Numbers] = []
         behaviours = dict(base.topology.behaviours)
-        for path in {edge.path: None for edge in self.topology.order}:
+        for path in {edge.path: None for edge in self.order}:
             behaviours[path] = self._with_numbers_as_symbols(behaviours[path])
         self.carried = self._carried()
         self.values = self._evaluated(base, behaviours)
         self.unknown = {
             symbol
             for placeholders in (
-                *(self.alpha(edge.child) for edge in self.topology.order),
+                *(self.alpha(edge.child) for edge in self.order),
                 *self.places.wrench.values(),
                 *self.unknowns.a.values(),
             )
@@ -403,7 +404,7 @@ class _Recursion:
         structure = dataclasses.replace(base.structure, behaviours=behaviours)
         given = self.places.given | base.torn
         wanted = [balance for key in self.unknowns.a for balance in structure.balances(key)]
-        for edge in self.topology.order:
+        for edge in self.order:
             wanted += [structure.motion(edge, what) for what in _RELATIVE]
             wanted += [structure.supported(edge, what) for what in MOTION]
             wanted += self._wrench_formulas(structure, edge)
@@ -430,7 +431,7 @@ class _Recursion:
     def _carried(self) -> dict[str, str]:
         """Components whose load, where the tree enters them, knows accelerations of their own speeds: that frame."""
         found: dict[str, str] = {}
-        for edge in reversed(self.topology.order):
+        for edge in reversed(self.order):
             connector = edge.connectors[edge.reversed]
             behaviour = self.topology.behaviours[edge.path]
             loads = [behaviour.targets.get(leaves.Load(connector, name), ca.SX(0, 1)) for name in ("f", "t")]
@@ -458,7 +459,7 @@ class _Recursion:
 
     def _owners(self) -> tuple[dict[str, list[Coordinate]], list[Coordinate]]:
         """Speeds by the joint that they belong to, and those that belong to none."""
-        paths = {edge.path for edge in self.topology.order}
+        paths = {edge.path for edge in self.order}
         by_joint: dict[str, list[Coordinate]] = {}
         alone: list[Coordinate] = []
         for key in self.unknowns.a:
@@ -467,7 +468,7 @@ class _Recursion:
                 by_joint.setdefault(joint, []).append(key)
             else:
                 alone.append(key)
-        ends = collections.Counter(edge.path for edge in self.topology.order if edge.parent == GROUND)
+        ends = collections.Counter(edge.path for edge in self.order if edge.parent == GROUND)
         if any(ends[joint] > 1 for joint in by_joint):
             raise NotLocal  # one component prescribes several frames
         if any(sum(self.unknowns.a[key].numel() for key in keys) > MOST_SPEEDS for keys in by_joint.values()):
@@ -477,14 +478,14 @@ class _Recursion:
     @functools.cached_property
     def _joint_of_flange(self) -> dict[Coordinate, str]:
         """Joints by the nodes that their relations know: those of their axis flanges."""
-        paths = {edge.path for edge in self.topology.order}
+        paths = {edge.path for edge in self.order}
         return {n: r.path for r in reversed(self.topology.relations) if r.path in paths for n in r.nodes}
 
     def _grouped(self) -> list[_Group]:
         groups: list[_Group] = []
         group_of: dict[int, _Group] = {}
         moving: dict[str, _Group] = {}
-        for edge in self.topology.order:
+        for edge in self.order:
             parent = edge.parent
             keys = self.keys_of.get(edge.path, [])
             if keys and edge.path in moving:

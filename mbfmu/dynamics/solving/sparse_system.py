@@ -60,7 +60,8 @@ def linear_system(formulation: Formulation) -> tuple[ca.SX, ca.SX]:
     """
     base, wanted, constraints = formulation.values, formulation.wanted, formulation.constraints
     motion, resolve = formulation.motion, formulation.parameters.resolve
-    structure, order = base.structure, base.topology.order
+    structure = base.structure
+    order = [edge for edge in base.topology.order if edge not in structure.idle]
     given: dict[Quantity, ca.SX] = dict(base.torn)
     between: list[ca.SX] = []
     for edge in order:

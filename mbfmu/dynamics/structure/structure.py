@@ -454,13 +454,24 @@ class Structure:
         """Sum of the cut forces (f) or torques (t) of everything at a frame node but one edge."""
         parts = [self.node_loads(node, name)]
         for edge in self._edges_at[node]:
-            if edge is without:
+            if edge is without or edge in self.idle:
                 continue
             if edge.a == node:
                 parts.append(Formula.of(Wrench(edge, False, name)))
             if edge.b == node:
                 parts.append(Formula.of(Wrench(edge, True, name)))
         return _total(*parts)
+
+    @functools.cached_property
+    def idle(self) -> frozenset[Edge]:
+        """Edges that carry nothing, and on which nobody hangs, of components with others that move."""
+        found: set[Edge] = set()
+        for edge in self.topology.order:
+            if self._edges_at[edge.child] == [edge] and not found.issuperset(set(self._edges_of[edge.path]) - {edge}):
+                loads = [self.node_loads(edge.child, name) for name in ("f", "t")]
+                if not any(load.needs or not load.value({}).is_zero() for load in loads):
+                    found.add(edge)
+        return frozenset(found)
 
     def node_loads(self, node: int, name: str, without: Collection[str] = ()) -> Formula:
         """Sum of the cut forces (f) or torques (t) of everything at a frame node but edges, and some components."""
@@ -545,7 +556,7 @@ class Structure:
         if effort in behaviour.targets:
             parts.append(Formula.combined(lambda efforts: -elements(efforts)[index], self.target(path, effort)))
         for edge in self._edges_of.get(path, ()):
-            if speed not in behaviour.leaves:
+            if speed not in behaviour.leaves or edge in self.idle:
                 continue
             along = [column[:, index] for column in self._directions(edge, speed)]
             parts.append(
