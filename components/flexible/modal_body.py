@@ -1,7 +1,8 @@
-"""ModalBody: a body from matrices of a finite-element program, reduced to few shapes in a floating frame."""
+"""ModalBody: a body of a finite-element program, by its matrices or a SID file, with few shapes in a floating frame."""
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import os
 import pathlib
@@ -12,10 +13,11 @@ import casadi as ca
 import numpy as np
 import scipy
 
+from mbfmu.components.flexible import sid
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals, PartialFlexibleBody
 from mbfmu.errors import ModelError
 from mbfmu.frames import Orientation, axes_rotations
-from mbfmu.modeling import Final, Frames, Parameter, required
+from mbfmu.modeling import Final, Frames, Parameter
 from mbfmu.modeling import types as t
 
 #: Entries that make a matrix unsymmetric, relative to its largest.
@@ -28,13 +30,25 @@ SMALL_MASS = 1e-6
 _Text = t.Type("FileName", "String")
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
 class Reduced:
     """A body of finite elements with few shapes, and its interfaces."""
 
-    def __init__(self, flexibility: Flexibility, places: np.ndarray, u: np.ndarray, turn: np.ndarray) -> None:
-        self.flexibility = flexibility
-        #: Place of each interface [k, 3], its displacement and small rotation by each shape [k, 3, n].
-        self.places, self.displacements, self.rotations = places, u, turn
+    flexibility: Flexibility
+    #: Place of each interface [k, 3], its displacement and small rotation by each shape [k, 3, n].
+    places: np.ndarray
+    displacements: np.ndarray
+    rotations: np.ndarray
+    #: Displacements and rotations of second order: q' seconds[k, a] q / 2 [k, 6, n, n]; none of bodies by matrices.
+    seconds: np.ndarray | None = None
+
+    def moved(self, k: int, q: Any) -> tuple[Any, Any]:
+        """Displacement and small rotation of interface k for coordinates q."""
+        u, turn = (ca.SX(ca.DM(part[k])) @ q for part in (self.displacements, self.rotations))
+        if self.seconds is not None:
+            more = ca.vertcat(*(ca.dot(q, ca.sparsify(ca.DM(one)) @ q) / 2 for one in self.seconds[k]))
+            u, turn = u + more[:3], turn + more[3:]
+        return ca.densify(u), ca.densify(turn)
 
 
 def interfaces(text: str) -> tuple[tuple[int, ...], ...]:
@@ -219,23 +233,69 @@ def reduced(
     )
 
 
-class ModalBody(PartialFlexibleBody):
-    """Body of solid finite elements, by its mass and stiffness matrices, reduced to few shapes when it is built.
+def of_sid(where: str, found: sid.SID, attached: tuple[tuple[int, ...], ...]) -> Reduced:
+    """The body of a SID file, with a node for each interface.
 
-    The matrices are Matrix Market files of the free body, with the displacements along x, y and z of each node; nodes
+    Raises:
+        ModelError: a node does not exist or has directions of its own; parts of the file contradict each other.
+    """
+    try:
+        flexibility = sid.flexibility(found)
+    except ValueError as error:
+        raise ModelError(f"{where}.fileName: {error}") from error
+    nodes = []
+    for one in attached:
+        if len(one) != 1 or one[0] not in found.nodes:
+            raise ModelError(
+                f"{where}.attached: {' '.join(map(str, one))} is no node of the file; an interface is one of "
+                f"{', '.join(map(str, list(found.nodes)[:12]))}"
+            )
+        node = found.nodes[one[0]]
+        if node.turned():
+            raise ModelError(
+                f"{where}.attached: node {one[0]} has other directions than the body (AP), which is not taken; write "
+                "the file with nodes in the directions of the body, and turn the frame by a FixedRotation"
+            )
+        nodes.append(node.parts)
+    n = found.count
+    seconds = np.array([np.vstack([one[name].first(n).swapaxes(1, 2) for name in ("phi", "psi")]) for one in nodes])
+    seconds = (seconds + seconds.swapaxes(-1, -2)) / 2 if nodes else seconds
+    return Reduced(
+        flexibility,
+        np.array([one["origin"].m0[:, 0] for one in nodes]).reshape(-1, 3),
+        *(np.array([one[name].m0 for one in nodes]).reshape(-1, 3, n) for name in ("phi", "psi")),
+        seconds=seconds if np.any(seconds) else None,
+    )
+
+
+@functools.lru_cache(maxsize=16)
+def _read_sid(file: str, changed: float) -> sid.SID:
+    return sid.load(file)
+
+
+class ModalBody(PartialFlexibleBody):
+    """Body of finite elements, by a SID file, or by its mass and stiffness matrices, reduced to few shapes.
+
+    A SID file (Standard Input Data) has the shapes, all their couplings, geometric stiffening and damping; frame_a is
+    its frame of reference, and each interface is a node.
+
+    Or matrices are Matrix Market files of the free body, with the displacements along x, y and z of each node; nodes
     are listed in a text file, in the order of the matrices, each with number and place. frame_a is fixed to the nodes
     `held`, in their mean, with the directions of the file. Interfaces follow the mean of their nodes. Displacements are
-    small in frame_a; there is no stiffening by loads.
+    small in frame_a; such a body does not stiffen under loads.
     """
 
     modelica_name = "FlexibleBodies.ModalBody"
 
-    massFile = Parameter(_Text, required, "Matrix Market file of the mass matrix [kg]")
-    stiffnessFile = Parameter(_Text, required, "Matrix Market file of the stiffness matrix [N/m]")
-    nodeFile = Parameter(_Text, required, "Text file of nodes: number, x, y, z [m]")
-    held = Parameter(t.Integer, required, "Numbers of the nodes that are fixed to frame_a", shape=None, min=0)
+    fileName = Parameter(_Text, "", "SID file; none: the body is given by matrices")
+    massFile = Parameter(_Text, "", "Matrix Market file of the mass matrix [kg]")
+    stiffnessFile = Parameter(_Text, "", "Matrix Market file of the stiffness matrix [N/m]")
+    nodeFile = Parameter(_Text, "", "Text file of nodes: number, x, y, z [m]")
+    held = Parameter(t.Integer, (), "Numbers of the nodes that are fixed to frame_a", shape=None, min=0)
     attached = Parameter(_Text, "", "Numbers of the nodes of frame[1]; of frame[2]; ... as in '12 13 14; 57'")
-    nModes = Parameter(t.Integer, 6, "Number of modes beside the deflections by loads at interfaces", min=0)
+    nModes = Parameter(
+        t.Integer, 6, "Number of modes of matrices, beside the deflections by loads at interfaces", min=0
+    )
     f_max = Parameter(t.Frequency, 1e30, "Modes above this frequency are left out [Hz]", min=0, structural=True)
     frame = Frames("Interface", size=lambda self: len(self._attached()))
     m = Final(t.Mass, lambda self: self.flexibility().integrals.m, "Mass of the body", structural=True)
@@ -252,6 +312,16 @@ class ModalBody(PartialFlexibleBody):
         """Its shapes."""
         where = self.where if not hasattr(self, "_component") else self._component.where
         files = (self.massFile, self.stiffnessFile, self.nodeFile)
+        if bool(self.fileName) == any(files) or (any(files) and not all(files)):
+            raise ModelError(
+                f"{where}: give fileName, a SID file, or massFile, stiffnessFile and nodeFile, not some of both"
+            )
+        if self.fileName:
+            found = _file(f"{where}.fileName", self.fileName, _read_sid)
+            key = (self.fileName, os.stat(self.fileName).st_mtime, self._attached())
+            if key not in _REDUCED:
+                _REDUCED[key] = of_sid(where, found, self._attached())
+            return _REDUCED[key]
         mass, stiffness = (
             _file(f"{where}.{name}", file, _read_matrix)
             for name, file in zip(("massFile", "stiffnessFile"), files, strict=False)
@@ -266,11 +336,17 @@ class ModalBody(PartialFlexibleBody):
     def flexibility(self) -> Flexibility:
         return self.reduction().flexibility
 
+    def sid(self) -> sid.SID:
+        """What a SID file says of it, with the interfaces as nodes 1, 2 ..."""
+        found = self.reduction()
+        moved = zip(found.places, found.displacements, found.rotations, strict=True)
+        return sid.from_flexibility(found.flexibility, dict(enumerate(moved, 1)))
+
     def equations(self) -> None:
         self.bend()
         found, q = self.reduction(), self.coordinates
         for k, place in enumerate(found.places):
-            u, turn = (ca.densify(ca.SX(ca.DM(part[k]) @ q)) for part in (found.displacements, found.rotations))
+            u, turn = found.moved(k, q)
             R = axes_rotations((1, 2, 3), turn, self.der(turn))
             self.relative_motion(ca.DM(place) + u, Orientation(R.T, R.w), frame=f"frame[{k + 1}]")
 

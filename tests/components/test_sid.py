@@ -1,0 +1,216 @@
+"""SID files: the same bodies by matrices, as beams and by files; files that are cut short or wrong."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mbfmu
+from mbfmu.components import Beam, Body, FreeMotion, ModalBody, Revolute, World
+from mbfmu.components.flexible import sid
+from mbfmu.components.flexible.floating_frame import Flexibility, Integrals
+from mbfmu.components.rotational import ConstantSpeed
+from mbfmu.errors import ModelError
+from mbfmu.modeling import Assembly, Component, Start
+from mbfmu.studies.linearize import linearize
+from problems import bending
+from tests.components.test_flexible import UNIT
+from tests.components.test_modal_body import ATTACHED, HELD, bricks, files
+
+
+@pytest.fixture(scope="module")
+def matrices(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    return files(tmp_path_factory.mktemp("bar"), *bricks()) | {"held": HELD, "attached": ATTACHED, "nModes": 2}
+
+
+@pytest.fixture(scope="module")
+def file(matrices: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
+    """The SID file of the bar."""
+    path = tmp_path_factory.mktemp("sid") / "bar.SID_FEM"
+    path.write_text(sid.text(ModalBody(**matrices).sid()))
+    return path
+
+
+def beam_file(folder: pathlib.Path, beam: Beam) -> str:
+    """The SID file of a beam along x, whose end is node 1."""
+    shapes = beam.shapes()
+    u, turn = shapes.displacements(1.0), shapes.rotations(1.0)
+    found = sid.from_flexibility(shapes.flexibility, {1: (np.array([shapes.L, 0, 0]), u, turn)})
+    path = folder / "beam.SID_FEM"
+    path.write_text(sid.text(found))
+    return str(path)
+
+
+def test_a_file_has_the_integrals_that_it_was_written_from(matrices: dict[str, Any], file: pathlib.Path) -> None:
+    one, other = ModalBody(**matrices).reduction(), ModalBody(fileName=str(file), attached="1").reduction()
+    assert len(other.flexibility.bows) == 0
+    for name in ("m", "first", "second", "S", "P", "N"):
+        expected = getattr(one.flexibility.integrals, name)
+        size = np.abs(expected).max()
+        assert getattr(other.flexibility.integrals, name) == pytest.approx(expected, abs=1e-12 * size)
+    assert pytest.approx(one.flexibility.K, rel=1e-12) == other.flexibility.K
+    for name in ("places", "displacements", "rotations"):
+        assert getattr(other, name) == pytest.approx(getattr(one, name), rel=1e-12)
+
+
+def test_parts_of_a_file_are_integrals_over_the_points_of_a_body() -> None:
+    """The signs and the order of Gr, Ge, Oe and Cr, by their definitions, with sums over points."""
+    random = np.random.default_rng(1)
+    masses, r, phi = random.uniform(1, 2, 7), random.normal(size=(7, 3)), random.normal(size=(7, 3, 2))
+    body = Flexibility(Integrals.of_points(masses, r, phi), np.eye(2), np.zeros((0, 2, 2)))
+    parts, q, dq = sid.from_flexibility(body, {}).parts, random.normal(size=2), random.normal(size=2)
+    w, z = random.normal(size=3), random.normal(size=3)
+    place, speed = r + phi @ q, phi @ dq
+
+    def at(name: str) -> np.ndarray:
+        return parts[name].m0 + parts[name].first(2) @ q
+
+    forces = np.cross(w, np.cross(w, place)) * masses[:, None]
+    products = np.array([w[a] * w[b] for a, b in sid.PRODUCTS])
+    assert at("Oe") @ products == pytest.approx(np.einsum("kan,ka->n", phi, forces))
+    coriolis = 2 * np.cross(w, speed) * masses[:, None]
+    assert sum(parts["Ge"].m0[:, 3 * k : 3 * k + 3] * dq[k] for k in range(2)) @ w == pytest.approx(
+        np.einsum("kan,ka->n", phi, coriolis)
+    )
+    assert sum(at("Gr")[:, 3 * k : 3 * k + 3] * dq[k] for k in range(2)) @ w == pytest.approx(
+        np.cross(place, coriolis).sum(axis=0)
+    )
+    assert at("Cr") @ z == pytest.approx(np.einsum("kan,ka->n", phi, np.cross(z, place) * masses[:, None]))
+    straight = parts["J"].m0 + parts["J"].first(2) @ q
+    exact, second = (
+        sum(m * (p @ p * np.eye(3) - np.outer(p, p)) for m, p in zip(masses, places, strict=True))
+        for places in (place, phi @ q)
+    )
+    assert straight == pytest.approx(exact - second)  # files have J to the first order
+
+
+class Thrown(Assembly):
+    """A body that bends, turns and falls, with a load at its interface."""
+
+    def __init__(self, body: Component) -> None:
+        self.world = World(n=(0, 0, -1))
+        self.body = body
+        self.load = Body(m=0.3, r_CM=(0, 0, 0.05), I_11=0.001, I_22=0.001, I_33=0.001)
+        self.free = FreeMotion(w_rel_a_start=(1.0, 3.0, 2.0), w_rel_a_fixed=True)
+        self.connect(self.world.frame_b, self.free.frame_a)
+        self.connect(self.free.frame_b, self.body.frame_a)
+        self.connect(self.body.frame[0], self.load.frame_a)
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_body_moves_alike_by_matrices_and_by_its_file(matrices: dict[str, Any], file: pathlib.Path) -> None:
+    bodies = ModalBody(**matrices), ModalBody(fileName=str(file), attached="1")
+    one, other = (mbfmu.simulate(Thrown(body), stop_time=0.1, tolerance=1e-9) for body in bodies)
+    for name in ("body.q[1]", "body.q[4]", "load.r_0[3]", "body.frame[1].f[2]"):
+        assert one[name] == pytest.approx(other[name], rel=1e-6, abs=1e-8)
+
+
+@pytest.mark.parametrize("eta", [0.0, 3.0, 10.0])
+def test_a_beam_by_its_file_stiffens_in_rotation(tmp_path: pathlib.Path, eta: float) -> None:
+    """The rotating cantilever, whose beam becomes shorter as it bends: terms of first order in Ct and Oe."""
+
+    class Rotating(Assembly):
+        def __init__(self, name: str) -> None:
+            self.world = World(gravityType="NoGravity")
+            self.axis = Revolute(useAxisFlange=True)
+            self.drive = ConstantSpeed(w_fixed=eta)
+            self.blade = ModalBody(fileName=name)
+            self.connect(self.world.frame_b, self.axis.frame_a)
+            self.connect(self.drive.flange, self.axis.axis)
+            self.connect(self.axis.frame_b, self.blade.frame_a)
+
+    slender = UNIT | {"EA": 1e6, "rhoI_y": 1e-9, "rhoI_z": 1e-9}
+    beam = Beam(**slender, nWidth=0, nHeight=8, nAxial=0, nTorsion=0, staticShapes=False)
+    found = linearize(Rotating(beam_file(tmp_path, beam))).eigenvalues.imag
+    assert found[found > 1.0].min() == pytest.approx(bending.FLAP[eta], abs=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_a_beam_by_its_file_keeps_its_energy(tmp_path: pathlib.Path) -> None:
+    class Model(Assembly):
+        def __init__(self, name: str) -> None:
+            self.world = World(n=(0, 0, -1), g=0.2)
+            self.axis = Revolute(w=Start(3.0, fixed=True), phi=Start(0.0, fixed=True))
+            self.blade = ModalBody(
+                fileName=name, attached="1", q=Start((0.02, 0.0, 0.01, 0.0), fixed=True), qd=Start((0,) * 4, fixed=True)
+            )
+            self.load = Body(m=0.1, r_CM=(0, 0, 0))
+            self.connect(self.world.frame_b, self.axis.frame_a)
+            self.connect(self.axis.frame_b, self.blade.frame_a)
+            self.connect(self.blade.frame[0], self.load.frame_a)
+
+    beam = Beam(**UNIT, nWidth=2, nHeight=2, nAxial=0, nTorsion=0)
+    system = mbfmu.System.of(Model(beam_file(tmp_path, beam)), energy=True)
+    found = mbfmu.simulate(system, stop_time=0.5, tolerance=1e-9)
+    total = found["energy.kinetic"] + found["energy.potential"]
+    assert np.ptp(total) < 1e-6 * np.abs(total).max()
+    assert np.abs(found["energy.balanceError"]).max() < 1e-9
+
+
+def test_a_file_cut_short_anywhere_is_refused_with_its_line(file: pathlib.Path) -> None:
+    lines = file.read_text().splitlines()
+    for count in range(0, len(lines) - 1, 23):
+        with pytest.raises(ValueError, match=rf"line {count}: the file ends within .*cut short"):
+            sid.read("\n".join(lines[:count]))
+
+
+@pytest.mark.parametrize(
+    ("change", "to", "message"),
+    [
+        (r"m0\( 1, 1\) = \S+", "m0( 9, 1) = 1.0", r"line \d+: m0\( 9, 1\) is outside origin of node 1"),
+        (r"(m0\( 1, 1\)) = \S+", r"\1 = abc", r"line \d+: 'abc' is no number"),
+        ("nqn = 0", "nqn = 2", "terms of order n"),
+        ("  Ke\n", "  Kx\n", "Kx stands in modal"),
+        (r"nrow = 3", "nrow = 4", "origin of node 1 has nrow = 4, and .* shapes need 3"),
+        (r"(?s)    Ke\n.*end Ke\n", "", "the file lacks Ke"),
+        ("end node", "new node = 2", "stands in node 1, and is no part of one"),
+        (r"nelastq = \d+", "nelastq = 0", "which is 1 or more"),
+        (r"nelastq = \d+", "nelastq = 2", "whose indices are up to 3, 2, 1"),
+        (r"order = \d+", "order = x", "is no whole number"),
+    ],
+)
+def test_wrong_lines_are_refused(file: pathlib.Path, change: str, to: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sid.read(re.sub(change, to, file.read_text(), count=1))
+
+
+def test_a_file_that_contradicts_itself_is_refused(file: pathlib.Path) -> None:
+    found = sid.read(file.read_text())
+    for name, message in (("Oe", "m0 of Oe"), ("mdCM", "m0 of Ct"), ("Me", "Me is not symmetric")):
+        m0 = found.parts[name].m0.copy()
+        if name == "mdCM":
+            changed = sid.Expansion(m0, found.parts[name].first(found.count) * 2)
+        else:
+            m0[0, -1] += np.abs(m0).max()
+            changed = sid.Expansion(m0, found.parts[name].m1)
+        wrong = sid.SID(found.mass, found.names, found.nodes, dict(found.parts) | {name: changed})
+        with pytest.raises(ValueError, match=f"{message}.*they differ by .*contradicts itself"):
+            sid.flexibility(wrong)
+
+
+def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -> None:
+    text = file.read_text()
+    fortran = re.sub(r"(= -?[\d.]+)e(-?\d+)", r"\1D\2", text)
+    assert fortran != text
+    one, other = sid.read(text), sid.read(fortran)
+    assert other.parts["Gr"].m0.tolist() == one.parts["Gr"].m0.tolist()
+
+
+@pytest.mark.parametrize(
+    ("modifiers", "message"),
+    [
+        ({"attached": "7"}, "7 is no node of the file; an interface is one of 1"),
+        ({"attached": "1 2"}, "an interface is one of 1"),
+        ({"massFile": "mass.mtx"}, "give fileName, a SID file, or massFile"),
+        ({"fileName": ""}, "give fileName, a SID file, or massFile"),
+        ({"fileName": "absent.SID_FEM"}, "cannot be read"),
+    ],
+)
+def test_wrong_parameters_are_refused(file: pathlib.Path, modifiers: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelError, match=message):
+        ModalBody(**{"fileName": str(file), **modifiers}).reduction()
