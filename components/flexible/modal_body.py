@@ -27,6 +27,9 @@ RIGID = 1e-6
 #: Mass below which units are asked about [kg]: mm and t make 1e-9 kg of a gram-scale part's density.
 SMALL_MASS = 1e-6
 
+#: Frequencies of the free body that are shown: six of rigid motions, and six more.
+FREE = 12
+
 _Text = t.Type("FileName", "String")
 
 
@@ -260,12 +263,9 @@ def of_sid(where: str, found: sid.SID, attached: tuple[tuple[int, ...], ...]) ->
     n = found.count
     seconds = np.array([np.vstack([one[name].first(n).swapaxes(1, 2) for name in ("phi", "psi")]) for one in nodes])
     seconds = (seconds + seconds.swapaxes(-1, -2)) / 2 if nodes else seconds
-    return Reduced(
-        flexibility,
-        np.array([one["origin"].m0[:, 0] for one in nodes]).reshape(-1, 3),
-        *(np.array([one[name].m0 for one in nodes]).reshape(-1, 3, n) for name in ("phi", "psi")),
-        seconds=seconds if np.any(seconds) else None,
-    )
+    u, turn = (np.array([one[name].m0 for one in nodes]).reshape(-1, 3, n) for name in ("phi", "psi"))
+    places = np.array([one["origin"].m0[:, 0] for one in nodes]).reshape(-1, 3)
+    return Reduced(flexibility, places, u, turn, seconds if np.any(seconds) else None)
 
 
 @functools.lru_cache(maxsize=16)
@@ -335,6 +335,44 @@ class ModalBody(PartialFlexibleBody):
 
     def flexibility(self) -> Flexibility:
         return self.reduction().flexibility
+
+    def checks(self) -> dict[str, Any]:
+        """Figures to compare with those of the finite-element program.
+
+        Returns:
+            `mass` [kg]; `center` of mass, in frame_a [3, m]; `inertia` about it [3, 3, kg.m2]; `frequencies` of each
+            shape with frame_a at rest [n, Hz]; `effective_masses` of these along x, y and z [n, 3, kg], which add up to
+            the mass where there are all shapes; of matrices, `free_frequencies`: the lowest of the free body [Hz], of
+            which six are those of rigid motions, next to nothing.
+        """
+        body = self.flexibility()
+        i, n = body.integrals, body.count
+        center = i.first / i.m
+        second = i.second - i.m * np.outer(center, center)
+        squares, modes = scipy.linalg.eigh(body.K, i.mass_matrix[:n, :n])
+        found = {
+            "mass": i.m,
+            "center": center.tolist(),
+            "inertia": (np.trace(second) * np.eye(3) - second).tolist(),
+            "frequencies": (np.sqrt(np.maximum(squares, 0.0)) / (2 * np.pi)).tolist(),
+            "effective_masses": ((i.S[:, :n] @ modes) ** 2).T.tolist(),
+        }
+        if not self.fileName:
+            mass, stiffness = (
+                _file(f"{self.where}.{name}", getattr(self, name), _read_matrix)
+                for name in ("massFile", "stiffnessFile")
+            )
+            near = -float(squares[0]) * 1e-3  # below all, as the stiffness of a free body has no inverse
+            count = min(FREE, mass.shape[0] - 2)
+            lowest = scipy.sparse.linalg.eigsh(
+                stiffness, count, mass, sigma=near, v0=np.ones(mass.shape[0]), return_eigenvectors=False
+            )
+            found["free_frequencies"] = (np.sqrt(np.maximum(np.sort(lowest), 0.0)) / (2 * np.pi)).tolist()
+        return found
+
+    def sid_text(self) -> str:
+        """The text of its SID file."""
+        return sid.text(self.sid())
 
     def sid(self) -> sid.SID:
         """What a SID file says of it, with the interfaces as nodes 1, 2 ..."""

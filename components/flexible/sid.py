@@ -21,28 +21,14 @@ import numpy as np
 
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals
 
-#: Expansions of the whole body: their rows and columns for n shapes, and whether a file may leave them out.
+#: Expansions of the whole body: rows and columns, of which `n` is the number of shapes, and those that files may lack.
 PARTS = {
-    "mdCM": (lambda n: (3, 1), False),
-    "J": (lambda n: (3, 3), False),
-    "Ct": (lambda n: (n, 3), False),
-    "Cr": (lambda n: (n, 3), False),
-    "Me": (lambda n: (n, n), False),
-    "Gr": (lambda n: (3, 3 * n), True),
-    "Ge": (lambda n: (n, 3 * n), False),
-    "Oe": (lambda n: (n, 6), False),
-    "ksigma": (lambda n: (n, 1), True),
-    "Ke": (lambda n: (n, n), False),
-    "De": (lambda n: (n, n), True),
-}
+    "mdCM": "3 1", "J": "3 3", "Ct": "n 3", "Cr": "n 3", "Me": "n n", "Gr": "3 3n", "Ge": "n 3n", "Oe": "n 6",
+    "ksigma": "n 1", "Ke": "n n", "De": "n n",
+}  # fmt: skip
 #: The same of a node.
-NODE_PARTS = {
-    "origin": (lambda n: (3, 1), False),
-    "phi": (lambda n: (3, n), False),
-    "psi": (lambda n: (3, n), False),
-    "AP": (lambda n: (3, 3), True),
-    "sigma": (lambda n: (6, n), True),
-}
+NODE_PARTS = {"origin": "3 1", "phi": "3 n", "psi": "3 n", "AP": "3 3", "sigma": "6 n"}
+LEFT_OUT = {"Gr", "ksigma", "De", "AP", "sigma"}
 #: Products of angular velocities that the columns of Oe belong to.
 PRODUCTS = ((0, 0), (1, 1), (2, 2), (0, 1), (1, 2), (0, 2))
 #: Codes of `structure`.
@@ -122,6 +108,12 @@ class _Lines:
             yield self.next("it")
 
 
+def _shape(sizes: str, n: int) -> tuple[int, int]:
+    """Rows and columns for n shapes."""
+    rows, columns = ({"n": n, "3n": 3 * n}.get(word) or int(word) for word in sizes.split())
+    return rows, columns
+
+
 def _number(number: int, text: str) -> float:
     try:
         value = float(re.sub("[dD]", "e", text))
@@ -192,7 +184,9 @@ def read(text: str) -> SID:
         ValueError: it is none, or cut short; the message has the line.
     """
     lines = _Lines(text)
-    mass, n, names = None, None, {}
+    mass: float | None = None
+    n: int | None = None
+    names: dict[int, str] = {}
     nodes: dict[int, Node] = {}
     parts: dict[str, Expansion] = {}
     within = "its head"
@@ -218,7 +212,10 @@ def read(text: str) -> SID:
         elif line == "frame":
             within = "frame"
         elif line.startswith("new node"):
-            node, own = _whole(number, line), {}
+            if n is None:
+                raise ValueError(f"line {number}: nodes come before refmod, which says how many shapes there are")
+            node = _whole(number, line)
+            own: dict[str, Expansion] = {}
             if node in nodes:
                 raise ValueError(f"line {number}: node {node} is there twice")
             within = f"node {node}"
@@ -227,10 +224,10 @@ def read(text: str) -> SID:
                 if re.fullmatch(r"end\s+node", line):
                     break
                 if line in NODE_PARTS:
-                    own[line] = _expansion(lines, line, f"{line} of node {node}", NODE_PARTS[line][0](n or 0), n or 0)
+                    own[line] = _expansion(lines, line, f"{line} of node {node}", _shape(NODE_PARTS[line], n), n)
                 elif not line.startswith("rframe"):
                     raise ValueError(f"line {number}: {line:.40} stands in node {node}, and is no part of one")
-            lacking = [name for name, (_, left) in NODE_PARTS.items() if name not in own and not left]
+            lacking = [name for name in NODE_PARTS if name not in own and name not in LEFT_OUT]
             if lacking:
                 raise ValueError(f"line {number}: node {node} lacks {', '.join(lacking)}")
             nodes[node] = Node(own)
@@ -240,12 +237,12 @@ def read(text: str) -> SID:
         elif line in PARTS:
             if n is None:
                 raise ValueError(f"line {number}: {line} comes before refmod, which says how many shapes there are")
-            parts[line] = _expansion(lines, line, line, PARTS[line][0](n), n)
+            parts[line] = _expansion(lines, line, line, _shape(PARTS[line], n), n)
         elif re.fullmatch(r"end\s+modal", line):
             break
         elif within != "its head":
             raise ValueError(f"line {number}: {line:.40} stands in {within}, and is no part of it that is known")
-    lacking = [name for name, (_, left) in PARTS.items() if name not in parts and not left]
+    lacking = [name for name in PARTS if name not in parts and name not in LEFT_OUT]
     if mass is None or n is None or lacking:
         raise ValueError(f"line {number}: the file lacks {', '.join(lacking) or 'refmod'}")
     within = "part"

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mbfmu import printing
-from mbfmu.cli import completion, facts, report, studies
+from mbfmu.cli import completion, facts, flex, report, studies
 from mbfmu.cli.help import HELP, Command
 from mbfmu.cli.options import (
     SOURCE_HELP,
@@ -737,7 +737,7 @@ def demo(
     demos.run(name, output, printing.console, fmi, open_page)
 
 
-app.registered_commands += studies.app.registered_commands
+app.registered_commands += studies.app.registered_commands + flex.app.registered_commands
 for _command in app.registered_commands:
     _command.cls = Command
 

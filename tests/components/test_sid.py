@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import pathlib
 import re
 from typing import Any
 
 import numpy as np
 import pytest
+import scipy
 
 import mbfmu
+from mbfmu.cli import main
 from mbfmu.components import Beam, Body, FreeMotion, ModalBody, Revolute, World
 from mbfmu.components.flexible import sid
 from mbfmu.components.flexible.floating_frame import Flexibility, Integrals
@@ -101,7 +104,6 @@ class Thrown(Assembly):
         self.connect(self.body.frame[0], self.load.frame_a)
 
 
-@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_body_moves_alike_by_matrices_and_by_its_file(matrices: dict[str, Any], file: pathlib.Path) -> None:
     bodies = ModalBody(**matrices), ModalBody(fileName=str(file), attached="1")
@@ -214,3 +216,25 @@ def test_fortran_exponents_and_symmetric_matrices_are_read(file: pathlib.Path) -
 def test_wrong_parameters_are_refused(file: pathlib.Path, modifiers: dict[str, Any], message: str) -> None:
     with pytest.raises(ModelError, match=message):
         ModalBody(**{"fileName": str(file), **modifiers}).reduction()
+
+
+def test_the_command_checks_a_body_and_writes_its_file(
+    matrices: dict[str, Any], tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sources = [matrices[name] for name in ("massFile", "stiffnessFile", "nodeFile")]
+    output = tmp_path / "bar.SID_FEM"
+    options = ["--held", "1 2 3 4", "--attach", ATTACHED, "--modes", "20", "-o", str(output)]
+    assert main(["flex", *sources, *options, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    mass, stiffness, _ = bricks()
+    free = np.sqrt(scipy.linalg.eigh(stiffness, mass, eigvals_only=True)[6:12]) / 2 / np.pi
+    assert found["mass"] == pytest.approx(4.8)
+    assert found["center"] == pytest.approx((0.3, 0, 0), abs=1e-12)
+    assert found["inertia"][0][0] == pytest.approx(4.8 * (0.1**2 + 0.08**2) / 12)
+    assert max(found["free_frequencies"][:6]) < 1e-3 * free[0]
+    assert found["free_frequencies"][6:] == pytest.approx(free, rel=1e-8)
+    assert all(0.8 * 4.8 < sum(masses) < 4.8 for masses in zip(*found["effective_masses"], strict=True))
+    assert main(["flex", str(output)]) == 0
+    assert "4.8 kg" in capsys.readouterr().out
+    assert main(["flex", *sources[:2]]) == 2
+    assert "give mass matrix, stiffness matrix and nodes, or one SID file" in capsys.readouterr().err
