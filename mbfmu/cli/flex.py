@@ -5,7 +5,6 @@ from __future__ import annotations
 import pathlib
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
 from mbfmu import printing
@@ -89,5 +88,7 @@ def _show(found: dict[str, Any]) -> None:
 
 def _plain(values: Any) -> Any:
     """Values without what rounding leaves of zeros, as lists."""
+    import numpy as np
+
     numbers = np.asarray(values, dtype=float)
     return np.where(np.abs(numbers) < 1e-12 * np.abs(numbers).max(initial=0.0), 0.0, numbers).tolist()
