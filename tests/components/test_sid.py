@@ -104,6 +104,7 @@ class Thrown(Assembly):
         self.connect(self.body.frame[0], self.load.frame_a)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::UserWarning")
 def test_a_body_moves_alike_by_matrices_and_by_its_file(matrices: dict[str, Any], file: pathlib.Path) -> None:
     bodies = ModalBody(**matrices), ModalBody(fileName=str(file), attached="1")
