@@ -1,12 +1,14 @@
 """Pictures of the gallery and the page that shows them: `python -m mbfmu.fmus.pictures [NAME ...]`, `make gallery`.
 
-Each assembly has its first outputs over its experiment and, where it draws something, a picture of it; the README's
-double pendulum moves. The page docs/gallery.md is written anew with one line per assembly; it belongs to the
-repository, so this runs in a checkout.
+Each assembly has its first outputs over its experiment and, where it draws something, a picture of it and a small one
+that moves; the README's double pendulum moves, and the site has a card for those who point at it elsewhere. The page
+docs/gallery.md is written anew, a grid of all and one line per assembly; it belongs to the repository, so this runs in
+a checkout.
 """
 
 from __future__ import annotations
 
+import html
 import pathlib
 import sys
 from collections.abc import Mapping
@@ -21,8 +23,11 @@ from mbfmu.simulation import simulate
 
 DOCS = pathlib.Path(__file__).resolve().parent.parent / "docs"
 PICTURES = DOCS / "images" / "gallery"
-#: Rendered pictures of mechanisms, and the README's.
+#: Rendered pictures of mechanisms, small ones that move, the README's, and the site's card.
 SCENES = DOCS / "images" / "scenes"
+CLIPS = DOCS / "images" / "clips"
+CARD = DOCS / "images" / "card.jpg"
+CARD_SHOWS = "tower_crane"
 MOVING = DOCS / "images" / "double_pendulum.webp"
 #: Outputs that a picture shows at most.
 SHOWN = 4
@@ -47,19 +52,35 @@ def draw(name: str, cls: type[Assembly]) -> pathlib.Path:
 
 def page(gallery: Mapping[str, type[Assembly]]) -> str:
     """The page, with a picture per assembly."""
+    said = {name: (cls.__doc__ or "").strip().splitlines()[0] for name, cls in sorted(gallery.items())}
     lines = [
         "# The gallery",
         "",
         "`mbfmu build NAME` builds each of these; `fmus/` holds them, each with a readme and its expected outputs.",
-        "`make gallery` draws the pictures and writes this page.",
+        "`make gallery` draws the pictures and writes this page. Point at one to see it move.",
+        "",
+        '<div class="gallery">',
+        *(tile(name, sentence) for name, sentence in said.items()),
+        "</div>",
     ]
-    for name, cls in sorted(gallery.items()):
-        said = (cls.__doc__ or "").strip().splitlines()[0]
-        lines += ["", f"## {name}", "", said, ""]
+    for name, sentence in said.items():
+        lines += ["", f"## {name}", "", sentence, ""]
         if is_seen(name):
             lines += [f"![{name}, rendered](images/scenes/{name}.png)", ""]
         lines += [f"![Outputs of {name} over time](images/gallery/{name}.png)"]
     return "\n".join(lines) + "\n"
+
+
+def tile(name: str, sentence: str) -> str:
+    """An assembly in the grid: its picture, over which it moves where one points at it, and what it is."""
+    picture = f"images/{'scenes' if is_seen(name) else 'gallery'}/{name}.png"
+    moving = ""
+    if (CLIPS / f"{name}.webp").is_file():
+        moving = f'<img class="moving" src="images/clips/{name}.webp" alt="" loading="lazy">'
+    return (
+        f'<a href="#{name}"><span class="picture"><img src="{picture}" alt="" loading="lazy">{moving}</span>'
+        f"<strong>{name}</strong><small>{html.escape(sentence)}</small></a>"
+    )
 
 
 def is_seen(name: str) -> bool:
@@ -76,16 +97,19 @@ def draws(cls: type[Assembly]) -> bool:
 def main(names: list[str]) -> int:
     """Draw the named assemblies, or all, and write the page."""
     gallery = assemblies()
-    for folder in (PICTURES, SCENES):
+    for folder in (PICTURES, SCENES, CLIPS):
         folder.mkdir(parents=True, exist_ok=True)
     for name in names or sorted(gallery):
         print(draw(name, gallery[name]))
     with rendering.chromium() as browser:
         for name in names or sorted(gallery):
             if draws(gallery[name]):
-                print(rendering.save_picture(browser, gallery[name](), SCENES / f"{name}.png"))
+                files = SCENES / f"{name}.png", CLIPS / f"{name}.webp"
+                print(*rendering.save_pictures(browser, gallery[name](), *files))
         if not names or "double_pendulum" in names:
             print(rendering.save_animation(browser, gallery["double_pendulum"](), MOVING, seconds=3.0, rate=20))
+        if not names or CARD_SHOWS in names:
+            print(rendering.save_card(browser, gallery[CARD_SHOWS](), CARD))
     (DOCS / "gallery.md").write_text(page(gallery), encoding="utf-8")
     return 0
 

@@ -22,8 +22,12 @@ SIZE = (640, 400)
 MOMENT = 0.4
 #: Colours of a picture: few, so that it stays small.
 _COLOURS = 200
-#: A page is ready within so many seconds.
-_PATIENCE = 60
+#: Of small pictures that move: pixels, how many there are over the experiment, and the time of each [ms].
+_CLIP_SIZE, _CLIP_COUNT, _CLIP_PAUSE = (320, 200), 24, 110
+#: Of the site's card, as those who show it ask for it.
+_CARD_SIZE = (1200, 630)
+#: A page is ready, and a picture drawn, within so many seconds.
+_PATIENCE = 120
 
 _OPTIONS = (
     "--headless=new",
@@ -72,11 +76,26 @@ def chromium() -> Iterator[Any]:
         options.add_argument(option)
     browser = webdriver.Chrome(options=options, service=webdriver.ChromeService(driver))
     try:
-        metrics = {"width": SIZE[0], "height": SIZE[1], "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
-        yield browser
+        browser.set_script_timeout(_PATIENCE)
+        with window(browser, SIZE):
+            yield browser
     finally:
         browser.quit()
+
+
+@contextlib.contextmanager
+def window(browser: Any, size: tuple[int, int]) -> Iterator[None]:
+    """Make a browser's pages as large as this for a time, and then as large as pictures are."""
+
+    def resize(size: tuple[int, int]) -> None:
+        metrics = {"width": size[0], "height": size[1], "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", metrics)
+
+    resize(size)
+    try:
+        yield
+    finally:
+        resize(SIZE)
 
 
 def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[Any]:
@@ -105,10 +124,26 @@ def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[A
         return found
 
 
-def save_picture(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathlib.Path:
-    """Write a picture of a mechanism as PNG, and return the path."""
-    (picture,) = frames(browser, assembly, [MOMENT])
-    picture.quantize(_COLOURS).save(path, optimize=True)
+def save_pictures(browser: Any, assembly: Assembly, path: pathlib.Path, clip: pathlib.Path) -> tuple[pathlib.Path, ...]:
+    """Write a picture of a mechanism as PNG, and a small one that moves (WebP), and return the paths."""
+    still, *moving = frames(browser, assembly, [MOMENT, *(i / _CLIP_COUNT for i in range(_CLIP_COUNT))])
+    still.quantize(_COLOURS).save(path, optimize=True)
+    first, *others = [picture.resize(_CLIP_SIZE) for picture in moving]
+    first.save(clip, save_all=True, append_images=others, duration=_CLIP_PAUSE, loop=0, quality=35, method=6)
+    return path, clip
+
+
+def save_card(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathlib.Path:
+    """Write the picture by which other sites show this one (JPEG): a mechanism, and what this is."""
+    from matplotlib import font_manager
+    from PIL import ImageDraw, ImageFont
+
+    with window(browser, _CARD_SIZE):
+        (picture,) = frames(browser, assembly, [MOMENT])
+    pen, file = ImageDraw.Draw(picture), font_manager.findfont("DejaVu Sans:bold")
+    for text, height, at in (("mbfmu", 88, (60, 44)), ("Mechanisms in Python,\nFMUs for every tool", 34, (64, 156))):
+        pen.text(at, text, fill="#25303b", font=ImageFont.truetype(file, height), spacing=10)
+    picture.save(path, quality=82, optimize=True)
     return path
 
 

@@ -22,6 +22,7 @@ from mbfmu.runtime.compilers import PLATFORMS, host_platform
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.run import Value
 from mbfmu.scene.gltf import write_glb
+from mbfmu.scene.grips import Grip, with_grips
 from mbfmu.scene.live import DESCRIPTOR, write_live_page
 from mbfmu.scene.motion import largest_turn, motion
 from mbfmu.scene.page import COLORS
@@ -118,7 +119,11 @@ def animate(
         if live:
             return _live(subject, fmu, run, target, interval, tolerance, colors)
         return _recorded(subject, run, target, interval, colors)
-    system = System.of(cast("Assembly | System", resolved(model)), scene=True)
+    seen = cast("Assembly | System", resolved(model))
+    grips: tuple[Grip, ...] = ()
+    if live and not isinstance(seen, System):
+        seen, grips = with_grips(seen)
+    system = System.of(seen, scene=True)
 
     def run_here(names: Sequence[str], every: float | None) -> Result:
         return simulate(
@@ -141,7 +146,7 @@ def animate(
     ready_library("wasm32")  # what is missing is told before the work
     with tempfile.TemporaryDirectory() as folder:
         file = build(system, folder, equations="interpreted", platforms=_ready_platforms())
-        return _live(system, Foreign(file), run_here, target, interval, tolerance, colors)
+        return _live(system, Foreign(file), run_here, target, interval, tolerance, colors, grips)
 
 
 def read_subject(fmu: Foreign) -> Described:
@@ -195,6 +200,7 @@ def _live(
     step: float | None,
     tolerance: float | None,
     colors: str,
+    grips: Sequence[Grip] = (),
 ) -> pathlib.Path:
     assert subject.scene is not None
     with zipfile.ZipFile(fmu.path) as archive:
@@ -208,18 +214,22 @@ def _live(
     moved = motion(subject.scene, result.time, result, by_name=True)
     glb = write_glb(moved.start, subject.scene.up, subject.name)
     wasm = ready_library("wasm32").read_bytes()
-    span, turn = efforts_of(fmu), largest_turn(moved)
-    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, turn, tolerance, span, colors)
+    span, turn = efforts_of(fmu, grips), largest_turn(moved)
+    page = write_live_page(subject, fmu.elements, fmu.path, wasm, result, glb, turn, tolerance, span, colors, grips)
     target.write_text(page, encoding="utf-8")
     return target
 
 
-def efforts_of(fmu: Foreign) -> dict[str, float]:
+def efforts_of(fmu: Foreign, grips: Sequence[Grip] = ()) -> dict[str, float]:
     """What sliders of forces and torques have to reach, by the inputs' names: the FMU is asked at its start."""
     rates = [d.variable.name for d in fmu.description.derivatives]
     start = fmu.start_time
     times = np.array([start, start + 1e-6 * (fmu.stop_time - start)])
-    inputs = [one for one in fmu.elements.values() if one.variable.causality == "input"]
+    inputs = [
+        one
+        for one in fmu.elements.values()
+        if one.variable.causality == "input" and not any(grip.owns(one.name) for grip in grips)
+    ]
 
     def at_start(values: Mapping[str, float]) -> np.ndarray:
         found = fmu.simulate(times, values, rates)

@@ -30,6 +30,8 @@ from mbfmu.modeling.registry import component_classes
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIVE = ROOT / "build" / "live"
+#: The live page that the home page shows.
+MACHINE = "tower_crane"
 
 #: Page -> (title, Modelica packages). A class belongs to the longest package that its name begins with.
 COMPONENT_PAGES = {
@@ -69,9 +71,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, *, page: Page, config: MkDocsConfig, **_: Any) -> str:
-    """Turn links to files outside docs/ into links to the repository, and give the gallery its live pages."""
+    """Turn links to files outside docs/ into links to the repository; gallery and home page get their live pages."""
     if page.file.src_uri == "gallery.md":
         markdown = with_live_pages(markdown)
+    if page.file.src_uri == "index.md":
+        markdown = with_machine(markdown)
     sources = f"{config.extra['repository']}/blob/main"
     return re.sub(r"\]\((?:\.\./)+((?:fmus|mbfmu|tests)/[^)]*)\)", rf"]({sources}/\1)", markdown)
 
@@ -91,6 +95,21 @@ def with_live_pages(markdown: str) -> str:
     links = ", ".join(f"[{name}](live/{page.name}){{ target=_blank }}" for name, page in pages.items())
     head = f"Some of them run here, with inputs and parameters to play with: {links}." if pages else ""
     return markdown.replace("\n## ", f"\n{head}\n\n## ", 1)
+
+
+def with_machine(markdown: str) -> str:
+    """The home page with a machine that runs, where its page was made, in the place of a picture that moves."""
+    page = LIVE / f"{MACHINE}.html"
+    if not page.is_file():
+        return markdown
+    frame = (
+        f'<iframe src="live/{page.name}#embedded" loading="lazy" title="A tower crane to drive, live"></iframe>\n\n'
+        "It runs in your browser: click it, then hold the arrow keys. "
+        f"[Alone in a window](live/{page.name}){{ target=_blank }}, [more machines](gallery.md)."
+    )
+    begin, end = '<div class="machine" markdown>\n', "\n</div>"
+    before, _, after = markdown.partition(begin)
+    return f"{before}{begin}{frame}{end}{after.partition(end)[2]}"
 
 
 def at_root(name: str) -> str:

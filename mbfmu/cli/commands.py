@@ -445,9 +445,10 @@ def animate(
         from mbfmu.scene.writing import check_target
 
         target = check_target(output or pathlib.Path(f"{model_identifier(assembly.name)}.html"))
-        system = System.of(assembly, scene=True, progress=progress)
-    with printing.running(f"Running {system.name}") as done:
-        file = write_animation(system, target, stop, progress=done, **run)
+        # a live page takes the assembly itself: its bodies can be dragged
+        model = assembly if live else System.of(assembly, scene=True, progress=progress)
+    with printing.running(f"Running {assembly.name}") as done:
+        file = write_animation(model, target, stop, progress=done, **run)
     report.notes(assembly)
     report.built(file)
     printing.opened(file, open_page)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -19,28 +20,47 @@ _VERTICES, _TRIANGLES = 34962, 34963
 _LINES, _FACES = 1, 4
 
 
-def write_glb(motion: Motion, up: tuple[float, float, float], name: str) -> bytes:
+def write_glb(motion: Motion, up: tuple[float, float, float], name: str, apart: list[NodeTrack] | None = None) -> bytes:
     """Return the file: a node per frame, and in it one per shape, named as in the model.
 
     The root turns `up`, a direction of the model's world, into glTF's y-axis. Names, kinds and component paths of
     shapes are in the nodes' `extras`.
 
+    Args:
+        motion: what is written.
+        up: the direction against gravity.
+        name: of the root.
+        apart: takes the tracks of nodes that move, in the place of keyframes in the file.
+
     Raises:
         MbfmuError: pygltflib is not installed.
     """
-    return _Writer(motion, up, name).file()
+    return _Writer(motion, up, name, apart).file()
+
+
+@dataclasses.dataclass(frozen=True)
+class NodeTrack:
+    """What moves of a node of the file."""
+
+    node: int
+    #: translation, rotation or scale.
+    path: str
+    #: One row per instant of the run.
+    values: np.ndarray
 
 
 class _Writer:
     """Collects the arrays of one file."""
 
-    def __init__(self, motion: Motion, up: tuple[float, float, float], name: str) -> None:
+    def __init__(
+        self, motion: Motion, up: tuple[float, float, float], name: str, apart: list[NodeTrack] | None
+    ) -> None:
         try:
             import pygltflib
         except ImportError:
             raise MbfmuError("animations need pygltflib; `pip install pygltflib` installs it") from None
         self.gltf: Any = pygltflib
-        self.motion, self.name = motion, name
+        self.motion, self.name, self.apart = motion, name, apart
         self.data = bytearray()
         self.views: list[Any] = []
         self.accessors: list[Any] = []
@@ -97,7 +117,9 @@ class _Writer:
         for path, track in tracks.items():
             if np.any(track.values[0] != _NEUTRAL[path]) or track.moves:
                 setattr(node, path, [float(v) for v in track.values[0].astype(np.float32)])
-            if track.moves:
+            if track.moves and self.apart is not None:
+                self.apart.append(NodeTrack(number, path, track.values))
+            elif track.moves:
                 self._channel(number, path, keyframes(self.motion.time, track.values))
         return number
 

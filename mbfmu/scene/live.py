@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pathlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ from mbfmu.errors import MbfmuError
 from mbfmu.fmi.variables import Scalar
 from mbfmu.runtime.contract import DESCRIPTOR_FILE
 from mbfmu.runtime.result import Result
+from mbfmu.scene.grips import Grip
 from mbfmu.scene.page import Packed, page, page_model
 from mbfmu.scene.ranges import range_of
 from mbfmu.scene.scene_file import shape_entry
@@ -34,6 +35,7 @@ def write_live_page(
     tolerance: float | None = None,
     efforts: Mapping[str, float] | None = None,
     colors: str = "calm",
+    grips: Sequence[Grip] = (),
 ) -> str:
     """Return the page.
 
@@ -48,6 +50,7 @@ def write_live_page(
         tolerance: of the integrator; the FMU's own where None.
         efforts: what sliders of forces and torques have to reach, by name of the input (see scene/ranges.py).
         colors: "calm" or "modelica".
+        grips: by which bodies are dragged; their variables are not listed.
 
     Raises:
         MbfmuError: the page's program is missing, or the FMU has other variables than its scene.
@@ -57,7 +60,8 @@ def write_live_page(
     missing = [name for name in names if name not in elements]
     if missing:
         raise MbfmuError(f"{fmu}: has no variable '{missing[0]}', which its scene takes; build it anew")
-    listed, model = page_model(subject, result, turn, colors, known=elements)
+    own = {name: one for name, one in elements.items() if not any(grip.owns(name) for grip in grips)}
+    listed, model = page_model(subject, result, turn, colors, known=own)
     for entry in listed:
         entry["reference"] = elements[entry["name"]].reference
     model |= {
@@ -66,7 +70,8 @@ def write_live_page(
         "tolerance": tolerance or 0.0,
         "shapes": [shape_entry(shape) for shape in subject.scene.shapes],
         "quantities": {name: elements[name].reference for name in names},
-        "settables": _settables(elements.values(), subject, efforts or {}),
+        "settables": _settables(own.values(), subject, efforts or {}),
+        "grips": [told for grip in grips if (told := grip.entry(elements))],
     }
     at = np.linspace(0, result.time.size - 1, _POSES).round().astype(int)
     poses = np.array([np.asarray(result[name])[at] for name in names], dtype=np.float32).reshape(len(names), at.size).T

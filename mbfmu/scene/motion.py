@@ -84,6 +84,17 @@ class Motion:
         parts = (dataclasses.replace(part, place=still(part.place), forms=None) for part in self.parts)
         return Motion(self.time[:1], tuple(map(still, self.frames)), tuple(parts))
 
+    @property
+    def size(self) -> float:
+        """How far [m] what is drawn reaches at first, without the World: along the axis where it is farthest."""
+        low, high = np.full(3, np.inf), np.full(3, -np.inf)
+        for part in self.parts:
+            if part.shape.kind != "World":
+                at, half = self.frames[part.frame].translation.values[0], max(part.size) / 2
+                low, high = np.minimum(low, at - half), np.maximum(high, at + half)
+        reach = float((high - low).max())
+        return reach if 0 < reach < np.inf else 1.0
+
 
 def motion(scene: Scene, time: np.ndarray, series: Mapping[str, np.ndarray], by_name: bool = False) -> Motion:
     """Work out where everything is.

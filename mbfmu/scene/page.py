@@ -19,6 +19,8 @@ from mbfmu.modeling.units import conversion
 from mbfmu.runtime.result import Result
 from mbfmu.runtime.variables import ScalarVariable
 from mbfmu.scene import bundle
+from mbfmu.scene.gltf import NodeTrack, write_glb
+from mbfmu.scene.motion import Motion, largest_turn
 from mbfmu.scene.subject import Subject, result_variables
 from mbfmu.version import __version__
 
@@ -60,14 +62,13 @@ class Packed:
         return base64.b64encode(content).decode("ascii")
 
 
-def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0, colors: str = "calm") -> str:
+def write_page(subject: Subject, result: Result, moved: Motion, colors: str = "calm") -> str:
     """Return the page of a run.
 
     Args:
         subject: the system with its scene.
         result: its run, with the variables to be plotted.
-        glb: the motion as binary glTF.
-        turn: the largest angle [rad] by which something turns between two instants of the run.
+        moved: its motion.
         colors: one of COLORS.
 
     Raises:
@@ -86,35 +87,68 @@ def write_page(subject: Subject, result: Result, glb: bytes, turn: float = 0.0, 
             data.append(values)
         return columns[key]
 
-    listed, model = page_model(subject, result, turn, colors, known=result)
+    assert subject.scene is not None
+    tracks: list[NodeTrack] = []
+    glb = write_glb(moved, subject.scene.up, subject.name, apart=tracks)
+    listed, model = page_model(subject, result, largest_turn(moved), colors, known=result)
+    motion, model["motion"] = moving(moved.time, tracks, moved.size)
     colours = {q for _, quantities in model["changing_colours"] for q in quantities if isinstance(q, str)}
     model["quantities"] = {name: column(name) for name in sorted(colours)}
     kept = []
     for entry in listed:
         if len(data) * at.size <= _NUMBERS:
             kept.append(entry | {"column": column(entry["name"])})
-    numbers, bounds = quantised(np.array(data).reshape(len(data), at.size))
-    model |= {"points": int(at.size), "variables": kept, "times": time[at].tolist(), "bounds": bounds.tolist()}
+    numbers, levels = quantised(np.array(data).reshape(len(data), at.size))
+    model |= {"points": int(at.size), "variables": kept, "times": time[at].tolist(), "levels": levels}
     model["plots"] = [i for i in model["plots"] if i < len(kept)]
-    return page(subject, model, {"glb": Packed(glb), "series": Packed(numbers)})
+    return page(subject, model, {"glb": Packed(glb), "motion": Packed(motion), "series": Packed(numbers)})
 
 
 #: Levels between the least and the greatest value of a curve: finer than the digits that a page shows.
-LEVELS = 2**20 - 1
+LEVELS = 2**18 - 1
+#: What a page may miss of a place, relative to the mechanism as it starts, and of a quaternion: an eighth of a pixel on
+#: a large screen.
+TOLERANCE = 3e-5
+#: Levels of the time of a run, which goes on evenly but at events.
+_INSTANTS = 2**28
 
 
-def quantised(columns: np.ndarray) -> tuple[bytes, np.ndarray]:
-    """Curves [n, points] as bytes that pack well, and the least value and the span of each, [n, 2].
+def quantised(columns: np.ndarray) -> tuple[bytes, list[list[float]]]:
+    """Curves [n, points] as bytes that pack well; of each a value, the distance of levels from there, and its row."""
+    return in_levels(columns, np.ptp(columns, axis=1) / LEVELS if columns.size else np.zeros(0))
 
-    Second differences of levels, their signs in the lowest bit; first the low bytes of all, then the next ones.
+
+def in_levels(columns: np.ndarray, distances: np.ndarray) -> tuple[bytes, list[list[float]]]:
+    """The same, with distances of levels [n] that are given.
+
+    A row is what several curves have in common that differ by an offset, a factor or a sign. In the bytes are second
+    differences of levels, their signs in the lowest bit; first the low bytes of all, then the next ones.
     """
-    least = columns.min(axis=1, initial=np.inf) if columns.size else np.zeros(len(columns))
-    span = columns.max(axis=1, initial=-np.inf) - least if columns.size else np.zeros(len(columns))
-    share = (columns - least[:, None]) / np.where(span > 0, span, 1.0)[:, None]
-    levels = np.round(share * LEVELS).astype(np.int32)
-    steps = np.diff(np.diff(levels, axis=1, prepend=0), axis=1, prepend=0)
-    signed = ((steps << 1) ^ (steps >> 31)).astype("<u4")
-    return signed.view(np.uint8).reshape(-1, 4).T.tobytes(), np.column_stack([least, span])
+    rows: dict[bytes, int] = {}
+    told = []
+    for values, distance in zip(columns, distances, strict=True):
+        # counted from the extreme that comes first
+        base, sign = (values.max(), -1.0) if values.argmax() < values.argmin() else (values.min(), 1.0)
+        step = sign * (distance or 1.0)
+        levels = np.round((values - base) / step).astype(np.int32)
+        told.append([float(base), float(step), rows.setdefault(levels.tobytes(), len(rows))])
+    found = np.frombuffer(b"".join(rows), np.int32).reshape(len(rows), columns.shape[1])
+    changes = np.diff(np.diff(found, axis=1, prepend=0), axis=1, prepend=0)
+    signed = np.ascontiguousarray((changes << 1) ^ (changes >> 31)).astype("<u4")
+    return signed.view(np.uint8).reshape(-1, 4).T.tobytes(), told
+
+
+def moving(time: np.ndarray, tracks: Sequence[NodeTrack], size: float) -> tuple[bytes, dict[str, Any]]:
+    """Tracks of a mechanism of a size [m] as bytes that pack well, and what a page is told of them."""
+    columns, steps = [time], [(time[-1] - time[0]) / _INSTANTS]
+    for track in tracks:
+        columns += list(track.values.T)
+        finest = np.ptp(track.values) / _INSTANTS  # of what goes farther than levels can be counted
+        step = 2 * TOLERANCE * (1.0 if track.path == "rotation" else size)
+        steps += [max(step, finest)] * track.values.shape[1]
+    data, levels = in_levels(np.array(columns), np.array(steps))
+    nodes = [[track.node, track.path] for track in tracks]
+    return data, {"nodes": nodes, "levels": levels, "instants": int(time.size)}
 
 
 def page_model(

@@ -8,7 +8,7 @@ import pathlib
 from mbfmu.errors import MbfmuError
 from mbfmu.runtime.result import Result
 from mbfmu.scene.gltf import write_glb
-from mbfmu.scene.motion import largest_turn, motion
+from mbfmu.scene.motion import motion
 from mbfmu.scene.page import viewer, write_page
 from mbfmu.scene.subject import Subject, result_variables
 
@@ -54,11 +54,10 @@ def write_animation(system: Subject, result: Result, path: pathlib.Path, colors:
     """Write a run with all `needed_variables`, a page in calm or Modelica's own colours, and return the path."""
     assert system.scene is not None
     moved = motion(system.scene, result.time, result)
-    glb = write_glb(moved, system.scene.up, system.name)
     if path.suffix.lower() == ".glb":
-        path.write_bytes(glb)
+        path.write_bytes(write_glb(moved, system.scene.up, system.name))
     else:
-        path.write_text(write_page(system, result, glb, largest_turn(moved), colors), encoding="utf-8")
+        path.write_text(write_page(system, result, moved, colors), encoding="utf-8")
     return path
 
 

@@ -2,35 +2,85 @@
 
 import { AnimationMixer } from "three";
 
-const LEVELS = 2 ** 20 - 1; // as mbfmu/scene/page.py has it, which says what the bytes are
-
-function unquantised(bytes, bounds, points) {
-  const count = bounds.length * points, values = new Float64Array(count);
-  for (let i = 0; i < bounds.length; i++) {
-    const [least, span] = bounds[i];
-    for (let k = 0, level = 0, step = 0; k < points; k++) {
-      const at = i * points + k;
-      const signed = (bytes[at] | (bytes[count + at] << 8) | (bytes[2 * count + at] << 16) | (bytes[3 * count + at] << 24)) >>> 0;
-      step += (signed >>> 1) ^ -(signed & 1);
-      level += step;
-      values[at] = least + (span * level) / LEVELS;
-    }
+// Columns of values; mbfmu/scene/page.py says what the bytes are.
+function unquantised(bytes, levels, points) {
+  const count = bytes.length / 4, rows = new Int32Array(count), values = new Float64Array(levels.length * points);
+  for (let at = 0, level = 0, step = 0; at < count; at++) {
+    if (at % points === 0) level = step = 0;
+    const signed = (bytes[at] | (bytes[count + at] << 8) | (bytes[2 * count + at] << 16) | (bytes[3 * count + at] << 24)) >>> 0;
+    step += (signed >>> 1) ^ -(signed & 1);
+    level += step;
+    rows[at] = level;
+  }
+  for (const [i, [base, distance, row]] of levels.entries()) {
+    for (let k = 0; k < points; k++) values[i * points + k] = base + distance * rows[row * points + k];
   }
   return values;
 }
 
-export class Recording {
-  constructor(model, gltf, series) {
-    this.model = model;
-    this.times = model.times;
-    this.columns = unquantised(series, model.bounds, model.points);
-    this.start = model.start;
-    this.end = model.stop;
-    if (gltf.animations.length) {
-      this.mixer = new AnimationMixer(gltf.scene);
-      this.action = this.mixer.clipAction(gltf.animations[0]);
-      this.action.play();
+// The last instant up to a time, but for the last of all.
+function before(times, time) {
+  let low = 0, high = times.length - 1;
+  while (high - low > 1) {
+    const middle = (low + high) >> 1;
+    if (times[middle] <= time) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+// What moves: values of all tracks at the same instants, and a cubic between neighbours, which has at each the slope of
+// the parabola through it and those beside it. At an event, an instant that is there twice, nothing goes through.
+class Tracks {
+  static async of({ nodes, levels, instants }, bytes, gltf) {
+    const tracks = new Tracks(), values = unquantised(bytes, levels, instants);
+    tracks.times = values.subarray(0, instants);
+    let at = instants;
+    tracks.targets = [];
+    for (const [number, path] of nodes) {
+      const node = await gltf.parser.getDependency("node", number), width = path === "rotation" ? 4 : 3;
+      const target = { translation: node.position, rotation: node.quaternion, scale: node.scale }[path];
+      const columns = Array.from({ length: width }, (_, i) => values.subarray(at + i * instants, at + (i + 1) * instants));
+      tracks.targets.push([target, columns, new Array(width)]);
+      at += width * instants;
     }
+    return tracks;
+  }
+
+  pose(time) {
+    const { times } = this, k = before(times, time), h = times[k + 1] - times[k];
+    const s = h > 0 ? Math.min(Math.max((time - times[k]) / h, 0), 1) : 1;
+    const left = k > 0 ? times[k] - times[k - 1] : 0, right = k + 2 < times.length ? times[k + 2] - times[k + 1] : 0;
+    for (const [target, columns, found] of this.targets) {
+      for (let i = 0; i < columns.length; i++) {
+        const values = columns[i], from = values[k], to = values[k + 1], chord = to - from;
+        // slopes times h
+        const begin = left > 0 ? (((from - values[k - 1]) / left) * h * h + chord * left) / (left + h) : null;
+        const end = right > 0 ? (((values[k + 2] - to) / right) * h * h + chord * right) / (right + h) : null;
+        const a = begin ?? (end === null ? chord : 2 * chord - end), b = end ?? (begin === null ? chord : 2 * chord - begin);
+        found[i] = from + s * (a + s * (3 * chord - 2 * a - b + s * (a + b - 2 * chord)));
+      }
+      target.fromArray(found);
+      if (found.length === 4) target.normalize();
+    }
+  }
+}
+
+export class Recording {
+  static async open(model, gltf, motion, series) {
+    const recording = new Recording();
+    recording.model = model;
+    recording.times = model.times;
+    recording.columns = unquantised(series, model.levels, model.points);
+    recording.start = model.start;
+    recording.end = model.stop;
+    recording.tracks = await Tracks.of(model.motion, motion, gltf);
+    if (gltf.animations.length) { // surfaces that change
+      recording.mixer = new AnimationMixer(gltf.scene);
+      recording.action = recording.mixer.clipAction(gltf.animations[0]);
+      recording.action.play();
+    }
+    return recording;
   }
 
   // The stretch of time that plots show.
@@ -39,6 +89,7 @@ export class Recording {
   }
 
   pose(time) {
+    this.tracks.pose(time);
     if (!this.mixer) return;
     this.action.time = time - this.start;
     this.mixer.update(0);
@@ -65,7 +116,7 @@ export class Recording {
 
   // Smallest difference of values of a variable that means something.
   resolution(index) {
-    return this.model.bounds[this.model.variables[index].column][1] / LEVELS;
+    return Math.abs(this.model.levels[this.model.variables[index].column][1]);
   }
 
   valueAt(index, time) {
@@ -78,13 +129,7 @@ export class Recording {
   }
 
   valueIn(number, time) {
-    const values = this.column(number), times = this.times;
-    let low = 0, high = times.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (times[middle] <= time) low = middle;
-      else high = middle;
-    }
+    const values = this.column(number), { times } = this, low = before(times, time), high = Math.min(low + 1, times.length - 1);
     if (times[high] <= time) return values[high];
     const share = times[high] > times[low] ? (time - times[low]) / (times[high] - times[low]) : 0;
     return values[low] + (values[high] - values[low]) * Math.min(Math.max(share, 0), 1);

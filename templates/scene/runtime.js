@@ -90,6 +90,25 @@ export class Runtime {
     new Uint32Array(this.c.memory.buffer).set(references, this.references / 4);
   }
 
+  // What `read` gives after a step of h [s] that is taken back.
+  attempt(h, read) {
+    const { c, instance } = this, size = c.mbfmu_state_size(instance), kept = c.malloc(size);
+    if (c.mbfmu_save_state(instance, this.kept("getFMUstate"), kept, size) > OK) return void c.free(kept);
+    this.step(h);
+    const found = read();
+    c.mbfmu_restore_state(instance, this.kept("setFMUstate"), kept, size);
+    c.free(kept);
+    return found;
+  }
+
+  // FMI's getReal of three variables.
+  values3(references) {
+    const { c } = this, at = (this.three ??= c.malloc(48));
+    new Uint32Array(c.memory.buffer).set(references, at / 4);
+    if (c.mbfmu_get_reals(this.instance, this.kept("getReal"), at, 3, at + 16) > OK) return [NaN, NaN, NaN];
+    return [...new Float64Array(c.memory.buffer, at + 16, 3)];
+  }
+
   // FMI's getReal of what is watched; null where it fails.
   read() {
     const status = this.c.mbfmu_get_reals(this.instance, this.kept("getReal"), this.references, this.count, this.values);

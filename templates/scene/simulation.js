@@ -74,6 +74,7 @@ export class Simulation {
   step(h) {
     if (this.failed) return false;
     const begin = performance.now();
+    this.grip?.act(h);
     this.failed = !this.runtime.step(h);
     if (!this.failed) {
       this.now = this.runtime.time;

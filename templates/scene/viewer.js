@@ -10,6 +10,7 @@ import { bytesOf, fileIn, save, unpacked } from "./archive.js";
 import { Controls } from "./controls.js";
 import { element } from "./element.js";
 import { Gizmo } from "./gizmo.js";
+import { Grip } from "./grip.js";
 import { Plots } from "./plots.js";
 import { Recording } from "./recording.js";
 import { Simulation } from "./simulation.js";
@@ -52,6 +53,8 @@ class Viewer {
     this.controls.enableDamping = true;
     this.controls.dampingFactor = 0.15;
     this.controls.zoomToCursor = true;
+    this.isEmbedded = location.hash === "#embedded"; // in another page, which the wheel scrolls until this one is clicked
+    this.controls.enableZoom = !this.isEmbedded;
     this.controls.addEventListener("change", () => this.refresh());
     this.controls.addEventListener("start", () => (this.isOwnLook = true));
     this.turn = root.children[0].quaternion;
@@ -94,6 +97,7 @@ class Viewer {
     this.placeSlider();
     byId("clock").textContent = `${this.now.toFixed(model.stop - model.start < 0.5 ? 4 : 2)} s`;
     if (this.isLive) this.goOnTracing();
+    this.grip?.draw();
     this.writeValues();
     this.plots?.placeMark(this.now);
     this.refresh();
@@ -176,6 +180,7 @@ class Viewer {
 
   restart() {
     const { playing } = this;
+    this.grip?.release();
     this.motion.restart();
     for (const path of [...this.traces.keys()]) this.clearTrace(path);
     this.controlPanel.started();
@@ -541,6 +546,7 @@ class Viewer {
     ray.params.Line.threshold = this.camera.position.distanceTo(this.controls.target) / 100;
     const [hit] = ray.intersectObjects(this.meshes.filter((mesh) => mesh.visible), false);
     if (!hit) return null;
+    this.hit = hit;
     const { component } = hit.object.userData;
     if (!this.traces.has(component)) this.points.set(component, [hit.object, hit.object.worldToLocal(hit.point.clone())]);
     return component;
@@ -598,6 +604,19 @@ class Viewer {
     window.addEventListener("keyup", (event) => this.controlPanel?.release(event.key));
     window.addEventListener("blur", () => this.controlPanel?.releaseAll());
     let pressed = null;
+    // before the controls hear of it: what can be dragged does not turn the view, unless Shift is held
+    window.addEventListener("pointerdown", (event) => {
+      if (!this.grip || event.target !== view || event.button || event.shiftKey || !event.isPrimary) return;
+      if (this.componentAt(event.clientX, event.clientY) === null || !this.grip.take(this.hit.object, this.hit.point)) return;
+      this.controls.enabled = false;
+      view.setPointerCapture(event.pointerId);
+    }, true);
+    view.addEventListener("pointerdown", () => (this.controls.enableZoom = true));
+    view.addEventListener("pointermove", (event) => this.grip?.drag(event.clientX, event.clientY));
+    for (const kind of ["pointerup", "pointercancel"]) view.addEventListener(kind, () => {
+      this.grip?.release();
+      this.controls.enabled = true;
+    });
     view.addEventListener("pointerdown", (event) => (pressed = [event.clientX, event.clientY]));
     view.addEventListener("pointerup", (event) => {
       if (pressed && Math.hypot(event.clientX - pressed[0], event.clientY - pressed[1]) < 5) {
@@ -638,9 +657,12 @@ async function start() {
   if (isLive) {
     const fmu = bytesOf("fmu"), preview = { names: Object.keys(model.quantities), rows: new Float32Array(numbers.buffer) };
     motion = await Simulation.open(model, meshes, preview, await unpacked("wasm"), await fileIn(fmu, model.descriptor));
-  } else motion = new Recording(model, gltf, numbers);
+  } else motion = await Recording.open(model, gltf, await unpacked("motion"), numbers);
   const viewer = (window.viewer = new Viewer(gltf.scene, meshes, motion));
-  if (isLive) viewer.controlPanel = new Controls(viewer, motion, model);
+  if (isLive) {
+    viewer.controlPanel = new Controls(viewer, motion, model);
+    viewer.grip = motion.grip = new Grip(viewer, motion, model.grips);
+  }
   await null; // plots have their sizes then
   viewer.resize();
   viewer.lookHome();

@@ -219,6 +219,33 @@ def test_what_is_for_recorded_runs_does_no_harm(browser: Any, script: Callable[.
     assert browser.get_log("browser") == []
 
 
+def test_a_body_is_pulled_to_the_pointer(script: Callable[..., Any]) -> None:
+    """A point of the rod is asked for beside the vertical axis: its arm follows, and gives way to weight alone."""
+    taken, mass, turned, before, after, force, shown = script(
+        """
+        const { grip, motion } = viewer, [mesh] = viewer.meshesOf("rod"), [start] = values();
+        viewer.scene.updateMatrixWorld(true);
+        const at = viewer.boxOf([mesh]).getCenter(viewer.controls.target.clone()), taken = grip.take(mesh, at);
+        const { target, mass, local } = grip.held;
+        const away = () => mesh.parent.localToWorld(local.clone()).distanceTo(target);
+        target.applyAxisAngle(at.clone().set(0, 1, 0), 0.9);
+        const before = away(), turned = run(4)[0] - start, after = away();
+        grip.release();
+        const force = grip.grips.flatMap((one) => motion.runtime.values3(one.force));
+        const isShown = motion.model.settables.some(({ name }) => name.includes("grip"));
+        return [taken, mass, turned, before, after, force, isShown];
+        """
+    )
+    assert taken
+    # felt least where the rod turns about its hinge: half of its length out, and the arm gives way, too
+    assert 0.5 * 2700 * np.pi * 0.0075**2 * 0.4 < mass < 4 / 3 * 2700 * np.pi * 0.0075**2 * 0.4
+    assert turned > 0.2
+    assert before > 0.2
+    assert after < 0.06
+    assert not any(force)
+    assert not shown
+
+
 def test_a_value_out_of_bounds_is_refused_and_said(script: Callable[..., Any]) -> None:
     shown, log = script(
         """
