@@ -54,6 +54,10 @@ def page(gallery: Mapping[str, type[Assembly]]) -> str:
     """The page, with a picture per assembly."""
     said = {name: (cls.__doc__ or "").strip().splitlines()[0] for name, cls in sorted(gallery.items())}
     lines = [
+        "---",
+        "hide: [navigation, toc]",
+        "---",
+        "",
         "# The gallery",
         "",
         "`mbfmu build NAME` builds each of these; `fmus/` holds them, each with a readme and its expected outputs.",

@@ -542,6 +542,16 @@ def test_the_demonstration_ends_with_a_page_that_opens(
     assert "K for lower" in shown
 
 
+@pytest.mark.slow
+def test_a_validated_fmu_is_shown_where_that_is_asked_for(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if not bundle.BUNDLE.is_file():
+        pytest.skip("the page's program was not made: npm was not there at set-up")
+    monkeypatch.setattr("mbfmu.printing.has_display", lambda: False)
+    assert cli.main(["build", "pendulum", "-o", "shown.fmu"]) == 0
+    assert cli.main(["validate", "shown.fmu", "--open"]) == 0
+    assert (folder / "shown.html").is_file()
+
+
 def test_pages_open_where_there_is_a_display_and_it_is_asked_for(
     folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
