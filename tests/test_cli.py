@@ -543,7 +543,9 @@ def test_the_demonstration_ends_with_a_page_that_opens(
 
 
 @pytest.mark.slow
-def test_a_validated_fmu_is_shown_where_that_is_asked_for(folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_validated_fmu_is_shown_where_that_is_asked_for(
+    folder: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if not bundle.BUNDLE.is_file():
         pytest.skip("the page's program was not made: npm was not there at set-up")
     monkeypatch.setattr("mbfmu.printing.has_display", lambda: False)
