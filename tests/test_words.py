@@ -14,7 +14,7 @@ FIRST = {
     "Revolute": "MultiBody.Joints.Revolute",
     "Prismatic": "MultiBody.Joints.Prismatic",
     "hinge": "MultiBody.Joints.Revolute",
-    "tyre": "MultiBody.Joints.RollingWheel",
+    "tyre": "Vehicle.Tyre",
     "tire": "MultiBody.Joints.RollingWheel",
     "motor": "Rotational.Sources.Torque",
     "pulley": "Rotational.Components.IdealGear",

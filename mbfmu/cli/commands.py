@@ -43,7 +43,7 @@ from mbfmu.cli.options import (
 )
 from mbfmu.cli.reading import read_source, takes_reader_options
 from mbfmu.cli.systems import (
-    Coupling,
+    Stepping,
     animate_system,
     check_options,
     facts_of,
@@ -266,7 +266,7 @@ def simulate(
         "limit": limit,
     }
     if check_options(source, of_systems, {"solver": solver, "events": events, **options}):
-        how = Coupling(
+        how = Stepping(
             start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
         )
         with opened(source) as package:
@@ -407,7 +407,7 @@ def animate(
         "limit": limit,
     }
     if check_options(source, of_systems, {"solver": solver, "live": live, **options}):
-        how = Coupling(
+        how = Stepping(
             start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
         )
         with opened(source) as package, printing.running(f"Running {package.structure.name}") as done:
@@ -531,7 +531,7 @@ def validate(
     if open_page:
         if file.suffix == ".ssp":
             with opened(str(file)) as package:
-                page = animate_system(package, None, (), Coupling())
+                page = animate_system(package, None, (), Stepping())
         else:
             from mbfmu.animation import animate as write_animation
 

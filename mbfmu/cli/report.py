@@ -9,11 +9,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from rich.markup import escape
 from rich.table import Table as Grid
 
-from mbfmu.arrays import derivative_name
 from mbfmu.errors import MbfmuError
 from mbfmu.printing import FittingTable, console, progress_console, size, table, warned, working
 
@@ -111,7 +109,7 @@ def _noise(result: Result) -> dict[str, float]:
     largest: dict[str, float] = {}
     for name in result:
         unit = result.units.get(name, name)
-        largest[unit] = max(largest.get(unit, 0.0), float(np.abs(result[name]).max(initial=0.0)))
+        largest[unit] = max(largest.get(unit, 0.0), float(abs(result[name]).max(initial=0.0)))
     return {name: _ROUNDING * largest[result.units.get(name, name)] for name in result}
 
 
@@ -190,6 +188,8 @@ def holds(row: Any, role: str) -> str:
 
 def lines(rows: Sequence[Any], elements: Mapping[str, Element]) -> Iterator[tuple[str, list[Any]]]:
     """Give rows that share a line and what they are called: `r[1..3]` for all of an array, by rows, else one each."""
+    from mbfmu.arrays import derivative_name
+
     key = operator.attrgetter("name", "description")
     for (name, _), group in itertools.groupby(
         rows, key=lambda row: (elements[row.name].array, row.description) if row.name in elements else key(row)

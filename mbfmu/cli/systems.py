@@ -11,13 +11,12 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mbfmu import sources
-from mbfmu.cosimulation.system_file import SystemFile, read_system
 from mbfmu.errors import MbfmuError, ModelError
-from mbfmu.modeling import Assembly
 
 if TYPE_CHECKING:
     from mbfmu.cosimulation import CoupledResult, Package
+    from mbfmu.cosimulation.system_file import SystemFile
+    from mbfmu.modeling import Assembly
     from mbfmu.runtime.variables import ScalarVariable
 
 
@@ -41,6 +40,9 @@ def read_elements(elements: Sequence[str], connect: Sequence[str]) -> System:
     ModelError
         A source or system file is wrong, or two elements have the same name.
     """
+    from mbfmu import sources
+    from mbfmu.cosimulation.system_file import SystemFile
+
     pairs = [_pair(text) for text in connect]
     described = _system_file(elements)
     if described is None:
@@ -59,6 +61,8 @@ def read_elements(elements: Sequence[str], connect: Sequence[str]) -> System:
 
 def _system_file(elements: Sequence[str]) -> SystemFile | None:
     if len(elements) == 1 and elements[0].endswith(".toml"):
+        from mbfmu.cosimulation.system_file import read_system
+
         return read_system(pathlib.Path(elements[0]))
     return None
 
@@ -83,6 +87,8 @@ def is_system(source: str) -> bool:
     """Is that a package, or a TOML file with a table `elements`?"""
     path = pathlib.Path(source)
     if path.suffix == ".toml" and path.is_file():
+        from mbfmu.cosimulation.system_file import read_system
+
         return read_system(path) is not None
     return path.suffix == ".ssp"
 
@@ -97,6 +103,7 @@ def open_system(source: str, progress: Callable[[str], None]) -> Iterator[Packag
         Something of it cannot be read, built or connected.
     """
     from mbfmu.cosimulation import Package, SystemStructure, open_package
+    from mbfmu.modeling import Assembly
 
     if source.endswith(".ssp"):
         with open_package(source) as package:
@@ -122,7 +129,7 @@ def _told(progress: Callable[[str], None], name: str, text: str) -> None:
 
 
 @dataclasses.dataclass(frozen=True)
-class Coupling:
+class Stepping:
     """How a system is stepped, as on the command line; what is None is left to `cosimulate`."""
 
     start: float | None = None
@@ -176,11 +183,12 @@ def check_options(source: str, of_systems: Mapping[str, Any], others: Mapping[st
 def simulate_system(
     package: Package,
     settings: Sequence[str],
-    how: Coupling,
+    how: Stepping,
     outputs: Sequence[str] | None,
     progress: Callable[[float], None] | None = None,
 ) -> CoupledResult:
     """Run a system: with steps of one length, or as long as the tolerance allows."""
+    from mbfmu import sources
     from mbfmu.cosimulation import SCHEMES, best_inputs, cosimulate
 
     values = dict(package.start_values)
@@ -206,7 +214,7 @@ def simulate_system(
     )
 
 
-def _start(package: Package, how: Coupling) -> float:
+def _start(package: Package, how: Stepping) -> float:
     return (package.start_time or 0.0) if how.start is None else how.start
 
 
@@ -293,7 +301,7 @@ def animate_system(
     package: Package,
     output: pathlib.Path | None,
     settings: Sequence[str],
-    how: Coupling,
+    how: Stepping,
     colors: str = "calm",
     progress: Callable[[float], None] | None = None,
 ) -> pathlib.Path:

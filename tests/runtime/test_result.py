@@ -97,7 +97,7 @@ def test_tables_of_others_and_files(vectors, tmp_path):
     np.testing.assert_array_equal(again["body.r[3]"].to_numpy(), vectors["body.r[3]"])
     with xarray.open_dataset(vectors.save(tmp_path / "motion.nc")) as read:
         np.testing.assert_array_equal(read["body.r[3]"], vectors["body.r[3]"])
-    with pytest.raises(ModelError, match=r"written as .csv, .parquet or .nc; choose motion.csv"):
+    with pytest.raises(ModelError, match=r"written as .csv, .mat, .parquet or .nc; choose motion.csv"):
         vectors.save(tmp_path / "motion.xls")
 
 
