@@ -66,7 +66,8 @@ def test_the_example_moves_as_two_rods(root: pathlib.Path, page: str, capsys: py
 @pytest.mark.slow
 def test_its_commands_work(page: str) -> None:
     commands = [line.partition("#")[0].split() for line in page.splitlines() if line.startswith("    mbfmu ")]
-    assert {command[1] for command in commands} == {"build", "simulate", "animate", "info", "validate", "list", "diagram"}
+    shown = {"build", "simulate", "animate", "info", "validate", "list", "diagram"}
+    assert {command[1] for command in commands} == shown
     try:
         ready_library("wasm32")
     except BuildError:  # ziglang is not there
