@@ -23,6 +23,7 @@ const unionOf = (boxes) => boxes.reduce((whole, box) => whole.union(box), new Bo
 let model; // what the page is told of it
 const SPEEDS = [0.01, 0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const FILL = 0.9; // of the free view that bounds take
+const PRECISE = 2000; // points up to which a mesh is measured by them
 const WORLD = 4; // times as large as what moves may be what is seen with the World's axes
 const FIRST_LOOK = new Vector3(0.62, 0.42, 1);
 const ALONG = 0.005; // angle [rad] up to which an orthographic view is still along its axis
@@ -215,7 +216,8 @@ class Viewer {
     const boxes = new Map(this.meshes.map((mesh) => [mesh, new Box3()]));
     for (const _ of this.motion.samples()) {
       this.root.updateMatrixWorld(true);
-      for (const [mesh, box] of boxes) box.expandByObject(mesh);
+      // By corners a wheel that turns would reach as far down as the square around it does.
+      for (const [mesh, box] of boxes) box.expandByObject(mesh, mesh.geometry.getAttribute("position").count < PRECISE);
     }
     this.show(this.start);
     const seen = [...boxes].filter(([, box]) => !box.isEmpty()), all = seen.map(([, box]) => box);
