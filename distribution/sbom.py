@@ -16,7 +16,7 @@ from typing import Any
 
 #: Bundled packages of npm, with their licences; their versions stand in this file.
 VIEWER = pathlib.Path("templates/scene/package.json")
-LICENSES = {"three": "MIT"}
+LICENSES = {"gifenc": "MIT", "three": "MIT", "uplot": "MIT"}
 
 
 def bundled() -> list[dict[str, Any]]:

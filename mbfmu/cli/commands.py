@@ -347,7 +347,7 @@ def show_result(
         from mbfmu.export.archive import replacing
 
         with replacing(file) as part:
-            result.save(part, file.suffix)
+            result.save(part, file.suffix or ".csv")
     if plot:
         report.picture(lambda: result.plot(list(result)), plot)
     if as_json:

@@ -44,7 +44,7 @@ def picture(draw: Callable[[], Figure], path: pathlib.Path) -> None:
 
 def built(file: pathlib.Path, kind: str = "") -> None:
     """Print which file was written and, of an FMU, of which kind it is."""
-    console.print(f"{escape(str(file))}  {size(file.stat().st_size)}")
+    console.print(f"{escape(str(file))}  {size(file.stat().st_size)}", soft_wrap=True)
     if kind:
         console.print(escape(kind))
 

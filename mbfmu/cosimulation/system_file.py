@@ -49,6 +49,8 @@ def read_system(path: pathlib.Path) -> SystemFile | None:
         raise ModelError(f"{path}: cannot be read ({error.strerror}); give the path of a system file") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ModelError(f"{path}: is no valid TOML: {error}") from error
+    except (RecursionError, ValueError):  # too deep, or a number of too many digits: told by who reads assemblies
+        return None
     if "elements" not in record:
         return None
     for key in record:

@@ -25,7 +25,7 @@ SMALL
 
 /* The nearer to the position, the less accurate are accelerations: steps of a stricter tolerance would shrink with the
    distance. */
-INTERNAL_DATA const Leap leaps[LEAPS] = {{0, 1e-10}, {1, 1e-8}};
+INTERNAL_DATA const Leap leaps[LEAPS] = {{0, 1e-10}, {1, 1e-8}, {1, 1e-7}};
 
 /* The square of the regularity of the constraints where the motion leads from the head in the time `later`, by its speeds
    and accelerations; infinite where nothing is known of it. */

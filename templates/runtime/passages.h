@@ -18,7 +18,7 @@ typedef struct {
 #define ENDING_TOLERANCE 1e-7
 
 /* What is tried one after the other where such a position is near. */
-enum { LEAPS = 2 };
+enum { LEAPS = 3 };
 INTERNAL_DATA const Leap leaps[LEAPS];
 
 /* How long it is from the head to such a position ahead; infinite where none is within reach of steps of length h, or

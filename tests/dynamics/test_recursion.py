@@ -183,6 +183,7 @@ def test_recursion_equals_dense_equations(assembly, monkeypatch) -> None:
 TREES = {
     "actuated_drive",
     "bevel_gear",
+    "cam_follower",
     "double_pendulum",
     "free_body",
     "furuta_pendulum",
@@ -194,6 +195,7 @@ TREES = {
     "pendulum",
     "point_gravity",
     "spring_mass_system",
+    "tower_crane",
     "user_defined_gravity_field",
 }
 

@@ -18,7 +18,9 @@ import warnings
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 
 import numpy as np
-from test_reference import read, step
+from test_reference import step
+
+from problems.library import read
 
 import mbfmu
 from mbfmu import sources

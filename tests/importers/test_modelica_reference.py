@@ -10,7 +10,7 @@ import tomllib
 
 import numpy as np
 import pytest
-from test_reference import read
+from problems.library import read
 
 import mbfmu
 from mbfmu.importers.modelica import load

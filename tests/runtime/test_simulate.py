@@ -33,7 +33,7 @@ def test_mistakes_become_errors_for_users():
     with pytest.raises(SimulationError, match="interval"):
         simulate(model, interval=0.0)
     with pytest.raises(
-        ModelError, match='oscillator: the method "Euler" is unknown; there are auto, explicit, implicit'
+        ModelError, match='oscillator: the solver "Euler" is unknown; there are auto, explicit, implicit'
     ):
         simulate(model, solver="Euler")
 
