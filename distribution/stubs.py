@@ -16,7 +16,10 @@ from collections.abc import Iterator, Mapping
 #: Declarations that a constructor takes, by the name of their class in mbfmu.modeling; `Final` ones it does not.
 PARAMETERS = frozenset({"Parameter"})
 VARIABLES = frozenset(
-    {"Coordinate", "DiscreteState", "Impulse", "Multiplier", "NetworkVariable", "Quaternion", "Speed", "State", "Variable"}
+    {
+        *("Coordinate", "DiscreteState", "Impulse", "Multiplier", "NetworkVariable"),
+        *("Quaternion", "Speed", "State", "Variable"),
+    }
 )
 
 #: The package whose modules get stubs, and the class whose subclasses get constructors.

@@ -124,7 +124,8 @@ def picture(system: System) -> markupsafe.Markup | None:
 def license_of(package: str) -> str:
     """Return the text of an installed package's licence files, or, where it ships none, what its metadata says."""
     distribution = importlib.metadata.distribution(package)
-    files = [file for file in distribution.files or () if _LICENSE_FILE.fullmatch(file.name)]
+    own = (file for file in distribution.files or () if "tests" not in file.parts)  # of a checkout all are listed
+    files = [file for file in own if _LICENSE_FILE.fullmatch(file.name)]
     if files:
         return "\n".join(file.read_text(encoding="utf-8") for file in files)
     metadata = distribution.metadata

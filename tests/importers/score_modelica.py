@@ -20,11 +20,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import numpy as np
 from test_reference import step
 
-from problems.library import read
-
 import mbfmu
 from mbfmu import sources
 from mbfmu.importers.modelica import load
+from problems.library import read
 
 
 def find(folder: pathlib.Path, model: str) -> pathlib.Path | None:

@@ -10,10 +10,10 @@ import tomllib
 
 import numpy as np
 import pytest
-from problems.library import read
 
 import mbfmu
 from mbfmu.importers.modelica import load
+from problems.library import read
 
 #: Cases that are quick: a joint in a loop, a gravity function in Modelica, a drive train with friction, a gas law.
 CASES = ("UserDefinedGravityField", "Rotational_CoupledClutches", "Engine1b_analytic", "LineForceWithTwoMasses")
