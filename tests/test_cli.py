@@ -20,6 +20,7 @@ import pytest
 from mbfmu import cli, printing, sources
 from mbfmu.arrays import Array
 from mbfmu.cli import report
+from mbfmu.demos import keys
 from mbfmu.dynamics.system import System
 from mbfmu.errors import ModelError
 from mbfmu.scene import bundle
@@ -538,8 +539,26 @@ def test_the_demonstration_ends_with_a_page_that_opens(
     page = folder / "shown" / "tower_crane.html"
     assert asked == [page.resolve().as_uri()]
     assert page.is_file()
-    assert "\N{RIGHTWARDS ARROW} for slew" in shown
-    assert "K for lower" in shown
+    is_live = "shows a recorded run" not in shown  # where the runtime for browsers is
+    assert keys("tower_crane", is_live) in " ".join(shown.split())
+
+
+def test_keys_that_the_demonstration_names_are_those_of_its_page() -> None:
+    """A page that shows a run has no inputs to hold and nothing to restart."""
+    live, recorded = keys("tower_crane", True), keys("tower_crane", False)
+    assert "\N{RIGHTWARDS ARROW} for slew" in live
+    assert "K for lower" in live
+    assert "R starts again" in live
+    assert not {"Hold", "slew", "again"} & set(recorded.replace(";", "").split())
+    assert recorded.startswith("Space stops")
+
+
+@pytest.mark.parametrize("name", ["motion.csv", "motion.txt", "motion", "motion.mat"])
+def test_a_file_of_csv_is_csv_whatever_it_is_called(name: str, folder: pathlib.Path) -> None:
+    assert cli.main(["simulate", "pendulum", "--stop", "0.1", "--csv", name]) == 0
+    header, first, *_ = (folder / name).read_text("utf-8").splitlines()
+    assert header.startswith("time")
+    assert float(first.split(",")[0]) == 0
 
 
 @pytest.mark.slow

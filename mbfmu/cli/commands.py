@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -254,26 +254,20 @@ def simulate(
 
     A system takes steps as long as its tolerance allows (default 1e-5), or all of one length with --communication-step.
     """
+    files = {} if csv is None else {csv: ".csv"}  # whatever it is called
     if output is not None:
         from mbfmu.runtime.result import check_suffix as check_result
 
-        check_result(output)
-    of_systems = {
-        "communication_step": communication_step,
-        "scheme": scheme,
-        "threads": threads,
-        "processes": processes,
-        "limit": limit,
-    }
-    if check_options(source, of_systems, {"solver": solver, "events": events, **options}):
-        how = Stepping(
-            start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
-        )
+        files[output] = check_result(output)
+    how = Stepping(
+        start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
+    )
+    if check_options(source, how, {"solver": solver, "events": events, **options}):
         with opened(source) as package:
             chosen = None if variables is None else named(variables_of(package), variables)
             with printing.running(f"Running {package.structure.name}") as done:
                 coupled = simulate_system(package, parameter, how, chosen, done)
-        show_result(coupled, [csv, output], plot, table, as_json, variables is not None)
+        show_result(coupled, files, plot, table, as_json, variables is not None)
         report.coupling(coupled.account)
         return
     interpolation: Any = "held" if held else "linear"
@@ -320,7 +314,7 @@ def simulate(
         report.picture(result.plot, plot)
         report.built(plot)
         result, plot = result.select(*names), None
-    show_result(result, [csv, output], plot, table, as_json, variables is not None)
+    show_result(result, files, plot, table, as_json, variables is not None)
 
 
 @contextlib.contextmanager
@@ -336,18 +330,18 @@ def opened(source: str) -> Iterator[Package]:
 
 def show_result(
     result: Result,
-    outputs: Sequence[pathlib.Path | None],
+    files: Mapping[pathlib.Path, str],
     plot: pathlib.Path | None,
     table: bool,
     as_json: bool,
     asked: bool,
 ) -> None:
-    """Write a result to the files that are wanted, and print it."""
-    for file in filter(None, outputs):
+    """Write a result to the files that are wanted, each as the suffix says that stands with it, and print it."""
+    for file, suffix in files.items():
         from mbfmu.export.archive import replacing
 
         with replacing(file) as part:
-            result.save(part, file.suffix or ".csv")
+            result.save(part, suffix)
     if plot:
         report.picture(lambda: result.plot(list(result)), plot)
     if as_json:
@@ -358,7 +352,7 @@ def show_result(
         report.events(result)
     if result.ended:
         printing.warned(result.ended)
-    for file in filter(None, (*outputs, plot)):
+    for file in filter(None, (*files, plot)):
         report.built(file)
 
 
@@ -399,17 +393,10 @@ def animate(
     options: dict[str, Any],
 ) -> None:
     """Run an assembly, an FMU of mbfmu or a system of such FMUs, and write its motion as a page or a glTF file."""
-    of_systems = {
-        "communication_step": communication_step,
-        "scheme": scheme,
-        "threads": threads,
-        "processes": processes,
-        "limit": limit,
-    }
-    if check_options(source, of_systems, {"solver": solver, "live": live, **options}):
-        how = Stepping(
-            start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
-        )
+    how = Stepping(
+        start, stop, communication_step, interval, tolerance, inputs, held, scheme, threads, processes, limit
+    )
+    if check_options(source, how, {"solver": solver, "live": live, **options}):
         with opened(source) as package, printing.running(f"Running {package.structure.name}") as done:
             file = animate_system(package, output, parameter, how, colors, done)
         report.built(file)
@@ -560,7 +547,7 @@ def info(
     """Show the interface of an FMU, the interface and structure of an assembly, or what a system of FMUs is made of."""
     if output is not None and not equations:
         raise MbfmuError(f"--output {output}: what is written is the matrix of the equations; add --equations")
-    coupled = check_options(source, {}, {"equations": equations, "parameter": parameter, **options})
+    coupled = check_options(source, Stepping(), {"equations": equations, "parameter": parameter, **options})
     if equations:
         show_equations(source, parameter, output, as_json, options)
         return

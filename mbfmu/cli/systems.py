@@ -134,7 +134,7 @@ class Stepping:
 
     start: float | None = None
     stop: float | None = None
-    step: float | None = None
+    communication_step: float | None = None
     longest: float | None = None
     tolerance: float | None = None
     inputs: pathlib.Path | None = None
@@ -143,6 +143,12 @@ class Stepping:
     threads: int | None = None
     processes: bool = False
     limit: float | None = None
+
+    @property
+    def of_systems(self) -> dict[str, Any]:
+        """What is for systems of FMUs alone."""
+        names = ("communication_step", "scheme", "threads", "processes", "limit")
+        return {name: getattr(self, name) for name in names}
 
 
 #: Options of one model that a system has no use for, and why.
@@ -155,7 +161,7 @@ _OF_MODELS = {
 }
 
 
-def check_options(source: str, of_systems: Mapping[str, Any], others: Mapping[str, Any]) -> bool:
+def check_options(source: str, how: Stepping, others: Mapping[str, Any]) -> bool:
     """Refuse options that are for models alone where a source is a system, and those of systems where it is none.
 
     Returns
@@ -169,7 +175,7 @@ def check_options(source: str, of_systems: Mapping[str, Any], others: Mapping[st
         One of them is given.
     """
     system = is_system(source)
-    for name, value in (others if system else of_systems).items():
+    for name, value in (others if system else how.of_systems).items():
         if value is None or value is False or (isinstance(value, Sequence) and not value):
             continue
         option = f"--{name.replace('_', '-')}"
@@ -196,9 +202,9 @@ def simulate_system(
         values |= dict.fromkeys(package.structure.inputs.get(name, (name,)), value)
     return cosimulate(
         package.structure,
-        step=how.step,
+        step=how.communication_step,
         scheme=how.scheme or SCHEMES[0],
-        inputs=None if how.step is None else best_inputs(package.structure),
+        inputs=None if how.communication_step is None else best_inputs(package.structure),
         start_time=_start(package, how),
         stop_time=package.stop_time if how.stop is None else how.stop,
         tolerance=how.tolerance,
@@ -325,7 +331,7 @@ def animate_system(
     whole = together(structure.name, subjects)
     start = _start(package, how)
     end = (package.stop_time if how.stop is None else how.stop) or start + 1.0
-    if how.step is None and how.longest is None:
+    if how.communication_step is None and how.longest is None:
         how = dataclasses.replace(how, longest=(end - start) / 300)
     how = dataclasses.replace(how, stop=end)
     result = simulate_system(package, settings, how, needed_variables(whole, target), progress)

@@ -31,32 +31,37 @@ def run(name: str, folder: pathlib.Path, console: Console, fmi: int = 2, open_pa
         raise ModelError(f"{name}: no such demonstration; {suggestion(name, _RUNS)}")
     folder.mkdir(parents=True, exist_ok=True)
     _RUNS[name](folder, console, fmi)
-    page = live_page(name, folder, console)
+    page, is_live = machine_page(name, folder, console)
     is_open = printing.opened(page, open_page)
     console.print(
         f"{page}  {printing.size(page.stat().st_size)}: {'it opens now' if is_open else 'open it in a browser'}"
     )
-    console.print(keys(name))
+    console.print(keys(name, is_live))
 
 
-def live_page(name: str, folder: pathlib.Path, console: Console) -> pathlib.Path:
-    """Write the page that runs a machine of the gallery, or shows its run where the runtime for browsers is missing."""
+def machine_page(name: str, folder: pathlib.Path, console: Console) -> tuple[pathlib.Path, bool]:
+    """Write the page of a machine of the gallery; returns it, and whether it is live: it runs the machine.
+
+    Where the runtime for browsers is missing, the page shows a run.
+    """
     from mbfmu.animation import animate
     from mbfmu.modeling.registry import assemblies
 
     page = folder / f"{name}.html"
     with printing.working(f"Writing {page.name}"):
         try:
-            return animate(assemblies()[name](), page, live=True)
+            return animate(assemblies()[name](), page, live=True), True
         except BuildError as error:
             console.print(f"The page shows a recorded run: {error}")
-            return animate(assemblies()[name](), page)
+            return animate(assemblies()[name](), page), False
 
 
-def keys(name: str) -> str:
-    """Which key does what on the live page."""
+def keys(name: str, is_live: bool) -> str:
+    """Which key does what on the page; on one that shows a run there are no inputs to hold."""
     from mbfmu.modeling.registry import assemblies
 
+    if not is_live:
+        return "Space stops and goes on; drag to turn the view."
     inputs = list(assemblies()[name]().inputs)
     held = [f"{less} or {more} for {one}" for (less, more), one in zip(KEYS, inputs, strict=False)]
     hold = f"Hold {', '.join(held)}. " if held else ""

@@ -49,17 +49,18 @@ def arrays_of(variables: Iterable[ScalarVariable]) -> dict[str, np.ndarray]:
     return {array.name: np.array([e.name for e in array.elements]).reshape(array.shape) for array in arrays}
 
 
-def check_suffix(path: pathlib.Path) -> str:
-    """The suffix of a file that `Result.save` writes.
+def check_suffix(path: pathlib.Path, suffix: str | None = None) -> str:
+    """The suffix of a file that `Result.save` writes, or the one that says what to write.
 
     Raises
     ------
     ModelError
         It is another one.
     """
-    if path.suffix not in (".csv", ".mat", ".parquet", ".nc"):
+    suffix = path.suffix if suffix is None else suffix
+    if suffix not in (".csv", ".mat", ".parquet", ".nc"):
         raise ModelError(f"{path}: results are written as .csv, .mat, .parquet or .nc; choose {path.stem}.csv")
-    return path.suffix
+    return suffix
 
 
 #: The longest name that MATLAB keeps.
@@ -305,7 +306,7 @@ class Result(Mapping[str, np.ndarray]):
             What the format takes is not installed.
         """
         target = arguments.path(path, f"{self.model}: the file")
-        suffix = check_suffix(target) if suffix is None else suffix
+        suffix = check_suffix(target, suffix)
         if suffix == ".csv":
             return self.to_csv(target)
         if suffix == ".mat":

@@ -99,6 +99,10 @@ def test_tables_of_others_and_files(vectors, tmp_path):
         np.testing.assert_array_equal(read["body.r[3]"], vectors["body.r[3]"])
     with pytest.raises(ModelError, match=r"written as .csv, .mat, .parquet or .nc; choose motion.csv"):
         vectors.save(tmp_path / "motion.xls")
+    with pytest.raises(ModelError, match=r"written as .csv, .mat, .parquet or .nc"):
+        vectors.save(tmp_path / "motion", ".xls")
+    assert not list(tmp_path.glob("*.xls"))
+    assert vectors.save(tmp_path / "motion.part", ".csv").read_text("utf-8").startswith("time")
 
 
 def test_a_missing_extra_is_named_with_its_command(vectors, monkeypatch):
