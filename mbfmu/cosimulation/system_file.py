@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import dataclasses
 import pathlib
-import tomllib
 from typing import Any
 
 from mbfmu.errors import ModelError
 from mbfmu.messages import suggestion
+from mbfmu.modeling.assembly_file import read_toml
 from mbfmu.modeling.names import checked_file_name
 
 _KEYS = {"name", "elements", "connect", "experiment"}
@@ -43,14 +43,7 @@ def read_system(path: pathlib.Path) -> SystemFile | None:
     ModelError
         No such file, no TOML, or an entry that is not as it should be; the message names file and entry.
     """
-    try:
-        record = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror}); give the path of a system file") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ModelError(f"{path}: is no valid TOML: {error}") from error
-    except (RecursionError, ValueError):  # too deep, or a number of too many digits: told by who reads assemblies
-        return None
+    record = read_toml(path, "a file of an assembly or a system")
     if "elements" not in record:
         return None
     for key in record:

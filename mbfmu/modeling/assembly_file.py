@@ -66,6 +66,26 @@ _STRUCTURE: dict[str, Any] = {
 _SUBSCRIPT = re.compile(r"(?P<base>.+?)\[(?P<first>\d+)(?::(?P<last>\d+))?\]$")
 
 
+def read_toml(path: pathlib.Path, kind: str) -> dict[str, Any]:
+    """What a TOML file has; `kind` says what it should be, such as `an assembly file`.
+
+    Raises:
+        ModelError: there is no such file, or it is no TOML.
+    """
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise ModelError(f"{path}: cannot be read ({error.strerror}); give the path of {kind}") from error
+    except UnicodeDecodeError as error:
+        raise ModelError(f"{path}: is no text in UTF-8; {kind} is TOML") from error
+    try:
+        return tomllib.loads(text)
+    except RecursionError:
+        raise ModelError(f"{path}: its brackets are nested too deeply; {kind} needs three levels") from None
+    except ValueError as error:  # no TOML, or an integer of more than the 4300 digits that Python reads
+        raise ModelError(f"{path}: is no valid TOML: {error}") from error
+
+
 def load_assembly(path: pathlib.Path | str) -> Assembly:
     """Read an assembly file.
 
@@ -74,20 +94,7 @@ def load_assembly(path: pathlib.Path | str) -> Assembly:
             names the file and the entry.
     """
     path = pathlib.Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ModelError(f"{path}: cannot be read ({error.strerror}); give the path of an assembly file") from error
-    except UnicodeDecodeError as error:
-        raise ModelError(f"{path}: is no text in UTF-8; assembly files are TOML") from error
-    try:
-        record = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ModelError(f"{path}: is no valid TOML: {error}") from error
-    except RecursionError:
-        raise ModelError(f"{path}: its brackets are nested too deeply; assembly files need three levels") from None
-    except ValueError as error:  # Python reads no integers of more than 4300 digits
-        raise ModelError(f"{path}: is no valid TOML: {error}") from error
+    record = read_toml(path, "an assembly file")
     name = path.stem if path.stem != "model" else path.resolve().parent.name
     try:
         check_structure(record)
