@@ -121,6 +121,16 @@ class Slave(abc.ABC):
         """FMPy's instance."""
         return self._fmu
 
+    @property
+    def saves(self) -> bool:
+        """Can its state be saved and restored? FMPy calls the flags of both versions alike."""
+        return bool(self.description.coSimulation.canGetAndSetFMUstate)
+
+    @property
+    def differentiates(self) -> bool:
+        """Does it give directional derivatives?"""
+        return bool(self.description.coSimulation.providesDirectionalDerivative)
+
     # -- what differs between the versions of FMI
 
     @property
@@ -131,16 +141,6 @@ class Slave(abc.ABC):
     @abc.abstractmethod
     def begin(self, start_time: float, stop_time: float, tolerance: float | None, values: Mapping[str, Any]) -> None:
         """Set start values and the experiment, and enter initialisation mode."""
-
-    @property
-    @abc.abstractmethod
-    def saves(self) -> bool:
-        """Can its state be saved and restored?"""
-
-    @property
-    @abc.abstractmethod
-    def differentiates(self) -> bool:
-        """Does it give directional derivatives?"""
 
     @abc.abstractmethod
     def _caller(self, verb: str, type_: str) -> Callable[..., Any]:
@@ -362,16 +362,6 @@ class Slave2(Slave):
         """`canInterpolateInputs`."""
         return bool(self.description.coSimulation.canInterpolateInputs)
 
-    @property
-    def saves(self) -> bool:
-        """`canGetAndSetFMUstate`."""
-        return bool(self.description.coSimulation.canGetAndSetFMUstate)
-
-    @property
-    def differentiates(self) -> bool:
-        """`providesDirectionalDerivative`."""
-        return bool(self.description.coSimulation.providesDirectionalDerivative)
-
     def _directional(self, unknowns: list[int], knowns: list[int], seed: list[float], size: int) -> Sequence[float]:
         found: Sequence[float] = self._fmu.getDirectionalDerivative(unknowns, knowns, seed)
         return found
@@ -441,16 +431,6 @@ class Slave3(Slave):
     def takes_slopes(self) -> bool:
         """Has it intermediate updates, which came in place of input derivatives? It may still ask for no inputs."""
         return bool(self.description.coSimulation.providesIntermediateUpdate)
-
-    @property
-    def saves(self) -> bool:
-        """`canGetAndSetFMUState`."""
-        return bool(self.description.coSimulation.canGetAndSetFMUstate)
-
-    @property
-    def differentiates(self) -> bool:
-        """`providesDirectionalDerivatives`."""
-        return bool(self.description.coSimulation.providesDirectionalDerivative)
 
     def _directional(self, unknowns: list[int], knowns: list[int], seed: list[float], size: int) -> Sequence[float]:
         found: Sequence[float] = self._fmu.getDirectionalDerivative(unknowns, knowns, seed, size)
