@@ -294,6 +294,18 @@ class ContactPair(Arrows):
             owner = owner.part_of
         raise ModelError(f"{where}: there is no such geometry; {suggestion(name, known)}")
 
+    def points(self) -> list[Point]:
+        """The points of contact as the frames move, which a pair that is connected has."""
+        a, b = self.frame_a, self.frame_b
+        found = points(
+            *(
+                Solid(geometry, frame.r_0 + resolve1(frame.R, geometry.r), frame.R)
+                for geometry, frame in ((self.geometry("a"), a), (self.geometry("b"), b))
+            )
+        )
+        assert found is not None
+        return found
+
     @property
     def each(self) -> tuple[int]:
         """Shape of what every point of contact has."""
@@ -377,15 +389,11 @@ class Contact(ContactPair, ContactLaw):
 
     def equations(self) -> None:
         a, b = self.frame_a, self.frame_b
-        solids = [
-            Solid(geometry, frame.r_0 + resolve1(frame.R, geometry.r), frame.R)
-            for geometry, frame in ((self.geometry("a"), a), (self.geometry("b"), b))
-        ]
-        found = points(*solids)
-        assert found is not None
-        stiffness, exponent = self._elasticity(*(solid.geometry for solid in solids))
+        geometries = self.geometry("a"), self.geometry("b")
+        found = self.points()
+        stiffness, exponent = self._elasticity(*geometries)
         self.gap = ca.vertcat(*(point.gap for point in found))
-        self._stay_outside(*(solid.geometry for solid in solids))
+        self._stay_outside(*geometries)
         w_a, w_b = angular_velocity1(a.R), angular_velocity1(b.R)
         torque_a, torque_b, stored, lost = ca.SX.zeros(3), ca.SX.zeros(3), ca.SX.zeros(1), ca.SX.zeros(1)
         forces, normal_forces, frictions, rates_z, rates_phi = [], [], [], [], []

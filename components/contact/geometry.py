@@ -231,19 +231,7 @@ class Box(_Blocks):
         return distance, ca.mtimes(self.T.T, slope * ca.if_else(own < 0, -1, 1))
 
     def visualize(self: Any) -> None:
-        along = normalize(self.lengthDirection)
-        self.draw_shape(
-            "box",
-            "box",
-            self.frame_a,
-            r_shape=[self.r[i] - along[i] * self.length / 2 for i in range(3)],
-            lengthDirection=self.lengthDirection,
-            widthDirection=self.widthDirection,
-            length=self.length,
-            width=self.width,
-            height=self.height,
-            color=self.color,
-        )
+        _draw_block(self, "box", "box")
 
 
 class Ellipsoid(_Blocks):
@@ -256,19 +244,24 @@ class Ellipsoid(_Blocks):
         return [(-ca.mtimes(self.T.T, self.half * stretched) / ca.norm_2(stretched), 0.0)]
 
     def visualize(self: Any) -> None:
-        along = normalize(self.lengthDirection)
-        self.draw_shape(
-            "ellipsoid",
-            "sphere",
-            self.frame_a,
-            r_shape=[self.r[i] - along[i] * self.length / 2 for i in range(3)],
-            lengthDirection=self.lengthDirection,
-            widthDirection=self.widthDirection,
-            length=self.length,
-            width=self.width,
-            height=self.height,
-            color=self.color,
-        )
+        _draw_block(self, "ellipsoid", "sphere")
+
+
+def _draw_block(self: Any, name: str, shape: str) -> None:
+    """Draw a shape of the sizes and directions of a block, about its middle."""
+    along = normalize(self.lengthDirection)
+    self.draw_shape(
+        name,
+        shape,
+        self.frame_a,
+        r_shape=[self.r[i] - along[i] * self.length / 2 for i in range(3)],
+        lengthDirection=self.lengthDirection,
+        widthDirection=self.widthDirection,
+        length=self.length,
+        width=self.width,
+        height=self.height,
+        color=self.color,
+    )
 
 
 def _draw_cylinder(self: Any, length: Any) -> None:

@@ -6,8 +6,7 @@ import casadi as ca
 
 from mbfmu.components.contact.contact import ContactPair
 from mbfmu.components.contact.geometry import Geometry
-from mbfmu.components.contact.pairs import Solid, points
-from mbfmu.frames import cross, resolve1, resolve2
+from mbfmu.frames import cross, resolve2
 from mbfmu.modeling import Impulse, Parameter, Variable
 from mbfmu.modeling import types as t
 
@@ -53,12 +52,7 @@ class RigidContact(ContactPair):
 
     def equations(self) -> None:
         a, b = self.frame_a, self.frame_b
-        solids = [
-            Solid(geometry, frame.r_0 + resolve1(frame.R, geometry.r), frame.R)
-            for geometry, frame in ((self.geometry("a"), a), (self.geometry("b"), b))
-        ]
-        found = points(*solids)
-        assert found is not None
+        found = self.points()
         gap = ca.vertcat(*(point.gap for point in found))
         speed = self.der(gap)
         acceleration, f_n = self.der(speed), self.der(self.impulse)
@@ -87,7 +81,7 @@ class RigidContact(ContactPair):
         a.f, a.t = -resolve2(a.R, force), -resolve2(a.R, torque_a)
         b.f, b.t = resolve2(b.R, force), resolve2(b.R, torque_b)
         self.energy(dissipated=-ca.dot(f_n, speed))
-        self._stay_outside(ca.mmin(gap), *(solid.geometry for solid in solids))
+        self._stay_outside(ca.mmin(gap), self.geometry("a"), self.geometry("b"))
 
     def _closed(self, gap: ca.SX, speed: ca.SX, acceleration: ca.SX, f_n: ca.SX) -> ca.SX:
         """1 while a point is closed: where surfaces have met and do not part, as long as they press each other."""

@@ -46,7 +46,7 @@ def _is_pipe(self: Component) -> bool:
 
 
 class BeamSection(Component):
-    """Section and material of a straight beam: by dimensions, or by the stiffness of the sections."""
+    """A straight beam: its frames, and section and material by dimensions or by the stiffness of the sections."""
 
     r = Parameter(
         t.Position,
@@ -57,6 +57,15 @@ class BeamSection(Component):
     )
     widthDirection = Parameter(
         t.Axis, (0, 1, 0), "Vector in width direction of the section, resolved in frame_a", shape=3
+    )
+    positions = Parameter(
+        t.Dimensionless,
+        (),
+        "Places of frame[1], frame[2] ... as fractions of the length",
+        shape=None,
+        min=0,
+        max=1,
+        structural=True,
     )
     section = Parameter(Section, "rectangle", "Form of the section")
     width = Parameter(t.Distance, 0.01, "Width of a rectangle, along widthDirection", min=1e-9, structural=True)
@@ -205,15 +214,6 @@ class Beam(Animated, BeamSection, PartialFlexibleBody):
     modelica_name = "FlexibleBodies.Beam"
 
     frame_b = Frame_b("Frame at the end of the beam")
-    positions = Parameter(
-        t.Dimensionless,
-        (),
-        "Places of frame[1], frame[2] ... as fractions of the length",
-        shape=None,
-        min=0,
-        max=1,
-        structural=True,
-    )
     frame = Frames("Frame along the beam", size=lambda self: np.size(self.value("positions")))
     ends = Parameter(Ends, "clamped-free", "Conditions of bending that shapes meet at frame_a and frame_b")
     nWidth = Parameter(t.Integer, 3, "Number of shapes of bending along widthDirection", min=0, max=20)

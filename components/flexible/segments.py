@@ -119,15 +119,6 @@ class FiniteSegmentBeam(Animated, BeamSection, BodyStart):
     beta = Parameter(
         t.Time, 0.0, "Damping for each stiffness: stress is E (strain + beta der(strain))", min=0, tunable=True
     )
-    positions = Parameter(
-        t.Dimensionless,
-        (),
-        "Places of frame[1], frame[2] ... as fractions of the length",
-        shape=None,
-        min=0,
-        max=1,
-        structural=True,
-    )
     frame = Frames(
         "Frame along the beam: of the nearest end of a segment", size=lambda self: np.size(self.value("positions"))
     )

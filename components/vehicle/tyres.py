@@ -20,7 +20,7 @@ from mbfmu.components.vehicle.contact import Contact, meet_road
 from mbfmu.components.vehicle.tyre_files import TyreData, read_tir
 from mbfmu.errors import ModelError
 from mbfmu.frames import angular_velocity1, cross, resolve2
-from mbfmu.modeling import Frame_a, Parameter, State, Variable, required
+from mbfmu.modeling import Component, Frame_a, Parameter, State, Variable, required
 from mbfmu.modeling import types as t
 from mbfmu.modeling.declarations import is_expression
 
@@ -283,7 +283,20 @@ def _data_of(name: str, where: str) -> TyreData:
     return _READ[key]
 
 
-class SlipForce(WheelForce):
+class _SlipCurve(Component):
+    """A tyre of few parameters, with the names of PlanarMechanics' SlipBasedWheelJoint."""
+
+    radius = Parameter(t.Radius, required, "Radius of the wheel", nonzero=True)
+    c = Parameter(t.TranslationalSpringConstant, 2e5, "Vertical stiffness", min=1.0, tunable=True)
+    d = Parameter(t.TranslationalDampingConstant, 200.0, "Vertical damping", min=0, tunable=True)
+    mu_A = Parameter(t.Dimensionless, 1.0, "Friction coefficient at adhesion, the greatest", min=1e-3, tunable=True)
+    mu_S = Parameter(t.Dimensionless, 0.8, "Friction coefficient at sliding", min=1e-3, tunable=True)
+    sAdhesion = Parameter(t.Dimensionless, 0.1, "Slip of the greatest friction", min=1e-3, tunable=True)
+    sSlide = Parameter(t.Dimensionless, 1.0, "Slip from which on the wheel slides", min=1e-2, tunable=True)
+    cr = Parameter(t.Dimensionless, 0.01, "Rolling resistance over load", min=0, tunable=True)
+
+
+class SlipForce(_SlipCurve, WheelForce):
     """Tyre of few parameters: friction over slip is a curve with a peak, the same in all directions.
 
     Its parameters have the names of PlanarMechanics' SlipBasedWheelJoint; the curve between them is Pacejka's sine.
@@ -291,16 +304,8 @@ class SlipForce(WheelForce):
 
     modelica_name = "Vehicle.SlipForce"
 
-    radius = Parameter(t.Radius, required, "Radius of the wheel", nonzero=True)
     width = Parameter(t.Distance, lambda self: 0.6 * self.radius, "Width of the wheel", animation=True)
-    c = Parameter(t.TranslationalSpringConstant, 2e5, "Vertical stiffness", min=1.0, tunable=True)
-    d = Parameter(t.TranslationalDampingConstant, 200.0, "Vertical damping", min=0, tunable=True)
-    mu_A = Parameter(t.Dimensionless, 1.0, "Friction coefficient at adhesion, the greatest", min=1e-3, tunable=True)
-    mu_S = Parameter(t.Dimensionless, 0.8, "Friction coefficient at sliding", min=1e-3, tunable=True)
-    sAdhesion = Parameter(t.Dimensionless, 0.1, "Slip of the greatest friction", min=1e-3, tunable=True)
-    sSlide = Parameter(t.Dimensionless, 1.0, "Slip from which on the wheel slides", min=1e-2, tunable=True)
     sigma = Parameter(t.Length, lambda self: self.radius / 2, "Relaxation length", min=1e-3)
-    cr = Parameter(t.Dimensionless, 0.01, "Rolling resistance over load", min=0, tunable=True)
 
     def check_values(self) -> None:
         super().check_values()
@@ -400,23 +405,13 @@ class TyreWheel(_Wheel):
         self.assemble(Tyre(self._given, fileName=self.fileName, side=self.side, slip_mode=self.slip_mode, p=self.p))
 
 
-class SlipWheel(_Wheel):
+class SlipWheel(_SlipCurve, _Wheel):
     """Wheel on a hub with a tyre of few parameters."""
 
     modelica_name = "Vehicle.SlipWheel"
 
-    radius = Parameter(t.Radius, required, "Radius of the wheel", nonzero=True)
-    c = Parameter(t.TranslationalSpringConstant, 2e5, "Vertical stiffness", min=1.0, tunable=True)
-    d = Parameter(t.TranslationalDampingConstant, 200.0, "Vertical damping", min=0, tunable=True)
-    mu_A = Parameter(t.Dimensionless, 1.0, "Friction coefficient at adhesion, the greatest", min=1e-3, tunable=True)
-    mu_S = Parameter(t.Dimensionless, 0.8, "Friction coefficient at sliding", min=1e-3, tunable=True)
-    sAdhesion = Parameter(t.Dimensionless, 0.1, "Slip of the greatest friction", min=1e-3, tunable=True)
-    sSlide = Parameter(t.Dimensionless, 1.0, "Slip from which on the wheel slides", min=1e-2, tunable=True)
-    cr = Parameter(t.Dimensionless, 0.01, "Rolling resistance over load", min=0, tunable=True)
-
     def build(self) -> None:
-        names = ("radius", "c", "d", "mu_A", "mu_S", "sAdhesion", "sSlide", "cr")
-        self.assemble(SlipForce(**{name: getattr(self, name) for name in names}))
+        self.assemble(SlipForce(**{name: getattr(self, name) for name in _SlipCurve.declarations}))
 
 
 __all__ = ["SlipForce", "SlipWheel", "Tyre", "TyreWheel"]
