@@ -72,6 +72,31 @@ def values(expression) -> np.ndarray:
     return np.array(ca.DM(ca.evalf(ca.SX(expression)))).squeeze()
 
 
+@pytest.mark.parametrize("name", ["cylinder", "box", "ellipsoid"])
+def test_what_touches_is_seen_where_it_is(name: str) -> None:
+    """The middle of a shape that is drawn from its end lies at r."""
+    middle = (0.4, 0.1, -0.2)
+
+    class Shown(Assembly):
+        def __init__(self) -> None:
+            self.world = World(animateWorld=False, animateGravity=False)
+            self.solid = SHAPES[name][0]()
+            self.solid.modify(r=middle)
+            self.connect(self.world.frame_b, self.solid.frame_a)
+
+    system = System.of(Shown(), scene=True)
+    (shape,) = (shape for shape in system.scene.shapes if shape.ident.startswith("solid."))
+    result = simulate(system, 1e-3, interval=1e-3, outputs=list(system.scene.variables) or None)
+
+    def numbers(key: str) -> np.ndarray:
+        return np.array([result[q][0] if isinstance(q, str) else q for q in shape.quantities[key]])
+
+    along = numbers("lengthDirection") / np.linalg.norm(numbers("lengthDirection"))
+    seen = numbers("r") + numbers("T").reshape(3, 3).T @ (numbers("r_shape") + along * numbers("length") / 2)
+    np.testing.assert_allclose(seen, middle, atol=1e-12)
+    assert numbers("length") == pytest.approx(L)
+
+
 def found(a: Component, b: Component, middles, rotations) -> list[pairs.Point]:
     """Points of two shapes at places [m] and rotations, with numbers for parameters and what they give."""
     solids = [

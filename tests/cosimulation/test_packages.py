@@ -201,6 +201,8 @@ def test_the_options_of_systems_change_what_they_say_and_nothing_else(
         ("simulate double_pendulum --scheme jacobi", ["--scheme", "is for systems of FMUs"]),
         ("simulate amplifier.fmu --processes", ["--processes", "is for systems of FMUs"]),
         ("animate double_pendulum --threads 2", ["--threads", "is for systems of FMUs"]),
+        ("simulate double_pendulum --limit 5", ["--limit", "is for systems of FMUs"]),
+        ("animate double_pendulum --communication-step 0.1", ["--communication-step", "is for systems of FMUs"]),
     ],
 )
 def test_options_that_would_change_nothing_are_refused(
