@@ -127,10 +127,21 @@ def frames(browser: Any, assembly: Assembly, moments: Sequence[float]) -> list[A
 def save_pictures(browser: Any, assembly: Assembly, path: pathlib.Path, clip: pathlib.Path) -> tuple[pathlib.Path, ...]:
     """Write a picture of a mechanism as PNG, and a small one that moves (WebP), and return the paths."""
     still, *moving = frames(browser, assembly, [MOMENT, *(i / _CLIP_COUNT for i in range(_CLIP_COUNT))])
-    still.quantize(_COLOURS).save(path, optimize=True)
+    _save_still(still, path)
     first, *others = [picture.resize(_CLIP_SIZE) for picture in moving]
     first.save(clip, save_all=True, append_images=others, duration=_CLIP_PAUSE, loop=0, quality=35, method=6)
     return path, clip
+
+
+def save_picture(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathlib.Path:
+    """Write a picture of a mechanism as PNG, and return the path."""
+    (still,) = frames(browser, assembly, [MOMENT])
+    return _save_still(still, path)
+
+
+def _save_still(picture: Any, path: pathlib.Path) -> pathlib.Path:
+    picture.quantize(_COLOURS).save(path, optimize=True)
+    return path
 
 
 def save_card(browser: Any, assembly: Assembly, path: pathlib.Path) -> pathlib.Path:

@@ -16,6 +16,7 @@ from mbfmu.errors import MbfmuError
 from mbfmu.export.build import build
 from mbfmu.export.native import ready_library
 from mbfmu.fmi.foreign import Foreign, signals_of
+from mbfmu.fmi.libraries import STAND_INS
 from mbfmu.runtime import arguments
 from mbfmu.runtime.build import is_current
 from mbfmu.runtime.compilers import PLATFORMS, host_platform
@@ -239,5 +240,7 @@ def efforts_of(fmu: Foreign, grips: Sequence[Grip] = ()) -> dict[str, float]:
 
 
 def _ready_platforms() -> list[str]:
-    """Platforms that the FMU in a page is for: those whose libraries are there, this machine's at least."""
-    return [platform for platform in PLATFORMS if is_current(platform)] or [host_platform()]
+    """Platforms that the FMU in a page is for: this machine's, and those of FMI 2.0 whose libraries are there."""
+    own = host_platform()
+    known = [platform for platform in PLATFORMS if platform == own or platform not in STAND_INS]
+    return [platform for platform in known if is_current(platform)] or [own]

@@ -9,7 +9,7 @@ import pathlib
 import pytest
 
 from mbfmu.errors import ModelError
-from problems import run
+from problems import report, run
 from problems.problem import Problem, Solution
 from problems.topics import all_problems, chosen, topics
 
@@ -90,3 +90,19 @@ def test_the_report_holds_what_was_asked_for(tmp_path: pathlib.Path, capsys: pyt
     assert "2 of 2 agree" in page
     assert "15.8107711963" in page
     assert "2 of 2 agree" in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_the_report_has_a_picture_of_each_model(tmp_path: pathlib.Path) -> None:
+    """Where Chromium is; without it the report says that they are missing."""
+    said: list[str] = []
+    problem = all_problems()["andrews-beta"]
+    coarse = dataclasses.replace(problem, tolerance=1e-6, tolerances=(1e-6,), error=1.0)
+    list(report.write([run.entry(coarse)], tmp_path, pictures=True, say=lambda text: said.append(str(text))))
+    for text in said:
+        if text.startswith("without pictures"):
+            pytest.skip(text)
+    (picture,) = (tmp_path / "pictures").glob("*.png")
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert (tmp_path / "problems.pdf").read_bytes().startswith(b"%PDF")
+    assert "data:image/png;base64," in (tmp_path / "problems.html").read_text("utf-8")

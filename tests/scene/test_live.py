@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import mbfmu
+from mbfmu.animation import _ready_platforms
 from mbfmu.dynamics.system import System
 from mbfmu.errors import BuildError, MbfmuError
 from mbfmu.export import native
@@ -86,6 +87,14 @@ def fmu(page: pathlib.Path) -> bytes:
     found = re.search(r'id="fmu">([^<]*)<', page.read_text(encoding="utf-8"))
     assert found is not None
     return base64.b64decode(found[1])
+
+
+def test_its_fmu_is_for_platforms_of_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mbfmu.animation.is_current", lambda platform: True)
+    monkeypatch.setattr("mbfmu.animation.host_platform", lambda: "linux64")
+    assert _ready_platforms() == ["linux64", "win64", "darwin64"]
+    monkeypatch.setattr("mbfmu.animation.host_platform", lambda: "aarch64-linux")
+    assert "aarch64-linux" in _ready_platforms()
 
 
 def test_it_is_one_small_file(page: pathlib.Path) -> None:
