@@ -63,7 +63,7 @@ def interfaces(text: str) -> tuple[tuple[int, ...], ...]:
 
 @functools.lru_cache(maxsize=16)
 def _read_matrix(file: str, changed: float) -> scipy.sparse.csc_matrix:
-    return scipy.sparse.csc_matrix(scipy.io.mmread(file))
+    return scipy.sparse.csc_matrix(scipy.io.mmread(file, spmatrix=False))
 
 
 @functools.lru_cache(maxsize=16)

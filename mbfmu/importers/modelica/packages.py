@@ -25,6 +25,7 @@ class Node:
     ) -> None:
         self.name, self.parent, self.definition, self.folder = name, parent, definition, folder
         self._children: dict[str, Node | None] = {}
+        self._definitions: dict[str, s.Class] = {}
         self.imports: list[s.Import] = []
         self.bases: list[s.Extends] = []
         if definition is not None:
@@ -33,7 +34,7 @@ class Node:
     def _read(self, definition: s.Class) -> None:
         for element in definition.elements:
             if isinstance(element, s.Class):
-                self._children[element.name] = Node(element.name, self, element)
+                self._definitions[element.name] = element
             elif isinstance(element, s.Import):
                 self.imports.append(element)
             elif isinstance(element, s.Extends):
@@ -49,7 +50,11 @@ class Node:
     def child(self, name: str) -> Node | None:
         """The class of that name which the class itself defines, in its file or its folder."""
         if name not in self._children:
-            self._children[name] = self._load(name) if self.folder is not None else None
+            definition = self._definitions.get(name)
+            if definition is not None:
+                self._children[name] = Node(name, self, definition)
+            else:
+                self._children[name] = self._load(name) if self.folder is not None else None
         return self._children[name]
 
     def _load(self, name: str) -> Node | None:
@@ -74,7 +79,8 @@ class Node:
 
     def own_classes(self) -> list[Node]:
         """Classes that the class's own text defines."""
-        return [c for c in self._children.values() if c is not None and c.definition is not None]
+        names = dict.fromkeys((*self._definitions, *self._children))
+        return [c for c in map(self.child, names) if c is not None and c.definition is not None]
 
     def put(self, node: Node) -> None:
         """Make `node` a class of this one."""
